@@ -1,0 +1,61 @@
+"""The few ASGI words the front and its endpoints share: the callables' types, header look-up, a whole answer."""
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from common.errors import ApiError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Headers = tuple[tuple[bytes, bytes], ...]
+
+RETRY_AFTER_SECONDS = "5"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A whole response in memory. Header names are lower-case."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    async def send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status, "headers": list(self.headers)})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def header(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
+    """The first header of that (lower-case) name as text; empty where there is none."""
+    return next((value.decode("latin-1") for key, value in headers if key == name), "")
+
+
+def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answer:
+    body = json.dumps(document, separators=(",", ":")).encode()
+    own = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))
+    return Answer(status=status, headers=own + headers, body=body)
+
+
+def error_answer(error: ApiError, *, headers: Headers = ()) -> Answer:
+    """The documented body of the error; `headers` are added to its own."""
+    own = tuple((name.lower().encode(), value.encode("latin-1")) for name, value in retriable(error).items())
+    return json_answer(error.status, error.body(), headers=own + headers)
+
+
+def retriable(error: ApiError) -> dict[str, str]:
+    """The error's headers; every 429 and 503 says when to come back."""
+    if error.status in (429, 503):
+        return {"Retry-After": RETRY_AFTER_SECONDS, **error.headers}
+    return error.headers
+
+
+async def disconnected(receive: Receive) -> None:
+    """Returns when the client has left; what it still sends is dropped."""
+    with suppress(OSError):
+        while (await receive())["type"] != "http.disconnect":
+            pass

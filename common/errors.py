@@ -1,0 +1,128 @@
+"""The errors a client can meet: one class per row of the interface's and the contract's error tables.
+
+Raised anywhere in the domain; only `common/handler.py` and the front turn one into a response.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class ApiError(Exception):
+    """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name."""
+
+    type: ClassVar[str]
+    status: ClassVar[int]
+    default_message: ClassVar[str] = ""
+
+    def __init__(self, message: str = "", *, headers: Mapping[str, str] | None = None) -> None:
+        self.message = message or self.default_message
+        self.headers = dict(headers or {})
+        super().__init__(self.message)
+
+    def body(self) -> dict[str, dict[str, str]]:
+        """The documented shape: {"error": {"type", "message"}}."""
+        return {"error": {"type": self.type, "message": self.message}}
+
+
+class AuthenticationError(ApiError):
+    type, status = "authentication_error", 401
+    default_message = "API key missing or invalid."
+
+
+class ScopeRequired(ApiError):
+    type, status = "TASK_SCOPE_REQUIRED", 403
+    default_message = "This key is not enabled for the Task API."
+
+
+class BillingUnsupported(ApiError):
+    type, status = "TASK_BILLING_UNSUPPORTED", 403
+    default_message = "Subscription billing is not supported for tasks."
+
+
+class InsufficientBalance(ApiError):
+    type, status = "TASK_INSUFFICIENT_BALANCE", 403
+
+
+class InvalidRequest(ApiError):
+    type, status = "TASK_INVALID_REQUEST", 400
+
+
+class UnsupportedModel(ApiError):
+    type, status = "TASK_UNSUPPORTED_MODEL", 400
+
+
+class UnsupportedAdapter(ApiError):
+    type, status = "TASK_UNSUPPORTED_ADAPTER", 400
+
+
+class NoCapableRoute(ApiError):
+    type, status = "TASK_NO_CAPABLE_ROUTE", 400
+
+
+class PricingUnavailable(ApiError):
+    type, status = "TASK_PRICING_UNAVAILABLE", 503
+
+
+class StorageUnavailable(ApiError):
+    type, status = "TASK_STORAGE_UNAVAILABLE", 503
+    default_message = "Asset storage is unavailable; try again later."
+
+
+class QueueLimitExceeded(ApiError):
+    type, status = "TASK_QUEUE_LIMIT_EXCEEDED", 429
+
+
+class TaskNotFound(ApiError):
+    type, status = "TASK_NOT_FOUND", 404
+    default_message = "Task or asset not found."
+
+
+class RequestTooLarge(ApiError):
+    type, status = "TASK_REQUEST_TOO_LARGE", 413
+
+
+class RateLimited(ApiError):
+    type, status = "TASK_RATE_LIMITED", 429
+
+
+class StreamLimitExceeded(ApiError):
+    type, status = "TASK_STREAM_LIMIT_EXCEEDED", 429
+
+
+class ApiPaused(ApiError):
+    type, status = "TASK_API_PAUSED", 503
+    default_message = "Submissions are paused."
+
+
+class ApiDisabled(ApiError):
+    type, status = "TASK_API_DISABLED", 503
+    default_message = "The Task API is switched off."
+
+
+class NotCancelable(ApiError):
+    type, status = "TASK_NOT_CANCELABLE", 409
+
+
+class AssetExpired(ApiError):
+    type, status = "TASK_ASSET_EXPIRED", 410
+    default_message = "The asset was deleted at the end of its retention."
+
+
+class MethodNotAllowed(ApiError):
+    type, status = "TASK_METHOD_NOT_ALLOWED", 405
+
+
+class UnsupportedMediaType(ApiError):
+    type, status = "TASK_UNSUPPORTED_MEDIA_TYPE", 415
+
+
+class InternalError(ApiError):
+    type, status = "TASK_INTERNAL_ERROR", 500
+    default_message = "Internal error."
+
+
+class ServiceUnavailable(ApiError):
+    """The database or another part we stand on is away."""
+
+    type, status = "TASK_SERVICE_UNAVAILABLE", 503
+    default_message = "The service is temporarily unavailable."

@@ -1,0 +1,99 @@
+"""Turns whatever was raised into the documented JSON: for DRF's views, for Django's own errors and for the front."""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.request import UnreadablePostError
+from django.views import defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from common import errors
+from common.asgi import retriable
+
+logger = logging.getLogger("darkroom.errors")
+
+DOCUMENTED: tuple[tuple[type[Exception], type[errors.ApiError], str], ...] = (
+    (Http404, errors.TaskNotFound, "Unknown path."),
+    (exceptions.NotFound, errors.TaskNotFound, "Unknown path."),
+    (exceptions.MethodNotAllowed, errors.MethodNotAllowed, "This path does not take that method."),
+    (exceptions.UnsupportedMediaType, errors.UnsupportedMediaType, "Content-Type must be application/json."),
+    (exceptions.NotAuthenticated, errors.AuthenticationError, ""),
+    (exceptions.AuthenticationFailed, errors.AuthenticationError, ""),
+    (exceptions.PermissionDenied, errors.ScopeRequired, ""),
+    (exceptions.Throttled, errors.RateLimited, "Too many requests."),
+    (exceptions.NotAcceptable, errors.InvalidRequest, "Accept: only application/json is produced."),
+    (exceptions.ParseError, errors.InvalidRequest, "The request body cannot be read."),
+    (RequestDataTooBig, errors.RequestTooLarge, "The request body is too large."),
+    (UnreadablePostError, errors.InvalidRequest, "The request body did not arrive whole."),
+    (SuspiciousOperation, errors.InvalidRequest, "The request cannot be served: its Host or headers are not accepted."),
+    (BadRequest, errors.InvalidRequest, "The request cannot be read."),
+    (OperationalError, errors.ServiceUnavailable, ""),
+    (InterfaceError, errors.ServiceUnavailable, ""),
+)
+
+
+def documented(raised: BaseException) -> errors.ApiError:
+    """The error a client sees in its place: itself, its documented counterpart, else TASK_INTERNAL_ERROR."""
+    if isinstance(raised, errors.ApiError):
+        return raised
+    for kind, error, message in DOCUMENTED:
+        if isinstance(raised, kind):
+            return error(message, headers=_headers(raised))
+    return errors.InternalError()
+
+
+def _headers(raised: Exception) -> dict[str, str]:
+    if isinstance(raised, exceptions.AuthenticationFailed | exceptions.NotAuthenticated):
+        return {"WWW-Authenticate": "Bearer"}
+    return {}
+
+
+def report(raised: BaseException, error: errors.ApiError) -> None:
+    """Log our own faults once: a traceback where we do not know what it is, a line where the database is away."""
+    if isinstance(error, errors.InternalError):
+        logger.error("unhandled %s", type(raised).__name__, exc_info=raised)
+    elif isinstance(raised, OperationalError | InterfaceError):
+        logger.error("database unavailable: %s", raised)
+
+
+def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
+    """DRF's EXCEPTION_HANDLER."""
+    error = documented(exc)
+    report(exc, error)
+    headers = retriable(error)
+    if isinstance(error, errors.MethodNotAllowed):
+        headers = {"Allow": ", ".join(context["view"].allowed_methods), **headers}
+    return Response(error.body(), status=error.status, headers=headers)
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path == "/v1" or request.path.startswith("/v1/")
+
+
+def respond(error: errors.ApiError) -> HttpResponse:
+    return HttpResponse(
+        json.dumps(error.body()), status=error.status, content_type="application/json", headers=retriable(error)
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler404."""
+    return respond(documented(exception)) if is_api(request) else defaults.page_not_found(request, exception)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler400."""
+    return respond(documented(exception)) if is_api(request) else defaults.bad_request(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler500, called while the exception is being handled; Django has logged it."""
+    raised = sys.exc_info()[1] or errors.InternalError()
+    return respond(documented(raised)) if is_api(request) else defaults.server_error(request)

@@ -1,0 +1,36 @@
+"""Task ids: `task_` and 26 lower-case Crockford base32 characters, ordered by time."""
+
+import secrets
+import threading
+import time
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+PREFIX = "task_"
+LENGTH = 26
+_lock = threading.Lock()
+_latest = 0
+
+
+def encode(value: int) -> str:
+    """128 bits as 26 base32 characters, most significant first."""
+    return "".join(ALPHABET[(value >> shift) & 31] for shift in range(5 * (LENGTH - 1), -1, -5))
+
+
+def new_task_id() -> str:
+    """48 bits of milliseconds and 80 random bits; above every earlier id of this process, whatever its clock does."""
+    global _latest
+    with _lock:
+        _latest = max(time.time_ns() // 1_000_000 << 80 | secrets.randbits(80), _latest + 1 + secrets.randbits(64))
+        return PREFIX + encode(_latest)
+
+
+def task_id_floor(unix_seconds: float) -> str:
+    """The smallest id a task created at that moment can have: a range border for lists."""
+    milliseconds = min(max(int(unix_seconds * 1000), 0), (1 << 48) - 1)
+    return PREFIX + encode(milliseconds << 80)
+
+
+def is_task_id(text: str) -> bool:
+    """Whether the text has the form of a task id."""
+    body = text.removeprefix(PREFIX)
+    return len(text) == len(PREFIX) + LENGTH and len(body) == LENGTH and all(c in ALPHABET for c in body)

@@ -1,0 +1,105 @@
+"""One-line JSON logs with the ids of request, task and attempt, and without secrets.
+
+The filter cleans the record itself, so that whatever handler comes after it never sees more.
+"""
+
+import json
+import logging
+from contextvars import ContextVar, Token
+from datetime import UTC, datetime
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+from common import redaction, request_ids
+
+redact = redaction.redact
+
+STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "response", "color_message"}
+_formatter = logging.Formatter()
+_bound: ContextVar[MappingProxyType[str, Any]] = ContextVar("bound", default=MappingProxyType({}))
+
+
+class bind:  # noqa: N801
+    """Say which task and attempt the following lines of this context belong to; as a `with` block, only those in it."""
+
+    def __init__(self, **names: Any) -> None:
+        self._token: Token[MappingProxyType[str, Any]] = _bound.set(MappingProxyType({**_bound.get(), **names}))
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, at: TracebackType | None
+    ) -> None:
+        _bound.reset(self._token)
+
+
+class Redaction(logging.Filter):
+    """Takes secrets out of message, arguments, extra fields and traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "redacted", False):
+            return True
+        record.msg, record.args = redaction.clean(message_of(record)), None
+        if record.exc_info:
+            record.exc_text = redaction.clean(_formatter.formatException(record.exc_info))
+        for name in vars(record).keys() - STANDARD:
+            setattr(record, name, redaction.cleaned_field(name, getattr(record, name)))
+        record.redacted = True
+        return True
+
+
+def message_of(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        return f"{record.msg} {record.args!r}"
+
+
+class ServerFaults(logging.Filter):
+    """Keeps only faults of Django's request lines: the access log has the rest, and no client causes a traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "django.request":
+            return record.levelno >= logging.ERROR and bool(record.exc_info)
+        if record.name.startswith("django.security"):
+            record.exc_info, record.exc_text = None, None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+        return True
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON; extra fields beside the standard ones."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+            "level": record.levelname,
+            "logger": record.name,
+            "message": message_of(record),
+            "request_id": request_ids.current() or None,
+            **_bound.get(),
+        }
+        extra = vars(record).keys() - STANDARD - {"redacted"}
+        line |= {name: getattr(record, name) for name in sorted(extra)}
+        if record.exc_info or record.exc_text:
+            line["traceback"] = record.exc_text or self.formatException(record.exc_info or (None, None, None))
+        return json.dumps({name: value for name, value in line.items() if value is not None}, default=str)
+
+
+def configuration() -> dict[str, Any]:
+    """The `logging.config` dictionary of every process: web server, worker, commands."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"faults": {"()": ServerFaults}, "redaction": {"()": Redaction}},
+        "formatters": {"json": {"()": JsonLines}},
+        "handlers": {
+            "stderr": {"class": "logging.StreamHandler", "filters": ["faults", "redaction"], "formatter": "json"}
+        },
+        "root": {"handlers": ["stderr"], "level": "INFO"},
+        "loggers": {
+            name: {"handlers": [], "level": "INFO", "propagate": True}
+            for name in ("django", "django.server", "gunicorn.error", "gunicorn.access")
+        },
+    }

@@ -1,0 +1,91 @@
+"""The one door for outbound calls to an address that a user or a provider chose; knows no Django.
+
+What may be reached is `common/urls.py`'s to say, how a connection is opened `outbound_dial`'s, how HTTP goes over it
+`outbound_wire`'s. This module joins them and follows redirects, each judged like the first address.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import urldefrag, urljoin
+
+from common.deadline import Deadline
+from common.outbound_dial import Dialer, Failed, Refused, Resolve, system_resolve
+from common.outbound_wire import Message, Reply, exchange
+from common.urls import LOOPBACK, UrlPolicy, address_problem, problem
+
+__all__ = ["REDIRECTS", "Failed", "Limits", "Refused", "Reply", "UrlPolicy", "joined", "open_url"]
+
+MAX_URL_BYTES = 16 * 1024
+REDIRECTS = (301, 302, 303, 307, 308)
+ORIGIN = re.compile(r"https?://[^/?]+", re.IGNORECASE)
+TARGET = re.compile(r"[!\"$-\[\]-~]*")  # visible ASCII without backslash and fragment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The total time counts from the first name lookup to the last byte, redirects included."""
+
+    max_bytes: int
+    total_seconds: float
+    connect_seconds: float = 5.0
+
+
+@contextmanager
+def open_url(
+    url: str,
+    *,
+    policy: UrlPolicy,
+    limits: Limits,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+    redirects: int = 0,
+    resolve: Resolve = system_resolve,
+) -> Iterator[Reply]:
+    """The reply to one request, its body still to be read; a context manager, so that the connection is closed.
+
+    Each name is looked up once, and refused if any of its addresses is; the connection goes to a judged address. With
+    `redirects` = 0 a 3xx is a reply like any other, else that many are followed, as GET and without the headers and
+    the body. Raises Refused (policy) or Failed (network, time, size), also while the chunks are read.
+    """
+    message = Message(method=method, url=url, headers=headers or {}, body=body)
+    judge = partial(address_problem, policy=policy)
+    lookup = partial(_resolved, resolve)
+    with Deadline(limits.total_seconds) as deadline:
+        for left in range(redirects, -1, -1):
+            _refuse(message.url, policy)
+            dialer = Dialer(deadline, judge=judge, connect_seconds=limits.connect_seconds, resolve=lookup)
+            with exchange(message, dialer, max_bytes=limits.max_bytes) as reply:
+                location = reply.headers.get("Location") if redirects and reply.status in REDIRECTS else None
+                if location is None:
+                    yield reply
+                    return
+            if left:
+                message = Message(method="GET", url=joined(message.url, location))
+        raise Failed(f"more than {redirects} redirects", was_sent=True)
+
+
+def _refuse(url: str, policy: UrlPolicy) -> None:
+    # A provider's signed targets may be longer than what a client may send: the origin is judged, the rest only
+    # has to be free of what parsers read differently.
+    origin = ORIGIN.match(url)
+    if origin is None or len(url) > MAX_URL_BYTES or not TARGET.fullmatch(url, origin.end()):
+        raise Refused("the URL is malformed")
+    if reason := problem(origin[0], policy):
+        raise Refused(f"the URL {reason}")
+
+
+def _resolved(resolve: Resolve, host: str, port: int) -> Sequence[str]:
+    # The one loopback address that submission judges: systems add ::1, which an operator's networks may not admit.
+    return [str(LOOPBACK)] if host == "localhost" else resolve(host, port)
+
+
+def joined(base: str, location: str) -> str:
+    """The address that a redirect leads to. Raises Refused."""
+    try:
+        return urldefrag(urljoin(base, location)).url
+    except ValueError as error:
+        raise Refused("the redirect is malformed") from error

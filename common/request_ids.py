@@ -1,0 +1,21 @@
+"""The id of the request in hand: the client's own where it is sane, else a new one; logs and responses carry it."""
+
+import re
+import secrets
+from contextvars import ContextVar
+
+SANE = re.compile(r"[A-Za-z0-9._-]{1,128}")
+
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def adopt(offered: str) -> str:
+    """Make the offered id, or a new one where it is not sane, the id of this context and of the threads it starts."""
+    request_id = offered if SANE.fullmatch(offered) else secrets.token_hex(16)
+    _request_id.set(request_id)
+    return request_id
+
+
+def current() -> str:
+    """Empty outside a request."""
+    return _request_id.get()

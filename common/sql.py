@@ -1,0 +1,111 @@
+"""Statements over lists that read the same on PostgreSQL and SQLite.
+
+A list of rows travels as one JSON parameter: `rows("id text, amount bigint")` is the FROM item `r(id, amount)`
+that unpacks it, and `pack` makes the parameter. JSON columns travel as text (`json`), moments as ISO text.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+from psycopg.types.json import Jsonb
+
+type_names = {
+    "real": "double precision",
+    "text": "text",
+    "bigint": "bigint",
+    "bool": "boolean",
+    "time": "timestamptz",
+    "json": "jsonb",
+}
+
+
+def is_postgresql() -> bool:
+    return connection.vendor == "postgresql"
+
+
+def rows(columns: str) -> str:
+    """The FROM item `r` of the given `name type` pairs; types: text, bigint, real, bool, time, json."""
+    pairs = [column.split() for column in columns.split(",")]
+    if is_postgresql():
+        listed = ", ".join(f"{name} {type_names[kind]}" for name, kind in pairs)
+        return f"jsonb_to_recordset(%s::jsonb) AS r({listed})"
+    listed = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name, _ in pairs)
+    return f"(SELECT {listed} FROM json_each(%s)) AS r"
+
+
+def places(values: Sized) -> str:
+    """The inside of an IN list for these parameters, for a short list whose length the planner should know."""
+    return ", ".join(["%s"] * len(values)) or "NULL"
+
+
+def now() -> str:
+    """The database's clock, as an SQL expression comparable with stored moments."""
+    return "statement_timestamp()" if is_postgresql() else "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')"
+
+
+def later(seconds: str) -> str:
+    """The database's clock plus an SQL expression of seconds."""
+    if is_postgresql():
+        return f"statement_timestamp() + make_interval(secs => ({seconds})::double precision)"
+    return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', ({seconds}) || ' seconds')"
+
+
+def row_lock() -> str:
+    """Suffix that locks the selected rows where the database has row locks (SQLite: IMMEDIATE is the lock)."""
+    return " FOR NO KEY UPDATE" if is_postgresql() else ""
+
+
+def pack(items: Iterable[Mapping[str, Any]]) -> str:
+    """The JSON parameter of `rows`. JSON values must come as text made by `document`."""
+    return json.dumps(list(items), default=moment, separators=(",", ":"))
+
+
+def document(value: object) -> Any:
+    """A JSON column's value for `pack`: an embedded object on PostgreSQL, text on SQLite."""
+    if value is None:
+        return None
+    return value if is_postgresql() else json.dumps(value, separators=(",", ":"))
+
+
+def document_parameter(value: object) -> Any:
+    """A JSON column's value as a plain statement parameter."""
+    return Jsonb(value) if is_postgresql() else json.dumps(value, separators=(",", ":"))
+
+
+def moment(value: object) -> str:
+    """A datetime as the database stores it: SQLite compares text, so always UTC without zone."""
+    if not isinstance(value, datetime):
+        raise TypeError(f"{value!r} has no SQL form")
+    if is_postgresql():
+        return value.isoformat()
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "milliseconds")
+
+
+def as_moment(value: Any) -> datetime:
+    """A moment as a raw statement returns it: SQLite gives text."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    found: datetime = value
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def as_document(value: Any) -> Any:
+    """A JSON column as a raw statement returns it: text."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """Run one statement and return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetchall() if cursor.description else []
+
+
+def run(statement: str, parameters: Sequence[Any] = ()) -> int:
+    """Run one statement and return the number of rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return int(cursor.rowcount)

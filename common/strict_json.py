@@ -1,0 +1,181 @@
+"""Strict JSON: what a body may be, refused with the cause and the path; what its fields mean is left to others.
+
+Beyond the limits of the contract (section 1) a body may hold at most 100,000 values, so that a small body cannot
+unfold into a gigabyte of empty lists.
+"""
+
+import codecs
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from common.errors import InvalidRequest
+
+MAX_VALUES = 100_000
+LARGEST, SMALLEST = 2**63 - 1, -(2**63)
+
+QUOTED = re.compile(rb'"[^"]*"?')
+BRACKET = re.compile(rb"[\[\]{}]")
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+Trail = tuple[str | int, ...]
+
+
+class Flaw:
+    """Stands in the parsed document where a value is refused; `key` where a key of an object is."""
+
+    def __init__(self, reason: str, key: str | None = None) -> None:
+        self.reason = reason
+        self.key = key
+
+
+def loads(raw: bytes, *, max_depth: int = 64) -> Any:
+    """The parsed body. Raises InvalidRequest naming the cause, with the JSON path where there is one."""
+    if raw.startswith(codecs.BOM_UTF8):
+        raise InvalidRequest("The body starts with a byte order mark.")
+    if not raw or raw.isspace():
+        raise InvalidRequest("The body is empty.")
+    _check_structure(raw, max_depth)
+    try:
+        document = DECODER.decode(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"The body is not valid UTF-8 (byte {error.start}).") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidRequest(f"The body is not valid JSON: {error.msg} ({where}).") from None
+    for trail, reason in _flaws(document, ()):
+        raise InvalidRequest(f"{path(trail) or 'The body'}: {reason}.")
+    return document
+
+
+def loads_object(raw: bytes) -> dict[str, Any]:
+    """As `loads`, for a body that must be one JSON object."""
+    document = loads(raw)
+    if not isinstance(document, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    return document
+
+
+def digest(raw: bytes) -> str:
+    """SHA-256 (hex) of the body as JSON; of its bytes where it is none."""
+    try:
+        return digest_of(loads(raw))
+    except InvalidRequest:
+        return hashlib.sha256(raw).hexdigest()
+
+
+def digest_of(document: Any) -> str:
+    """SHA-256 (hex) of a parsed body: the order of keys, blanks, escapes and 1 against 1.0 make no difference."""
+    canonical = hashlib.sha256()
+    for part in _canonical(document):
+        canonical.update(part)
+    return canonical.hexdigest()
+
+
+def field(parent: str, key: str) -> str:
+    """The path of a field: `params.n`; unusual keys as `params["a b"]`, always ASCII and short."""
+    if PLAIN_NAME.fullmatch(key):
+        return f"{parent}.{key}" if parent else key
+    return f"{parent}[{json.dumps(key if len(key) <= 64 else key[:64] + '…')}]"
+
+
+def path(trail: Trail) -> str:
+    """Keys and indexes from the root as one path: `params.inputs[0].url`."""
+    written = ""
+    for step in trail:
+        written = f"{written}[{step}]" if isinstance(step, int) else field(written, step)
+    return written
+
+
+def _check_structure(raw: bytes, max_depth: int) -> None:
+    """Depth and number of values, counted outside strings before anything is built."""
+    text = raw.replace(rb"\\", b"").replace(rb"\"", b"")
+    too_many = InvalidRequest(f"The body holds more than {MAX_VALUES:,} values.")
+    # A value has at most four quotes, its key's included; the substitution costs memory by their number.
+    if text.count(b'"') > 4 * MAX_VALUES:
+        raise too_many
+    structure = QUOTED.sub(b"", text)
+    if sum(structure.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES:
+        raise too_many
+    depth = 0
+    for bracket in BRACKET.finditer(structure):
+        depth += 1 if bracket[0] in b"[{" else -1
+        if depth < 0:
+            return
+        if depth > max_depth:
+            raise InvalidRequest(f"The body is nested more than {max_depth} levels deep.")
+
+
+def _integer(digits: str) -> int | Flaw:
+    # The length first: int() itself refuses thousands of digits with a ValueError.
+    number = int(digits) if len(digits) <= 20 else LARGEST + 1
+    return number if SMALLEST <= number <= LARGEST else Flaw("an integer beyond 64 bits")
+
+
+def _float(digits: str) -> float | Flaw:
+    number = float(digits)
+    return number if math.isfinite(number) else Flaw("a number that is not finite")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
+    built = dict(pairs)
+    if len(built) == len(pairs):
+        return built
+    seen: set[str] = set()
+    twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return Flaw("a duplicate key", twice)
+
+
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=_integer,
+    parse_float=_float,
+    parse_constant=lambda name: Flaw(f"{name} is not a JSON number"),
+)
+
+
+def _flaws(value: Any, trail: Trail) -> Iterator[tuple[Trail, str]]:
+    if isinstance(value, str):
+        if reason := _unstorable(value):
+            yield trail, reason
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if reason := _unstorable(key):
+                yield (*trail, key), reason
+            yield from _flaws(item, (*trail, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _flaws(item, (*trail, index))
+    elif isinstance(value, Flaw):
+        yield trail if value.key is None else (*trail, value.key), value.reason
+
+
+def _unstorable(text: str) -> str:
+    if text.isascii():
+        return "a NUL character" if "\0" in text else ""
+    found = UNSTORABLE.search(text)
+    return "" if found is None else "a NUL character" if found[0] == "\0" else "a lone surrogate"
+
+
+def _canonical(value: Any) -> Iterator[bytes]:
+    if isinstance(value, str):
+        encoded = value.encode()
+        yield b'"%d:' % len(encoded)
+        yield encoded
+    elif isinstance(value, dict):
+        yield b"{%d:" % len(value)
+        for key in sorted(value):
+            yield from _canonical(key)
+            yield from _canonical(value[key])
+    elif isinstance(value, list):
+        yield b"[%d:" % len(value)
+        for item in value:
+            yield from _canonical(item)
+    elif isinstance(value, float) and value.is_integer():
+        yield b"%d;" % int(value)
+    else:
+        yield f"{value!r};".encode()

@@ -1,0 +1,75 @@
+"""The pure half of `ark_content_tasks`: whether a request can be expressed, and the upstream request it becomes.
+
+Capabilities: `durations`, `resolutions`, `ratios`, `roles` ({role: most}), `frames_exclusive_refs` (true), `audio`
+(switch | always | never), `prompt_max`, `max_inputs`. What is absent is passed on and left to the provider.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adapters import checks, rules
+from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
+
+PATH = "/contents/generations/tasks"
+OPTIONS = {
+    "camera_fixed": rules.BOOLEAN,
+    "draft": rules.BOOLEAN,
+    "execution_expires_after": rules.POSITIVE,
+    "omni_reference_task_type": rules.TEXT,
+    "output_format": rules.TEXT,
+    "priority": rules.COUNT,
+    "return_last_frame": rules.BOOLEAN,
+    "safety_identifier": rules.TEXT,
+    "seed": rules.SEED,
+    "service_tier": rules.TEXT,
+    "tools": rules.OBJECTS,
+    "watermark": rules.BOOLEAN,
+}
+# Upstream fields that the portable ones fill; and names that are ours to set.
+DERIVED = ("content", "ratio", "generate_audio", "frames", "framespersecond")
+DERIVED_OR_OURS = (*DERIVED, "model", "prompt", "duration", "resolution", "aspect_ratio", "inputs", "callback_url")
+
+
+def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """Why the protocol, or the model behind it, cannot express the request."""
+    yield from checks.prompt(request, capabilities)
+    yield from checks.duration(request, capabilities)
+    yield from checks.listed("params.resolution", request.resolution, capabilities.get("resolutions"))
+    yield from checks.listed("params.aspect_ratio", request.aspect_ratio, capabilities.get("ratios"))
+    yield from checks.audio(request, capabilities)
+    yield from checks.input_counts(request, capabilities)
+    yield from checks.input_roles(request, capabilities)
+    yield from _options(request)
+
+
+def build(request: TaskRequest, target: Target) -> UpstreamRequest:
+    """The prompt first, then the inputs in their order. Sound is always asked for or declined in so many words, because
+    the provider's default is on, except of models that know no sound."""
+    body: dict[str, Any] = {
+        "model": target.upstream_model,
+        "content": [{"type": "text", "text": request.prompt}, *map(_item, request.inputs)],
+        "duration": request.duration,
+        "resolution": request.resolution,
+        "ratio": request.aspect_ratio,
+    }
+    audio = target.capabilities.get("audio", "switch")
+    if audio != "never":
+        body["generate_audio"] = audio == "always" or request.generate_audio is True
+    body.update(request.provider_options)
+    return UpstreamRequest(path=PATH, body=body, billed=Billed(count=1, tier=request.resolution))
+
+
+def _item(item: MediaInput) -> dict[str, Any]:
+    kind = f"{item.type}_url"
+    return {"type": kind, kind: {"url": item.url}, "role": checks.role_of(item)}
+
+
+def _options(request: TaskRequest) -> Iterator[Unsupported]:
+    for name, value in request.provider_options.items():
+        field = f"params.provider_options.{name}"
+        if name in DERIVED_OR_OURS:
+            yield Unsupported(field=field, reason="is set by the service")
+        elif name not in OPTIONS:
+            yield Unsupported(field=field, reason="is not an option of this protocol")
+        elif wanted := OPTIONS[name](value):
+            yield Unsupported(field=field, reason=f"must be {wanted}")

@@ -1,0 +1,248 @@
+"""The words between us and a provider's protocol: value objects and the interface every adapter fulfils.
+
+Knows no Django. `check` and `build` are pure; `submit`, `poll`, `cancel` and `open_output` do the I/O.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """Bytes in our own storage: a Data URL of the request, or one of our assets used as input."""
+
+    key: str
+    content_type: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageRef:
+    """One element of `params.images`: a public URL, or bytes that we hold."""
+
+    url: str | None = None
+    stored: StoredFile | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaInput:
+    """One element of `params.inputs`; `url` is public HTTP(S)."""
+
+    type: Literal["image", "video", "audio"]
+    role: Literal["reference", "first_frame", "last_frame"]
+    url: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRequest:
+    """A validated request of any modality; what a modality does not have stays empty. `duration` in seconds."""
+
+    modality: str
+    prompt: str = ""
+    n: int = 1
+    image_size: str | None = None
+    aspect_ratio: str | None = None
+    images: tuple[ImageRef, ...] = ()
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    duration: int | None = None
+    resolution: str | None = None
+    generate_audio: bool | None = None
+    inputs: tuple[MediaInput, ...] = ()
+    provider_options: Mapping[str, Any] = field(default_factory=dict)
+    output_format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a request would go, without credentials: frozen on the paid call."""
+
+    adapter: str
+    base_url: str
+    upstream_model: str
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsupported:
+    """Why a target cannot run a request: the field's path (`params.n`) and a reason in words."""
+
+    field: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Billed:
+    """What the final upstream request buys.
+
+    Images: `count` and `tier`; `tier` is None where no tier of the size table covers the final size.
+    Video: `count` 1 and `tier` the resolution.
+    """
+
+    count: int
+    tier: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """One file of a multipart request."""
+
+    field: str
+    image: ImageRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamRequest:
+    """The complete request to the provider but for credentials; `path` is relative to the base URL."""
+
+    path: str
+    body: Mapping[str, Any]
+    billed: Billed
+    encoding: Literal["json", "multipart"] = "json"
+    files: tuple[FilePart, ...] = ()
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of what is bought, for the record of the paid call."""
+        files = [
+            [part.field, part.image.url or (part.image.stored and part.image.stored.sha256)] for part in self.files
+        ]
+        text = json.dumps([self.path, self.body, files], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """How to reach one channel now. Timeouts in seconds; `open_stored` opens one of our own files for reading."""
+
+    base_url: str
+    credentials: Mapping[str, str] = field(repr=False)
+    total_timeout: float
+    open_stored: Callable[[StoredFile], BinaryIO]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    connect_timeout: float = 10.0
+    allow_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    deny_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    scratch_dir: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One produced file: a URL to fetch, or a temporary file that the caller deletes after use."""
+
+    index: int
+    kind: str
+    url: str | None = None
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The provider took an asynchronous job. `handle` is small JSON, enough to poll it from any process."""
+
+    handle: Mapping[str, Any]
+    poll_after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """Not ended yet; `progress` is 0 to 100 where the provider tells."""
+
+    poll_after: float
+    progress: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """Ended well. `duration` is the produced length in seconds as the provider reports it, if it does."""
+
+    outputs: tuple[Output, ...]
+    duration: float | None = None
+
+
+class ErrorKind(StrEnum):
+    """What went wrong, in the terms that decide what happens next."""
+
+    INVALID_REQUEST = "invalid_request"  # the provider refuses this request on this model
+    CONTENT_POLICY = "content_policy"
+    ASSET_UNREACHABLE = "asset_unreachable"  # an input could not be fetched
+    AUTH = "auth"
+    QUOTA_EXHAUSTED = "quota_exhausted"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    TRANSIENT = "transient"  # surely not accepted: refused connection, DNS, TLS, definite 503
+    AMBIGUOUS = "ambiguous"  # may have been accepted: timeout, reset, 500/502/504, garbage after a paid submit
+    EMPTY_RESULT = "empty_result"  # ended without a usable file, or the result is gone
+    PROVIDER_FAILED = "provider_failed"  # the accepted job ended as failed at the provider
+
+
+class UpstreamError(Exception):
+    """A provider's refusal or fault. `message` is raw provider text, for the operator only; no credentials in it."""
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        code: str = "",
+        http_status: int | None = None,
+        retry_after: float | None = None,
+        request_id: str = "",
+        model_specific: bool = False,
+    ) -> None:
+        super().__init__(f"{kind}: {code or http_status or ''} {message}"[:500])
+        self.kind = kind
+        self.message = message[:2000]
+        self.code = code
+        self.http_status = http_status
+        self.retry_after = retry_after
+        self.request_id = request_id
+        self.model_specific = model_specific
+
+    @property
+    def maybe_accepted(self) -> bool:
+        """Whether the provider may have taken the job all the same."""
+        return self.kind is ErrorKind.AMBIGUOUS
+
+
+class Adapter(Protocol):
+    """One provider protocol. Instances are stateless and shared by threads."""
+
+    protocol: ClassVar[str]
+    modality: ClassVar[str]
+    is_async: ClassVar[bool]
+    submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]]
+    poll_batch: ClassVar[int]
+
+    def validate(self, target: Target) -> list[str]:
+        """Complaints about a channel's options or a channel model's capabilities, in words; for admin and file."""
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        """Why this target cannot run the request; empty if it can. Pure."""
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        """The upstream request, options merged last. Pure. Only for requests that `check` passes."""
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        """The paid call, on a fresh connection, never repeated here. Raises UpstreamError."""
+
+    def poll(
+        self, handles: Sequence[Mapping[str, Any]], connection: Connection
+    ) -> list[Pending | Done | UpstreamError]:
+        """The state of each handle, in order. PROVIDER_FAILED, CONTENT_POLICY, INVALID_REQUEST, ASSET_UNREACHABLE and
+        EMPTY_RESULT end the job; every other kind, raised or returned, is a poll fault and says nothing about it."""
+
+    def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
+        """Whether the provider confirmed the cancellation. Never raises for a refusal."""
+
+    def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Iterator[bytes]]:
+        """The bytes of one output in chunks; capped by its kind. Credentials go to the channel's own origin only,
+        everything else through the outbound door. Raises UpstreamError."""

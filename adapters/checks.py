@@ -1,0 +1,83 @@
+"""Checks of a request against a channel model's capabilities, shared by the adapters.
+
+Each yields Unsupported with the field's path and a reason. A capability that is absent forbids nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adapters.base import MediaInput, TaskRequest, Unsupported
+
+BOUNDS = (("least", "min"), ("most", "max"))
+
+
+def listed(field: str, value: object, allowed: object) -> Iterator[Unsupported]:
+    """The value must be in the list, where there is one."""
+    if isinstance(allowed, list) and value not in allowed:
+        yield Unsupported(field=field, reason=f"must be one of {', '.join(map(str, allowed))} here")
+
+
+def at_most(field: str, count: int, limit: object) -> Iterator[Unsupported]:
+    if isinstance(limit, int) and count > limit:
+        yield Unsupported(field=field, reason=f"must be at most {limit} here")
+
+
+def prompt(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    limit = capabilities.get("prompt_max")
+    if limit is not None and len(request.prompt) > limit:
+        yield Unsupported(field="params.prompt", reason=f"must be at most {limit} characters long here")
+
+
+def duration(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """Never clamped: the length is what is billed."""
+    allowed, seconds = capabilities.get("durations"), request.duration
+    yield from listed("params.duration", seconds, allowed)
+    if isinstance(allowed, dict) and not allowed.get("min", 1) <= (seconds or 0) <= allowed.get("max", float("inf")):
+        bounds = " and ".join(f"at {word} {allowed[name]}" for word, name in BOUNDS if name in allowed)
+        yield Unsupported(field="params.duration", reason=f"must be {bounds} here")
+
+
+def audio(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """`audio` is "switch" (the default), "always" or "never"; absence of the field suits each."""
+    mode = capabilities.get("audio", "switch")
+    if request.generate_audio is True and mode == "never":
+        yield Unsupported(field="params.generate_audio", reason="this model makes no sound")
+    if request.generate_audio is False and mode == "always":
+        yield Unsupported(field="params.generate_audio", reason="this model always makes sound")
+
+
+def role_of(item: MediaInput) -> str:
+    """The role in the words that most providers share: first_frame, last_frame, reference_image, reference_video…"""
+    return f"reference_{item.type}" if item.role == "reference" else item.role
+
+
+def input_counts(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """`max_inputs` for all, `roles` with the most of each; a role that is not listed is not taken."""
+    yield from at_most("params.inputs", len(request.inputs), capabilities.get("max_inputs"))
+    limits = capabilities.get("roles")
+    if limits is None:
+        return
+    seen: Counter[str] = Counter()
+    for index, item in enumerate(request.inputs):
+        role = role_of(item)
+        seen[role] += 1
+        if seen[role] > limits.get(role, 0):
+            reason = f"at most {limits.get(role, 0)} of {role} here"
+            yield Unsupported(field=f"params.inputs[{index}].role", reason=reason)
+
+
+def input_roles(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """Frames or references, not both; a last frame only after a first; sound only beside a picture."""
+    roles = [item.role for item in request.inputs]
+    has_frame = "first_frame" in roles or "last_frame" in roles
+    is_exclusive = capabilities.get("frames_exclusive_refs", True)
+    has_picture = any(item.type != "audio" for item in request.inputs)
+    for index, item in enumerate(request.inputs):
+        field = f"params.inputs[{index}].role"
+        if item.role == "reference" and has_frame and is_exclusive:
+            yield Unsupported(field=field, reason="references cannot be combined with frames")
+        if item.role == "last_frame" and "first_frame" not in roles:
+            yield Unsupported(field=field, reason="a last frame needs a first frame")
+        if item.type == "audio" and not has_picture:
+            yield Unsupported(field=field, reason="an audio reference needs an image or a video beside it")

@@ -1,0 +1,104 @@
+"""The adapters' exchange with a channel: credentials, one total deadline, caps, and faults as UpstreamError.
+
+Every exchange is a connection of its own, never repeated and never redirected, so that whether a paid request went out
+is always known. Base URLs are the operator's own and may be private.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters import faults
+from adapters.base import Connection, ErrorKind, UpstreamError
+from common.deadline import Deadline
+from common.outbound import Failed, Reply
+from common.outbound_dial import Dialer
+from common.outbound_wire import Message, exchange
+
+MAX_JSON_BYTES = 8 * 1024 * 1024
+MAX_ERROR_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request to a channel. `path` is relative to its base URL. `paid`: it would buy something."""
+
+    method: str
+    path: str
+    codes: faults.Codes
+    paid: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | Iterable[bytes] | None = None
+    max_bytes: int = MAX_JSON_BYTES
+
+
+@contextmanager
+def calling(call: Call, connection: Connection) -> Iterator[Reply]:
+    """The 2xx reply to a call, its body still to be read. Raises UpstreamError, also for what breaks off inside."""
+    message = Message(
+        method=call.method,
+        url=connection.base_url.rstrip("/") + call.path,
+        headers={**call.headers, **authorization(connection)},
+        body=call.body,
+    )
+    try:
+        with (
+            Deadline(connection.total_timeout) as deadline,
+            exchange(message, dialer(connection, deadline), max_bytes=call.max_bytes) as reply,
+        ):
+            if not 200 <= reply.status < 300:
+                raise error_of(error_body(reply), reply, call, connection)
+            yield reply
+    except Failed as failed:
+        raise faults.lost(failed, paid=call.paid) from failed
+
+
+def dialer(connection: Connection, deadline: Deadline) -> Dialer:
+    """Opens connections to the channel itself: its address is the operator's choice, whatever it resolves to."""
+    return Dialer(deadline, judge=lambda address: None, connect_seconds=connection.connect_timeout)
+
+
+def call_json(
+    call: Call, connection: Connection, is_usable: Callable[[dict[str, Any]], bool] = lambda document: True
+) -> dict[str, Any]:
+    """The JSON object that a call answers with, as usable as the protocol promises. Raises UpstreamError."""
+    with calling(call, connection) as reply:
+        document = faults.parsed(b"".join(reply.chunks))
+        if not isinstance(document, dict) or not is_usable(document):
+            raise error_of(document, reply, call, connection)
+    return document
+
+
+def error_of(document: Any, reply: Reply, call: Call, connection: Connection) -> UpstreamError:
+    """The error for a reply that is no success, or a success without what the protocol promises."""
+    spoken = faults.spoken_error(document)
+    spoken = spoken._replace(message=redacted(spoken.message, connection))
+    answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=spoken)
+    return faults.refusal(answer, call.codes, paid=call.paid)
+
+
+def error_body(reply: Reply) -> Any:
+    """The JSON of an error answer; None where there is none, or where it breaks off and the status has to do."""
+    body = b""
+    with suppress(Failed):
+        for chunk in reply.chunks:
+            body += chunk
+            if len(body) >= MAX_ERROR_BYTES:
+                break
+    return faults.parsed(body)
+
+
+def authorization(connection: Connection) -> dict[str, str]:
+    """The bearer header. Raises UpstreamError (AUTH) where the channel has no usable `api_key`."""
+    key = connection.credentials.get("api_key", "")
+    if not key or not all("!" <= character <= "~" for character in key):
+        raise UpstreamError(ErrorKind.AUTH, "the channel's credentials have no usable api_key")
+    return {"Authorization": f"Bearer {key}"}
+
+
+def redacted(text: str, connection: Connection) -> str:
+    """The text without the channel's credentials: some providers quote them when they refuse them."""
+    for secret in filter(None, connection.credentials.values()):
+        text = text.replace(secret, "***")
+    return text

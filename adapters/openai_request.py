@@ -1,0 +1,120 @@
+"""The pure half of `openai_images`: whether a request can be expressed, and the upstream request it becomes.
+
+Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `max_n`, `max_images`, `prompt_max`.
+Facts: OpenAI's API reference of images and its SDK.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adapters import checks
+from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
+
+MAX_N = 10
+MAX_IMAGES = 16
+RATIOS = ("1:1", "16:9", "4:3", "3:2", "5:4", "21:9")
+LANDSCAPES = {
+    "1K": "1024x1024 1360x768 1168x880 1248x832 1136x912 1552x656",
+    "2K": "2048x2048 2720x1536 2352x1760 2496x1664 2288x1824 3120x1328",
+    "4K": "2880x2880 3840x2160 3312x2480 3520x2336 3216x2560 3824x1632",
+}
+SIZES = with_portraits({tier: dict(zip(RATIOS, row.split(), strict=True)) for tier, row in LANDSCAPES.items()})
+UPLOADABLE = ("image/png", "image/jpeg", "image/webp")
+FILE_FIELDS = ("image", "image[]")
+# They would change what model is bought, or where the answer goes and in what shape.
+FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "callback_url")
+
+
+def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """Why the protocol, or the model behind it, cannot express the request."""
+    yield from checks.prompt(request, capabilities)
+    yield from _count(request, capabilities)
+    yield from _size(request, capabilities)
+    yield from _images(request, capabilities)
+    yield from _extra(request)
+
+
+def build(request: TaskRequest, target: Target) -> UpstreamRequest:
+    """An edit where there are reference images, else a generation. `extra_body` wins over every derived field.
+
+    With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
+    """
+    table = size_table(target.capabilities)
+    tier = tier_of_request(request, target.capabilities)
+    derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
+    if "size" in request.extra_body:
+        tier = tier_of(request.extra_body["size"], table)
+    elif tier is not None:
+        derived["size"] = table[tier][request.aspect_ratio or DEFAULT_RATIO]
+    body = {**derived, **request.extra_body, "model": target.upstream_model}
+    return UpstreamRequest(
+        path="/images/edits" if request.images else "/images/generations",
+        body=body,
+        billed=Billed(count=body["n"], tier=tier),
+        encoding="multipart" if request.images else "json",
+        files=_files(request),
+    )
+
+
+def size_table(capabilities: Mapping[str, Any]) -> SizeTable:
+    table: SizeTable = capabilities.get("size_table", SIZES)
+    return table
+
+
+def tier_of_request(request: TaskRequest, capabilities: Mapping[str, Any]) -> str | None:
+    """The tier asked for; with only a ratio the first of `tiers`, else the smallest; None with neither."""
+    if request.image_size is not None or request.aspect_ratio is None:
+        return request.image_size
+    tiers: list[str] = capabilities.get("tiers") or by_area(size_table(capabilities))
+    return tiers[0]
+
+
+def _files(request: TaskRequest) -> tuple[FilePart, ...]:
+    if any(name in request.extra_body for name in FILE_FIELDS):
+        return ()
+    field = "image" if len(request.images) == 1 else "image[]"
+    return tuple(FilePart(field=field, image=image) for image in request.images)
+
+
+def _count(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    field = "params.extra_body.n" if "n" in request.extra_body else "params.n"
+    count = request.extra_body.get("n", request.n)
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        yield Unsupported(field=field, reason="must be a whole number, 1 or more")
+    else:
+        yield from checks.at_most(field, count, min(capabilities.get("max_n", MAX_N), MAX_N))
+
+
+def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    tier = tier_of_request(request, capabilities)
+    if tier is None or "size" in request.extra_body:
+        return
+    ratio = request.aspect_ratio or DEFAULT_RATIO
+    table = size_table(capabilities)
+    problems = [
+        *checks.listed("params.image_size", tier, capabilities.get("tiers", list(table))),
+        *checks.listed("params.aspect_ratio", ratio, capabilities.get("ratios")),
+    ]
+    if not problems and tier not in table:
+        problems = [Unsupported(field="params.image_size", reason=f"{tier} has no pixel size here")]
+    if not problems:
+        problems = list(checks.listed("params.aspect_ratio", ratio, list(table[tier])))
+    yield from problems
+
+
+def _images(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    limit = min(capabilities.get("max_images", MAX_IMAGES), MAX_IMAGES)
+    yield from checks.at_most("params.images", len(request.images), limit)
+    for index, image in enumerate(request.images):
+        if image.stored is not None and image.stored.content_type not in UPLOADABLE:
+            yield Unsupported(field=f"params.images[{index}].image_url", reason="must be PNG, JPEG or WebP here")
+
+
+def _extra(request: TaskRequest) -> Iterator[Unsupported]:
+    for name, value in request.extra_body.items():
+        field = f"params.extra_body.{name}"
+        if name in FORBIDDEN:
+            yield Unsupported(field=field, reason="cannot be set by the caller")
+        elif request.images and (value is None or isinstance(value, dict | list)):
+            yield Unsupported(field=field, reason="must be text, a number or a boolean beside reference images")

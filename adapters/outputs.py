@@ -1,0 +1,89 @@
+"""The bytes of what a provider produced: from its own origin with credentials, from elsewhere through the door."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TypeGuard
+
+from adapters import faults, http
+from adapters.base import Connection, ErrorKind, Output, UpstreamError
+from common.deadline import Deadline
+from common.outbound import REDIRECTS, Failed, Limits, Refused, Reply, UrlPolicy, joined, open_url
+from common.outbound_wire import CHUNK_BYTES, Message, exchange
+
+SCHEMES = ("https://", "http://")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE)
+MAX_REDIRECTS = 3
+MAX_BYTES = {"image": 64 * 1024**2, "video": 2 * 1024**3}
+MAX_OTHER_BYTES = 512 * 1024**2
+
+
+@contextmanager
+def open_output(output: Output, connection: Connection) -> Iterator[Iterator[bytes]]:
+    """The chunks of one output, capped by its kind. Raises UpstreamError, also while they are read: EMPTY_RESULT where
+    trying again cannot help (gone, refused, too large), else what the channel or the network said."""
+    if output.path is not None:
+        with output.path.open("rb") as file:
+            yield iter(lambda: file.read(CHUNK_BYTES), b"")
+        return
+    try:
+        with ExitStack() as stack:
+            yield _opened(output, connection, stack).chunks
+    except Refused as refused:
+        raise UpstreamError(ErrorKind.EMPTY_RESULT, str(refused), code="refused") from refused
+    except Failed as failed:
+        if failed.reason == "size":
+            raise UpstreamError(ErrorKind.EMPTY_RESULT, str(failed), code=failed.reason) from failed
+        raise faults.lost(failed, paid=False) from failed
+
+
+def _opened(output: Output, connection: Connection, stack: ExitStack) -> Reply:
+    url = output.url or ""
+    max_bytes = MAX_BYTES.get(output.kind, MAX_OTHER_BYTES)
+    deadline = stack.enter_context(Deadline(connection.total_timeout))
+    for left in range(MAX_REDIRECTS, -1, -1):
+        if not is_own(url, connection):
+            limits = Limits(max_bytes=max_bytes, total_seconds=deadline.remaining)
+            elsewhere = open_url(url, policy=_policy(connection), limits=limits, redirects=left)
+            return _checked(stack.enter_context(elsewhere))
+        message = Message(method="GET", url=url, headers=http.authorization(connection))
+        reply = stack.enter_context(exchange(message, http.dialer(connection, deadline), max_bytes=max_bytes))
+        if reply.status not in REDIRECTS or "Location" not in reply.headers:
+            return _checked(reply)
+        url = joined(url, reply.headers["Location"])
+    raise UpstreamError(ErrorKind.EMPTY_RESULT, f"more than {MAX_REDIRECTS} redirects")
+
+
+def _checked(reply: Reply) -> Reply:
+    if 200 <= reply.status < 300:
+        return reply
+    verdict = faults.by_status(reply.status, paid=False)
+    # A signed address that has run out answers 403; 404 and 410 say it plainly.
+    is_gone = verdict.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.AUTH)
+    kind = ErrorKind.EMPTY_RESULT if is_gone else verdict.kind
+    raise UpstreamError(kind, f"the result answers HTTP {reply.status}", http_status=reply.status)
+
+
+def is_url(value: object) -> TypeGuard[str]:
+    """Whether a provider's value is an address that may be kept and tried."""
+    return isinstance(value, str) and value.isascii() and value.isprintable() and value.startswith(SCHEMES)
+
+
+def is_own(url: str, connection: Connection) -> bool:
+    """Whether the URL is of the channel's own origin: scheme, host and port."""
+    own = _origin(connection.base_url)
+    return own is not None and own == _origin(url)
+
+
+def _origin(url: str) -> tuple[str, str, int] | None:
+    """None for an authority that parsers read differently: the key would go to another host than the one compared."""
+    match = ORIGIN.match(url)
+    if match is None:
+        return None
+    scheme = match[1].lower()
+    return scheme, match[2].lower(), int(match[3] or DEFAULT_PORTS[scheme])
+
+
+def _policy(connection: Connection) -> UrlPolicy:
+    return UrlPolicy(allow_networks=connection.allow_networks, deny_networks=connection.deny_networks)

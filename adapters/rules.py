@@ -1,0 +1,96 @@
+"""Rules for what an operator writes into a channel's options and a channel model's capabilities."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from adapters.base import Target
+from adapters.sizes import pixels
+
+Rule = Callable[[Any], str | None]
+"""Says in words what a good value is, None of a good one."""
+
+Rules = Mapping[str, Rule]
+
+
+def rule(is_good: Callable[[Any], bool], wanted: str) -> Rule:
+    return lambda value: None if is_good(value) else wanted
+
+
+def is_whole(value: object, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def is_table(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(row, dict) and row and all(map(pixels, row.values())) for row in value.values())
+    )
+
+
+def is_span(value: object) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(is_whole(item, 1) for item in value)
+    return (
+        isinstance(value, dict) and set(value) <= {"min", "max"} and all(is_whole(item, 1) for item in value.values())
+    )
+
+
+def is_base_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        is_reachable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return is_reachable and not (parts.query or parts.fragment or parts.username)
+
+
+COUNT = rule(is_whole, "a whole number, 0 or more")
+POSITIVE = rule(lambda value: is_whole(value, 1), "a whole number, 1 or more")
+BOOLEAN = rule(lambda value: isinstance(value, bool), "true or false")
+NAMES = rule(
+    lambda value: isinstance(value, list) and bool(value) and all(isinstance(item, str) and item for item in value),
+    "a list of names",
+)
+TEXT = rule(lambda value: isinstance(value, str) and bool(value), "a text")
+OBJECTS = rule(
+    lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value), "a list of objects"
+)
+SEED = rule(lambda value: is_whole(value, -1), "a whole number, -1 or more")
+SIZE_TABLE = rule(is_table, 'an object {tier: {ratio: "WIDTHxHEIGHT"}}')
+DURATIONS = rule(is_span, "a list of whole seconds, or an object with min and max")
+POLL_SECONDS = rule(
+    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0.2 <= value <= 3600,
+    "a number of seconds from 0.2 to 3600",
+)
+
+
+def one_of(*names: str) -> Rule:
+    return rule(lambda value: value in names, f"one of {', '.join(names)}")
+
+
+def counts_of(*names: str) -> Rule:
+    """An object of counts under some of these names."""
+    return rule(
+        lambda value: isinstance(value, dict) and set(value) <= set(names) and all(map(is_whole, value.values())),
+        f"an object of counts by {', '.join(names)}",
+    )
+
+
+def complaints(target: Target, *, capabilities: Rules, options: Rules) -> list[str]:
+    """What is wrong with a target's catalog values, in words."""
+    address = [] if is_base_url(target.base_url) else ["base_url: must be an http or https URL without a query"]
+    return [
+        *address,
+        *_complaints("capabilities", target.capabilities, capabilities),
+        *_complaints("options", target.options, options),
+    ]
+
+
+def _complaints(place: str, values: Mapping[str, Any], rules: Rules) -> Iterator[str]:
+    for name, value in values.items():
+        if name not in rules:
+            yield f"{place}.{name}: unknown; known are {', '.join(sorted(rules)) or 'none'}"
+        elif wanted := rules[name](value):
+            yield f"{place}.{name}: must be {wanted}"

@@ -1,0 +1,156 @@
+"""Step 5, the books: accounts, holds and the append-only ledger. Only this module moves money.
+
+Everything but `credit` runs inside the caller's transaction, takes lists and costs one statement per table.
+Lock order: tasks, holds, accounts last; `lock_accounts` first is safe for a submission, whose task rows are new.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from common import sql
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountState:
+    """A locked account. Money in micro-USD."""
+
+    balance_micros: int
+    held_micros: int
+    max_queued: int
+
+    @property
+    def available_micros(self) -> int:
+        return self.balance_micros - self.held_micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A hold to open for a subject (a task or a relayed call)."""
+
+    reference: str
+    account_id: int
+    amount_micros: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """A hold to close; `actual_micros` is charged, and None releases it."""
+
+    reference: str
+    account_id: int
+    actual_micros: int | None
+
+
+class UnbalancedHold(Exception):
+    """A subject ends whose hold is not open: the books would be wrong, so the transaction must not commit."""
+
+
+def lock_accounts(account_ids: Iterable[int]) -> dict[int, AccountState]:
+    """Lock these accounts in id order and read them. A statement of its own: what is counted after it is current."""
+    rows = sql.fetch(
+        "SELECT id, balance_micros, held_micros, max_queued FROM accounts_account "
+        f"WHERE id IN (SELECT r.id FROM {sql.rows('id bigint')}) ORDER BY id{sql.row_lock()}",
+        [sql.pack({"id": account_id} for account_id in sorted(set(account_ids)))],
+    )
+    return {
+        account_id: AccountState(balance_micros=balance, held_micros=held, max_queued=max_queued)
+        for account_id, balance, held, max_queued in rows
+    }
+
+
+def reserve(reservations: list[Reservation]) -> None:
+    """Open the holds. The caller has locked the accounts and checked that each can pay. Two statements."""
+    packed = sql.pack(
+        {"reference": r.reference, "account": r.account_id, "amount": r.amount_micros} for r in reservations
+    )
+    sql.run(
+        "INSERT INTO billing_hold (reference, account_id, amount_micros, state, created_at) "
+        f"SELECT r.reference, r.account, r.amount, 'open', {sql.now()} "
+        f"FROM {sql.rows('reference text, account bigint, amount bigint')}",
+        [packed],
+    )
+    _move(_sums((r.account_id, 0, r.amount_micros) for r in reservations))
+
+
+def close(closings: list[Closing]) -> None:
+    """Settle or release each hold, book the charges, lock and move the accounts. At most four statements.
+
+    Raises UnbalancedHold unless every hold was open.
+    """
+    states = [
+        {"reference": c.reference, "state": "released" if c.actual_micros is None else "settled"} for c in closings
+    ]
+    closed = sql.fetch(
+        f"UPDATE billing_hold SET state = r.state, closed_at = {sql.now()} "
+        f"FROM {sql.rows('reference text, state text')} "
+        "WHERE billing_hold.reference = r.reference AND billing_hold.state = 'open' "
+        "RETURNING billing_hold.reference, billing_hold.amount_micros",
+        [sql.pack(states)],
+    )
+    held = dict(closed)
+    if len(held) != len(closings):
+        raise UnbalancedHold(str({c.reference for c in closings} - held.keys()))
+    _book(closings)
+    changes = _sums((c.account_id, -(c.actual_micros or 0), -held[c.reference]) for c in closings)
+    lock_accounts(changes)
+    _move(changes)
+
+
+def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) -> None:
+    """Book money in (or, negative, out) once per reference. Opens its own transaction.
+
+    Raises ValueError for a zero amount or a reference that is booked already.
+    """
+    if amount_micros == 0:
+        raise ValueError("a credit of zero is no credit")
+    legs: list[dict[str, object]] = [
+        {"reference": reference, "book": "customer", "account": account_id, "amount": amount_micros},
+        {"reference": reference, "book": "funding", "account": None, "amount": -amount_micros},
+    ]
+    try:
+        with transaction.atomic():
+            lock_accounts([account_id])
+            _insert_legs(legs, kind="credit", reason=reason)
+            _move({account_id: (amount_micros, 0)})
+    except IntegrityError as error:
+        raise ValueError(f"{reference} is booked already") from error
+
+
+def _book(closings: list[Closing]) -> None:
+    legs: list[dict[str, object]] = []
+    for closing in closings:
+        if closing.actual_micros:
+            amount, reference = closing.actual_micros, closing.reference
+            legs.append({"reference": reference, "book": "customer", "account": closing.account_id, "amount": -amount})
+            legs.append({"reference": reference, "book": "revenue", "account": None, "amount": amount})
+    if legs:
+        _insert_legs(legs, kind="charge", reason="")
+
+
+def _insert_legs(legs: list[dict[str, object]], *, kind: str, reason: str) -> None:
+    sql.run(
+        "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
+        f"SELECT r.reference, %s, r.book, r.account, r.amount, %s, {sql.now()} "
+        f"FROM {sql.rows('reference text, book text, account bigint, amount bigint')}",
+        [kind, reason, sql.pack(legs)],
+    )
+
+
+def _sums(moves: Iterable[tuple[int, int, int]]) -> dict[int, tuple[int, int]]:
+    """(account, balance change, held change) added up per account."""
+    total: dict[int, tuple[int, int]] = {}
+    for account_id, balance, held in moves:
+        before = total.get(account_id, (0, 0))
+        total[account_id] = (before[0] + balance, before[1] + held)
+    return total
+
+
+def _move(changes: Mapping[int, tuple[int, int]]) -> None:
+    sql.run(
+        "UPDATE accounts_account AS a SET balance_micros = a.balance_micros + r.balance, "
+        f"held_micros = a.held_micros + r.held FROM {sql.rows('id bigint, balance bigint, held bigint')} "
+        "WHERE a.id = r.id",
+        [sql.pack({"id": i, "balance": balance, "held": held} for i, (balance, held) in changes.items())],
+    )

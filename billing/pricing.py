@@ -1,0 +1,66 @@
+"""Step 5, the arithmetic: what a request will cost and what its result does cost. Pure; integer micro-USD."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """The price of one task, frozen at submission: the unit price of its tier and how many units were asked for.
+
+    `quantity` is images, seconds or 1, by `mode`.
+    """
+
+    mode: str
+    tier: str
+    unit_micros: int
+    quantity: int
+
+    @property
+    def estimate_micros(self) -> int:
+        return self.unit_micros * self.quantity
+
+    def snapshot(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def frozen(cls, snapshot: Mapping[str, Any]) -> "Price":
+        return cls(**snapshot)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What a result costs. `seconds` is the billed length of a video, else 0; `flag` tells the operator of a doubt."""
+
+    actual_micros: int
+    seconds: float | int
+    flag: str | None = None
+
+
+def settle(price: Price, *, delivered: int, asked_seconds: int | None, reported_seconds: float | None) -> Settlement:
+    """The cost of `delivered` files, by the frozen price (contract section 6).
+
+    Images: as many as were delivered, at most what was asked. Videos: the provider's reported length if it is above 0
+    and at most twice the asked one, else the asked one. Per request: the one price.
+    """
+    seconds, flag = _billed_seconds(asked_seconds, reported_seconds)
+    if price.mode == "image_matrix":
+        units: Decimal | int = min(delivered, price.quantity)
+    elif price.mode == "video_duration":
+        units = Decimal(str(seconds))
+    else:
+        units = 1
+    actual = int((price.unit_micros * Decimal(units)).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    return Settlement(actual_micros=actual, seconds=seconds, flag=flag)
+
+
+def _billed_seconds(asked: int | None, reported: float | None) -> tuple[float | int, str | None]:
+    if asked is None:
+        return 0, None
+    if reported is None:
+        return asked, None
+    if 0 < reported <= 2 * asked:
+        return (int(reported) if reported == int(reported) else reported), None
+    return asked, f"the provider reports {reported} s for {asked} s asked"

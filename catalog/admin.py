@@ -1,0 +1,144 @@
+"""The catalog in the admin. Every write goes through the rows' own save and delete, which raise the version."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+
+from catalog import naming
+from catalog.admin_forms import (
+    ChannelForm,
+    ChannelModelForm,
+    ChannelModelFormSet,
+    GroupChannelForm,
+    GroupOfferForm,
+    MediaModelForm,
+    PlanForm,
+    RouteForm,
+)
+from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, PlanChoice, Route
+
+
+class ChannelModelInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = ChannelModel
+    form = ChannelModelForm
+    formset = ChannelModelFormSet
+    autocomplete_fields = ("model",)
+    extra = 0
+
+
+class RouteInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = Route
+    form = RouteForm
+    autocomplete_fields = ("model", "channel")
+    ordering = ("model", "priority", "id")
+    extra = 0
+
+
+@admin.register(MediaModel)
+class MediaModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = MediaModelForm
+    list_display = ("name", "modality", "aliases", "default_plan", "pricing_mode", "routes", "enabled")
+    list_filter = ("modality", "enabled", "default_plan")
+    list_select_related = ("default_plan",)
+    search_fields = ("names__name", "name")
+    ordering = ("modality", "name")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MediaModel]:
+        count = Count("routes", filter=Q(routes__enabled=True), distinct=True)
+        models: QuerySet[MediaModel] = super().get_queryset(request).prefetch_related("names").annotate(count=count)
+        return models
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("modality",) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: MediaModel, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if naming.differ(obj, form.cleaned_data["aliases"]):
+            naming.write(obj, form.cleaned_data["aliases"])
+
+    def aliases(self, model: MediaModel) -> str:
+        return ", ".join(naming.aliases(model)) or "–"
+
+    @admin.display(description="enabled routes")
+    def routes(self, model: Any) -> str:
+        return str(model.count) if model.count else "none"
+
+
+@admin.register(Channel)
+class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = ChannelForm
+    inlines = (ChannelModelInline,)
+    list_display = ("name", "adapter", "base_url", "credential", "models", "max_running", "enabled")
+    list_filter = ("adapter", "enabled")
+    search_fields = ("name", "base_url", "channel_models__upstream_model")
+    ordering = ("name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Channel]:
+        count = Count("channel_models", filter=Q(channel_models__enabled=True), distinct=True)
+        channels: QuerySet[Channel] = super().get_queryset(request).prefetch_related("credentials")
+        return channels.annotate(count=count)
+
+    def save_model(self, request: HttpRequest, obj: Channel, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        form.store_secret()
+
+    def credential(self, channel: Channel) -> str:
+        shown = [f"{row} disabled" if row.disabled_at else str(row) for row in channel.credentials.all()]
+        return ", ".join(shown) or "none"
+
+    @admin.display(description="enabled models")
+    def models(self, channel: Any) -> str:
+        return str(channel.count) if channel.count else "none"
+
+
+@admin.register(Plan)
+class PlanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = PlanForm
+    inlines = (RouteInline,)
+    list_display = ("name", "price_multiplier", "routes", "default_of")
+    search_fields = ("name",)
+    ordering = ("name",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Plan]:
+        enabled = Count("routes", filter=Q(routes__enabled=True), distinct=True)
+        plans: QuerySet[Plan] = super().get_queryset(request).prefetch_related("default_of").annotate(count=enabled)
+        return plans
+
+    @admin.display(description="enabled routes")
+    def routes(self, plan: Any) -> str:
+        return str(plan.count) if plan.count else "none"
+
+    @admin.display(description="default of")
+    def default_of(self, plan: Plan) -> str:
+        return ", ".join(model.name for model in plan.default_of.all()) or "–"
+
+
+@admin.register(PlanChoice)
+class PlanChoiceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    list_display = ("key", "model", "plan")
+    list_filter = ("plan",)
+    list_select_related = ("key", "model", "plan")
+    search_fields = ("key__name", "model__name", "plan__name")
+    raw_id_fields = ("key",)
+    autocomplete_fields = ("model", "plan")
+
+
+@admin.register(GroupOffer)
+class GroupOfferAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = GroupOfferForm
+    list_display = ("group", "models_listed")
+    list_select_related = ("group",)
+
+
+@admin.register(GroupChannel)
+class GroupChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = GroupChannelForm
+    list_display = ("group", "base_url", "last4", "priority")
+    list_select_related = ("group",)
+    search_fields = ("group__name", "base_url")
+
+    def save_model(self, request: HttpRequest, obj: GroupChannel, form: Any, change: bool) -> None:
+        form.store_secret()
+        super().save_model(request, obj, form, change)

@@ -1,0 +1,41 @@
+"""What is amiss in the stored catalog, in words for the operator: `doctor` and the catalog file tell it."""
+
+from adapters import registry
+from catalog import credentials, snapshot
+from catalog.snapshot import Catalog, ChannelEntry
+
+
+def problems() -> list[str]:
+    """One sentence per problem; empty when all that is enabled can serve."""
+    catalog = snapshot.load()
+    return [*_models(catalog), *(found for channel in catalog.channels() for found in _channel(channel))]
+
+
+def _models(catalog: Catalog) -> list[str]:
+    found = []
+    for model in filter(lambda model: model.enabled, catalog.models()):
+        plan = catalog.plan(model.default_plan_id)
+        if not catalog.routes(plan.id, model.id):
+            found.append(f"{model.modality} model {model.name} has no enabled route in its default plan {plan.name}")
+        tiers = model.params.get("image_size", {}).get("values", []) if model.pricing_mode == "image_matrix" else []
+        if missing := [tier for tier in tiers if tier not in model.prices]:
+            found.append(f"{model.modality} model {model.name} has no price for {', '.join(missing)}")
+        if not model.prices:
+            found.append(f"{model.modality} model {model.name} has no price")
+    return found
+
+
+def _channel(channel: ChannelEntry) -> list[str]:
+    if not channel.enabled:
+        return []
+    found = []
+    if registry.get(channel.adapter) is None:
+        found.append(f"channel {channel.name}: adapter {channel.adapter} is not registered")
+    credential = credentials.current(channel.id)
+    if credential is None:
+        found.append(f"channel {channel.name} has no credential")
+    elif credential.disabled_at is not None:
+        found.append(f"channel {channel.name}: its credential is disabled: {credential.reason or 'by an operator'}")
+    elif credentials.readable(credential.ciphertext) is None:
+        found.append(f"channel {channel.name}: no key of ENCRYPTION_KEYS opens its credential")
+    return found

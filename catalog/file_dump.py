@@ -1,0 +1,149 @@
+"""The stored catalog as a catalog file: the inverse of loading it."""
+
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any
+
+from accounts.models import Group
+from catalog import credentials, file_text, naming
+from catalog.models import Channel, ChannelModel, GroupChannel, MediaModel, Plan, Route
+
+SEALED = """\
+# sealed_credentials are encrypted with this installation's ENCRYPTION_KEYS and load wherever those are set;
+# elsewhere replace them by `credentials: {api_key: "${NAME}"}`.
+"""
+PLAIN = "# This file holds credentials in the clear: keep it secret.\n"
+
+
+def dump(*, with_credentials: bool) -> str:
+    """YAML. Credentials are sealed, or in the clear; what cannot be opened stays sealed."""
+    tree: dict[str, Any] = {
+        "version": 1,
+        "models": [
+            _model(row) for row in MediaModel.objects.order_by("modality", "name").select_related("default_plan")
+        ],
+        "channels": _channels(with_credentials),
+        "plans": _plans(),
+    }
+    if groups := _groups(with_credentials):
+        tree["groups"] = groups
+    return (PLAIN if with_credentials else SEALED) + file_text.write(tree)
+
+
+def _model(row: MediaModel) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "modality": row.modality,
+        **_given(aliases=naming.aliases(row)),
+        "default_plan": row.default_plan.name,
+        "pricing": {"mode": row.pricing_mode, "prices": _numbers(row.prices)},
+        **_given(params=row.params),
+        **_switch(row.enabled),
+    }
+
+
+def _channels(with_credentials: bool) -> list[dict[str, Any]]:
+    offers: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in ChannelModel.objects.order_by("model__modality", "model__name").select_related("model"):
+        offers[row.channel_id].append(
+            {
+                "model": row.model.name,
+                "modality": row.model.modality,
+                "upstream_model": row.upstream_model,
+                **_given(capabilities=row.capabilities),
+                **({} if row.cost is None else {"cost": _numbers(row.cost)}),
+                **_switch(row.enabled),
+            }
+        )
+    return [_channel(row, offers[row.id], with_credentials) for row in Channel.objects.order_by("name")]
+
+
+def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool) -> dict[str, Any]:
+    credential = credentials.current(row.id)
+    return {
+        "name": row.name,
+        "adapter": row.adapter,
+        "base_url": row.base_url,
+        **(_secrets(credential.ciphertext, with_credentials) if credential else {}),
+        **_given(max_running=row.max_running, options=row.options),
+        **_switch(row.enabled),
+        "models": offers,
+    }
+
+
+def _secrets(ciphertext: str, with_credentials: bool) -> dict[str, Any]:
+    values = credentials.readable(ciphertext) if with_credentials else None
+    return {"sealed_credentials": ciphertext} if values is None else {"credentials": values}
+
+
+def _plans() -> list[dict[str, Any]]:
+    routes: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    ordered = Route.objects.order_by("model__modality", "model__name", "priority", "channel__name")
+    offered = set(ChannelModel.objects.values_list("channel_id", "model_id"))
+    for row in ordered.select_related("model", "channel"):
+        if (row.channel_id, row.model_id) not in offered:
+            continue  # it cannot run, and a file that names it would be refused
+        routes[row.plan_id].append(
+            {
+                "model": row.model.name,
+                "modality": row.model.modality,
+                "channel": row.channel.name,
+                "priority": row.priority,
+                "weight": row.weight,
+                "resubmit_ambiguous": row.resubmit_ambiguous,
+                **_switch(row.enabled),
+            }
+        )
+    return [
+        {"name": row.name, "price_multiplier": _number(row.price_multiplier), "routes": routes[row.id]}
+        for row in Plan.objects.order_by("name")
+    ]
+
+
+def _groups(with_credentials: bool) -> list[dict[str, Any]]:
+    channels: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in GroupChannel.objects.order_by("id"):
+        channels[row.group_id].append(
+            {
+                "base_url": row.base_url,
+                **_secrets(row.ciphertext, with_credentials),
+                "priority": row.priority,
+                **_given(dialects=row.dialects),
+            }
+        )
+    return [_group(row, channels[row.id]) for row in Group.objects.order_by("name").select_related("offer")]
+
+
+def _group(row: Group, channels: list[dict[str, Any]]) -> dict[str, Any]:
+    tree = {
+        "name": row.name,
+        "platform": row.platform,
+        "image_generation": row.image_generation,
+        "channels": channels,
+    }
+    if offer := getattr(row, "offer", None):
+        if offer.models_listed is not None:
+            tree["models"] = offer.models_listed
+        prices = {pattern: _numbers(price) for pattern, price in offer.prices.items()}
+        tree |= _given(prices=prices, image_prices=_numbers(offer.image_prices))
+    return tree
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """The fields that say anything."""
+    return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+
+
+def _switch(enabled: bool) -> dict[str, bool]:
+    return {} if enabled else {"enabled": False}
+
+
+def _numbers(prices: dict[str, Any]) -> dict[str, Any]:
+    return {tier: _number(Decimal(str(price))) for tier, price in prices.items()}
+
+
+def _number(amount: Decimal) -> int | float | str:
+    """A YAML number where it is read back as exactly this amount, else text."""
+    if amount == int(amount):
+        return int(amount)
+    return float(amount) if Decimal(str(float(amount))) == amount else format(amount, "f")

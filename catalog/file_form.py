@@ -1,0 +1,226 @@
+"""The form of a catalog file: its tree becomes typed entries; whether they fit each other is `file_references`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from catalog import validation
+from catalog.fields import Fields, Invalid, Problem, boolean, each, integer, one_of
+from common.encryption import Undecryptable, decrypt_mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelForm:
+    """`path` is where the entry stands in the file."""
+
+    path: str
+    name: str
+    modality: str
+    aliases: list[str]
+    default_plan: str
+    pricing_mode: str
+    prices: Mapping[str, str]
+    params: Mapping[str, Any]
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelModelForm:
+    path: str
+    model: str
+    modality: str | None
+    upstream_model: str
+    capabilities: Mapping[str, Any]
+    cost: Mapping[str, str] | None
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelForm:
+    """`credentials` None: those that are stored stay."""
+
+    path: str
+    name: str
+    adapter: str
+    base_url: str
+    credentials: Mapping[str, str] | None
+    max_running: int | None
+    options: Mapping[str, Any]
+    enabled: bool
+    models: list[ChannelModelForm]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteForm:
+    path: str
+    model: str
+    modality: str | None
+    channel: str
+    priority: int
+    weight: int
+    resubmit_ambiguous: bool
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanForm:
+    path: str
+    name: str
+    price_multiplier: Decimal
+    routes: list[RouteForm]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChannelForm:
+    path: str
+    base_url: str
+    credentials: Mapping[str, str] | None
+    priority: int
+    dialects: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupForm:
+    path: str
+    name: str
+    platform: str
+    image_generation: bool
+    channels: list[GroupChannelForm]
+    models: list[str] | None
+    prices: Mapping[str, Any]
+    image_prices: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    models: list[ModelForm]
+    channels: list[ChannelForm]
+    plans: list[PlanForm]
+    groups: list[GroupForm]
+
+
+def parse(tree: object, problems: list[Problem]) -> Document:
+    """All entries; where `problems` grew, the fields they name are None."""
+    fields = Fields({} if tree is None else tree, "", problems)
+    fields.need("version", integer(1, 1))
+    document = Document(
+        models=fields.items("models", _model),
+        channels=fields.items("channels", _channel),
+        plans=fields.items("plans", _plan),
+        groups=fields.items("groups", _group),
+    )
+    fields.close()
+    return document
+
+
+def _model(fields: Fields) -> ModelForm:
+    modality = fields.need("modality", one_of(*validation.MODALITIES))
+    pricing = Fields(fields.left.pop("pricing", None) or {}, f"{fields.path}.pricing", fields.problems)
+    mode = pricing.need("mode", partial(validation.pricing_mode, modality=modality))
+    form = ModelForm(
+        path=fields.path,
+        name=fields.need("name", validation.name),
+        modality=modality,
+        aliases=fields.take("aliases", each(validation.name), []),
+        default_plan=fields.need("default_plan", validation.name),
+        pricing_mode=mode,
+        prices=pricing.need("prices", partial(validation.prices, mode=mode)),
+        params=_params(fields, modality),
+        enabled=fields.take("enabled", boolean, True),
+    )
+    pricing.close()
+    return form
+
+
+def _params(fields: Fields, modality: str | None) -> Mapping[str, Any]:
+    rule = validation.json_object if modality is None else partial(validation.params, modality=modality)
+    return fields.take("params", rule, {})
+
+
+def _channel(fields: Fields) -> ChannelForm:
+    return ChannelForm(
+        path=fields.path,
+        name=fields.need("name", validation.name),
+        adapter=fields.need("adapter", validation.adapter),
+        base_url=fields.need("base_url", validation.base_url),
+        credentials=_credentials(fields),
+        max_running=fields.take("max_running", integer(1), None),
+        options=fields.take("options", validation.json_object, {}),
+        enabled=fields.take("enabled", boolean, True),
+        models=fields.items("models", _channel_model),
+    )
+
+
+def _credentials(fields: Fields) -> Mapping[str, str] | None:
+    plain = fields.take("credentials", validation.credentials, None)
+    sealed = fields.take("sealed_credentials", unsealed, None)
+    if plain is not None and sealed is not None:
+        fields.problems.append((f"{fields.path}.sealed_credentials", "cannot stand beside credentials"))
+    return plain if sealed is None else sealed
+
+
+def unsealed(value: object) -> dict[str, str]:
+    """Credentials as they are stored: encrypted with this installation's ENCRYPTION_KEYS."""
+    try:
+        return decrypt_mapping(validation.text(100_000)(value))
+    except Undecryptable:
+        raise Invalid("none of ENCRYPTION_KEYS opens it") from None
+
+
+def _channel_model(fields: Fields) -> ChannelModelForm:
+    return ChannelModelForm(
+        path=fields.path,
+        model=fields.need("model", validation.name),
+        modality=fields.take("modality", one_of(*validation.MODALITIES), None),
+        upstream_model=fields.need("upstream_model", validation.name),
+        capabilities=fields.take("capabilities", validation.json_object, {}),
+        cost=fields.take("cost", validation.costs, None),
+        enabled=fields.take("enabled", boolean, True),
+    )
+
+
+def _plan(fields: Fields) -> PlanForm:
+    return PlanForm(
+        path=fields.path,
+        name=fields.need("name", validation.name),
+        price_multiplier=fields.take("price_multiplier", validation.multiplier, Decimal(1)),
+        routes=fields.items("routes", _route),
+    )
+
+
+def _route(fields: Fields) -> RouteForm:
+    return RouteForm(
+        path=fields.path,
+        model=fields.need("model", validation.name),
+        modality=fields.take("modality", one_of(*validation.MODALITIES), None),
+        channel=fields.need("channel", validation.name),
+        priority=fields.take("priority", integer(-2_147_483_648), 10),
+        weight=fields.take("weight", integer(0), 1),
+        resubmit_ambiguous=fields.take("resubmit_ambiguous", boolean, False),
+        enabled=fields.take("enabled", boolean, True),
+    )
+
+
+def _group(fields: Fields) -> GroupForm:
+    return GroupForm(
+        path=fields.path,
+        name=fields.need("name", validation.name),
+        platform=fields.need("platform", one_of(*validation.PLATFORMS)),
+        image_generation=fields.take("image_generation", boolean, False),
+        channels=fields.items("channels", _group_channel),
+        models=fields.take("models", each(validation.name), None),
+        prices=fields.take("prices", validation.token_prices, {}),
+        image_prices=fields.take("image_prices", validation.costs, {}),
+    )
+
+
+def _group_channel(fields: Fields) -> GroupChannelForm:
+    return GroupChannelForm(
+        path=fields.path,
+        base_url=fields.need("base_url", validation.base_url),
+        credentials=_credentials(fields),
+        priority=fields.take("priority", integer(-2_147_483_648), 10),
+        dialects=fields.take("dialects", validation.dialects, []),
+    )

@@ -1,0 +1,40 @@
+"""What a key can run now, at its own prices, for GET /v1/tasks/models; the shape of the answer is made elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from catalog import prices
+from catalog.routing import is_served
+from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A model as one key gets it: `prices` in micro-USD per `unit` by tier, `routes` the usable ones by priority."""
+
+    model: ModelEntry
+    plan: PlanEntry
+    is_selected: bool
+    unit: str
+    prices: Mapping[str, int]
+    routes: tuple[RouteEntry, ...]
+
+
+def offers(catalog: Catalog, key_id: int) -> list[Offer]:
+    """The models with an enabled route of a registered adapter in the key's effective plan, by modality and name."""
+    found = []
+    for model in catalog.models():
+        plan, is_selected = catalog.plan_for(key_id, model)
+        routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
+        if model.enabled and routes:
+            found.append(
+                Offer(
+                    model=model,
+                    plan=plan,
+                    is_selected=is_selected,
+                    unit=prices.UNITS[model.pricing_mode],
+                    prices=prices.effective(model, plan),
+                    routes=routes,
+                )
+            )
+    return found

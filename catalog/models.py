@@ -1,0 +1,233 @@
+"""What is on offer: models under their names, channels to providers, plans and their routes. Edited in the admin.
+
+Every write raises the catalog version in its own transaction, so that each process knows from one number whether
+its snapshot still holds.
+"""
+
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+
+class CatalogVersion(models.Model):
+    """One row: how often the catalog was written."""
+
+    version = models.BigIntegerField(default=1, db_default=1)
+
+    def __str__(self) -> str:
+        return str(self.version)
+
+    @classmethod
+    def raise_it(cls) -> None:
+        cls.objects.update(version=F("version") + 1)
+
+
+class CatalogQuerySet(models.QuerySet[Any]):
+    """Bulk writes raise the version too."""
+
+    def update(self, **kwargs: Any) -> int:
+        with transaction.atomic():
+            CatalogVersion.raise_it()
+            return super().update(**kwargs)
+
+    update.alters_data = True  # type: ignore[attr-defined]
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        with transaction.atomic():
+            CatalogVersion.raise_it()
+            return super().delete()
+
+    delete.alters_data = True  # type: ignore[attr-defined]
+    delete.queryset_only = True  # type: ignore[attr-defined]
+
+    def bulk_create(self, *args: Any, **kwargs: Any) -> list[Any]:
+        with transaction.atomic():
+            CatalogVersion.raise_it()
+            return super().bulk_create(*args, **kwargs)
+
+
+class CatalogRecord(models.Model):
+    """A row of the catalog."""
+
+    objects = CatalogQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        with transaction.atomic():
+            CatalogVersion.raise_it()
+            super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        with transaction.atomic():
+            CatalogVersion.raise_it()
+            return super().delete(*args, **kwargs)
+
+
+class Plan(CatalogRecord):
+    """A way to serve models: its routes and its factor on their prices."""
+
+    name = models.CharField(max_length=200, unique=True)
+    price_multiplier = models.DecimalField(max_digits=12, decimal_places=6, default=1)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="plan_multiplier_not_negative", condition=models.Q(price_multiplier__gte=0))
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MediaModel(CatalogRecord):
+    """A public model of one modality: price, parameters and default plan. Its names are ModelName rows."""
+
+    class Modality(models.TextChoices):
+        IMAGE = "image"
+        VIDEO = "video"
+        THREE_D = "3d"
+
+    class PricingMode(models.TextChoices):
+        IMAGE_MATRIX = "image_matrix"
+        VIDEO_DURATION = "video_duration"
+        PER_REQUEST = "per_request"
+
+    name = models.CharField(max_length=200)
+    modality = models.CharField(max_length=10, choices=Modality)
+    default_plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="default_of")
+    pricing_mode = models.CharField(max_length=20, choices=PricingMode)
+    prices = models.JSONField(default=dict, help_text='USD by tier, resolution or "*".')
+    params = models.JSONField(default=dict, blank=True)
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="model_name_per_modality", fields=["modality", "name"])]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.modality})"
+
+
+class ModelName(CatalogRecord):
+    """A name or alias: one table, so that no two models of a modality share any."""
+
+    model = models.ForeignKey(MediaModel, on_delete=models.CASCADE, related_name="names")
+    modality = models.CharField(max_length=10, choices=MediaModel.Modality)
+    name = models.CharField(max_length=200)
+    is_primary = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="name_per_modality", fields=["modality", "name"]),
+            models.UniqueConstraint(name="one_primary_name", fields=["model"], condition=models.Q(is_primary=True)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Channel(CatalogRecord):
+    """A provider's endpoint behind exactly one adapter."""
+
+    name = models.CharField(max_length=200, unique=True)
+    adapter = models.CharField(max_length=50)
+    base_url = models.CharField(max_length=500)
+    options = models.JSONField(default=dict, blank=True)
+    max_running = models.PositiveIntegerField(null=True, blank=True, help_text="Strict; empty is unlimited.")
+    enabled = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Credential(CatalogRecord):
+    """What a channel authenticates with, encrypted; never shown again."""
+
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="credentials")
+    ciphertext = models.TextField(editable=False)
+    last4 = models.CharField(max_length=4, editable=False)
+    disabled_at = models.DateTimeField(null=True, blank=True)
+    reason = models.CharField(max_length=200, blank=True, default="")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    def __str__(self) -> str:
+        return f"…{self.last4}"
+
+
+class ChannelModel(CatalogRecord):
+    """A model as one channel offers it."""
+
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="channel_models")
+    model = models.ForeignKey(MediaModel, on_delete=models.CASCADE, related_name="channel_models")
+    upstream_model = models.CharField(max_length=200)
+    capabilities = models.JSONField(default=dict, blank=True)
+    cost = models.JSONField(null=True, blank=True, help_text="Our own cost in USD; never billed.")
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="channel_model_once", fields=["channel", "model"])]
+
+    def __str__(self) -> str:
+        return f"{self.channel} · {self.model}"
+
+
+class Route(CatalogRecord):
+    """A plan's way from a model to a channel. Lower priority first; equal priorities share by weight."""
+
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="routes")
+    model = models.ForeignKey(MediaModel, on_delete=models.CASCADE, related_name="routes")
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="routes")
+    priority = models.IntegerField(default=10)
+    weight = models.PositiveIntegerField(default=1)
+    resubmit_ambiguous = models.BooleanField(
+        default=False, help_text="Buy again after an outcome nobody knows. Costs money when the first one ran."
+    )
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="route_once", fields=["plan", "model", "channel"])]
+
+    def __str__(self) -> str:
+        return f"{self.plan}: {self.model} → {self.channel}"
+
+
+class PlanChoice(CatalogRecord):
+    """A key's explicit plan for one model; without it, or once it cannot serve, the model's default plan holds."""
+
+    key = models.ForeignKey("accounts.ApiKey", on_delete=models.CASCADE, related_name="plan_choices")
+    model = models.ForeignKey(MediaModel, on_delete=models.CASCADE, related_name="+")
+    plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="choice_once", fields=["key", "model"])]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.model} by {self.plan}"
+
+
+class GroupOffer(CatalogRecord):
+    """What a group of general keys is offered, as the catalog file says it; the companion endpoints will read it."""
+
+    group = models.OneToOneField("accounts.Group", on_delete=models.CASCADE, related_name="offer")
+    models_listed = models.JSONField(null=True, blank=True)
+    prices = models.JSONField(default=dict, blank=True)
+    image_prices = models.JSONField(default=dict, blank=True)
+
+    def __str__(self) -> str:
+        return str(self.group)
+
+
+class GroupChannel(CatalogRecord):
+    """A provider endpoint of a group; `credentials` are encrypted."""
+
+    group = models.ForeignKey("accounts.Group", on_delete=models.CASCADE, related_name="channels")
+    base_url = models.CharField(max_length=500)
+    ciphertext = models.TextField(editable=False)
+    last4 = models.CharField(max_length=4, editable=False)
+    priority = models.IntegerField(default=10)
+    dialects = models.JSONField(default=list, blank=True)
+
+    def __str__(self) -> str:
+        return self.base_url

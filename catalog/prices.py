@@ -1,0 +1,32 @@
+"""What one unit of a model costs under a plan; how many units a task buys is billing's matter."""
+
+from decimal import Decimal
+
+from catalog.snapshot import ModelEntry, PlanEntry
+from common import money
+
+ANY_TIER = "*"
+UNITS = {"image_matrix": "image", "video_duration": "second", "per_request": "request"}
+
+
+def unit_micros(model: ModelEntry, plan: PlanEntry, tier: str | None) -> int | None:
+    """Micro-USD per image, second or request, rounded half-up once; None where no price is configured.
+
+    `tier` is the image tier or the video's resolution. An image tier must be priced itself; a resolution may fall back
+    to "*"; a price per request knows only "*".
+    """
+    price = _price(model, tier)
+    return None if price is None else money.times(price, plan.price_multiplier)
+
+
+def effective(model: ModelEntry, plan: PlanEntry) -> dict[str, int]:
+    """All prices of the model under the plan, in micro-USD by tier."""
+    return {tier: money.times(price, plan.price_multiplier) for tier, price in model.prices.items()}
+
+
+def _price(model: ModelEntry, tier: str | None) -> Decimal | None:
+    if model.pricing_mode == "per_request":
+        return model.prices.get(ANY_TIER)
+    if tier is None or model.pricing_mode == "image_matrix":
+        return model.prices.get(tier or "")
+    return model.prices.get(tier, model.prices.get(ANY_TIER))

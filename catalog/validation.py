@@ -1,0 +1,215 @@
+"""The rules of what the catalog may hold. The catalog file and the admin ask the same functions.
+
+Each takes an untyped value and returns it as it is stored, or raises `fields.Invalid` with all reasons.
+"""
+
+import math
+import unicodedata
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlsplit
+
+from adapters import registry
+from adapters.base import Target
+from catalog.fields import Fields, Invalid, Problem, each, integer, mapped, one_of, whole
+
+MODALITIES = ("image", "video", "3d")
+PRICING_MODES = {"image_matrix": ("image",), "video_duration": ("video",), "per_request": MODALITIES}
+PLATFORMS = ("openai", "anthropic", "gemini")
+DIALECTS = ("chat", "responses", "messages", "generate_content")
+LARGEST_PRICE = 100_000  # times the largest multiplier and 86,400 seconds it still fits a 64-bit column
+LARGEST_MULTIPLIER = 1_000
+
+
+def text(limit: int = 200) -> Callable[[Any], str]:
+    """The rule for a line of text: not empty, no control characters, no blanks around it."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str):
+            raise Invalid("must be text: put it in quotes")
+        if not value or value != value.strip():
+            raise Invalid("must not be empty nor begin or end with a blank")
+        if len(value) > limit:
+            raise Invalid(f"must have at most {limit} characters")
+        if any(unicodedata.category(character) in ("Cc", "Cs") for character in value):
+            raise Invalid("must not contain control characters")
+        return str(value)
+
+    return read
+
+
+name = text()
+
+
+def decimal(*, maximum: int, places: int) -> Callable[[Any], Decimal]:
+    """The rule for a number of at least 0, taken exactly as it was written."""
+
+    def read(value: object) -> Decimal:
+        try:
+            number = Decimal("nan" if isinstance(value, bool) else str(value))
+        except InvalidOperation:
+            number = Decimal("nan")
+        if not number.is_finite():
+            raise Invalid("must be a number")
+        if not 0 <= number <= maximum:
+            raise Invalid(f"must be between 0 and {maximum}")
+        if number != round(number, places):
+            raise Invalid(f"must have at most {places} decimals")
+        return abs(number)
+
+    return read
+
+
+multiplier = decimal(maximum=LARGEST_MULTIPLIER, places=6)
+
+
+def price(value: object) -> str:
+    """USD, stored as plain decimal text so that it stays exact."""
+    number = decimal(maximum=LARGEST_PRICE, places=12)(value)
+    return format(number.normalize(), "f")
+
+
+costs = mapped(price)
+
+
+def prices(value: object, *, mode: str) -> dict[str, str]:
+    """Prices by tier: "*" is the fallback of a resolution, the only key of a price per request, and no image tier."""
+    accepted = costs(value)
+    if mode == "per_request" and accepted.keys() - {"*"}:
+        raise Invalid('per_request has one price, under "*"')
+    if mode == "image_matrix" and "*" in accepted:
+        raise Invalid('image_matrix prices each tier by its name; "*" is none')
+    return accepted
+
+
+def pricing_mode(value: object, *, modality: str) -> str:
+    if not isinstance(value, str) or value not in PRICING_MODES:
+        raise Invalid(f"must be one of {', '.join(PRICING_MODES)}")
+    if modality in MODALITIES and modality not in PRICING_MODES[value]:
+        raise Invalid(f"does not fit a model of modality {modality}")
+    return str(value)
+
+
+def params(value: object, *, modality: str) -> dict[str, Any]:
+    """The parameter bounds of an image model, each optional; other modalities have none."""
+    return whole(value, _image_params if modality == "image" else lambda fields: {})
+
+
+def _image_params(fields: Fields) -> dict[str, Any]:
+    parts = {
+        "image_size": fields.take("image_size", choice, None),
+        "aspect_ratio": fields.take("aspect_ratio", choice, None),
+        "n": fields.take("n", at_most(1), None),
+        "images": fields.take("images", at_most(0), None),
+    }
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def choice(value: object) -> dict[str, Any]:
+    """{"values": [text, …], "default": one of them}; without a default a request must choose."""
+
+    def read(fields: Fields) -> dict[str, Any]:
+        values, default = fields.need("values", each(text(20))), fields.take("default", text(20), None)
+        if values is not None and (not values or len(set(values)) < len(values)):
+            fields.problems.append(("values", "must be different texts, one at least"))
+        if values and default and default not in values:
+            fields.problems.append(("default", "must be one of the values"))
+        return {"values": values} | ({"default": default} if default else {})
+
+    return whole(value, read)
+
+
+def at_most(minimum: int) -> Callable[[Any], dict[str, int]]:
+    """The rule for {"max": integer}."""
+    return lambda value: whole(value, lambda fields: {"max": fields.need("max", integer(minimum, 1_000))})
+
+
+def base_url(value: object) -> str:
+    """An http(s) URL without user, query and fragment; stored without a slash at its end."""
+    url = text(500)(value)
+    try:
+        parts = urlsplit(url)
+        is_plain = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc and " " not in url
+    except ValueError:
+        raise Invalid("must be a valid URL") from None
+    if parts.scheme not in ("http", "https") or not is_plain or "?" in url or "#" in url or "\\" in url:
+        raise Invalid("must be an http(s) URL without user, query and fragment")
+    return url.rstrip("/")
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """A mapping that every database stores unchanged."""
+    if not isinstance(value, Mapping):
+        raise Invalid("must be a mapping")
+    problems = _json_problems(value, "", depth=0)
+    if problems:
+        raise Invalid(problems=problems)
+    return dict(value)
+
+
+def _json_problems(value: object, path: str, *, depth: int) -> list[Problem]:
+    if depth > 32:
+        return [(path, "is nested too deeply")]
+    if isinstance(value, Mapping):
+        odd = [(path, f"key {key!r} must be text") for key in value if not isinstance(key, str) or not _storable(key)]
+        inner = [(f"{path}.{key}" if path else str(key), item) for key, item in value.items()]
+    elif isinstance(value, list):
+        odd, inner = [], [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+    else:
+        return [] if _is_json_scalar(value) else [(path, "is no JSON value")]
+    return odd + [problem for where, item in inner for problem in _json_problems(item, where, depth=depth + 1)]
+
+
+def _is_json_scalar(value: object) -> bool:
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, int) and abs(value) < 2**63)
+
+
+def _storable(string: str) -> bool:
+    return not any(character == "\0" or unicodedata.category(character) == "Cs" for character in string)
+
+
+def credentials(value: object) -> dict[str, str]:
+    """Texts by name; the reasons never repeat a value."""
+    return mapped(text(10_000))(value)
+
+
+dialects = each(one_of(*DIALECTS))
+
+
+def token_prices(value: object) -> dict[str, dict[str, str]]:
+    """USD per million tokens by model pattern."""
+    return mapped(lambda prices: whole(prices, _token_price))(value)
+
+
+def _token_price(fields: Fields) -> dict[str, str]:
+    required = {name: fields.need(name, price) for name in ("input", "output")}
+    cached = fields.take("cached_input", price, "")
+    return {**required, "cached_input": cached} if cached else required
+
+
+def adapter(value: object) -> str:
+    if not isinstance(value, str) or registry.get(value) is None:
+        raise Invalid(f"no such adapter is registered; there are {', '.join(sorted(registry.ADAPTERS)) or 'none'}")
+    return str(value)
+
+
+def target(value: Target, *, modality: str) -> None:
+    """Whether the adapter serves the modality, and what it says to options and capabilities."""
+    chosen = registry.get(value.adapter)
+    if chosen is None:
+        return
+    if chosen.modality != modality:
+        raise Invalid(f"adapter {value.adapter} runs {chosen.modality} models, not {modality}")
+    if complaints := chosen.validate(value):
+        raise Invalid(problems=[_placed(complaint) for complaint in complaints])
+
+
+def _placed(complaint: str) -> Problem:
+    """Adapters begin a complaint with the path of what they complain of."""
+    path, colon, reason = complaint.partition(": ")
+    return (path, reason) if colon and path.startswith(("capabilities", "options", "base_url")) else ("", complaint)

@@ -1,0 +1,96 @@
+"""One attempt: the body made afresh, signed with the secret that submitted the task, sent through the outbound door.
+
+No transaction and no database connection is open while it is sent. What follows from the outcome is `deliveries`' say.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from django.db import InterfaceError, OperationalError, connection
+
+from accounts import keys
+from callbacks import signing
+from callbacks.deliveries import Due, Outcome
+from common.outbound import Failed, Limits, Refused, Reply, UrlPolicy, open_url
+
+logger = logging.getLogger(__name__)
+
+MakeBody = Callable[[Due, int], bytes]
+
+MOST_BYTES = 64 * 1024
+EXCERPT_BYTES = 4 * 1024
+LONGEST_ERROR = 200
+# Without a cap on the size: reading stops after MOST_BYTES, however much was announced.
+LIMITS = Limits(max_bytes=1 << 62, connect_seconds=5, total_seconds=15)
+
+
+def deliver(due: Due, make_body: MakeBody, *, policy: UrlPolicy, limits: Limits = LIMITS) -> Outcome:
+    """Send this attempt; `make_body` gets the delivery and the attempt's Unix time.
+
+    Raises OperationalError or InterfaceError where the database was away before anything was sent.
+    """
+    at, started = datetime.now(UTC), time.monotonic()
+    try:
+        body, headers = _signed(due, make_body, int(at.timestamp()))
+        connection.close()
+        with open_url(due.url, policy=policy, limits=limits, method="POST", headers=headers, body=body) as reply:
+            outcome = _answered(reply, at)
+    except (OperationalError, InterfaceError):
+        raise
+    except Refused as refused:
+        logger.info("delivery %s is refused: %s", due.id, refused)
+        outcome = Outcome(at=at, error="the address is not allowed")
+    except Failed as failed:
+        outcome = Outcome(at=at, error=_words(failed))
+    except Exception:  # a fault of ours is retried on the schedule like any other
+        logger.exception("delivery %s could not be sent", due.id)
+        outcome = Outcome(at=at, error="the callback could not be made")
+    return replace(outcome, duration_ms=round((time.monotonic() - started) * 1000))
+
+
+def _signed(due: Due, make_body: MakeBody, timestamp: int) -> tuple[bytes, dict[str, str]]:
+    body = make_body(due, timestamp)
+    headers = signing.headers(keys.reveal(due.secret_id), delivery_id=due.id, timestamp=timestamp, body=body)
+    return body, {"Content-Type": "application/json", **headers}
+
+
+def _answered(reply: Reply, at: datetime) -> Outcome:
+    """Raises Failed for a 2xx that never ends: only a complete answer, or 64 KiB of one, acknowledges."""
+    outcome = Outcome(at=at, status_code=reply.status, retry_after=retry_after(reply.headers))
+    try:
+        return replace(outcome, excerpt=_excerpt(reply))
+    except Failed:
+        if outcome.is_delivered:
+            raise
+        return outcome
+
+
+def _excerpt(reply: Reply) -> str:
+    kept, read = b"", 0
+    for chunk in reply.chunks:
+        kept += chunk[: EXCERPT_BYTES - len(kept)]
+        read += len(chunk)
+        if read >= MOST_BYTES:
+            break
+    return kept.decode(errors="replace").replace("\0", "\ufffd")
+
+
+def _words(failed: Failed) -> str:
+    if failed.was_sent and failed.reason == "time":
+        return "the answer took too long"
+    return str(failed)[:LONGEST_ERROR]
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds of a Retry-After header, a number or a date; None without a legible one."""
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):  # a date without a zone cannot be compared
+        return None

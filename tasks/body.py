@@ -1,0 +1,62 @@
+"""The top level of a submission: which fields it has and their form; `params` is left to `tasks/params.py`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from common import urls
+from tasks.params_fields import Fields, refuse
+
+NAMES = ("model", "modality", "params", "metadata", "callback_url")
+MODALITIES = ("image", "video", "3d")
+MAX_NAME = 200
+MAX_METADATA_KEYS, MAX_METADATA_KEY, MAX_METADATA_TEXT = 50, 64, 512
+
+Metadata = dict[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionBody:
+    """A submission whose `params` are an object and otherwise unchecked; the callback URL is acceptable by syntax."""
+
+    model: str
+    modality: str | None
+    params: dict[str, Any]
+    metadata: Metadata | None
+    callback_url: str | None
+
+
+def parse(document: dict[str, Any], policy: urls.UrlPolicy) -> SubmissionBody:
+    """The checked top level. Raises InvalidRequest."""
+    fields = Fields(values=document, path="")
+    fields.refuse_unknown(NAMES, {"plan": "the plan is chosen for the key"})
+    return SubmissionBody(
+        model=fields.required_text("model", longest=MAX_NAME),
+        modality=fields.choice("modality", MODALITIES),
+        params=dict(Fields.of(fields.required("params"), "params").values),
+        metadata=_metadata(fields),
+        callback_url=_callback_url(fields, policy),
+    )
+
+
+def _metadata(fields: Fields) -> Metadata | None:
+    metadata = fields.object("metadata")
+    if metadata is None:
+        return None
+    if len(metadata.values) > MAX_METADATA_KEYS:
+        refuse("metadata", f"must have at most {MAX_METADATA_KEYS} keys")
+    for key, value in metadata.values.items():
+        if len(key) > MAX_METADATA_KEY:
+            refuse(metadata.at(key), f"must be a key of at most {MAX_METADATA_KEY} characters")
+        if isinstance(value, dict | list):
+            refuse(metadata.at(key), "must be a string, a number, a boolean or null")
+        if isinstance(value, str) and len(value) > MAX_METADATA_TEXT:
+            refuse(metadata.at(key), f"must be at most {MAX_METADATA_TEXT} characters long")
+    return dict(metadata.values)
+
+
+def _callback_url(fields: Fields, policy: urls.UrlPolicy) -> str | None:
+    url = fields.text("callback_url")
+    problem = None if url is None else urls.problem(url, policy)
+    if problem:
+        refuse("callback_url", problem)
+    return url

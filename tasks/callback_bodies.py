@@ -1,0 +1,18 @@
+"""The body of a callback, made afresh for every attempt; who signs and sends it is `callbacks/sender.py`."""
+
+import json
+
+from callbacks.deliveries import Due
+from tasks import representation
+
+
+def make(due: Due, timestamp: int) -> bytes:
+    """The payload as UTF-8 JSON: `created_at` is this attempt's time, `data.task` what GET answers now."""
+    (task,) = representation.find("t.id = %s", [due.task_id])
+    payload = {
+        "id": due.id,
+        "type": f"task.{task.status}",
+        "created_at": timestamp,
+        "data": {"task": representation.represent(task)},
+    }
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()

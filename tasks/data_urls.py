@@ -1,0 +1,42 @@
+"""Data URLs of reference images: strict base64 of four types, whose first bytes must agree with the type."""
+
+import base64
+import binascii
+import re
+
+TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+HEADER = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,", re.IGNORECASE)
+MAGIC = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+}
+
+
+def is_data_url(text: str) -> bool:
+    return text[:5].lower() == "data:"
+
+
+def decode(url: str) -> tuple[str, bytes]:
+    """Content type and bytes. Raises ValueError with a reason that reads on from the field's name."""
+    header = HEADER.match(url)
+    if header is None or header[1].lower() not in TYPES:
+        raise ValueError(f"must be a base64 Data URL of {', '.join(TYPES)}")
+    content_type = header[1].lower()
+    content = _strict_base64(url[header.end() :])
+    if not MAGIC[content_type].match(content):
+        raise ValueError(f"holds bytes that are not {content_type}")
+    return content_type, content
+
+
+def _strict_base64(payload: str) -> bytes:
+    try:
+        content = binascii.a2b_base64(payload, strict_mode=True)
+    except ValueError:
+        raise ValueError("must hold strict base64") from None
+    # The decoder lets unused bits of the last group pass: one content would have several spellings.
+    rest = len(content) % 3
+    if rest and base64.b64encode(content[-rest:]).decode() != payload[-4:]:
+        raise ValueError("must hold strict base64")
+    return content

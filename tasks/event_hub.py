@@ -1,0 +1,257 @@
+"""Step 11, in memory: one reader per web process follows the events, and tells every open stream and wait of them.
+
+It costs one small query a tick however many listen, and none while nobody does. Everything here runs on the event
+loop; a listener costs neither a thread nor a database connection. What goes over the wire is for `tasks_api`.
+"""
+
+import asyncio
+import contextvars
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+
+from common import shutdown, threads
+from common.errors import StreamLimitExceeded
+from tasks import event_reader, readmission
+from tasks.event_reader import ASYNC, PAGE, Event, EventReader
+from tasks.gate import Caller
+from tasks.models import ENDED
+
+STREAMS_PER_KEY = 5
+KEPT_EVENTS = 256
+TICK_SECONDS = 0.03
+GUARD_SECONDS = 0.2
+RECOVERY_SECONDS = 1.0
+logger = logging.getLogger(__name__)
+
+
+async def set_within(event: asyncio.Event, *, seconds: float) -> None:
+    """Returns when the event has been set, at the latest after so many seconds; clears it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    event.clear()
+
+
+class Listener:
+    """One open stream: is woken when there may be news, and ended from outside by `end`."""
+
+    def __init__(self, hub: "Hub", caller: Caller) -> None:
+        self.caller = caller
+        self.life = asyncio.timeout(None)
+        self._hub = hub
+        self._news = asyncio.Event()
+        self._is_placed = False
+        self._is_over = False
+
+    @property
+    def mark(self) -> int | None:
+        """Up to where the events are known; None until they have been read once since the stream was opened."""
+        return self._hub.mark if self._is_placed else None
+
+    def since(self, cursor: int) -> list[Event] | None:
+        """The key's events after the cursor, oldest first; None where memory does not reach back that far."""
+        return self._hub.logs[self.caller.key_id].since(cursor)
+
+    async def news(self, *, seconds: float) -> None:
+        """Returns when there may be news, at the latest after so many seconds."""
+        await set_within(self._news, seconds=seconds)
+
+    def place(self) -> None:
+        self._is_placed = True
+        self.wake()
+
+    def wake(self) -> None:
+        self._news.set()
+
+    def end(self) -> None:
+        """Cut the stream, whatever it is waiting for: also a client that does not read."""
+        if not self._is_over:
+            self._is_over = True
+            self.life.reschedule(0)
+
+    def leave(self) -> None:
+        self._is_over = True
+
+
+class Log:
+    """The latest events of one key, shared by its streams: each has a position in it, none a queue of its own."""
+
+    def __init__(self, mark: int | None) -> None:
+        self.begins_after = mark
+        self.listeners: set[Listener] = set()
+        self._events: deque[Event] = deque()
+
+    def append(self, event: Event) -> None:
+        self._events.append(event)
+        if len(self._events) > KEPT_EVENTS:
+            self.begins_after = self._events.popleft().id
+        for listener in self.listeners:
+            listener.wake()
+
+    def since(self, cursor: int) -> list[Event] | None:
+        if self.begins_after is None or cursor < self.begins_after:
+            return None
+        found: list[Event] = []
+        for event in reversed(self._events):
+            if event.id <= cursor:
+                break
+            found.append(event)
+        return found[::-1]
+
+
+class Hub:
+    """The streams and waits of this process. One instance, `hub`, is enough."""
+
+    def __init__(self) -> None:
+        self.mark: int | None = None
+        self.logs: dict[int, Log] = {}
+        self._waits: dict[str, set[asyncio.Future[bool]]] = {}
+        self._arrivals: set[Listener] = set()
+        self._unchecked: set[str] = set()
+        self._arrived = asyncio.Event()
+        self._follower: asyncio.Task[None] | None = None
+        self._guard: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def listen(self, caller: Caller) -> AsyncIterator[Listener]:
+        """A stream's place; its block is left early, and quietly, when the listener is ended.
+
+        Raises StreamLimitExceeded.
+        """
+        log = self.logs.get(caller.key_id) or Log(self.mark)
+        if len(log.listeners) >= STREAMS_PER_KEY:
+            raise StreamLimitExceeded(f"The API key has {STREAMS_PER_KEY} event streams open already.")
+        listener = Listener(self, caller)
+        self.logs[caller.key_id] = log
+        log.listeners.add(listener)
+        self._arrivals.add(listener)
+        self._start()
+        try:
+            async with listener.life:
+                yield listener
+        except TimeoutError:
+            if not listener.life.expired():
+                raise
+        finally:
+            listener.leave()
+            log.listeners.discard(listener)
+            self._arrivals.discard(listener)
+            if not log.listeners:
+                del self.logs[caller.key_id]
+
+    @contextmanager
+    def ended(self, task_id: str) -> Iterator[asyncio.Future[bool]]:
+        """A future that becomes true when the task has ended, also before now; false when this process stops."""
+        wait: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waits.setdefault(task_id, set()).add(wait)
+        self._unchecked.add(task_id)
+        self._start()
+        try:
+            yield wait
+        finally:
+            waits = self._waits.get(task_id, set())
+            waits.discard(wait)
+            if not waits:
+                self._waits.pop(task_id, None)
+                self._unchecked.discard(task_id)
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.logs and not self._waits
+
+    def _start(self) -> None:
+        """Both tasks end when nobody listens, or with their event loop."""
+        loop = asyncio.get_running_loop()
+        if self._follower is None or self._follower.done():
+            self.mark, self._arrived = None, asyncio.Event()
+            self._follower = loop.create_task(self._follow(), context=contextvars.Context())
+        if self._guard is None or self._guard.done():
+            self._guard = loop.create_task(self._watch(), context=contextvars.Context())
+        self._arrived.set()
+
+    async def _watch(self) -> None:
+        """Apart from the reading, which a faulty database may hold up: a stopping process lets everybody go."""
+        while not self.is_idle:
+            if shutdown.is_stopping():
+                self._let_go()
+            await asyncio.sleep(GUARD_SECONDS)
+
+    async def _follow(self) -> None:
+        try:
+            await self._read_on(EventReader())
+        finally:
+            self._let_go()
+
+    async def _read_on(self, reader: EventReader) -> None:
+        loop = asyncio.get_running_loop()
+        check_at = loop.time() + settings.SSE_HEARTBEAT
+        while not self.is_idle:
+            try:
+                arrivals = frozenset(self._arrivals)
+                told = await threads.call(reader.read)
+                self._tell(told, reader.mark)
+                self._place(arrivals)
+                await self._check_waits(reader)
+                if loop.time() >= check_at:
+                    await self._check_keys()
+                    check_at = loop.time() + settings.SSE_HEARTBEAT
+            except DatabaseError as error:
+                logger.warning("the events cannot be read: %s", error)
+                await asyncio.sleep(RECOVERY_SECONDS)
+            else:
+                await set_within(self._arrived, seconds=TICK_SECONDS if len(told) < PAGE else 0)
+
+    def _tell(self, events: Iterable[Event], mark: int | None) -> None:
+        for event in events:
+            if event.origin == ASYNC and event.key_id in self.logs:
+                self.logs[event.key_id].append(event)
+        self._release((event.task_id for event in events if event.status in ENDED), has_ended=True)
+        if self.mark is None and mark is not None:
+            for log in self.logs.values():
+                log.begins_after = mark
+        self.mark = mark
+
+    def _place(self, arrivals: frozenset[Listener]) -> None:
+        """Those who came before the events were read start from there, with a snapshot that is up to date."""
+        if self.mark is not None:
+            self._arrivals -= arrivals
+            for listener in arrivals:
+                listener.place()
+
+    async def _check_waits(self, reader: EventReader) -> None:
+        """New waits, whose end may be past; and all of them while the events stand still at a gap."""
+        asked = tuple(self._waits if reader.is_held else self._unchecked)
+        if asked:
+            self._release(await threads.call(event_reader.ended_among, asked), has_ended=True)
+            self._unchecked.difference_update(asked)
+
+    async def _check_keys(self) -> None:
+        """Streams of keys that would not be let in any more end; what the client does next tells it why."""
+        if asked := {listener.caller.secret_id for listener in self._listeners()}:
+            admitted = await threads.call(readmission.still_admitted, asked)
+            self._end(one for one in self._listeners() if one.caller.secret_id in asked - admitted)
+
+    def _release(self, task_ids: Iterable[str], *, has_ended: bool) -> None:
+        for task_id in task_ids:
+            for wait in self._waits.pop(task_id, ()):
+                if not wait.done():
+                    wait.set_result(has_ended)
+
+    def _listeners(self) -> list[Listener]:
+        return [listener for log in self.logs.values() for listener in log.listeners]
+
+    def _end(self, listeners: Iterable[Listener]) -> None:
+        for listener in listeners:
+            listener.end()
+
+    def _let_go(self) -> None:
+        self._release(tuple(self._waits), has_ended=False)
+        self._end(self._listeners())
+
+
+hub = Hub()

@@ -1,0 +1,15 @@
+"""One append-only row per transition: history, stream source and callback trigger at once."""
+
+from collections.abc import Iterable
+
+from common import sql
+
+
+def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
+    """Append (task id, key id, status, attempt) rows, inside the caller's transaction. One statement."""
+    sql.run(
+        "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
+        f"SELECT r.id, r.key, r.status, r.attempt, {sql.now()} "
+        f"FROM {sql.rows('id text, key bigint, status text, attempt bigint')}",
+        [sql.pack({"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in transitions)],
+    )

@@ -1,0 +1,79 @@
+"""Assets in a folder of the file system: written beside it, synced, then renamed, so a key never names half a file."""
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, ClassVar
+
+from django.core.exceptions import SuspiciousFileOperation
+from django.core.files.storage import FileSystemStorage
+
+PROBE = bytes(4096)
+
+
+class FileStore:
+    faults: ClassVar[tuple[type[Exception], ...]] = (OSError, SuspiciousFileOperation)
+
+    def __init__(self, backend: FileSystemStorage) -> None:
+        self.backend = backend
+        self.incoming = Path(backend.location) / "incoming"
+
+    @contextmanager
+    def spool(self) -> Iterator[BinaryIO]:
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        path = self.incoming / f"{secrets.token_hex(16)}.part"
+        with path.open("x+b", buffering=0) as file:
+            try:
+                yield file
+            finally:
+                path.unlink(missing_ok=True)
+
+    def keep(self, file: BinaryIO, key: str) -> None:
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.fsync(file.fileno())
+        Path(file.name).rename(path)
+        sync_folder(path.parent)
+
+    def open(self, key: str) -> BinaryIO:
+        return self._path(key).open("rb")
+
+    def open_range(self, key: str, start: int, length: int) -> BinaryIO:
+        file = self._path(key).open("rb", buffering=0)
+        if start + length > os.fstat(file.fileno()).st_size:
+            file.close()
+            raise OSError(f"{key} is shorter than {start + length} bytes")
+        file.seek(start)
+        return file
+
+    def delete(self, key: str) -> None:
+        self._path(key).unlink(missing_ok=True)
+
+    def presigned_url(self, key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
+        return None
+
+    def probe(self) -> None:
+        with self.spool() as file:
+            file.write(PROBE)
+
+    def sweep(self, older_than_seconds: float) -> int:
+        old = time.time() - older_than_seconds
+        left = [path for path in self.incoming.glob("*.part") if path.stat().st_mtime < old]
+        for path in left:
+            path.unlink(missing_ok=True)
+        return len(left)
+
+    def _path(self, key: str) -> Path:
+        return Path(self.backend.path(key))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,41 @@
+"""Inputs at execution: our own assets that a request names are signed afresh, or read from our storage."""
+
+from dataclasses import replace
+from typing import TypeVar
+
+from adapters.base import ImageRef, MediaInput, TaskRequest
+from tasks import assets, signed_urls
+
+Found = TypeVar("Found")
+
+
+class InputGone(Exception):
+    """An own asset that the task takes as an input is not there any more."""
+
+
+def fresh(request: TaskRequest) -> TaskRequest:
+    """The request with every own asset URL made usable again; it may have expired while the task waited.
+
+    Raises InputGone.
+    """
+    return replace(
+        request,
+        inputs=tuple(_input(element) for element in request.inputs),
+        images=tuple(_image(image) for image in request.images),
+    )
+
+
+def _input(element: MediaInput) -> MediaInput:
+    own = signed_urls.parse_own(element.url, expired_too=True)
+    return replace(element, url=_still(assets.input_url(*own))) if own else element
+
+
+def _image(image: ImageRef) -> ImageRef:
+    own = signed_urls.parse_own(image.url, expired_too=True) if image.url else None
+    return ImageRef(stored=_still(assets.own_file(*own))) if own else image
+
+
+def _still(found: Found | None) -> Found:
+    if found is None:
+        raise InputGone("an own asset that the request takes as an input was deleted")
+    return found

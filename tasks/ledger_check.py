@@ -1,0 +1,98 @@
+"""The proof that the books are right: each rule of contract section 6 as a query that lists its breaches."""
+
+from dataclasses import dataclass
+
+from common import sql
+
+SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """One row that breaks a rule."""
+
+    rule: str
+    subject: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was counted and what is wrong; `breaches` is empty when the books are right."""
+
+    tasks: int
+    entries: int
+    open_holds: int
+    breaches: tuple[Breach, ...]
+
+
+CHARGES = """
+(SELECT reference, count(*) AS n, -sum(amount_micros) AS micros, min(account_id) AS account_id
+ FROM billing_ledgerentry
+ WHERE kind = 'charge' AND book = 'customer' GROUP BY reference)
+"""
+RULES = {
+    "the entries of a booking sum to zero": """
+        SELECT reference || ' ' || kind, 'sum ' || sum(amount_micros) FROM billing_ledgerentry
+        GROUP BY reference, kind HAVING sum(amount_micros) <> 0""",
+    "balance = sum of the account's entries": """
+        SELECT a.name, 'balance ' || a.balance_micros || ', entries ' || COALESCE(sum(e.amount_micros), 0)
+        FROM accounts_account a LEFT JOIN billing_ledgerentry e ON e.account_id = a.id AND e.book = 'customer'
+        GROUP BY a.id, a.name, a.balance_micros HAVING a.balance_micros <> COALESCE(sum(e.amount_micros), 0)""",
+    "held = sum of the account's open holds": """
+        SELECT a.name, 'held ' || a.held_micros || ', holds ' || COALESCE(sum(h.amount_micros), 0)
+        FROM accounts_account a LEFT JOIN billing_hold h ON h.account_id = a.id AND h.state = 'open'
+        GROUP BY a.id, a.name, a.held_micros HAVING a.held_micros <> COALESCE(sum(h.amount_micros), 0)""",
+    "every task has one hold of its estimate": """
+        SELECT t.id, 'hold ' || COALESCE(CAST(h.amount_micros AS text), 'none') || ', estimate ' || t.estimated_micros
+        FROM tasks_task t LEFT JOIN billing_hold h ON h.reference = t.id
+        WHERE h.reference IS NULL OR h.amount_micros <> t.estimated_micros OR h.account_id <> t.account_id""",
+    "an open hold has a live task, a live task an open hold": """
+        SELECT t.id, t.status || ' with hold ' || h.state FROM tasks_task t JOIN billing_hold h ON h.reference = t.id
+        WHERE (t.status IN ('queued', 'running')) <> (h.state = 'open')
+           OR (t.status = 'succeeded') <> (h.state = 'settled')""",
+    "a hold has a subject": """
+        SELECT h.reference, 'no such task' FROM billing_hold h LEFT JOIN tasks_task t ON t.id = h.reference
+        WHERE t.id IS NULL""",
+    "a succeeded task has one charge of its actual cost, any other task none": f"""
+        SELECT t.id, t.status || ', actual ' || COALESCE(CAST(t.actual_micros AS text), 'null') || ', charges '
+            || COALESCE(CAST(c.n AS text), '0') || ' of ' || COALESCE(CAST(c.micros AS text), '0')
+            || ' to account ' || COALESCE(CAST(c.account_id AS text), 'none')
+        FROM tasks_task t LEFT JOIN {CHARGES} c ON c.reference = t.id
+        WHERE CASE WHEN t.status = 'succeeded' AND t.actual_micros > 0
+                   THEN c.n IS NULL OR c.n <> 1 OR c.micros <> t.actual_micros OR c.account_id <> t.account_id
+                   ELSE c.n IS NOT NULL OR COALESCE(t.actual_micros, 0) <> 0 END""",
+    "a charge has a subject": """
+        SELECT e.reference, 'no such task' FROM billing_ledgerentry e LEFT JOIN tasks_task t ON t.id = e.reference
+        WHERE e.kind = 'charge' AND t.id IS NULL""",
+    "an ended task has one terminal event of its status, a live one none": """
+        SELECT t.id, t.status || ' with ' || count(e.id) || ' terminal events' FROM tasks_task t
+        LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ('succeeded', 'failed', 'timeout', 'canceled')
+        GROUP BY t.id, t.status
+        HAVING count(e.id) <> CASE WHEN t.status IN ('queued', 'running') THEN 0 ELSE 1 END
+            OR max(e.status) <> t.status""",
+    "an ended task with a callback_url has one delivery, any other none": """
+        SELECT t.id, t.status || ' with ' || count(d.id) || ' deliveries' FROM tasks_task t
+        LEFT JOIN callbacks_delivery d ON d.task_id = t.id GROUP BY t.id, t.status, t.callback_url
+        HAVING count(d.id) <>
+            CASE WHEN t.callback_url IS NOT NULL AND t.status NOT IN ('queued', 'running') THEN 1 ELSE 0 END""",
+}
+COUNTS = {
+    "tasks": "tasks_task",
+    "entries": "billing_ledgerentry",
+    "open_holds": "billing_hold WHERE state = 'open'",
+}
+
+
+def check() -> Report:
+    """Run every rule in one statement: one picture of the database, while others go on writing."""
+    names = list(RULES)
+    rows = sql.fetch(
+        " UNION ALL ".join(
+            [f"SELECT {n}, b.* FROM ({RULES[name]} LIMIT {SHOWN}) b" for n, name in enumerate(names)]
+            + [f"SELECT -1, '{name}', CAST(count(*) AS text) FROM {table}" for name, table in COUNTS.items()]
+        )
+    )
+    counts = {subject: int(detail) for n, subject, detail in rows if n < 0}
+    breaches = [Breach(rule=names[n], subject=subject, detail=detail) for n, subject, detail in rows if n >= 0]
+    return Report(**counts, breaches=tuple(breaches))

@@ -1,0 +1,201 @@
+"""Step 10: tasks end. Status, ledger, result, paid call, event and callback row change in one transaction.
+
+Only this module ends a task and only `tasks/queue.py` moves one between queued and running; both guard every move by
+(id, status, attempt), so that a worker that has lost a task cannot touch it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from django.db import transaction
+
+from billing import ledger
+from callbacks import deliveries
+from common import sql
+from tasks import events
+from tasks.assets import NewAsset
+
+TRANSITIONS = {
+    "queued": {"running", "canceled", "timeout", "failed"},
+    "running": {"queued", "succeeded", "failed", "timeout"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The `error` of a failed or timed-out task; the message is ours, without provider text or names."""
+
+    type: str
+    message: str
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Success:
+    """What a succeeded task delivers and costs; `seconds` is `result.duration`."""
+
+    actual_micros: int
+    seconds: float
+    assets: tuple[NewAsset, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnd:
+    """The paid call that ends with the task, and how."""
+
+    id: int
+    state: Literal["done", "refused", "unknown", "late"]
+    outcome: dict[str, Any] | None = None
+    cost_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The end of one task, valid only while it still has this status and attempt."""
+
+    task_id: str
+    from_status: Literal["queued", "running"]
+    attempt: int
+    status: Literal["succeeded", "failed", "timeout", "canceled"]
+    failure: Failure | None = None
+    success: Success | None = None
+    call: CallEnd | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A task row that this transaction has ended."""
+
+    id: str
+    key_id: int
+    account_id: int
+    attempt: int
+    status: str
+    callback_url: str | None
+
+
+def end(endings: Sequence[Ending]) -> frozenset[str]:
+    """End these tasks, each named once; returns the ids that did end.
+
+    Stale ones are left alone and simply do not come back.
+    """
+    _refuse_nonsense(endings)
+    with transaction.atomic():
+        ended = _move(endings)
+        if not ended:
+            return frozenset()
+        mine = [ending for ending in endings if ending.task_id in ended]
+        events.record((row.id, row.key_id, row.status, row.attempt) for row in ended.values())
+        _record_success(mine)
+        _end_calls([ending.call for ending in mine if ending.call])
+        deliveries.owe((row.id, row.callback_url) for row in ended.values() if row.callback_url)
+        ledger.close([_closing(ending, ended[ending.task_id]) for ending in mine])
+    return frozenset(ended)
+
+
+def _refuse_nonsense(endings: Sequence[Ending]) -> None:
+    for ending in endings:
+        if ending.status not in TRANSITIONS[ending.from_status]:
+            raise ValueError(f"{ending.from_status} → {ending.status} is no transition")
+        if (ending.status == "succeeded") != (ending.success is not None):
+            raise ValueError(f"{ending.task_id}: a success and only a success has a cost and assets")
+    if len({ending.task_id for ending in endings}) < len(endings):
+        raise ValueError("a task ends once")
+
+
+def _move(endings: Sequence[Ending]) -> dict[str, Ended]:
+    lock_tasks([ending.task_id for ending in endings])
+    rows = sql.fetch(
+        MOVE.format(now=sql.now(), rows=sql.rows(MOVE_COLUMNS)),
+        [sql.pack(_move_row(ending) for ending in endings)],
+    )
+    names = ("id", "key_id", "account_id", "attempt", "status", "callback_url")
+    return {row[0]: Ended(**dict(zip(names, row, strict=True))) for row in rows}
+
+
+MOVE_COLUMNS = "id text, expected text, attempt bigint, status text, actual bigint, error json"
+MOVE = """
+UPDATE tasks_task SET status = r.status, actual_micros = r.actual, error = r.error, finished_at = {now},
+    progress = CASE WHEN r.status = 'succeeded' THEN 100 ELSE progress END, not_before = NULL
+FROM {rows}
+WHERE tasks_task.id = r.id AND tasks_task.status = r.expected AND tasks_task.attempt = r.attempt
+RETURNING tasks_task.id, tasks_task.key_id, tasks_task.account_id, tasks_task.attempt, tasks_task.status,
+    tasks_task.callback_url
+"""
+
+
+def _move_row(ending: Ending) -> dict[str, Any]:
+    return {
+        "id": ending.task_id,
+        "expected": ending.from_status,
+        "attempt": ending.attempt,
+        "status": ending.status,
+        "actual": ending.success.actual_micros if ending.success else 0,
+        "error": sql.document(asdict(ending.failure) if ending.failure else None),
+    }
+
+
+def lock_tasks(task_ids: Sequence[str]) -> None:
+    """Lock these tasks in id order, so that two overlapping lists never deadlock (SQLite: IMMEDIATE is the lock)."""
+    if sql.is_postgresql():
+        sql.fetch(
+            f"SELECT id FROM tasks_task WHERE id IN (SELECT r.id FROM {sql.rows('id text')}) "
+            f"ORDER BY id{sql.row_lock()}",
+            [sql.pack({"id": task_id} for task_id in task_ids)],
+        )
+
+
+def _closing(ending: Ending, row: Ended) -> ledger.Closing:
+    actual = ending.success.actual_micros if ending.success else None
+    return ledger.Closing(reference=row.id, account_id=row.account_id, actual_micros=actual)
+
+
+def _record_success(endings: Sequence[Ending]) -> None:
+    wins = [(ending.task_id, ending.success) for ending in endings if ending.success]
+    if not wins:
+        return
+    sql.run(
+        f"UPDATE tasks_taskpayload SET result = r.result FROM {sql.rows('id text, result json')} "
+        "WHERE tasks_taskpayload.task_id = r.id",
+        [sql.pack({"id": i, "result": sql.document({"duration": success.seconds})} for i, success in wins)],
+    )
+    sql.run(
+        f"INSERT INTO tasks_asset (task_id, position, {ASSET_FIELDS}, created_at) "
+        f"SELECT r.task, r.position, {', '.join('r.' + f for f in ASSET_FIELDS.split(', '))}, {sql.now()} "
+        f"FROM {sql.rows(ASSET_COLUMNS)}",
+        [sql.pack(_asset_row(i, n, asset) for i, success in wins for n, asset in enumerate(success.assets))],
+    )
+
+
+ASSET_FIELDS = "kind, storage_key, content_type, size_bytes, sha256, width, height, duration_seconds"
+ASSET_COLUMNS = (
+    "task text, position bigint, kind text, storage_key text, content_type text, size_bytes bigint, sha256 text, "
+    "width bigint, height bigint, duration_seconds real"
+)
+
+
+def _asset_row(task_id: str, position: int, asset: NewAsset) -> dict[str, Any]:
+    return {"task": task_id, "position": position} | {name: getattr(asset, name) for name in ASSET_FIELDS.split(", ")}
+
+
+# A handle that arrived after the caller gave its call up as unknown: the job is there, so it is followed as late.
+END_CALLS = """
+UPDATE tasks_call SET outcome = r.outcome, cost_micros = r.cost,
+    state = CASE WHEN r.state = 'unknown' AND handle IS NOT NULL THEN 'late' ELSE r.state END,
+    ended_at = CASE WHEN r.state = 'late' OR (r.state = 'unknown' AND handle IS NOT NULL) THEN NULL ELSE {now} END
+FROM {rows} WHERE tasks_call.id = r.id AND tasks_call.state IN ('intent', 'accepted', 'late', 'unknown')
+"""
+
+
+def _end_calls(calls: Sequence[CallEnd]) -> None:
+    if calls:
+        sql.run(
+            END_CALLS.format(now=sql.now(), rows=sql.rows("id bigint, state text, outcome json, cost bigint")),
+            [
+                sql.pack(
+                    {"id": c.id, "state": c.state, "outcome": sql.document(c.outcome), "cost": c.cost_micros}
+                    for c in calls
+                )
+            ],
+        )

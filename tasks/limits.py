@@ -1,0 +1,103 @@
+"""What the locked accounts, the queue limits and the Idempotency-Keys in use allow of a list of drafts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from billing.ledger import AccountState
+from common import sql
+from common.errors import ApiError, InsufficientBalance, QueueLimitExceeded
+from tasks.drafts import Draft
+from tasks.gate import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The Idempotency-Key belongs to an existing task."""
+
+    task_id: str
+    body_digest: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Standing:
+    """What the transaction found: queued tasks, the keys' limits, and the Idempotency-Keys in use."""
+
+    queued: dict[tuple[int, int], int]
+    key_limits: dict[int, int]
+    known: dict[tuple[int, str], Known]
+
+
+def read_standing(drafts: Sequence[Draft]) -> Standing:
+    """One statement, run after the accounts are locked, so that its counts are current."""
+    accounts = {d.plan.caller.account_id for d in drafts}
+    keys = {d.plan.caller.key_id for d in drafts}
+    in_use = sql.pack({"key": d.plan.caller.key_id, "k": d.idempotency_key} for d in drafts if d.idempotency_key)
+    rows = sql.fetch(
+        STANDING.format(accounts=sql.places(accounts), keys=sql.places(keys), known=sql.rows("key bigint, k text")),
+        [*accounts, *keys, in_use],
+    )
+    standing = Standing(queued={}, key_limits={}, known={})
+    for kind, first, second, text, digest in rows:
+        if kind == "queued":
+            standing.queued[first, int(second)] = int(text)
+        elif kind == "limit":
+            standing.key_limits[first] = int(second)
+        else:
+            standing.known[first, second] = Known(task_id=text, body_digest=digest)
+    return standing
+
+
+# The status is named twice so that SQLite, too, sees that the partial index on live tasks applies.
+STANDING = """
+SELECT 'queued', account_id, CAST(key_id AS text), CAST(count(*) AS text), '' FROM tasks_task
+WHERE account_id IN ({accounts}) AND status = 'queued' AND status IN ('queued', 'running')
+GROUP BY account_id, key_id
+UNION ALL
+SELECT 'limit', id, CAST(max_queued AS text), '', '' FROM accounts_apikey WHERE id IN ({keys})
+UNION ALL
+SELECT 'known', t.key_id, t.idempotency_key, t.id, t.body_digest FROM {known}
+JOIN tasks_task t ON t.key_id = r.key AND t.idempotency_key = r.k
+"""
+
+
+def decide(
+    drafts: Sequence[Draft], accounts: dict[int, AccountState], standing: Standing
+) -> list[Known | ApiError | None]:
+    """For each draft, in arrival order and with running totals: the existing task, the refusal, or None to create."""
+    spent = dict.fromkeys(accounts, 0)
+    outcomes: list[Known | ApiError | None] = []
+    for d in drafts:
+        caller = d.plan.caller
+        outcome = _known(d, standing) or _over_queue(caller, accounts, standing) or _unaffordable(d, accounts, spent)
+        if outcome is None:
+            spent[caller.account_id] += d.plan.price.estimate_micros
+            slot = caller.account_id, caller.key_id
+            standing.queued[slot] = standing.queued.get(slot, 0) + 1
+            if d.idempotency_key:
+                standing.known[caller.key_id, d.idempotency_key] = Known(task_id=d.task_id, body_digest=d.body_digest)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _known(d: Draft, standing: Standing) -> Known | None:
+    return standing.known.get((d.plan.caller.key_id, d.idempotency_key)) if d.idempotency_key else None
+
+
+def _over_queue(caller: Caller, accounts: dict[int, AccountState], standing: Standing) -> QueueLimitExceeded | None:
+    of_key = standing.queued.get((caller.account_id, caller.key_id), 0)
+    of_account = sum(n for (account, _), n in standing.queued.items() if account == caller.account_id)
+    for what, queued, limit in (
+        ("API key", of_key, standing.key_limits[caller.key_id]),
+        ("account", of_account, accounts[caller.account_id].max_queued),
+    ):
+        if queued >= limit:
+            message = f"The {what} has {queued} queued tasks, its limit is {limit}."
+            return QueueLimitExceeded(message, headers={"Retry-After": "5"})
+    return None
+
+
+def _unaffordable(d: Draft, accounts: dict[int, AccountState], spent: dict[int, int]) -> InsufficientBalance | None:
+    account = d.plan.caller.account_id
+    if accounts[account].available_micros - spent[account] < d.plan.price.estimate_micros:
+        return InsufficientBalance("The available balance does not cover the estimated cost of this task.")
+    return None

@@ -1,0 +1,108 @@
+"""The list of a key's tasks: filters, and pages by cursor, newest first."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from common import ids, sql
+from common.errors import InvalidRequest
+from tasks import representation
+from tasks.models import ENDED, LIVE
+from tasks.representation import TaskView
+
+LIMIT = 100
+DEFAULT_LIMIT = 20
+CLOCK_SLACK_SECONDS = 3600  # ids carry the web process's clock and only narrow the scan; created_at is the database's
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # every task lies between
+EQUALS = {"status": (*LIVE, *ENDED), "modality": ("image", "video", "3d"), "model": None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    tasks: list[TaskView]
+    next_cursor: str | None
+
+
+def page(key_id: int, query: Mapping[str, str]) -> Page:
+    """One page by the query's filters. Raises InvalidRequest naming the parameter."""
+    conditions = ["t.key_id = %s", "t.origin = 'async'"]
+    parameters: list[object] = [key_id]
+    limit = _limit(query.get("limit"))
+    for name, value in query.items():
+        if name == "limit":
+            continue
+        condition, arguments = _condition(name, value)
+        conditions.append(condition)
+        parameters.extend(arguments)
+    found = representation.find(
+        " AND ".join(conditions), [*parameters, limit + 1], suffix=" ORDER BY t.id DESC LIMIT %s"
+    )
+    shown = found[:limit]
+    return Page(tasks=shown, next_cursor=_cursor(shown[-1].id) if len(found) > limit else None)
+
+
+def _condition(name: str, value: str) -> tuple[str, list[object]]:
+    if "\x00" in value or "\x00" in name:
+        raise InvalidRequest(f"{name.replace(chr(0), '')}: NUL characters are not allowed.")
+    if name in EQUALS:
+        allowed = EQUALS[name]
+        if allowed is not None and value not in allowed:
+            raise InvalidRequest(f"{name}: must be one of {', '.join(allowed)}.")
+        return f"t.{'model_name' if name == 'model' else name} = %s", [value]
+    if name == "created_after":
+        first = _next_millisecond(name, value)
+        return "t.created_at >= %s AND t.id > %s", [sql.moment(first), _floor(first, -CLOCK_SLACK_SECONDS)]
+    if name == "created_before":
+        end = _next_millisecond(name, value, less=timedelta(microseconds=1))
+        return "t.created_at < %s AND t.id < %s", [sql.moment(end), _floor(end, CLOCK_SLACK_SECONDS)]
+    if name == "cursor":
+        return "t.id < %s", [_id_of(value)]
+    if name.startswith("metadata.") and len(name) > len("metadata."):
+        return _metadata(), [name.removeprefix("metadata."), value]
+    raise InvalidRequest(f"{name}: unknown query parameter.")
+
+
+def _metadata() -> str:
+    if sql.is_postgresql():
+        return "t.metadata ->> %s = %s"
+    shown = "CASE e.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(e.value AS text) END"
+    return f"EXISTS (SELECT 1 FROM json_each(t.metadata) e WHERE e.key = %s AND {shown} = %s)"
+
+
+def _limit(text: str | None) -> int:
+    if text is None:
+        return DEFAULT_LIMIT
+    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= LIMIT):
+        raise InvalidRequest(f"limit: must be an integer from 1 to {LIMIT}.")
+    return int(text)
+
+
+def _next_millisecond(name: str, text: str, *, less: timedelta = timedelta()) -> datetime:
+    """The next whole one: tasks show milliseconds, PostgreSQL keeps microseconds; the filter is by what is shown."""
+    try:
+        given = datetime.fromisoformat(text)
+        moment = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC)
+        moment = min(max(moment, EARLIEST), LATEST) - less
+        return moment.replace(microsecond=moment.microsecond // 1000 * 1000) + timedelta(milliseconds=1)
+    except (ValueError, OverflowError) as error:
+        raise InvalidRequest(f"{name}: must be an ISO 8601 time such as 2026-11-21T09:00:00Z.") from error
+
+
+def _floor(moment: datetime, slack_seconds: float) -> str:
+    return ids.task_id_floor(moment.timestamp() + slack_seconds)
+
+
+def _cursor(task_id: str) -> str:
+    return base64.urlsafe_b64encode(task_id.encode()).decode().rstrip("=")
+
+
+def _id_of(cursor: str) -> str:
+    try:
+        task_id = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
+    except (ValueError, binascii.Error):
+        task_id = ""
+    if not ids.is_task_id(task_id):
+        raise InvalidRequest("cursor: is not one that this list has given out.")
+    return task_id

@@ -1,0 +1,293 @@
+"""Step 7: queued tasks get a worker, and go back to the queue when nothing can have been accepted upstream.
+
+A claim is one small transaction behind one advisory lock, so that limits are strict over any number of workers: they
+are counted from rows, after the lock, in a statement of their own (with the lock in the same statement the count would
+see the older snapshot).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from catalog import snapshot
+from catalog.snapshot import Catalog
+from common import sql
+from tasks import events, route_sets
+from tasks.dealing import Running, Seat, Waiting, deal
+from tasks.lifecycle import lock_tasks
+
+CLAIM_LOCK = 7_203_451_001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A task that this worker now runs: `attempt` is its fence; the route is the one it got a seat on."""
+
+    id: str
+    attempt: int
+    key_id: int
+    modality: str
+    route_id: int
+    open_routes_id: int
+    requeues: int
+    deadline_at: datetime
+    deadline_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a claim brought: the tasks, and the (key, route set) groups whose routes have all vanished."""
+
+    tasks: tuple[Claimed, ...]
+    routeless: tuple[tuple[int, int], ...]
+
+
+def has_waiting() -> bool:
+    """Whether any queued task may start now; cheap, without the lock."""
+    return bool(sql.fetch(f"SELECT 1 FROM tasks_task WHERE status = 'queued' AND {ready()} LIMIT 1"))
+
+
+def claim(worker_id: str, *, seats: int) -> Claim:
+    """Give up to `seats` queued tasks to this worker."""
+    catalog = snapshot.latest()
+    with transaction.atomic():
+        serialise_claims()
+        waiting, routeless = _waiting(catalog)
+        if not waiting:
+            return Claim(tasks=(), routeless=routeless)
+        running, last_key = _running(waiting, catalog)
+        dealt = deal(waiting, running, seats=seats, last_key=last_key)
+        picked = _pick(dealt)
+        claimed = _start(worker_id, picked) if picked else ()
+        if dealt:
+            sql.run("UPDATE tasks_claimturn SET last_key = %s", [dealt[-1].group.key_id])
+    return Claim(tasks=claimed, routeless=routeless)
+
+
+def serialise_claims() -> None:
+    """One claim at a time, until the transaction ends. SQLite's IMMEDIATE transaction is the lock there."""
+    if sql.is_postgresql():
+        sql.fetch("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
+
+
+# A loose index scan: one probe of the claim index per group, however many tasks wait in it.
+GROUPS_POSTGRESQL = """
+WITH RECURSIVE g AS (
+    (SELECT key_id, open_routes_id, id FROM tasks_task WHERE status = 'queued' AND {ready}
+     ORDER BY key_id, open_routes_id, id LIMIT 1)
+    UNION ALL
+    SELECT n.key_id, n.open_routes_id, n.id FROM g CROSS JOIN LATERAL (
+        SELECT key_id, open_routes_id, id FROM tasks_task
+        WHERE status = 'queued' AND {ready} AND (key_id, open_routes_id) > (g.key_id, g.open_routes_id)
+        ORDER BY key_id, open_routes_id, id LIMIT 1) n
+)
+"""
+GROUPS_SQLITE = """
+WITH g AS (
+    SELECT key_id, open_routes_id, min(id) AS id FROM tasks_task WHERE status = 'queued' AND {ready}
+    GROUP BY key_id, open_routes_id
+)
+"""
+GROUPS = """
+SELECT g.key_id, k.account_id, g.open_routes_id, g.id, k.max_running, a.max_running
+FROM g JOIN accounts_apikey k ON k.id = g.key_id JOIN accounts_account a ON a.id = k.account_id
+"""
+
+
+def ready() -> str:
+    """A queued task that may start now; past its deadline it may only time out."""
+    return f"(not_before IS NULL OR not_before <= {sql.now()}) AND deadline_at > {sql.now()}"
+
+
+def _waiting(catalog: Catalog) -> tuple[list[Waiting], tuple[tuple[int, int], ...]]:
+    groups = GROUPS_POSTGRESQL if sql.is_postgresql() else GROUPS_SQLITE
+    waiting, routeless = [], []
+    for key, account, route_set, head, key_limit, account_limit in sql.fetch(groups.format(ready=ready()) + GROUPS):
+        routes = _open_routes(route_set, catalog)
+        if not routes:
+            routeless.append((key, route_set))
+            continue
+        waiting.append(
+            Waiting(
+                key_id=key,
+                account_id=account,
+                route_set_id=route_set,
+                head=head,
+                key_limit=key_limit,
+                account_limit=account_limit,
+                routes=routes,
+            )
+        )
+    return waiting, tuple(routeless)
+
+
+def _open_routes(route_set_id: int, catalog: Catalog) -> list[dict[str, Any]]:
+    """The routes of a set that are still enabled, as the catalog has them now: their channels' limits must hold."""
+    live = (catalog.route(row["route"]) for row in route_sets.routes_of(route_set_id))
+    return [
+        {"route": route.id, "channel": route.channel.id, "priority": route.priority, "weight": route.weight}
+        for route in live
+        if route is not None
+    ]
+
+
+RUNNING = """
+SELECT 'key', key_id, account_id, count(*) FROM tasks_task
+WHERE account_id IN ({accounts}) AND status = 'running' AND status IN ('queued', 'running')
+GROUP BY key_id, account_id
+UNION ALL
+SELECT 'channel', channel_id, 0, count(*) FROM tasks_task
+WHERE channel_id IN ({channels}) AND status = 'running' GROUP BY channel_id
+UNION ALL
+SELECT 'total', COALESCE(s.max_running, -1), t.last_key,
+    CASE WHEN s.max_running IS NULL THEN 0 ELSE (SELECT count(*) FROM tasks_task WHERE status = 'running') END
+FROM tasks_servicestate s CROSS JOIN tasks_claimturn t
+"""
+
+
+def _running(waiting: Sequence[Waiting], catalog: Catalog) -> tuple[Running, int]:
+    limits = {c.id: c.max_running for c in catalog.channels() if c.max_running is not None}
+    accounts = {group.account_id for group in waiting}
+    rows = sql.fetch(RUNNING.format(accounts=sql.places(accounts), channels=sql.places(limits)), [*accounts, *limits])
+    by_key, by_channel, by_account = Counter[int](), Counter[int](), Counter[int]()
+    total, total_limit, last_key = 0, None, 0
+    for kind, first, second, count in rows:
+        if kind == "key":
+            by_key[first] += count
+            by_account[second] += count
+        elif kind == "channel":
+            by_channel[first] = count
+        else:
+            total, last_key, total_limit = count, second, None if first < 0 else first
+    return (
+        Running(
+            by_key=by_key,
+            by_account=by_account,
+            by_channel=by_channel,
+            total=total,
+            channel_limits=limits,
+            total_limit=total_limit,
+        ),
+        last_key,
+    )
+
+
+def _pick(dealt: Sequence[Seat]) -> list[tuple[str, Seat]]:
+    """The oldest ready tasks of each group that got seats."""
+    seats: dict[tuple[int, int], list[Seat]] = {}
+    for seat in dealt:
+        seats.setdefault((seat.group.key_id, seat.group.route_set_id), []).append(seat)
+    lock = f"{sql.row_lock()} SKIP LOCKED" if sql.is_postgresql() else ""
+    picked: list[tuple[str, Seat]] = []
+    for (key, route_set), of_group in seats.items():
+        rows = sql.fetch(
+            "SELECT id FROM tasks_task WHERE key_id = %s AND open_routes_id = %s AND status = 'queued' AND "
+            f"{ready()} ORDER BY id LIMIT %s{lock}",
+            [key, route_set, len(of_group)],
+        )
+        picked.extend((row[0], seat) for row, seat in zip(rows, of_group, strict=False))
+    return picked
+
+
+START = """
+UPDATE tasks_task SET status = 'running', attempt = attempt + 1, worker_id = %s, channel_id = r.channel,
+    route_id = r.route, not_before = NULL, progress = NULL, started_at = COALESCE(started_at, {now}),
+    deadline_at = CASE modality {deadlines} END
+FROM {rows} WHERE tasks_task.id = r.id AND tasks_task.status = 'queued'
+RETURNING tasks_task.id, tasks_task.attempt, tasks_task.key_id, tasks_task.modality, tasks_task.route_id,
+    tasks_task.open_routes_id, tasks_task.requeues, tasks_task.deadline_at
+"""
+
+
+def _start(worker_id: str, picked: Sequence[tuple[str, Seat]]) -> tuple[Claimed, ...]:
+    deadlines = " ".join(
+        f"WHEN '{modality}' THEN {sql.later(str(seconds))}"
+        for modality, seconds in settings.TASK_DEADLINES.items()
+        if modality != "queue"
+    )
+    rows = sql.fetch(
+        START.format(now=sql.now(), deadlines=deadlines, rows=sql.rows("id text, channel bigint, route bigint")),
+        [worker_id, sql.pack({"id": i, "channel": s.channel_id, "route": s.route_id} for i, s in picked)],
+    )
+    claimed = tuple(_claimed(*row) for row in sorted(rows))
+    events.record((task.id, task.key_id, "running", task.attempt) for task in claimed)
+    return claimed
+
+
+def _claimed(task_id: str, attempt: int, key: int, modality: str, *rest: Any) -> Claimed:
+    route, open_routes, requeues, deadline = rest
+    return Claimed(
+        id=task_id,
+        attempt=attempt,
+        key_id=key,
+        modality=modality,
+        route_id=route,
+        open_routes_id=open_routes,
+        requeues=requeues,
+        deadline_at=sql.as_moment(deadline),
+        deadline_seconds=settings.TASK_DEADLINES[modality],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """A running task that goes back to the queue: with which routes open, and not before how many seconds."""
+
+    task_id: str
+    attempt: int
+    open_routes_id: int
+    delay_seconds: float = 0.0
+    is_failure: bool = True
+
+
+REQUEUE = """
+UPDATE tasks_task SET status = 'queued', worker_id = NULL, channel_id = NULL, route_id = NULL, progress = NULL,
+    open_routes_id = r.routes, requeues = requeues + r.failures, not_before = {later}, deadline_at = {deadline}
+FROM {rows}
+WHERE tasks_task.id = r.id AND tasks_task.status = 'running' AND tasks_task.attempt = r.attempt
+RETURNING tasks_task.id, tasks_task.key_id, tasks_task.attempt
+"""
+
+
+def requeue(returns: Sequence[Return]) -> frozenset[str]:
+    """Put these running tasks back; only for tasks of which surely nothing was accepted upstream.
+
+    Returns the ids that went back; a task that another worker has taken over stays with it. The queue deadline counts
+    from the submission again.
+    """
+    deadline = _queue_deadline()
+    with transaction.atomic():
+        lock_tasks([r.task_id for r in returns])
+        rows = sql.fetch(
+            REQUEUE.format(
+                later=sql.later("r.delay"),
+                deadline=deadline,
+                rows=sql.rows("id text, attempt bigint, routes bigint, delay real, failures bigint"),
+            ),
+            [
+                sql.pack(
+                    {
+                        "id": r.task_id,
+                        "attempt": r.attempt,
+                        "routes": r.open_routes_id,
+                        "delay": r.delay_seconds,
+                        "failures": int(r.is_failure),
+                    }
+                    for r in returns
+                )
+            ],
+        )
+        events.record((task_id, key, "queued", attempt) for task_id, key, attempt in rows)
+    return frozenset(row[0] for row in rows)
+
+
+def _queue_deadline() -> str:
+    seconds = settings.TASK_DEADLINES["queue"]
+    if sql.is_postgresql():
+        return f"created_at + make_interval(secs => {seconds})"
+    return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', created_at, '{seconds} seconds')"

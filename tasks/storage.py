@@ -1,0 +1,165 @@
+"""Bytes at rest, under random keys made by us; every fault comes out as StorageUnavailable.
+
+What the bytes are is for `tasks/media.py`, whose they are and how long they stay for `tasks/assets.py` and
+`tasks/retention.py`, where they lie for `tasks/stores.py`.
+"""
+
+import hashlib
+import logging
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, Literal
+
+from adapters.base import StoredFile
+from common.errors import StorageUnavailable
+from tasks import stores
+from tasks.stores import Store, translated
+
+logger = logging.getLogger(__name__)
+
+HEAD_BYTES = 4096
+CHUNK_BYTES = 256 * 1024
+
+Folder = Literal["results", "inputs"]
+
+
+class TooLarge(Exception):
+    """More bytes came than were allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """Bytes under a key; `head` is their beginning, for sniffing."""
+
+    key: str
+    size_bytes: int
+    sha256: str
+    head: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """Bytes that have arrived in a temporary file and are not kept yet; `file` can be read and sought."""
+
+    file: BinaryIO
+    size_bytes: int
+    sha256: str
+    head: bytes
+
+    def keep(self, folder: Folder) -> Stored:
+        """Store them under a new random key. Raises StorageUnavailable."""
+        name = secrets.token_hex(16)
+        key = f"{folder}/{name[:2]}/{name[2:4]}/{name}"
+        store = stores.current()
+        with translated(store):
+            self.file.seek(0)
+            store.keep(self.file, key)
+        return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256, head=self.head)
+
+
+@contextmanager
+def receive(chunks: Iterable[bytes], *, max_bytes: int) -> Iterator[Incoming]:
+    """Write the chunks to a temporary file, gone at the end of the block unless it was kept.
+
+    Raises TooLarge as soon as there are more than `max_bytes`, StorageUnavailable for a full or broken disk, and lets
+    through what the chunks raise.
+    """
+    store = stores.current()
+    with ExitStack() as stack:
+        with translated(store):
+            file = stack.enter_context(store.spool())
+        yield _write(chunks, file, store, max_bytes)
+
+
+def _write(chunks: Iterable[bytes], file: BinaryIO, store: Store, max_bytes: int) -> Incoming:
+    digest, size, head = hashlib.sha256(), 0, b""
+    for chunk in chunks:
+        size += len(chunk)
+        if size > max_bytes:
+            raise TooLarge(f"more than {max_bytes} bytes")
+        if len(head) < HEAD_BYTES:
+            head += chunk[: HEAD_BYTES - len(head)]
+        digest.update(chunk)
+        with translated(store):
+            _write_all(file, chunk)
+    return Incoming(file=file, size_bytes=size, sha256=digest.hexdigest(), head=head)
+
+
+def _write_all(file: BinaryIO, chunk: bytes) -> None:
+    # Unbuffered, so that a full disk shows here and not again at close; such a write may be partial.
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def put(chunks: Iterable[bytes], *, max_bytes: int, folder: Folder = "results") -> Stored:
+    """Store the chunks under a new random key. Raises TooLarge and StorageUnavailable."""
+    with receive(chunks, max_bytes=max_bytes) as incoming:
+        return incoming.keep(folder)
+
+
+def put_blob(content: bytes, content_type: str) -> StoredFile:
+    """Store a Data URL's bytes of a submission. Raises StorageUnavailable."""
+    stored = put([content], max_bytes=len(content), folder="inputs")
+    return StoredFile(key=stored.key, content_type=content_type, size_bytes=stored.size_bytes, sha256=stored.sha256)
+
+
+def open(key: str) -> BinaryIO:  # noqa: A001
+    """The bytes as a readable, seekable file that the caller closes. Raises StorageUnavailable, missing included."""
+    store = stores.current()
+    with translated(store):
+        return store.open(key)
+
+
+class Reading(Iterator[bytes]):
+    """Chunks of a stored range, until it is read or closed; raises StorageUnavailable."""
+
+    def __init__(self, store: Store, file: BinaryIO, length: int) -> None:
+        self.store, self.file, self.remaining = store, file, length
+
+    def __next__(self) -> bytes:
+        if not self.remaining:
+            raise StopIteration
+        with translated(self.store):
+            chunk = self.file.read(min(CHUNK_BYTES, self.remaining))
+        if not chunk:
+            logger.warning("asset storage: a file ended %d bytes early", self.remaining)
+            raise StorageUnavailable(headers=stores.RETRY_AFTER)
+        self.remaining -= len(chunk)
+        return chunk
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def read_range(key: str, start: int, length: int) -> Reading:
+    """Open `length` bytes from `start` on, to be closed by the caller. Raises StorageUnavailable, missing included."""
+    store = stores.current()
+    with translated(store):
+        return Reading(store, store.open_range(key, start, length), length)
+
+
+def delete(key: str) -> None:
+    """What is gone already is no fault. Raises StorageUnavailable."""
+    store = stores.current()
+    with translated(store):
+        store.delete(key)
+
+
+def presigned_url(key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
+    """A URL that the storage itself serves for so long, with these headers; None where it cannot (files)."""
+    return stores.current().presigned_url(key, seconds=seconds, content_type=content_type, disposition=disposition)
+
+
+def sweep(*, older_than_seconds: float) -> int:
+    """Delete temporary files that killed processes left behind; returns how many. Raises StorageUnavailable."""
+    store = stores.current()
+    with translated(store):
+        return store.sweep(older_than_seconds)
+
+
+def check() -> None:
+    """Write and delete a tiny file, at most every few seconds per process. Raises StorageUnavailable."""
+    stores.health().check()

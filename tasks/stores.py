@@ -1,0 +1,110 @@
+"""Which store holds the bytes, how it is doing, and its faults in our words; `tasks/storage.py` is the way to it."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from threading import Lock
+from typing import BinaryIO, ClassVar, Protocol
+
+from django.core.files.storage import FileSystemStorage, Storage, storages
+from django.utils.module_loading import import_string
+
+from common.errors import StorageUnavailable
+from tasks.file_store import FileStore
+
+logger = logging.getLogger(__name__)
+
+TRUST_SECONDS = 5.0
+DISTRUST_SECONDS = 1.0
+RETRY_AFTER = {"Retry-After": "30"}
+
+
+class Store(Protocol):
+    """One kind of storage. Methods raise its own exceptions, all of them listed in `faults`."""
+
+    faults: ClassVar[tuple[type[Exception], ...]]
+
+    def spool(self) -> AbstractContextManager[BinaryIO]:
+        """A new unbuffered temporary file on disk, gone at the end of the block unless it was kept."""
+
+    def keep(self, file: BinaryIO, key: str) -> None:
+        """Make a spooled file durable under its key, whole or not at all."""
+
+    def open(self, key: str) -> BinaryIO:
+        """A readable, seekable file."""
+
+    def open_range(self, key: str, start: int, length: int) -> BinaryIO:
+        """A readable file that begins at `start`; a fault where fewer than `length` bytes follow."""
+
+    def delete(self, key: str) -> None:
+        """Deleting what is not there is no fault."""
+
+    def presigned_url(self, key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
+        """A URL that the storage itself serves, or None."""
+
+    def probe(self) -> None:
+        """Write a tiny file and delete it."""
+
+    def sweep(self, older_than_seconds: float) -> int:
+        """Delete abandoned temporary files; returns how many."""
+
+
+class Health:
+    """Whether a store takes writes: probed at most every few seconds, by one thread while the others go on."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.lock = Lock()
+        self.is_good: bool | None = None
+        self.until = 0.0
+
+    def check(self) -> None:
+        """Raises StorageUnavailable."""
+        if time.monotonic() >= self.until and self.lock.acquire(blocking=self.is_good is None):
+            try:
+                self._renew()
+            finally:
+                self.lock.release()
+        if not self.is_good:
+            raise StorageUnavailable(headers=RETRY_AFTER)
+
+    def _renew(self) -> None:
+        if time.monotonic() < self.until:
+            return
+        try:
+            with translated(self.store):
+                self.store.probe()
+            self.is_good = True
+        except StorageUnavailable:
+            self.is_good = False
+        self.until = time.monotonic() + (TRUST_SECONDS if self.is_good else DISTRUST_SECONDS)
+
+
+def current() -> Store:
+    """The store of the settings."""
+    return _health_of(storages["assets"]).store
+
+
+def health() -> Health:
+    """How the store of the settings is doing, as this process knows."""
+    return _health_of(storages["assets"])
+
+
+@lru_cache(maxsize=1)
+def _health_of(backend: Storage) -> Health:
+    if isinstance(backend, FileSystemStorage):
+        return Health(FileStore(backend))
+    # boto3 is an optional dependency, so the module that needs it is loaded by name.
+    return Health(import_string("tasks.s3_store.S3Store")(backend))
+
+
+@contextmanager
+def translated(store: Store) -> Iterator[None]:
+    """Faults of the store come out as StorageUnavailable, their cause only in the log."""
+    try:
+        yield
+    except store.faults as error:
+        logger.warning("asset storage: %s: %s", type(error).__name__, error)
+        raise StorageUnavailable(headers=RETRY_AFTER) from error

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class TasksApiConfig(AppConfig):
+    name = "tasks_api"

@@ -1,0 +1,162 @@
+"""Downloads of assets, with a key or by a signed URL, on the asynchronous side: a slow client holds neither a thread
+nor a database connection. Who may see what is for `tasks/gate.py`, `tasks/signed_urls.py` and `tasks/assets.py`.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from common import threads
+from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, header
+from common.errors import ApiError, MethodNotAllowed, TaskNotFound
+from tasks import assets, gate, media, signed_urls, storage
+from tasks.models import Asset
+from tasks.signed_urls import UrlRefused
+from tasks.storage import Reading
+from tasks_api import byte_ranges
+from tasks_api.byte_ranges import ByteRange
+
+Result = TypeVar("Result")
+
+KEYED_PATH = re.compile(r"/v1/tasks/(task_[0-9a-z]{26})/assets/(0|[1-9][0-9]{0,3})")
+SAFE: Headers = (
+    (b"accept-ranges", b"bytes"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; sandbox"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+    (b"referrer-policy", b"no-referrer"),
+)
+NO_STORE: Headers = ((b"cache-control", b"no-store"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """An asset that this request may have, and how long a cache may."""
+
+    asset: Asset
+    cache_control: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The head of a response, and the bytes that follow it: opened before anything is promised."""
+
+    status: int
+    headers: Headers
+    reading: Reading | None = None
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """ASGI: GET and HEAD of `/v1/tasks/{id}/assets/{index}` and `/assets/{task}/{index}.{ext}`."""
+    try:
+        reply = await _reply(scope, await _admitted(scope))
+    except ApiError as error:
+        answer = error_answer(error, headers=NO_STORE)
+        await (replace(answer, body=b"") if scope["method"] == "HEAD" else answer).send(send)
+        return
+    with closing(reply.reading) if reply.reading else nullcontext():
+        await send({"type": "http.response.start", "status": reply.status, "headers": list(reply.headers)})
+        if reply.reading and scope["method"] == "GET":
+            await _stream(reply.reading, receive, send)
+        else:
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _admitted(scope: Scope) -> Download:
+    """Raises the ApiError that the client is to see."""
+    if scope["path"].startswith("/assets/"):
+        return await _by_signature(scope)
+    return await threads.call(_by_key, scope)
+
+
+async def _by_signature(scope: Scope) -> Download:
+    _refuse_other_methods(scope)
+    grant = signed_urls.verify(scope["path"], scope["query_string"].decode("latin-1"))
+    if grant is None:
+        raise UrlRefused()
+    asset = await threads.call(_find, grant.task_id, grant.index)
+    until = assets.retained_until(asset)
+    end = min(grant.expires, until.timestamp()) if until else grant.expires
+    return Download(asset=asset, cache_control=f"private, max-age={max(int(end - time.time()), 0)}")
+
+
+def _find(task_id: str, index: int) -> Asset:
+    return assets.find(task_id, index, key_id=None)
+
+
+def _by_key(scope: Scope) -> Download:
+    admission = gate.admit(header(scope["headers"], b"authorization"))
+    _refuse_other_methods(scope)
+    match = KEYED_PATH.fullmatch(scope["path"])
+    if match is None:
+        raise TaskNotFound()
+    asset = assets.find(match[1], int(match[2]), key_id=admission.caller.key_id)
+    return Download(asset=asset, cache_control="private, no-cache")
+
+
+def _refuse_other_methods(scope: Scope) -> None:
+    if scope["method"] not in ("GET", "HEAD"):
+        raise MethodNotAllowed("Assets can be read with GET and HEAD.", headers={"Allow": "GET, HEAD"})
+
+
+async def _reply(scope: Scope, download: Download) -> Reply:
+    """Raises StorageUnavailable and RangeNotSatisfiable."""
+    asset, etag = download.asset, f'"{download.asset.sha256}"'
+    headers = (*SAFE, (b"etag", etag.encode()), (b"cache-control", download.cache_control.encode()))
+    if byte_ranges.is_known(_values(scope, b"if-none-match"), etag):
+        return Reply(status=304, headers=headers)
+    part = _part(scope, asset, etag)
+    if part:
+        headers += ((b"content-range", part.content_range(asset.size_bytes).encode()),)
+    chosen = part or ByteRange(start=0, length=asset.size_bytes)
+    reading = await _on_thread(storage.read_range, asset.storage_key, chosen.start, chosen.length)
+    headers += _entity_headers(asset, chosen.length)
+    return Reply(status=206 if part else 200, headers=headers, reading=reading)
+
+
+def _part(scope: Scope, asset: Asset, etag: str) -> ByteRange | None:
+    if scope["method"] == "HEAD":  # ranges are defined for GET alone
+        return None
+    ranges, if_range = _values(scope, b"range"), _values(scope, b"if-range")
+    return byte_ranges.select(ranges, if_range, etag=etag, size=asset.size_bytes)
+
+
+def _entity_headers(asset: Asset, length: int) -> Headers:
+    return (
+        (b"content-type", media.of(asset.content_type).content_type.encode()),
+        (b"content-length", str(length).encode()),
+        (b"content-disposition", assets.disposition(asset).encode()),
+    )
+
+
+async def _stream(reading: Reading, receive: Receive, send: Send) -> None:
+    """Send chunk by chunk until the end or until the client has left.
+
+    A fault of the storage is raised: the response stays short of its Content-Length, so that the server cuts the
+    connection and the client sees it.
+    """
+    leaving = asyncio.ensure_future(disconnected(receive))
+    try:
+        while reading.remaining and not leaving.done():
+            chunk = await _on_thread(next, reading)
+            await send({"type": "http.response.body", "body": chunk, "more_body": reading.remaining > 0})
+    finally:
+        leaving.cancel()
+
+
+async def _on_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Blocking work without a database. When canceled it is waited for: nobody closes a file that is being read."""
+    step = asyncio.get_running_loop().run_in_executor(threads.executor, function, *arguments)
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.wait([step])
+        raise
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key == name]

@@ -1,0 +1,102 @@
+"""`/healthz`, `/readyz` and `/metrics`, on a thread of their own, so that they answer when all others are busy."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from hmac import compare_digest
+from ipaddress import ip_address
+from typing import TypeVar
+
+from django.conf import settings
+
+from common import sql, threads
+from common.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
+from common.errors import MethodNotAllowed, TaskNotFound
+from tasks import leases
+from tasks import storage as assets
+from tasks_api import metrics
+
+PATHS = ("/healthz", "/readyz", "/metrics")
+CHECK_SECONDS = 5.0
+SCRAPE_SECONDS = 20.0
+OK = "ok"
+RETRY = ((b"retry-after", b"5"),)
+PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
+
+Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
+executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="health")
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """The ASGI endpoint of the three paths."""
+    if scope["method"] not in ("GET", "HEAD"):
+        refused = MethodNotAllowed("This path does not take that method.", headers={"Allow": "GET, HEAD"})
+        await error_answer(refused).send(send)
+    elif scope["path"] == "/healthz":
+        await json_answer(200, {"status": OK}).send(send)
+    elif scope["path"] == "/readyz":
+        await (await readiness()).send(send)
+    else:
+        await (await scrape(scope)).send(send)
+
+
+async def readiness() -> Answer:
+    """200 while tasks can be taken and run, else 503; either way with the verdict of each check."""
+    checks = {name: await _verdict(name, check) for name, check in CHECKS.items()}
+    if all(verdict == OK for verdict in checks.values()):
+        return json_answer(200, {"status": "ready", "checks": checks})
+    return json_answer(503, {"status": "unavailable", "checks": checks}, headers=RETRY)
+
+
+async def _verdict(name: str, check: Callable[[], str]) -> str:
+    try:
+        return await asyncio.wait_for(_apart(check), CHECK_SECONDS)
+    except TimeoutError:
+        return "no answer in time"
+    except Exception as error:
+        # Whatever a driver or a library raises is an answer: not ready.
+        logger.warning("not ready: %s: %s: %s", name, type(error).__name__, error)
+        return "unavailable"
+
+
+def _apart(function: Callable[[], Result]) -> asyncio.Future[Result]:
+    return asyncio.get_running_loop().run_in_executor(executor, threads.returning_connection, function)
+
+
+def database() -> str:
+    sql.fetch("SELECT 1")
+    return OK
+
+
+def storage() -> str:
+    assets.check()
+    return OK
+
+
+def worker() -> str:
+    """A worker whose heartbeat is within its lease, by the database's clock."""
+    return OK if leases.alive() else "no live worker: start `manage.py run_worker`"
+
+
+CHECKS: dict[str, Callable[[], str]] = {"database": database, "storage": storage, "worker": worker}
+
+
+async def scrape(scope: Scope) -> Answer:
+    """Prometheus' text format, for the machine itself and for holders of METRICS_TOKEN; 404 for anybody else."""
+    if not may_scrape(scope):
+        return error_answer(TaskNotFound("Unknown path."))
+    body = await asyncio.wait_for(_apart(metrics.exposition), SCRAPE_SECONDS)
+    headers = ((b"content-type", metrics.CONTENT_TYPE.encode()), (b"content-length", str(len(body)).encode()))
+    return Answer(status=200, headers=headers, body=body)
+
+
+def may_scrape(scope: Scope) -> bool:
+    """A loopback peer counts only where no proxy speaks for somebody else."""
+    scheme, _, token = header(scope["headers"], b"authorization").partition(" ")
+    if settings.METRICS_TOKEN and scheme.lower() == "bearer":
+        return compare_digest(token.strip().encode("latin-1"), settings.METRICS_TOKEN.encode())
+    if any(name in PROXY_HEADERS for name, _ in scope["headers"]):
+        return False
+    return bool(scope.get("client")) and ip_address(scope["client"][0]).is_loopback

@@ -1,0 +1,33 @@
+"""The JSON body of a request: its media type, encodings and document; what the fields mean is left to `tasks`."""
+
+from typing import Any
+
+from rest_framework.request import Request
+
+from common import strict_json
+from common.errors import UnsupportedMediaType
+
+CHARSETS = ("utf-8", "utf8")
+
+
+def raw(request: Request) -> bytes:
+    """The bytes as they came; the front has bounded them."""
+    content: bytes = request._request.body
+    return content
+
+
+def document(request: Request) -> dict[str, Any]:
+    """The one JSON object of the body. Raises UnsupportedMediaType, then InvalidRequest."""
+    _require_json(request.headers.get("Content-Type", ""))
+    if request.headers.get("Content-Encoding", "").strip().lower() not in ("", "identity"):
+        raise UnsupportedMediaType("Content-Encoding: only identity is accepted.")
+    return strict_json.loads_object(raw(request))
+
+
+def _require_json(content_type: str) -> None:
+    media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    if media_type != "application/json":
+        raise UnsupportedMediaType("Content-Type: must be application/json.")
+    for name, _, value in (parameter.partition("=") for parameter in parameters):
+        if name.strip() == "charset" and value.strip().strip('"') not in CHARSETS:
+            raise UnsupportedMediaType("Content-Type: the charset must be utf-8.")

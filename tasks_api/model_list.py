@@ -1,0 +1,41 @@
+"""One model as `GET /v1/tasks/models` shows it (contract section 4)."""
+
+from typing import Any
+
+from catalog.listing import Offer
+from common.money import usd
+from tasks import eta, params
+
+BOUNDS = ("type", "minimum", "maximum", "minLength", "maxLength", "maxItems")
+# Their rules in the schema are no single type.
+TYPES: dict[str, dict[str, Any]] = {
+    "model": {"type": ["string", "null"]},
+    "provider_options": {"type": ["object", "null"]},
+}
+
+
+def shown(offer: Offer) -> dict[str, Any]:
+    """`params` is the catalog's object for images; for video types and bounds only, no lists of supported values."""
+    model = offer.model
+    schema = params.params_schema(model.modality, model.params, names=[model.name, *model.aliases])
+    return {
+        "id": model.name,
+        "aliases": list(model.aliases),
+        "modality": model.modality,
+        "plan": {"name": offer.plan.name, "selected": offer.is_selected},
+        "pricing": {
+            "mode": model.pricing_mode,
+            "currency": "USD",
+            "unit": offer.unit,
+            "prices": {tier: usd(micros) for tier, micros in offer.prices.items()},
+        },
+        "params": dict(model.params) if model.modality == "image" else _bounds(schema),
+        "params_schema": schema,
+        "inputs": params.inputs_summary(model.modality, model.params),
+        "eta_seconds": eta.usual(model.id),
+    }
+
+
+def _bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    rules = schema["properties"] | TYPES
+    return {name: {word: rule[word] for word in BOUNDS if word in rule} for name, rule in rules.items()}

@@ -1,0 +1,38 @@
+"""Request rates per key, counted per web process in fixed windows of a minute."""
+
+import threading
+import time
+from collections import Counter
+
+from django.conf import settings
+
+from common.errors import RateLimited
+
+WINDOW_SECONDS = 60
+_lock = threading.Lock()
+_counts: Counter[tuple[str, int]] = Counter()
+_window = 0
+
+
+def check(kind: str, key_id: int) -> None:
+    """Count one request of `submit` or `read`. Raises RateLimited with Retry-After and the RateLimit headers."""
+    limit = settings.RATE_LIMITS.get(kind)
+    if limit is None:
+        return
+    used, left = _count(kind, key_id)
+    if used > limit:
+        rates = {"RateLimit-Limit": str(limit), "RateLimit-Remaining": "0", "RateLimit-Reset": str(left)}
+        message = f"The API key made more than {limit} {kind} requests within a minute."
+        raise RateLimited(message, headers={**rates, "Retry-After": str(left)})
+
+
+def _count(kind: str, key_id: int) -> tuple[int, int]:
+    """How many requests this window has seen, this one included, and the seconds until it is over."""
+    global _window
+    with _lock:
+        window, passed = divmod(int(time.time()), WINDOW_SECONDS)
+        if window != _window:
+            _counts.clear()
+            _window = window
+        _counts[kind, key_id] += 1
+        return _counts[kind, key_id], WINDOW_SECONDS - passed

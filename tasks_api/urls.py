@@ -1,0 +1,17 @@
+"""The paths of the Task API that Django serves; the front serves assets, and waits around these."""
+
+from django.urls import path, re_path
+
+from tasks_api import deliveries, views
+
+urlpatterns = [
+    path("v1/tasks", views.TasksView.as_view()),
+    path("v1/tasks/models", views.ModelsView.as_view()),
+    path("v1/tasks/quote", views.QuoteView.as_view()),
+    path("v1/tasks/usage", views.UsageView.as_view()),
+    path("v1/tasks/<str:task_id>", views.TaskDetailView.as_view()),
+    path("v1/tasks/<str:task_id>/cancel", views.CancelView.as_view()),
+    path("v1/tasks/<str:task_id>/deliveries", deliveries.DeliveriesView.as_view()),
+    path("v1/tasks/<str:task_id>/redeliver", deliveries.RedeliverView.as_view()),
+    re_path(r"^v1/tasks(/.*)?$", views.UnknownPathView.as_view()),
+]

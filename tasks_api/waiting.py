@@ -1,0 +1,103 @@
+"""`Prefer: wait=N` and `?wait=N`: holds an answer of the task views until the task has ended or N seconds are over.
+
+The views answer as ever; a wait is a future in `tasks/event_hub.py`: neither a thread nor a database connection.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from urllib.parse import parse_qs
+
+from common import front_body
+from common.asgi import Answer, Receive, Scope, disconnected, header
+from common.front_body import Body
+from common.ids import is_task_id
+from tasks.event_hub import hub
+from tasks.models import LIVE
+
+LONGEST_SECONDS = 60
+TASK_PATH = re.compile(r"/v1/tasks/(task_[^/]+)")
+PREFERENCE = re.compile(r'wait\s*=\s*(?:"([0-9]+)"|([0-9]+))\s*(?:;.*)?', re.IGNORECASE)
+
+Ask = Callable[[Scope, Body], Awaitable[Answer]]
+
+
+async def answer(ask: Ask, scope: Scope, body: Body, receive: Receive) -> Answer:
+    """The views' answer to the request, after the wait it asks for. `receive` has given up the body already."""
+    if scope["method"] == "POST" and scope["path"] == "/v1/tasks":
+        seconds = preferred(scope)
+        return await ask(scope, body) if seconds is None else await _submitted(ask, scope, body, receive, seconds)
+    if scope["method"] == "GET" and (match := TASK_PATH.fullmatch(scope["path"])) and is_task_id(match[1]):
+        seconds = queried(scope)
+        return await ask(scope, body) if seconds is None else await _read(ask, scope, body, receive, seconds)
+    return await ask(scope, body)
+
+
+def preferred(scope: Scope) -> int | None:
+    """Seconds of the first `wait` in the Prefer headers; None where there is none or it is malformed (RFC 7240)."""
+    given = ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"prefer")
+    for preference in given.split(","):
+        if preference.strip().lower().partition("=")[0].rstrip() == "wait":
+            match = PREFERENCE.fullmatch(preference.strip())
+            return clamped(match[1] or match[2]) if match else None
+    return None
+
+
+def queried(scope: Scope) -> int | None:
+    """Seconds of `?wait=`; None where there is none or the view will refuse it."""
+    given = parse_qs(scope["query_string"].decode("latin-1")).get("wait", [""])
+    return clamped(given[-1]) if re.fullmatch("[0-9]+", given[-1]) else None
+
+
+def clamped(digits: str) -> int:
+    significant = digits.lstrip("0") or "0"
+    return LONGEST_SECONDS if len(significant) > 2 else min(int(significant), LONGEST_SECONDS)
+
+
+async def _submitted(ask: Ask, scope: Scope, body: Body, receive: Receive, seconds: int) -> Answer:
+    accepted = await ask(scope, body)
+    if accepted.status != 202 or header(accepted.headers, b"idempotency-replayed"):
+        return accepted
+    task_id = json.loads(accepted.body)["id"]
+    if seconds and await has_ended(task_id, seconds, receive):
+        task = await ask(_reading(scope, task_id), front_body.empty())
+        if task.status == 200:
+            return applied(task, seconds)
+    return applied(accepted, seconds)
+
+
+async def _read(ask: Ask, scope: Scope, body: Body, receive: Receive, seconds: int) -> Answer:
+    unconditional = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]}
+    first = await ask(unconditional, body)
+    if first.status != 200:
+        return first
+    task = json.loads(first.body)
+    if seconds and task["status"] in LIVE:
+        await has_ended(task["id"], seconds, receive)
+    elif unconditional["headers"] == scope["headers"]:
+        return applied(first, seconds)
+    return applied(await ask(scope, front_body.empty()), seconds)
+
+
+def _reading(scope: Scope, task_id: str) -> Scope:
+    """GET of the task with the submission's own headers, less those about its body."""
+    headers = [pair for pair in scope["headers"] if not pair[0].startswith((b"content-", b"if-", b"transfer-"))]
+    path = f"/v1/tasks/{task_id}"
+    return {**scope, "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}
+
+
+def applied(whole: Answer, seconds: int) -> Answer:
+    return replace(whole, headers=(*whole.headers, (b"preference-applied", f"wait={seconds}".encode())))
+
+
+async def has_ended(task_id: str, seconds: float, receive: Receive) -> bool:
+    """Whether the task has ended: by `seconds`, before the client leaves and before this process stops."""
+    leaving = asyncio.create_task(disconnected(receive))
+    try:
+        with hub.ended(task_id) as end:
+            await asyncio.wait((end, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            return end.done() and end.result()
+    finally:
+        leaving.cancel()

@@ -1,0 +1,71 @@
+"""What polled jobs answered, put into the books: failed ends, deadlines, and what comes after a task's end.
+
+Results of running tasks are for `worker/delivery.py`; when to ask again is `worker/polling.py`'s.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from adapters.base import Done, Pending, UpstreamError
+from common.logs import bind
+from tasks import calls, lifecycle
+from tasks.calls import DueCall
+from tasks.lifecycle import CallEnd, Ending
+from worker import delivery, verdicts
+from worker.persistence import insist
+from worker.refusals import described
+
+logger = logging.getLogger(__name__)
+LATE_FOR_SECONDS = 48 * 3600.0
+
+Answer = Pending | Done | UpstreamError
+
+
+def is_final(answer: Answer) -> bool:
+    """Whether the job has ended at the provider."""
+    return isinstance(answer, Done) or (isinstance(answer, UpstreamError) and answer.kind in verdicts.FINAL_AT_PROVIDER)
+
+
+def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
+    """Everything but a result to copy. Returns the calls whose jobs nobody waits for any more: to be cancelled."""
+    live = [(call, answer) for call, answer in answered if not call.is_late]
+    endings = [ending for call, answer in live if (ending := ending_of(call, answer))]
+    ended = insist(lifecycle.end, endings) if endings else frozenset()
+    orphaned = [call for call, answer in live if call.task_id in ended and not is_final(answer)]
+    return orphaned + [call for call, answer in answered if call.is_late and follow_late(call, answer)]
+
+
+def ending_of(call: DueCall, answer: Answer) -> Ending | None:
+    """The end of the task that this answer means: failed at the provider, or overdue after this last poll."""
+    with bind(task_id=call.task_id, attempt=call.attempt):
+        if isinstance(answer, UpstreamError) and is_final(answer):
+            logger.warning("the provider ended the job: %s", answer)
+            return Ending(
+                task_id=call.task_id,
+                from_status="running",
+                attempt=call.attempt,
+                status="failed",
+                failure=verdicts.FAILURES[answer.kind],
+                call=CallEnd(id=call.id, state="done", outcome=described(answer)),
+            )
+    if is_final(answer) or not call.is_overdue:
+        return None
+    return Ending(
+        task_id=call.task_id,
+        from_status="running",
+        attempt=call.attempt,
+        status="timeout",
+        failure=verdicts.TIMED_OUT,
+        call=CallEnd(id=call.id, state="late", outcome={"kind": "timeout"}),
+    )
+
+
+def follow_late(call: DueCall, answer: Answer) -> bool:
+    """The task has ended and is never charged; what its job delivers after all is our loss. True: still not over."""
+    if isinstance(answer, Done):
+        bought = insist(delivery.terms, call)
+        insist(delivery.lose, bought, answer)
+    elif is_final(answer) or call.age_seconds > LATE_FOR_SECONDS:
+        outcome = described(answer) if isinstance(answer, UpstreamError) else {"kind": "given_up"}
+        insist(calls.close, call.id, state="done", outcome=outcome)
+    return isinstance(answer, Pending)

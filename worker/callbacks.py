@@ -1,0 +1,70 @@
+"""The callbacks lane: claims due deliveries, sends each on a seat of its own, records what came of it."""
+
+import logging
+import threading
+from collections import Counter
+
+from callbacks import claims, deliveries, sender
+from callbacks.deliveries import Due
+from common.logs import bind
+from common.outbound import UrlPolicy
+from tasks import callback_bodies
+from worker import persistence
+from worker.seats import Seats
+
+logger = logging.getLogger(__name__)
+
+SEATS = 96
+# Hosts that have failed before never hold more than these, so that first attempts find a seat.
+RETRY_SEATS = SEATS // 2
+IDLE_SECONDS = 0.25
+BUSY_SECONDS = 0.05
+
+
+class Callbacks:
+    """The lane of one worker. `step` is repeated until the stop, then `finish` is called once."""
+
+    def __init__(self, stopping: threading.Event, policy: UrlPolicy) -> None:
+        self._stopping = stopping
+        self._policy = policy
+        self._seats = Seats("callback", SEATS)
+        self._lock = threading.Lock()
+        self._hosts: Counter[str] = Counter()
+        self._retries = 0
+
+    def step(self) -> float:
+        """Claim what there are seats for and start sending it; returns the seconds to wait before the next step."""
+        if not self._seats.wait_free(IDLE_SECONDS):
+            return 0.0
+        with self._lock:
+            busy, retry_seats = dict(self._hosts), RETRY_SEATS - self._retries
+        claimed = claims.claim(seats=self._seats.free, retry_seats=retry_seats, busy=busy)
+        for due in claimed:
+            self._count(due, 1)
+            self._seats.start(self._send, due)
+        return BUSY_SECONDS if claimed else IDLE_SECONDS
+
+    def finish(self, seconds: float) -> None:
+        """Wait that long for what is being sent; what is not recorded by then comes due again with its claim's end."""
+        self._seats.wait_idle(seconds)
+
+    def _send(self, due: Due) -> None:
+        try:
+            if self._stopping.is_set():
+                claims.give_back(due)
+                return
+            with bind(task_id=due.task_id, delivery_attempt=due.number):
+                outcome = sender.deliver(due, callback_bodies.make, policy=self._policy)
+                logger.info("callback: %s in %d ms", outcome.status_code or outcome.error, outcome.duration_ms)
+                persistence.insist(deliveries.record, due, outcome)
+        except persistence.AWAY as error:
+            logger.warning("delivery %s comes due again when its claim ends: %s", due.id, error)
+        finally:
+            self._count(due, -1)
+
+    def _count(self, due: Due, change: int) -> None:
+        with self._lock:
+            self._hosts[due.host] += change
+            self._retries += change if due.number > 1 else 0
+            if not self._hosts[due.host]:
+                del self._hosts[due.host]

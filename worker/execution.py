@@ -1,0 +1,149 @@
+"""Step 8: one claimed task meets its provider: intent, the paid call, the handle. Nothing is open during the call.
+
+What a refusal means is for `worker/refusals.py`, what becomes of a result for `worker/delivery.py`.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable
+
+from django.db import IntegrityError
+
+from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
+from common.errors import StorageUnavailable
+from common.logs import bind
+from tasks import calls
+from tasks.inputs import InputGone
+from tasks.models import Call
+from tasks.queue import Claimed
+from worker import channels, delivery, jobs, refusals, verdicts
+from worker.jobs import Job, RouteGone
+from worker.persistence import insist, release_connection
+from worker.verdicts import Verdict
+
+logger = logging.getLogger(__name__)
+ASYNC_SUBMIT_SECONDS = 120.0
+# The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
+GRACE_SECONDS = 5.0
+
+
+class Execution:
+    """Runs claimed tasks for one worker process; after `stop` what has not been bought yet is handed back."""
+
+    def __init__(self, worker_id: str) -> None:
+        self.worker_id = worker_id
+        self._is_stopping = False
+        self._paying = 0
+        self._in_hand: set[tuple[str, int]] = set()
+        self._changed = threading.Condition()
+
+    @property
+    def in_hand(self) -> frozenset[tuple[str, int]]:
+        """The tasks, by id and attempt, that are being executed or are about to be."""
+        with self._changed:
+            return frozenset(self._in_hand)
+
+    def take(self, tasks: Iterable[Claimed]) -> None:
+        """These will be run."""
+        with self._changed:
+            self._in_hand.update((task.id, task.attempt) for task in tasks)
+
+    def stop(self) -> None:
+        """Begin no further paid call."""
+        with self._changed:
+            self._is_stopping = True
+
+    def wait_paid(self, seconds: float) -> bool:
+        """Wait until no paid call is in flight; False if that took too long."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._paying, seconds)
+
+    def run(self, task: Claimed) -> None:
+        """From the claim to the provider's answer, leaving the task in a defined state whatever happens."""
+        with bind(task_id=task.id, attempt=task.attempt):
+            try:
+                self._run(task)
+            except Exception:
+                logger.exception("the execution failed before its paid call")
+                insist(refusals.fail, task, verdicts.INTERNAL)
+            finally:
+                with self._changed:
+                    self._in_hand.discard((task.id, task.attempt))
+
+    def _run(self, task: Claimed) -> None:
+        try:
+            job = insist(jobs.load, task)
+        except RouteGone as gone:
+            logger.warning("route %s is skipped: %s", task.route_id, gone)
+            return insist(refusals.leave_route, task, Verdict(step="next", failure=verdicts.ROUTE_VANISHED))
+        except InputGone:
+            return insist(refusals.fail, task, verdicts.FAILURES[ErrorKind.ASSET_UNREACHABLE])
+        if not self._may_pay():
+            return insist(refusals.hand_back, task)
+        try:
+            self._buy(job)
+        finally:
+            with self._changed:
+                self._paying -= 1
+                self._changed.notify_all()
+
+    def _may_pay(self) -> bool:
+        # Judged and counted under one lock: a stop either comes before, or waits for this call.
+        with self._changed:
+            if not self._is_stopping:
+                self._paying += 1
+            return not self._is_stopping
+
+    def _buy(self, job: Job) -> None:
+        seconds = job.seconds_left + GRACE_SECONDS
+        if job.adapter.is_async:
+            seconds = min(seconds, ASYNC_SUBMIT_SECONDS)
+        credential_id, connection = insist(channels.connection, job.route.channel.id, job.target, total_timeout=seconds)
+        intent = calls.Intent(
+            task_id=job.task.id,
+            attempt=job.task.attempt,
+            worker_id=self.worker_id,
+            route_id=job.route.id,
+            channel_id=job.route.channel.id,
+            credential_id=credential_id,
+            target=job.target,
+            request_digest=job.upstream.digest(),
+        )
+        call_id = insist(intend, intent)
+        if call_id is None:
+            logger.info("the task was taken over before its paid call")
+            return
+        try:
+            pay(job, call_id, connection)
+        except Exception as error:
+            logger.exception("the paid call broke off")
+            insist(refusals.unknown, job.task, call_id, repr(error)[:500])
+
+
+def intend(intent: calls.Intent) -> int | None:
+    """The id of the committed intent, also of an earlier try whose commit went unseen; None: do not call."""
+    try:
+        return calls.intend(intent)
+    except IntegrityError:
+        rows = Call.objects.filter(task_id=intent.task_id, attempt=intent.attempt, state="intent")
+        mine = rows.filter(task__attempt=intent.attempt, task__status="running", task__worker_id=intent.worker_id)
+        return mine.values_list("id", flat=True).first()
+
+
+def pay(job: Job, call_id: int, connection: Connection) -> None:
+    """The paid call, and the record of its answer."""
+    release_connection()
+    try:
+        answer = job.adapter.submit(job.upstream, connection)
+    except UpstreamError as error:
+        logger.warning("channel %s answered %s", job.route.channel.name, error)
+        return insist(refusals.refused, job, call_id, error)
+    except StorageUnavailable:  # our own files are read before anything is sent
+        logger.warning("an input could not be read from asset storage")
+        return insist(refusals.unpaid, job.task, call_id, "asset storage is unavailable")
+    match answer:
+        case Accepted():
+            insist(calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
+        case Done():
+            delivery.deliver_now(job, call_id, answer, connection)
+    return None

@@ -1,0 +1,70 @@
+"""A claimed task made ready to run: its request, the route it got, the upstream request and its price."""
+
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+
+from adapters import registry
+from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
+from billing.pricing import Price
+from catalog import snapshot
+from catalog.snapshot import RouteEntry
+from common import money
+from tasks import inputs, params
+from tasks.models import Task
+from tasks.queue import Claimed
+
+
+class RouteGone(Exception):
+    """The route can no longer run this task; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Everything one execution needs, read before the paid call; `ends_at` is its deadline by time.monotonic."""
+
+    task: Claimed
+    route: RouteEntry
+    target: Target
+    adapter: Adapter
+    request: TaskRequest
+    upstream: UpstreamRequest
+    price: Price
+    ends_at: float
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self.ends_at - time.monotonic())
+
+
+def load(task: Claimed) -> Job:
+    """Read and build; `check` and `build` run again, since the catalog may have moved. Raises RouteGone, InputGone."""
+    ends_at = time.monotonic() + task.deadline_seconds
+    row = Task.objects.select_related("payload").get(id=task.id)
+    request = inputs.fresh(params.load(row.modality, row.payload.params or {}))
+    route = snapshot.latest().route(task.route_id)
+    adapter = registry.get(route.channel.adapter) if route else None
+    if route is None or adapter is None:
+        raise RouteGone("the route or its adapter is gone")
+    if reasons := adapter.check(request, route.target):
+        raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
+    upstream = adapter.build(request, route.target)
+    price = Price.frozen(row.price)
+    if price.mode == "image_matrix" and (upstream.billed.tier, upstream.billed.count) != (price.tier, price.quantity):
+        raise RouteGone(f"it would now buy {upstream.billed}")
+    return Job(
+        task=task,
+        route=route,
+        target=route.target,
+        adapter=adapter,
+        request=request,
+        upstream=upstream,
+        price=price,
+        ends_at=ends_at,
+    )
+
+
+def own_cost_micros(route: RouteEntry, price: Price, units: float) -> int | None:
+    """The operator's own cost of so many units, where the catalog knows it; never billed."""
+    cost = route.cost.get(price.tier, route.cost.get("*"))
+    return None if cost is None else money.micros(cost * Decimal(str(units)))

@@ -1,0 +1,51 @@
+"""Writes that must not be lost: what a provider answered is stored, however long the database is away."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import psycopg
+from django.db import InterfaceError, OperationalError, connection
+
+Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
+AWAY = (OperationalError, InterfaceError)
+LONGEST_WAIT_SECONDS = 5.0
+
+
+def insist(step: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+    """Call until the database takes it; only for steps that may be repeated after a commit whose answer was lost."""
+    wait = 0.1
+    while True:
+        try:
+            return step(*arguments, **options)
+        except AWAY as error:
+            if not is_passing(error):
+                raise
+            logger.warning("the database is away, trying again in %.1f s: %s", wait, error)
+            reset_connections()
+            time.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT_SECONDS)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the database may take the same statement later; SQLite calls a wrong statement operational, too."""
+    return getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR
+
+
+def reset_connections() -> None:
+    """After a fault: close this thread's connection, and those of the pool that died with it, else each would cost the
+    next thread that is handed one a fault of its own."""
+    connection.close()
+    pool = getattr(connection, "pool", None)
+    if pool is not None:
+        with suppress(psycopg.Error):
+            pool.check()
+
+
+def release_connection() -> None:
+    """Hold no database connection during what follows."""
+    connection.close()

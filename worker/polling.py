@@ -1,0 +1,207 @@
+"""Step 8 for asynchronous jobs: which polls are due, and asking for them in batches. A running task is a row meanwhile.
+
+What the answers mean is for `worker/answers.py`.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from adapters import registry
+from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
+from common.logs import bind
+from tasks import calls
+from tasks.calls import DueCall, Reschedule
+from worker import answers, channels, delivery, verdicts
+from worker.answers import Answer
+from worker.persistence import insist, release_connection
+from worker.seats import Seats
+
+logger = logging.getLogger(__name__)
+POLL_SECONDS = 20.0
+COPY_SECONDS = 900.0
+CANCEL_SECONDS = 10.0
+LATE_POLL_SECONDS = 30.0
+PAGE = 2_000
+POLLS_PER_CHANNEL = 8
+COPIES_PER_CHANNEL = 8
+
+Channel = tuple[int | None, str]
+
+
+class Polling:
+    """Follows the accepted calls of one worker process. Channels have seats of their own: a hanging one holds up
+    nobody but itself."""
+
+    def __init__(self, worker_id: str) -> None:
+        self.worker_id = worker_id
+        self._polls: dict[Channel, Seats] = {}
+        self._copies: dict[Channel, Seats] = {}
+        self._in_hand: set[int] = set()
+        self._lock = threading.Lock()
+
+    def tick(self) -> bool:
+        """Start what is due; True if anything was."""
+        with self._lock:
+            in_hand = set(self._in_hand)
+        due = [call for call in calls.due(self.worker_id, limit=PAGE + len(in_hand)) if call.id not in in_hand]
+        for batch in batches(due):
+            with self._lock:
+                self._in_hand.update(call.id for call in batch)
+            seats(self._polls, batch[0], POLLS_PER_CHANNEL, "poll").start(self._poll, batch)
+        return bool(due)
+
+    def close(self, seconds: float) -> None:
+        """Start nothing more, and wait so long for what is being done."""
+        ends_at = time.monotonic() + seconds
+        every = [*self._polls.values(), *self._copies.values()]
+        for each in every:
+            each.clear()
+        for each in every:
+            each.wait_idle(max(0.0, ends_at - time.monotonic()))
+
+    def _release(self, batch: Iterable[DueCall]) -> None:
+        with self._lock:
+            self._in_hand.difference_update(call.id for call in batch)
+
+    def _poll(self, batch: Sequence[DueCall]) -> None:
+        copying: set[int] = set()
+        try:
+            answered = list(zip(batch, ask(batch), strict=True))
+            insist(calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
+            for call in answers.settle(answered):
+                seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
+            for call, answer in answered:
+                if isinstance(answer, Done) and not call.is_late:
+                    copying.add(call.id)
+                    seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, answer)
+        except Exception:
+            logger.exception("a poll broke off")
+            insist(calls.reschedule, [after_fault(call, LATE_POLL_SECONDS) for call in batch])
+        finally:
+            self._release(call for call in batch if call.id not in copying)
+
+    def _copy(self, call: DueCall, done: Done) -> None:
+        with bind(task_id=call.task_id, attempt=call.attempt):
+            try:
+                copy_result(call, done)
+            except Exception:
+                logger.exception("a copy broke off")
+                insist(calls.reschedule, [after_fault(call, LATE_POLL_SECONDS)])
+            finally:
+                self._release([call])
+
+
+def channel_of(call: DueCall) -> Channel:
+    return call.channel_id, call.target.base_url
+
+
+def seats(table: dict[Channel, Seats], call: DueCall, size: int, name: str) -> Seats:
+    return table.setdefault(channel_of(call), Seats(name, size))
+
+
+def batches(due: Iterable[DueCall]) -> Iterator[list[DueCall]]:
+    """Calls that are reached in the same way, as many as one poll request of their protocol takes."""
+    groups: dict[tuple[Channel, str, str], list[DueCall]] = {}
+    for call in due:
+        key = channel_of(call), call.target.adapter, json.dumps(call.target.options, sort_keys=True)
+        groups.setdefault(key, []).append(call)
+    for (_, protocol, _), group in groups.items():
+        adapter = registry.get(protocol)
+        rest = iter(group)
+        while batch := list(islice(rest, adapter.poll_batch if adapter else 1)):
+            yield batch
+
+
+def ask(batch: Sequence[DueCall]) -> list[Answer]:
+    """One answer a call; a fault of the request is a fault of each. Finished synchronous calls answer themselves."""
+    known = {call.id: done for call in batch if (done := delivery.reread(call.handle))}
+    asked = [call for call in batch if call.id not in known]
+    found: dict[int, Answer] = {**known}
+    if asked:
+        adapter, connection = reach(asked[0], POLL_SECONDS)
+        release_connection()
+        try:
+            got: Sequence[Answer] = adapter.poll([call.handle for call in asked], connection)
+        except UpstreamError as error:
+            logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(asked), asked[0].channel_id, error)
+            got = [as_fault(error)] * len(asked)
+        found |= {call.id: answer for call, answer in zip(asked, got, strict=True)}
+    return [found[call.id] for call in batch]
+
+
+def as_fault(error: UpstreamError) -> UpstreamError:
+    """A raised error says nothing about any one job, whatever its kind."""
+    return UpstreamError(
+        ErrorKind.TRANSIENT,
+        error.message,
+        code=error.code,
+        http_status=error.http_status,
+        retry_after=error.retry_after,
+        request_id=error.request_id,
+    )
+
+
+def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
+    """The adapter of a call and its connection. Raises LookupError where the adapter is not registered any more."""
+    adapter = registry.get(call.target.adapter)
+    if adapter is None:
+        raise LookupError(f"adapter {call.target.adapter} is not registered any more")
+    return adapter, insist(channels.connection, call.channel_id, call.target, total_timeout=total_timeout)[1]
+
+
+def next_poll(call: DueCall, answer: Answer) -> Reschedule | None:
+    """When to ask again; None for a job that has ended."""
+    if isinstance(answer, UpstreamError) and not answers.is_final(answer):
+        return after_fault(call, verdicts.after_poll_fault(answer, faults=call.faults))
+    if not isinstance(answer, Pending):
+        return None
+    return Reschedule(
+        call_id=call.id,
+        task_id=call.task_id,
+        attempt=call.attempt,
+        delay_seconds=max(answer.poll_after, LATE_POLL_SECONDS) if call.is_late else answer.poll_after,
+        copy_faults=call.copy_faults,
+        progress=answer.progress,
+    )
+
+
+def after_fault(call: DueCall, delay_seconds: float) -> Reschedule:
+    return Reschedule(
+        call_id=call.id,
+        task_id=call.task_id,
+        attempt=call.attempt,
+        delay_seconds=max(delay_seconds, LATE_POLL_SECONDS) if call.is_late else delay_seconds,
+        faults=call.faults + 1,
+        copy_faults=call.copy_faults,
+    )
+
+
+def copy_result(call: DueCall, done: Done) -> None:
+    """Copy and succeed; a failed copy is tried again with the next poll, which also refreshes the provider's URLs."""
+    bought = insist(delivery.terms, call)
+    adapter, connection = reach(call, COPY_SECONDS)
+    copied = delivery.copy(done.outputs, adapter, connection)
+    is_last = call.is_overdue or (not copied.is_ours and call.copy_faults + 1 >= delivery.UNUSABLE_TRIES)
+    if delivery.finish(bought, done, copied, is_last=is_last):
+        return
+    again = Reschedule(
+        call_id=call.id,
+        task_id=call.task_id,
+        attempt=call.attempt,
+        delay_seconds=verdicts.backoff(call.copy_faults),
+        copy_faults=call.copy_faults + 1,
+    )
+    insist(calls.reschedule, [again])
+
+
+def cancel(call: DueCall) -> None:
+    """Ask the provider to stop a job whose task has ended; what it confirms need not be followed any more."""
+    with bind(task_id=call.task_id, attempt=call.attempt):
+        adapter, connection = reach(call, CANCEL_SECONDS)
+        release_connection()
+        if adapter.cancel(call.handle, connection):
+            insist(calls.close, call.id, state="done", outcome={"kind": "canceled"})

@@ -1,0 +1,133 @@
+"""The front: takes every request, and serves itself whatever may take long; short requests go to Django's threads."""
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+import logging
+import re
+import time
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable
+
+from django.conf import settings
+
+from common import front_body, handler, request_ids
+from common.asgi import Message, Receive, Scope, Send, error_answer, header
+from common.errors import RequestTooLarge, TaskNotFound
+from config import front_wsgi
+from tasks_api import assets, health, stream, waiting
+
+Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+")
+access = logging.getLogger("darkroom.access")
+CLOSE = ((b"connection", b"close"),)
+CLIENT_LEFT = 499
+LONGEST_LOGGED_PATH = 500
+
+
+class Reply:
+    """The server's `send`, with the headers that every response carries and no body for HEAD."""
+
+    def __init__(self, send: Send, *, request_id: str, is_head: bool) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._is_head = is_head
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": self._complete(list(message.get("headers", ())))}
+        elif self._is_head:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+    def _complete(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        headers = [pair for pair in headers if pair[0].lower() != b"x-request-id"]
+        headers.append((b"x-request-id", self._request_id.encode()))
+        if header(headers, b"content-type").startswith("application/json") and not header(headers, b"cache-control"):
+            headers.append((b"cache-control", b"no-store"))
+        return headers
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """The ASGI application."""
+    match scope["type"]:
+        case "http":
+            await serve(scope, receive, send)
+        case "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1000})
+        case "lifespan":
+            await live(receive, send)
+
+
+async def live(receive: Receive, send: Send) -> None:
+    """Nothing to start and nothing to stop: both are acknowledged."""
+    while True:
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return
+
+
+async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+    """One request: an id, an answer whatever happens, a line in the log."""
+    request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
+    scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
+    scope["headers"].append((b"x-request-id", request_id.encode()))
+    reply = Reply(send, request_id=request_id, is_head=scope["method"] == "HEAD")
+    began = time.monotonic()
+    try:
+        await answer(scope, receive, reply)
+    except CancelledError:
+        reply.status = reply.status or CLIENT_LEFT
+        raise
+    except Exception as raised:
+        error = handler.documented(raised)
+        handler.report(raised, error)
+        if not reply.status:
+            await error_answer(error).send(reply)
+    finally:
+        log(scope, reply.status or CLIENT_LEFT, round((time.monotonic() - began) * 1000, 1))
+
+
+def log(scope: Scope, status: int, milliseconds: float) -> None:
+    """The access log: never a query, which may hold a signature."""
+    method, path = scope["method"], scope["path"][:LONGEST_LOGGED_PATH]
+    seen = {"method": method, "path": path, "status": status, "milliseconds": milliseconds}
+    access.info("%s %s %s", method, path, status, extra=seen)
+
+
+async def answer(scope: Scope, receive: Receive, reply: Reply) -> None:
+    """Take in the body, whose size is judged before anything else, and dispatch."""
+    try:
+        body = await front_body.read(scope, receive, limit=settings.MAX_REQUEST_BYTES)
+    except (RequestTooLarge, front_body.Incomplete) as error:
+        await error_answer(error, headers=CLOSE).send(reply)
+        await front_body.drain(receive)
+        return
+    if endpoint := own_endpoint(scope["path"]):
+        body.close()
+        await endpoint(scope, receive, reply)
+    else:
+        whole = await waiting.answer(front_wsgi.ask, scope, body, receive)
+        await whole.send(reply)
+
+
+def own_endpoint(path: str) -> Endpoint | None:
+    """What the asynchronous side serves itself; None is Django's."""
+    if path in health.PATHS:
+        return health.application
+    if path == "/v1/tasks/events":
+        return stream.application
+    if path.startswith("/assets/") or ASSET_PATH.fullmatch(path):
+        return assets.application
+    return unknown if "\0" in path else None
+
+
+async def unknown(scope: Scope, receive: Receive, send: Send) -> None:
+    """No path of ours holds a NUL, and no database takes one."""
+    raise TaskNotFound("Unknown path.")

@@ -1,0 +1,63 @@
+"""The way from the front to Django's WSGI handler and back: a whole request in, a whole answer out.
+
+A thread is held only while Django computes; whoever uploads or reads slowly is the event loop's affair.
+"""
+
+import asyncio
+import contextvars
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from a2wsgi.wsgi import build_environ
+
+from common import threads
+from common.asgi import Answer, Headers, Scope
+from common.front_body import Body
+from config.wsgi import application as django
+
+BODILESS = (204, 304)
+
+
+async def ask(scope: Scope, body: Body) -> Answer:
+    """Django's answer. The body is closed."""
+    context = contextvars.copy_context()
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(threads.executor, context.run, _run, scope, body)
+
+
+def _run(scope: Scope, body: Body) -> Answer:
+    start: list[tuple[int, list[tuple[str, str]]]] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], exc_info: object = None) -> Callable[[bytes], Any]:
+        start.append((int(status[:3]), headers))
+        return _refuse_write
+
+    try:
+        chunks = django(environ_of(scope, body), start_response)
+        try:
+            content = b"".join(chunks)
+        finally:
+            chunks.close()
+    finally:
+        body.close()
+    status, headers = start[-1]
+    return answer_of(status, headers, content)
+
+
+def _refuse_write(chunk: bytes) -> None:
+    raise NotImplementedError("Django never uses WSGI's write callable")
+
+
+def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
+    """WSGI's view of the request, with the length of its body however that came in."""
+    environ: dict[str, Any] = dict(build_environ(scope, body.file))  # type: ignore[arg-type]
+    environ.pop("HTTP_TRANSFER_ENCODING", None)
+    return environ | {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
+
+
+def answer_of(status: int, headers: list[tuple[str, str]], content: bytes) -> Answer:
+    raw: Headers = tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)
+    if status not in BODILESS and not any(name == b"content-length" for name, _ in raw):
+        raw += ((b"content-length", str(len(content)).encode()),)
+    return Answer(status=status, headers=raw, body=b"" if status in BODILESS else content)

@@ -1,0 +1,46 @@
+"""The web server: `gunicorn -c config/gunicorn.py`, no other argument, from any directory."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+chdir = str(Path(__file__).resolve().parent.parent)
+sys.path.insert(0, chdir)
+
+from gunicorn.glogging import Logger  # noqa: E402
+
+from common import logs, shutdown  # noqa: E402
+from config import settings  # noqa: E402
+
+
+class ErrorLogger(Logger):  # type: ignore[misc]
+    """The server's own words; the access log is the front's, which leaves out queries and their signatures."""
+
+    access_log_enabled = False
+
+
+wsgi_app = "config.asgi:application"
+bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
+worker_class = "asgi"
+workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
+worker_connections = 5_000
+control_socket_disable = True
+
+# Load balancers keep idle connections up to a minute: closing ours first would cost them requests.
+keepalive = 75
+# Waits and streams leave by themselves; what is left at SIGTERM are short requests, and downloads that can resume.
+graceful_timeout = 5
+# Also how long an upload may pause between two pieces.
+timeout = 30
+
+# What gunicorn refuses itself is no JSON; signed URLs, cursors and metadata filters are long.
+limit_request_line = 65_536
+limit_request_field_size = 65_536
+
+logger_class = ErrorLogger
+logconfig_dict = logs.configuration()
+
+
+def post_worker_init(worker: Any) -> None:
+    shutdown.watch(lambda: worker.alive)

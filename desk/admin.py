@@ -1,0 +1,158 @@
+"""Accounts and keys in the admin: what needs the ledger and the catalog beside them."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from accounts import keys
+from accounts.models import Account, ApiKey, KeySecret
+from accounts.read_only import cost, dollars, moment
+from billing import ledger
+from catalog.models import PlanChoice
+from desk.forms import ApiKeyForm, CreditForm, RotateForm
+
+DISABLED = moment("disabled_at")
+
+
+class DeskAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """A model whose rows are never deleted: tasks, money and history hang on them."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def changeable(self, request: HttpRequest, row_id: int) -> Any:
+        """The row, for a form of its own. Raises Http404 and PermissionDenied."""
+        row = self.get_object(request, str(row_id))
+        if row is None:
+            raise Http404
+        if not self.has_change_permission(request, row):
+            raise PermissionDenied
+        return row
+
+    def page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
+        return TemplateResponse(
+            request, template, self.admin_site.each_context(request) | {"opts": self.opts} | context
+        )
+
+
+@admin.register(Account)
+class AccountAdmin(DeskAdmin):
+    money = (cost("balance_micros"), cost("held_micros"))
+    list_display = ("name", "billing", *money, "max_queued", "max_running", moment("created_at"))
+    list_filter = ("billing",)
+    search_fields = ("name",)
+    readonly_fields: ClassVar[Any] = (*money, moment("created_at"))
+    fields: ClassVar[Any] = ("name", "billing", "max_queued", "max_running", *readonly_fields)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.credit)
+        return [path("<int:account_id>/credit/", view, name="accounts_account_credit"), *super().get_urls()]
+
+    def credit(self, request: HttpRequest, account_id: int) -> HttpResponse:
+        """Book a credit or debit."""
+        account = self.changeable(request, account_id)
+        form = CreditForm(request.POST or None)
+        if form.is_valid() and self._book(request, account, form):
+            return redirect("admin:accounts_account_change", account.pk)
+        return self.page(request, "admin/desk_form.html", title="Credit or debit", form=form, original=account)
+
+    def _book(self, request: HttpRequest, account: Account, form: CreditForm) -> bool:
+        amount, reason, reference = (form.cleaned_data[name] for name in ("amount", "reason", "reference"))
+        try:
+            ledger.credit(account.pk, amount, reference=reference, reason=reason)
+        except ValueError:
+            form.add_error(None, "This form has been booked already.")
+            return False
+        self.log_change(request, account, f"Booked {dollars(amount)}: {reason}")
+        messages.success(request, f"Booked {dollars(amount)}.")
+        return True
+
+
+class PlanChoiceInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = PlanChoice
+    fields = ("model", "plan")
+    extra = 0
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(DeskAdmin):
+    form = ApiKeyForm
+    fields = ApiKeyForm.Meta.fields
+    list_display = (
+        "id",
+        "name",
+        "account",
+        "binding",
+        "last4",
+        "task_api",
+        "max_queued",
+        "max_running",
+        DISABLED,
+        moment("expires_at"),
+        "tasks",
+    )
+    list_display_links = ("id", "name")
+    list_filter = ("binding", "task_api", ("disabled_at", admin.EmptyFieldListFilter))
+    list_select_related = ("account",)
+    search_fields = ("name", "account__name", "secrets__last4")
+    actions = ("disable", "enable")
+    inlines = (PlanChoiceInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        newest = KeySecret.objects.filter(key=OuterRef("pk")).order_by("-id").values("last4")[:1]
+        annotated: QuerySet[ApiKey] = super().get_queryset(request).annotate(last4=Subquery(newest))
+        return annotated
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("account", "binding", DISABLED) if obj else ()
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return (*self.fields, DISABLED) if obj else self.fields
+
+    def last4(self, key: Any) -> str:
+        return f"…{key.last4}" if key.last4 else "–"
+
+    def tasks(self, key: ApiKey) -> str:
+        return format_html('<a href="{}?key__id__exact={}">tasks</a>', reverse("admin:tasks_task_changelist"), key.pk)
+
+    @admin.action(description="Disable the selected keys", permissions=["change"])
+    def disable(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        for key in queryset:
+            keys.disable(key)
+            self.log_change(request, key, "Disabled.")
+
+    @admin.action(description="Enable the selected keys", permissions=["change"])
+    def enable(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        for key in queryset:
+            keys.enable(key)
+            self.log_change(request, key, "Enabled.")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.rotate)
+        return [path("<int:key_id>/rotate/", view, name="accounts_apikey_rotate"), *super().get_urls()]
+
+    def rotate(self, request: HttpRequest, key_id: int) -> HttpResponse:
+        """Give the key a new secret."""
+        key = self.changeable(request, key_id)
+        form = RotateForm(request.POST or None)
+        if not form.is_valid():
+            return self.page(request, "admin/desk_form.html", title="Rotate", form=form, original=key)
+        grace_seconds = form.cleaned_data["grace_seconds"]
+        secret = keys.rotate(key, grace_seconds=grace_seconds)
+        self.log_change(request, key, f"Rotated, {grace_seconds} s of grace.")
+        return self.show_once(request, key, secret)
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        return self.show_once(request, obj, keys.issue(obj))
+
+    def show_once(self, request: HttpRequest, key: ApiKey, secret: str) -> HttpResponse:
+        """The answer itself shows the secret: a message would leave it in a cookie or a session."""
+        title = f"Secret of {key.name}"
+        return self.page(request, "admin/key_secret.html", title=title, original=key, secret=secret)

@@ -1,0 +1,104 @@
+"""What the operators' commands share: arguments refused by name, and one answer as lines or as one JSON object.
+
+Arguments are checked here and not by argparse, so that `call_command` with keywords meets the same checks.
+"""
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from common import money
+
+LARGEST_INTEGER = 2**31 - 1
+
+
+class DeskCommand(BaseCommand):
+    """A command that answers with a mapping. Whatever is wrong is one line on stderr and exit status 1."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+    def answer(self, **options: Any) -> Mapping[str, object]:
+        """Do it and say what came of it. Raises CommandError."""
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            answer = self.answer(**options)
+        except DatabaseError as error:
+            raise CommandError(f"database: {str(error).splitlines()[0]}") from error
+        if options["json"]:
+            self.stdout.write(json.dumps(answer))
+        else:
+            self.stdout.writelines(f"{name}: {_shown(value)}\n" for name, value in answer.items())
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.called_from_command_line = False  # its errors become a CommandError too
+        return parser
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        try:
+            super().run_from_argv(argv)
+        except CommandError as error:
+            if "--traceback" in argv:
+                raise
+            self.stderr.write(f"CommandError: {error}")
+            sys.exit(error.returncode)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def usd(argument: str, value: object) -> int:
+    """An amount in USD as micro-USD."""
+    try:
+        return money.micros(str(value))
+    except (ValueError, ArithmeticError) as error:
+        raise refusal(argument, value, "is not an amount in USD of at most a billion") from error
+
+
+def whole(argument: str, value: object, *, at_least: int = 0, at_most: int = LARGEST_INTEGER) -> int:
+    """A decimal integer within the bounds."""
+    number = int(str(value)) if re.fullmatch(r"-?[0-9]{1,20}", str(value)) else None
+    if number is None or not at_least <= number <= at_most:
+        raise refusal(argument, value, f"is not a whole number from {at_least} to {at_most}")
+    return number
+
+
+def text(argument: str, value: object, *, at_most: int) -> str:
+    """A non-empty text without control characters that both databases can store."""
+    string = str(value)
+    if not string.strip() or len(string) > at_most or any(unicodedata.category(c) in ("Cc", "Cs") for c in string):
+        raise refusal(argument, value, f"is not a text of 1 to {at_most} characters without control characters")
+    return string
+
+
+def choice(argument: str, value: object, choices: Iterable[str]) -> str:
+    if value not in (known := list(choices)):
+        raise refusal(argument, value, f"is none of {', '.join(known)}")
+    return str(value)
+
+
+def moment(argument: str, value: object) -> datetime:
+    """An ISO 8601 date or time; UTC where it names no zone."""
+    try:
+        at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise refusal(argument, value, "is not an ISO 8601 time such as 2030-01-31T12:00:00Z") from error
+
+
+def refusal(argument: str, value: object, reason: str) -> CommandError:
+    """One line that names the argument and shows at most 80 characters of its value."""
+    return CommandError(f"{argument}: {repr(value)[:80]} {reason}")

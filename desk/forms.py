@@ -1,0 +1,58 @@
+"""What operators fill in: a credit, a key, a rotation."""
+
+import secrets
+from typing import Any
+
+from django import forms
+
+from accounts.models import ApiKey
+from common import money
+from desk.command import LARGEST_INTEGER
+
+
+def new_reference() -> str:
+    return f"credit-{secrets.token_hex(16)}"
+
+
+class CreditForm(forms.Form):
+    """Its reference is made with the empty form, so that sending it twice books once."""
+
+    amount = forms.CharField(label="Amount in USD", help_text="Negative takes money out.", max_length=40)
+    reason = forms.CharField(max_length=500)
+    reference = forms.RegexField(r"\Acredit-[0-9a-f]{32}\Z", initial=new_reference, widget=forms.HiddenInput)
+
+    def clean_amount(self) -> int:
+        """In micro-USD."""
+        try:
+            micros = money.micros(self.cleaned_data["amount"])
+        except (ValueError, ArithmeticError) as error:
+            raise forms.ValidationError("Not an amount in USD of at most a billion.") from error
+        if micros == 0:
+            raise forms.ValidationError("Nothing to book.")
+        return micros
+
+
+class RotateForm(forms.Form):
+    grace_seconds = forms.IntegerField(
+        min_value=0, max_value=LARGEST_INTEGER, initial=0, help_text="How long the old secret still works."
+    )
+
+
+class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = ApiKey
+        fields = ("account", "name", "binding", "group", "task_api", "expires_at", "max_queued", "max_running")
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        binding = self.cleaned_data.get("binding", self.instance.binding)
+        if self.cleaned_data.get("group") and binding != ApiKey.Binding.GENERAL:
+            self.add_error("group", "Only a general key has a group.")
+        if self.instance.pk and self._is_taken(self.cleaned_data.get("name")):
+            self.add_error("name", "The account has a key of this name already.")
+        return cleaned
+
+    def _is_taken(self, name: str | None) -> bool:
+        """Django leaves this to us where the account is no field of the form."""
+        others = ApiKey.objects.exclude(pk=self.instance.pk)
+        return others.filter(account=self.instance.account_id, name=name).exists()

@@ -1,0 +1,14 @@
+"""Switch the Task API off: every /v1/tasks path answers 503."""
+
+from typing import Any
+
+from desk.command import DeskCommand
+from desk.subjects import show_service
+from tasks import switches
+
+
+class Command(DeskCommand):
+    help = "Switch the Task API off: every /v1/tasks path answers 503."
+
+    def answer(self, **options: Any) -> dict[str, object]:
+        return show_service(switches.disable_api())

@@ -1,0 +1,31 @@
+"""`doctor`: examine the installation; exit status 1 if anything is in error."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from desk import doctor
+from desk.command import DeskCommand
+from desk.doctor import Finding
+
+
+class Command(DeskCommand):
+    help = "Check configuration, database, storage, channels and workers, and say what to do about what is found."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        findings = doctor.examine()
+        errors = sum(finding.level == "error" for finding in findings)
+        if options["json"]:
+            answer = {"ok": not errors, "findings": [asdict(finding) for finding in findings]}
+            self.stdout.write(json.dumps(answer))
+        else:
+            self.stdout.writelines(f"{line(finding)}\n" for finding in findings)
+        if errors:
+            raise CommandError(f"{errors} of these must be put right")
+
+
+def line(finding: Finding) -> str:
+    advice = f" → {finding.advice}" if finding.advice else ""
+    return f"{finding.level:8}{finding.check}: {finding.message}{advice}"

@@ -1,0 +1,40 @@
+"""Write the stored catalog as a catalog file."""
+
+import os
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from catalog import file
+from desk.command import DeskCommand
+
+
+class Command(DeskCommand):
+    help = "Write the stored catalog as a file that load_catalog finds nothing to change in."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", nargs="?", help="standard output without it")
+        parser.add_argument(
+            "--with-credentials", action="store_true", help="credentials in the clear instead of encrypted"
+        )
+        super().add_arguments(parser)
+
+    def answer(self, **options: Any) -> dict[str, object]:
+        text = file.dump(with_credentials=options["with_credentials"])
+        if options["file"] is None:
+            return {"catalog": text}
+        try:
+            # Nobody but the owner reads it: it may hold credentials.
+            with open(
+                os.open(options["file"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            ) as to:
+                to.write(text)
+        except OSError as error:
+            raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error
+        return {"file": options["file"]}
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["file"] is None and not options["json"]:
+            self.stdout.write(file.dump(with_credentials=options["with_credentials"]), ending="")
+        else:
+            super().handle(*args, **options)

@@ -1,0 +1,60 @@
+"""Apply a catalog file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from catalog import file
+from desk.command import DeskCommand
+from tasks.models import Call, Task
+
+
+class Command(DeskCommand):
+    help = "Apply a catalog file, in one transaction; a second time changes nothing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="YAML; ${NAME} and ${NAME:-default} come from the environment")
+        parser.add_argument("--dry-run", action="store_true", help="check and tell, but write nothing")
+        parser.add_argument("--prune", action="store_true", help="remove what the file does not name")
+        super().add_arguments(parser)
+
+    def answer(self, **options: Any) -> dict[str, object]:
+        try:
+            text = Path(options["file"]).read_text(encoding="utf-8")
+            report = file.load(
+                text,
+                dry_run=options["dry_run"],
+                prune=options["prune"],
+                busy_channels=busy_channels() if options["prune"] else (),
+            )
+        except OSError as error:
+            raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"FILE: {options['file']} is not UTF-8") from error
+        except file.CatalogFileError as error:
+            raise CommandError(str(error)) from error
+        parts = {
+            "created": report.created,
+            "changed": report.changed,
+            "unchanged": report.unchanged,
+            "removed": report.removed,
+            "warnings": report.warnings,
+        }
+        if options["json"]:
+            return {"dry_run": options["dry_run"], **parts}
+        note: dict[str, object] = {"dry run": "nothing is written"} if options["dry_run"] else {}
+        return note | {name: listed(lines) for name, lines in parts.items()}
+
+
+def listed(lines: Sequence[str]) -> str:
+    """Their number, and each on a line of its own."""
+    return "".join([str(len(lines)), *(f"\n  {line}" for line in lines)])
+
+
+def busy_channels() -> set[int]:
+    """Channels with a running task or a paid job that is still followed."""
+    running = Task.objects.filter(status=Task.Status.RUNNING).values_list("channel_id", flat=True)
+    followed = Call.objects.filter(state__in=[Call.State.INTENT, Call.State.ACCEPTED, Call.State.LATE])
+    return {channel for channel in {*running, *followed.values_list("channel_id", flat=True)} if channel is not None}

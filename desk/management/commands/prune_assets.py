@@ -1,0 +1,41 @@
+"""`prune_assets`: delete what retention no longer keeps, now; the worker's janitor does the same all the time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from common.errors import StorageUnavailable
+from desk.command import DeskCommand
+from tasks import retention
+from tasks.retention import Pruned
+
+BATCH = 500
+
+
+class Command(DeskCommand):
+    help = "Delete the bytes of assets past ASSET_RETENTION and the payloads of tasks past PAYLOAD_RETENTION."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--dry-run", action="store_true", help="only count what would be deleted")
+
+    def answer(self, **options: Any) -> Mapping[str, object]:
+        try:
+            pruned, files = (retention.due(), 0) if options["dry_run"] else (prune_all(), retention.sweep())
+        except StorageUnavailable as error:
+            raise CommandError("asset storage is unavailable; the log says why. Run this again afterwards.") from error
+        return {
+            "assets": pruned.assets,
+            "payloads": pruned.payloads,
+            "temporary_files": files,
+            "dry_run": options["dry_run"],
+        }
+
+
+def prune_all() -> Pruned:
+    """Batch after batch until nothing is left. Raises StorageUnavailable."""
+    assets = payloads = 0
+    while (batch := retention.prune(BATCH)).assets or batch.payloads:
+        assets, payloads = assets + batch.assets, payloads + batch.payloads
+    return Pruned(assets=assets, payloads=payloads)

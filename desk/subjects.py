@@ -1,0 +1,62 @@
+"""What commands are about: accounts and keys found by argument, and everything shown as an answer."""
+
+from django.core.management.base import CommandError
+
+from accounts.models import Account, ApiKey
+from common import money
+from desk.command import refusal, text, whole
+from tasks.models import ServiceState
+
+
+def account(argument: str, name: object, *, lock: bool = False) -> Account:
+    """The account of that name; `lock` holds its row for the caller's transaction. Raises CommandError."""
+    accounts = Account.objects.select_for_update(no_key=True) if lock else Account.objects.all()
+    found = accounts.filter(name=text(argument, name, at_most=200)).first()
+    if found is None:
+        raise refusal(argument, name, "is not the name of an account")
+    return found
+
+
+def key(argument: str, key_id: object) -> ApiKey:
+    """The key of that id. Raises CommandError."""
+    found = ApiKey.objects.filter(pk=whole(argument, key_id, at_least=1, at_most=2**63 - 1)).first()
+    if found is None:
+        raise CommandError(f"{argument}: there is no key {key_id}")
+    return found
+
+
+def show_account(account: Account) -> dict[str, object]:
+    return {
+        "id": account.pk,
+        "name": account.name,
+        "billing": account.billing,
+        "balance": money.usd(account.balance_micros),
+        "held": money.usd(account.held_micros),
+        "max_queued": account.max_queued,
+        "max_running": account.max_running,
+    }
+
+
+def show_key(key: ApiKey) -> dict[str, object]:
+    """All but its secrets."""
+    return {
+        "id": key.pk,
+        "account": key.account.name,
+        "name": key.name,
+        "binding": key.binding,
+        "group": key.group.name if key.group else None,
+        "task_api": key.task_api,
+        "max_queued": key.max_queued,
+        "max_running": key.max_running,
+        "expires_at": key.expires_at.isoformat().replace("+00:00", "Z") if key.expires_at else None,
+        "disabled": key.disabled_at is not None,
+    }
+
+
+def show_service(state: ServiceState) -> dict[str, object]:
+    return {
+        "paused": state.paused,
+        "message": state.message,
+        "retry_after": state.retry_after_seconds,
+        "api_disabled": state.api_disabled,
+    }

@@ -1,0 +1,114 @@
+"""Which request goes where: the protocols, the files behind result URLs, and the sandbox's own controls."""
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from sandbox import ark_errors, steering
+from sandbox.ark_tasks import ArkTasks
+from sandbox.openai_images import OpenAIImages
+from sandbox.state import Outage, State
+from sandbox.steering import CALL_FAULTS, DOWNLOAD
+from sandbox.wire import Cut, Refusal, Request, Response, json_response
+
+ARK = "/ark/api/v3/contents/generations/tasks"
+OPENAI = "/openai/v1/images"
+Handler = Callable[..., Awaitable[Response]]
+
+
+class Provider:
+    """The sandbox without its socket: a request in, a response out."""
+
+    def __init__(self, *, video_seconds: float = 1.0) -> None:
+        self._video_seconds = video_seconds
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every job, file, count and planned outage."""
+        self._state = State()
+        self._ark = ArkTasks(self._state, video_seconds=self._video_seconds)
+        self._openai = OpenAIImages(self._state)
+        self._routes: list[tuple[str, str, Handler]] = [
+            ("POST", f"{OPENAI}/generations", self._openai.generate),
+            ("POST", f"{OPENAI}/edits", self._openai.edit),
+            ("POST", ARK, self._ark.create),
+            ("GET", ARK, self._ark.search),
+            ("GET", f"{ARK}/([^/]+)", self._ark.get),
+            ("DELETE", f"{ARK}/([^/]+)", self._ark.delete),
+            ("GET", "/files/([^/]+)", self._download),
+            ("HEAD", "/files/([^/]+)", self._download),
+            ("GET", "/healthz", self._health),
+            ("GET", "/audit", self._show_audit),
+            ("POST", "/reset", self._forget),
+            ("POST", "/faults", self._plan_outage),
+        ]
+
+    def audit(self) -> dict[str, Any]:
+        """What was bought since the start or the last reset, and how many jobs are open now."""
+        return self._state.audit.snapshot() | {"open": self._ark.open_jobs()}
+
+    async def answer(self, request: Request) -> Response:
+        """The response to any request; it carries a request id of its own."""
+        try:
+            response = self._outage(request) or await self._route(request)
+        except Refusal as refusal:
+            response = refusal.response
+        return replace(response, headers={**response.headers, "x-request-id": f"req_{secrets.token_hex(12)}"})
+
+    async def _route(self, request: Request) -> Response:
+        is_known = False
+        for method, pattern, handler in self._routes:
+            if match := re.fullmatch(pattern, request.path):
+                if method == request.method:
+                    return await handler(request, *match.groups())
+                is_known = True
+        return nowhere(405 if is_known else 404, request)
+
+    def _outage(self, request: Request) -> Response | None:
+        for outage in self._state.outages:
+            if outage.times and request.path.startswith(outage.path) and outage.method in (None, request.method):
+                outage.times -= 1
+                return outage.response()
+        return None
+
+    async def _download(self, request: Request, name: str) -> Response:
+        self._state.audit.call("download")
+        file = self._state.files.get(name)
+        if file is None:
+            return nowhere(404, request)
+        body = await asyncio.to_thread(file.media.render)
+        word = self._state.turns.take(file.script, DOWNLOAD, name, CALL_FAULTS)
+        whole = Response(body=body, content_type=file.media.content_type)
+        return steering.struck(whole, word, ark_errors.error_for, share=0.5)
+
+    async def _health(self, request: Request) -> Response:
+        return json_response({"status": "ok"})
+
+    async def _show_audit(self, request: Request) -> Response:
+        return json_response(self.audit())
+
+    async def _forget(self, request: Request) -> Response:
+        self.reset()
+        return json_response({})
+
+    async def _plan_outage(self, request: Request) -> Response:
+        """`{"path": "/ark/", "method": "GET", "status": 503, "times": 2, "retry_after": 1, "cut": "reset"}`."""
+        try:
+            plan = json.loads(request.body)
+            cut = Cut(plan.pop("cut")) if "cut" in plan else None
+            self._state.outages.append(Outage(**plan, cut=cut))
+        except (ValueError, TypeError, AttributeError) as problem:
+            return json_response({"error": {"message": str(problem)}}, 400)
+        return json_response({})
+
+
+def nowhere(status: int, request: Request) -> Response:
+    """404 or 405, in a shape that both protocols share."""
+    message = f"{request.method} {request.path} is not served here."
+    return json_response(
+        {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}, status
+    )

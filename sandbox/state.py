@@ -1,0 +1,82 @@
+"""What the sandbox remembers: paid jobs, the turns of steering words, the files it serves, planned outages."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.films import Film
+from sandbox.pictures import Picture
+from sandbox.steering import GARBAGE, Script, Turns
+from sandbox.wire import Cut, Response
+
+
+class Audit:
+    """Counts what was bought. A job is paid once it was accepted, also where the answer was lost."""
+
+    def __init__(self) -> None:
+        self._by_kind: Counter[str] = Counter()
+        self._by_reference: Counter[str] = Counter()
+        self._by_prompt: Counter[str] = Counter()
+        self._calls: Counter[str] = Counter()
+        self._canceled = 0
+
+    def buy(self, kind: str, prompt: str, reference: str | None) -> None:
+        """One paid job. `reference` is the caller's own name for the call (`X-Client-Request-Id`), if it sent one."""
+        self._by_kind[kind] += 1
+        self._by_prompt[prompt] += 1
+        if reference:
+            self._by_reference[reference] += 1
+
+    def cancel(self) -> None:
+        """One job was cancelled before it ran. It stays in the other counts."""
+        self._canceled += 1
+
+    def call(self, kind: str) -> None:
+        """One call: submit, poll, cancel, download."""
+        self._calls[kind] += 1
+
+    def snapshot(self) -> dict[str, Any]:
+        """The answer of `GET /audit`."""
+        return {
+            "jobs": self._by_kind.total(),
+            "canceled": self._canceled,
+            "by_kind": dict(self._by_kind),
+            "by_reference": dict(self._by_reference),
+            "by_prompt": dict(self._by_prompt),
+            "calls": dict(self._calls),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file behind a result URL, made when it is fetched."""
+
+    media: Film | Picture
+    script: Script
+
+
+@dataclass(slots=True, kw_only=True)
+class Outage:
+    """The next `times` requests below `path` are answered with this status or cut; `method` None is any."""
+
+    path: str
+    method: str | None = None
+    status: int = 503
+    times: int = 1
+    retry_after: int | None = None
+    cut: Cut | None = None
+
+    def response(self) -> Response:
+        """A gateway's answer, not the protocol's."""
+        headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
+        return Response(status=self.status, body=GARBAGE, content_type="text/html", headers=headers, cut=self.cut)
+
+
+@dataclass(slots=True)
+class State:
+    """What the protocols share; `POST /reset` begins with a new one."""
+
+    audit: Audit = field(default_factory=Audit)
+    turns: Turns = field(default_factory=Turns)
+    files: dict[str, File] = field(default_factory=dict)
+    outages: list[Outage] = field(default_factory=list)

@@ -1,0 +1,117 @@
+"""Words in a prompt that make the sandbox behave like a provider on a bad day.
+
+Refusals at submission, nothing is bought (`=N`: only the first N times for this prompt, then it works):
+    [moderated]         refused by the moderation of the prompt
+    [rate-limited]      429 with `Retry-After: 1` and the protocol's code
+    [status=CODE]       that HTTP status in the protocol's error shape
+    [fail]              images: a definite 400; videos: the job is bought and ends as failed
+    [moderated-output]  images: refused by the moderation of the result; videos: the job is bought and ends as failed
+Answers that are lost, the job is bought (`=N` as above):
+    [garbage]           200 with something that is not JSON
+    [hang]              no answer ever
+    [reset]             TCP reset instead of an answer
+Results:
+    [partial]           images: one fewer than asked, at least one; videos: half the duration, reported and delivered
+    [url]               images: `url` items instead of `b64_json`
+    [slow=SECONDS]      the answer (images) or the job (videos) takes that long; 10 without a number
+    [late=SECONDS]      the same, 60 without a number: longer than deadlines in tests
+    [queued=SECONDS]    videos: the job stays queued that long (60 without a number), can be cancelled, and runs then
+Faults of later calls, `[poll:…]` and `[download:…]` (`=N`: only the first N times for this job or file):
+    [poll:reset] [poll:hang] [poll:garbage] [poll:rate-limited] [poll:fail] (500) [poll:status=CODE] [poll:slow=SECONDS]
+    [download:reset] … likewise; reset and hang strike in the middle of the file, slow drips it, garbage keeps its type.
+    A list of jobs is one answer: it is struck if one of its jobs is.
+Of several words for the same moment the first with turns left is taken: `[poll:reset=1][poll:garbage=1]` is a sequence.
+Other words in brackets mean nothing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sandbox.wire import Cut, Response
+
+SUBMIT, POLL, DOWNLOAD = "submit", "poll", "download"
+PATTERN = re.compile(r"\[(?:(submit|poll|download):)?([a-z-]+)(?:=(\d{1,6}(?:\.\d{1,3})?))?\]")
+DEFAULT_SECONDS = {"slow": 10.0, "late": 60.0, "queued": 60.0}
+LOSSES = ("garbage", "hang", "reset")
+CALL_FAULTS = (*LOSSES, "rate-limited", "fail", "status", "slow")
+GARBAGE = b"<html><body>The gateway had a bad day.</body></html>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One steering word: when it strikes, what it does, and the number after `=` if there is one."""
+
+    stage: str
+    name: str
+    number: float | None = None
+
+    @property
+    def turns(self) -> float | None:
+        """How many times it strikes; None for always."""
+        return None if self.name in ("status", *DEFAULT_SECONDS) else self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The steering words of a prompt, in order."""
+
+    words: tuple[Word, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Whether the word is there for the submission."""
+        return any(word.stage == SUBMIT and word.name == name for word in self.words)
+
+    def seconds(self, *names: str) -> float:
+        """What these words ask for together; 0 without them."""
+        return sum(seconds_of(word) for word in self.words if word.stage == SUBMIT and word.name in names)
+
+
+def read(prompt: str) -> Script:
+    """The script in a prompt."""
+    return Script(
+        tuple(
+            Word(stage=stage or SUBMIT, name=name, number=float(number) if number else None)
+            for stage, name, number in PATTERN.findall(prompt)
+        )
+    )
+
+
+def seconds_of(word: Word) -> float:
+    """The seconds of a word of DEFAULT_SECONDS."""
+    return DEFAULT_SECONDS[word.name] if word.number is None else word.number
+
+
+class Turns:
+    """Counts how often each word has struck, per prompt, job or file."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[tuple[str, Word]] = Counter()
+
+    def take(self, script: Script, stage: str, subject: str, names: tuple[str, ...]) -> Word | None:
+        """The word among `names` that strikes now, if any; it has one turn fewer then."""
+        for word in script.words:
+            if word.stage != stage or word.name not in names:
+                continue
+            if word.turns is None:
+                return word
+            if self._taken[subject, word] < word.turns:
+                self._taken[subject, word] += 1
+                return word
+        return None
+
+
+def struck(response: Response, word: Word | None, error: Callable[[Word], Response], *, share: float = 0.0) -> Response:
+    """The answer as the word spoils it. `error` makes the protocol's own refusals; `share` is sent before a cut."""
+    match word:
+        case None:
+            return response
+        case Word(name="garbage"):
+            return replace(response, body=GARBAGE)
+        case Word(name="reset" | "hang"):
+            return replace(response, cut=Cut(word.name), share=share)
+        case Word(name="slow"):
+            return replace(response, drip_seconds=seconds_of(word))
+        case _:
+            return error(word)

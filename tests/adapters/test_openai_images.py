@@ -1,0 +1,219 @@
+"""The paid image call over real sockets: what is sent, what is made of the answer, and what is left behind."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.base import Connection, Done, ErrorKind, ImageRef, UpstreamError, UpstreamRequest
+from adapters.registry import ADAPTERS
+from tests.adapters.making import (
+    API_KEY,
+    PNG,
+    connection_to,
+    image_request,
+    image_target,
+    left_in,
+    says_nothing_secret,
+    stored,
+)
+from tests.adapters.raw_server import answer, raw_server
+
+adapter = ADAPTERS["openai_images"]
+ENCODED = base64.b64encode(PNG).decode()
+BIG = PNG * 300
+WEBP = b"RIFF\0\0\0\0WEBPVP8 "
+GENERATION = adapter.build(image_request(), image_target())
+
+
+def bodied(document: object) -> Any:
+    return answer(json.dumps(document).encode(), headers={"Content-Type": "application/json"})
+
+
+def submit(connection: Connection, upstream: UpstreamRequest = GENERATION) -> Done:
+    done = adapter.submit(upstream, connection)
+    assert isinstance(done, Done)
+    return done
+
+
+def bytes_of(done: Done, connection: Connection) -> list[bytes]:
+    contents = []
+    for output in done.outputs:
+        with adapter.open_output(output, connection) as chunks:
+            contents.append(b"".join(chunks))
+    return contents
+
+
+def edit_of(*images: ImageRef, **extra: Any) -> UpstreamRequest:
+    return adapter.build(image_request(images=images, extra_body=extra), image_target())
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+def test_a_generation_is_posted_as_json_with_the_key() -> None:
+    with raw_server(bodied({"data": [{"b64_json": ENCODED}]})) as server:
+        for output in submit(connection_to(server.url + "/v1/")).outputs:
+            assert output.path
+            output.path.unlink()
+    head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /v1/images/generations HTTP/1.1\r\n")
+    assert f"Authorization: Bearer {API_KEY}".encode() in head
+    assert b"Connection: close" in head
+    assert json.loads(body) == GENERATION.body
+
+
+@pytest.mark.parametrize("picture", [PNG, BIG, b"\x89"], ids=["short", "long", "one byte"])
+@pytest.mark.parametrize("prefix", ["", "data:image/png;base64,"], ids=["bare", "data url"])
+def test_base64_pictures_become_files(picture: bytes, prefix: str, scratch: Path) -> None:
+    items = [{"b64_json": prefix + base64.b64encode(picture).decode(), "revised_prompt": 'a "red" fox'}] * 2
+    with raw_server(bodied({"created": 1, "data": items, "usage": {}})) as server:
+        connection = connection_to(server.url, scratch_dir=scratch)
+        done = submit(connection)
+    assert [(output.index, output.kind) for output in done.outputs] == [(0, "image"), (1, "image")]
+    assert bytes_of(done, connection) == [picture, picture]
+    assert len(left_in(scratch)) == 2
+
+
+def test_urls_become_outputs(scratch: Path) -> None:
+    with raw_server(bodied({"data": [{"url": "https://cdn.example.com/a.png"}, {"b64_json": ENCODED}]})) as server:
+        done = submit(connection_to(server.url, scratch_dir=scratch))
+    assert [output.url for output in done.outputs] == ["https://cdn.example.com/a.png", None]
+
+
+def test_a_partial_answer_counts(scratch: Path) -> None:
+    items = [{"error": {"code": "x"}}, {"b64_json": ENCODED}, {"b64_json": "***"}, {"b64_json": ""}, None, {"url": 1}]
+    with raw_server(bodied({"data": items})) as server:
+        done = submit(connection_to(server.url, scratch_dir=scratch))
+    assert [output.index for output in done.outputs] == [0]
+    assert len(left_in(scratch)) == 1
+
+
+@pytest.mark.parametrize("items", [[], [{}], [{"b64_json": "***"}], [{"url": "javascript:x"}]])
+def test_an_answer_without_a_picture_is_an_empty_result(items: list[object], scratch: Path) -> None:
+    with raw_server(bodied({"data": items})) as server, pytest.raises(UpstreamError) as caught:
+        submit(connection_to(server.url, scratch_dir=scratch))
+    assert caught.value.kind is ErrorKind.EMPTY_RESULT
+    assert left_in(scratch) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"garbage",
+        b"[]",
+        b'"text"',
+        b"{}",
+        b'{"data": 1}',
+        b'{"data": null}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"9" * 5000,
+    ],
+)
+def test_a_garbled_success_is_ambiguous(body: bytes, scratch: Path) -> None:
+    with raw_server(answer(body)) as server, pytest.raises(UpstreamError) as caught:
+        submit(connection_to(server.url, scratch_dir=scratch))
+    assert caught.value.kind is ErrorKind.AMBIGUOUS
+    assert left_in(scratch) == []
+
+
+def test_a_body_that_breaks_off_leaves_no_files(scratch: Path) -> None:
+    start = b'{"data": [{"b64_json": "' + base64.b64encode(BIG)
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n"
+    with (
+        raw_server(lambda connection, _: connection.sendall(head + start)) as server,
+        pytest.raises(UpstreamError) as caught,
+    ):
+        submit(connection_to(server.url, scratch_dir=scratch))
+    assert caught.value.kind is ErrorKind.AMBIGUOUS
+    assert left_in(scratch) == []
+
+
+def test_an_edit_is_a_form_with_the_files_and_the_fields() -> None:
+    upstream = edit_of(ImageRef(stored=stored()), transparent=True, output_compression=80, quality="high")
+    with raw_server(bodied({"data": [{"url": "https://cdn.example.com/a.png"}]})) as server:
+        submit(connection_to(server.url, files={"one": PNG}), upstream)
+    head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    boundary = head.partition(b"boundary=")[2].partition(b"\r\n")[0]
+    parts = [part.strip(b"\r\n").partition(b"\r\n\r\n") for part in body.split(b"--" + boundary)[1:-1]]
+    assert head.startswith(b"POST /images/edits ")
+    assert [part[2] for part in parts] == [b"a fox", b"1", b"1024x1024", b"true", b"80", b"high", b"gpt-image-2", PNG]
+    assert b'name="image"; filename="image-0.png"\r\nContent-Type: image/png' in parts[-1][0]
+
+
+def test_references_are_fetched_and_sent_in_order(scratch: Path) -> None:
+    with (
+        raw_server(answer(WEBP)) as host,
+        raw_server(bodied({"data": [{"url": "https://cdn.example.com/a.png"}]})) as server,
+    ):
+        upstream = edit_of(ImageRef(url=host.url + "/ref.webp"), ImageRef(stored=stored()))
+        submit(connection_to(server.url, files={"one": PNG}, scratch_dir=scratch), upstream)
+    body = server.requests[0]
+    assert body.index(b'name="image[]"; filename="image-0.webp"') < body.index(WEBP) < body.index(b"image-1.png")
+    assert API_KEY.encode() not in host.requests[0]
+    assert left_in(scratch) == []
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [
+        answer(b"gone", status="404 Not Found"),
+        answer(b"<svg/>"),
+        answer(b"GIF89a"),
+        answer(status="302 Found", headers={"Location": "/elsewhere"}),
+        lambda connection, _: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"),
+    ],
+)
+def test_a_reference_that_cannot_be_had_buys_nothing(behave: Any, scratch: Path) -> None:
+    with raw_server(behave) as host, raw_server(answer()) as server:
+        with pytest.raises(UpstreamError) as caught:
+            submit(connection_to(server.url, scratch_dir=scratch), edit_of(ImageRef(url=host.url)))
+        assert server.requests == []
+    assert caught.value.kind is ErrorKind.ASSET_UNREACHABLE
+    assert left_in(scratch) == []
+
+
+@pytest.mark.parametrize("image", [ImageRef(url="http://10.0.0.5/a.png"), ImageRef(stored=stored("missing"))])
+def test_a_closed_or_missing_reference_buys_nothing(image: ImageRef) -> None:
+    with raw_server(answer()) as server:
+        with pytest.raises(UpstreamError) as caught:
+            submit(connection_to(server.url), edit_of(image))
+        assert server.requests == []
+    assert caught.value.kind is ErrorKind.ASSET_UNREACHABLE
+
+
+@pytest.mark.parametrize("key", ["", "with\r\nnewline", "ümlaut"])
+def test_an_unusable_key_is_an_auth_error_that_does_not_quote_it(key: str) -> None:
+    with raw_server(answer()) as server:
+        with pytest.raises(UpstreamError) as caught:
+            submit(connection_to(server.url, credentials={"api_key": key}))
+        assert server.requests == []
+    assert caught.value.kind is ErrorKind.AUTH
+    assert not key or key not in str(caught.value)
+
+
+def test_a_providers_quote_of_the_key_is_removed() -> None:
+    body = {"error": {"message": f"Incorrect API key provided: {API_KEY}.", "code": "invalid_api_key"}}
+    refusal = answer(json.dumps(body).encode(), status="401 Unauthorized")
+    with raw_server(refusal) as server, pytest.raises(UpstreamError) as caught:
+        submit(connection_to(server.url))
+    assert caught.value.message == "Incorrect API key provided: ***."
+    assert says_nothing_secret(caught.value)
+
+
+def test_the_same_purchase_has_the_same_digest_and_another_has_not() -> None:
+    again = adapter.build(image_request(), image_target())
+    other = adapter.build(image_request(n=2), image_target())
+    assert again.digest() == GENERATION.digest() != other.digest()
+
+
+def test_there_is_nothing_to_cancel() -> None:
+    assert adapter.cancel({}, connection_to("http://127.0.0.1:9")) is False

@@ -1,0 +1,80 @@
+"""Reading JSON with long strings, however it is cut into chunks."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.spool import Spool
+
+PICTURE = bytes(range(256)) * 400
+ENCODED = base64.b64encode(PICTURE).decode()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def cut(body: bytes, size: int) -> list[bytes]:
+    return [body[start : start + size] for start in range(0, len(body), size)]
+
+
+@given(document=JSON, size=st.integers(1, 40), ascii_only=st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_document_of_short_strings_reads_as_json_does(
+    tmp_path: Path, document: Any, size: int, ascii_only: bool
+) -> None:
+    body = json.dumps(document, ensure_ascii=ascii_only).encode()
+    with Spool(tmp_path) as spool:
+        assert spool.read(cut(body, size)) == document
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000, 65536, 65537, 10**6])
+@pytest.mark.parametrize(
+    "write", [str, lambda text: text.replace("/", "\\/"), lambda text: text.replace("+", "\\u002b")]
+)
+def test_a_long_string_becomes_a_file(tmp_path: Path, size: int, write: Any) -> None:
+    body = f'{{"a": "x\\"y", "b64_json": "{write(ENCODED)}", "z": 1}}'.encode()
+    with Spool(tmp_path) as spool:
+        document = spool.read(cut(body, size))
+        path = spool.picture(document["b64_json"])
+    assert (document["a"], document["z"]) == ('x"y', 1)
+    assert path is not None
+    assert path.read_bytes() == PICTURE
+
+
+def test_line_breaks_and_missing_padding_are_forgiven(tmp_path: Path) -> None:
+    lines = base64.encodebytes(PICTURE[:100_000]).decode().replace("=", "")
+    with Spool(tmp_path) as spool:
+        document = spool.read([json.dumps({"b64_json": lines}).encode()])
+        path = spool.picture(document["b64_json"])
+    assert path is not None
+    assert path.read_bytes() == PICTURE[:100_000]
+
+
+def test_a_long_string_that_is_no_base64_is_no_picture(tmp_path: Path) -> None:
+    with Spool(tmp_path) as spool:
+        document = spool.read([json.dumps({"text": "no, this is prose. " * 10_000}).encode()])
+        assert spool.picture(document["text"]) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"a": "' + b"A" * 100_000, b"nonsense", b'"\\', b'{"a": 1}}'])
+def test_what_is_no_json_is_none_and_leaves_nothing(tmp_path: Path, body: bytes) -> None:
+    with Spool(tmp_path) as spool:
+        assert spool.read([body]) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_endless_document_of_short_strings_is_given_up(tmp_path: Path) -> None:
+    def endless() -> Any:
+        yield b"["
+        while True:
+            yield b'"x",' * 10_000
+
+    with Spool(tmp_path) as spool:
+        assert spool.read(endless()) is None

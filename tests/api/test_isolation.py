@@ -1,0 +1,48 @@
+"""Another key's task is as unknown as one that never was, on every path; the front's own paths are in tests/assets."""
+
+import pytest
+
+from tests.api.asking import end, image_task
+from tests.rows import make_key
+
+NOWHERE = "task_00000000000000000000000000"
+PATHS = [
+    ("GET", "/v1/tasks/{}"),
+    ("HEAD", "/v1/tasks/{}"),
+    ("GET", "/v1/tasks/{}?wait=1"),
+    ("POST", "/v1/tasks/{}/cancel"),
+    ("GET", "/v1/tasks/{}/assets/0"),
+    ("GET", "/v1/tasks/{}/deliveries"),
+    ("POST", "/v1/tasks/{}/redeliver"),
+]
+
+
+@pytest.fixture(params=["another account", "the same account"])
+def stranger(request, api_of, account, other_key):
+    return api_of(other_key if request.param == "another account" else make_key(account, "second"))
+
+
+@pytest.mark.parametrize("status", ["queued", "succeeded"])
+@pytest.mark.parametrize(("method", "path"), PATHS)
+def test_a_foreign_task_answers_like_an_unknown_one(api, stranger, image_model, method, path, status):
+    task_id = api.submitted({**image_task(), "callback_url": "https://example.com/"})
+    if status == "succeeded":
+        end(task_id, "succeeded")
+    foreign = stranger.send(method, path.format(task_id))
+    unknown = stranger.send(method, path.format(NOWHERE))
+    assert (foreign.status_code, foreign.content) == (404, unknown.content)
+    assert dict(foreign.headers.items()) == dict(unknown.headers.items())
+    assert api.task(task_id)["status"] == status
+
+
+def test_nothing_of_another_key_is_counted_or_listed(api, stranger, image_model):
+    end(api.submitted(), "succeeded")
+    assert stranger.get("/v1/tasks").json()["data"] == []
+    assert stranger.get("/v1/tasks/usage").json()["total"] == {"tasks": 0, "cost": 0}
+
+
+def test_a_cursor_of_another_key_shows_nothing_of_it(api, stranger, image_model):
+    for _ in range(3):
+        api.submitted()
+    cursor = api.get("/v1/tasks?limit=1").json()["next_cursor"]
+    assert stranger.get(f"/v1/tasks?cursor={cursor}").json()["data"] == []

@@ -1,0 +1,57 @@
+"""What tests of callbacks share: ended tasks whose callback is owed, and receivers on real sockets."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from callbacks import deliveries
+from common import ids
+from tasks.models import RouteSet, Task, TaskPayload
+from tests.rows import IssuedKey
+
+HOOK = "https://hooks.example.com/done"
+MakeTask = Callable[..., Task]
+
+
+@pytest.fixture
+def make_task(key: IssuedKey) -> MakeTask:
+    """A task, ended unless its status says otherwise, without a delivery."""
+
+    def make(status: str = "succeeded", *, of: IssuedKey = key, **fields: Any) -> Task:
+        routes, _ = RouteSet.objects.get_or_create(digest="none", defaults={"routes": []})
+        is_live = status in ("queued", "running")
+        ended = {} if is_live else {"finished_at": timezone.now(), "actual_micros": 0}
+        task = Task.objects.create(
+            id=ids.new_task_id(),
+            key=of.record,
+            secret=of.record.secrets.latest("id"),
+            account=of.account,
+            model_name="aurora-image",
+            modality="image",
+            body_digest="0" * 64,
+            price={},
+            status=status,
+            route_set=routes,
+            open_routes=routes,
+            estimated_micros=0,
+            deadline_at=timezone.now(),
+            **{**ended, **fields},
+        )
+        TaskPayload.objects.create(task=task, result={"duration": 0})
+        return task
+
+    return make
+
+
+@pytest.fixture
+def owed(make_task: MakeTask) -> Callable[..., str]:
+    """The id of an ended task whose callback is due now."""
+
+    def owe(url: str = HOOK, status: str = "succeeded", **fields: Any) -> str:
+        task = make_task(status, callback_url=url, **fields)
+        deliveries.owe([(task.id, url)])
+        return task.id
+
+    return owe

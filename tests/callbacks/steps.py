@@ -1,0 +1,72 @@
+"""The steps of a delivery on the domain level, for tests to take one by one."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import Any
+
+from callbacks import claims, deliveries, sender
+from callbacks.deliveries import Due, Outcome
+from callbacks.models import Delivery
+from common import sql
+from common.urls import UrlPolicy
+from tasks import callback_bodies
+
+LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
+FAR = 1_000
+
+
+def claimed(*, seats: int = FAR, retry_seats: int = FAR, busy: Mapping[str, int] | None = None) -> tuple[Due, ...]:
+    return claims.claim(seats=seats, retry_seats=retry_seats, busy=busy or {})
+
+
+def claimed_one() -> Due:
+    (due,) = claimed()
+    return due
+
+
+def outcome(status_code: int | None = 200, **fields: Any) -> Outcome:
+    return Outcome(at=datetime.now(UTC), status_code=status_code, **fields)
+
+
+def attempted(status_code: int | None = 200, **fields: Any) -> Due:
+    """The only due delivery, claimed and recorded."""
+    due = claimed_one()
+    assert deliveries.record(due, outcome(status_code, **fields))
+    return due
+
+
+def delivery(task_id: str) -> Delivery:
+    return Delivery.objects.get(task_id=task_id)
+
+
+def state(task_id: str) -> tuple[str, int]:
+    found = delivery(task_id)
+    return found.status, found.attempts
+
+
+def wait_of(task_id: str) -> float:
+    """Seconds from the last attempt's record to the next attempt, give or take how long the test took."""
+    next_attempt_at = delivery(task_id).next_attempt_at
+    assert next_attempt_at is not None
+    return (next_attempt_at - datetime.now(UTC)).total_seconds()
+
+
+def let_pass(task_id: str, seconds: float) -> None:
+    """Move the delivery's moments so far back, as if that time had gone by."""
+    columns = ("next_attempt_at", "scheduled_at", "claimed_at")
+    for column in columns:
+        at = getattr(delivery(task_id), column)
+        if at is not None:
+            sql.run(f"UPDATE callbacks_delivery SET {column} = {moved(column)} WHERE task_id = %s", [-seconds, task_id])
+
+
+def moved(column: str) -> str:
+    if sql.is_postgresql():
+        return f"{column} + make_interval(secs => (%s)::double precision)"
+    return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {column}, (%s) || ' seconds')"
+
+
+def sent(due: Due, **options: Any) -> Outcome:
+    """What comes of an attempt at a receiver on loopback."""
+    return sender.deliver(due, callback_bodies.make, **{"policy": LOOPBACK, **options})

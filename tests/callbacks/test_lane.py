@@ -1,0 +1,156 @@
+"""The callbacks lane against real receivers, good and bad."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+
+from callbacks import claims
+from callbacks.models import Delivery, DeliveryAttempt
+from tests.adapters.raw_server import raw_server
+from tests.callbacks import behaviours, steps
+from tools.children import wait_until
+from worker.callbacks import IDLE_SECONDS, Callbacks
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def running() -> Iterator[Callbacks]:
+    """A lane that works as in a worker until the block ends."""
+    stopping = threading.Event()
+    lane = Callbacks(stopping, steps.LOOPBACK)
+
+    def repeat() -> None:
+        while not stopping.is_set():
+            stopping.wait(lane.step())
+        connections.close_all()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield lane
+    finally:
+        stopping.set()
+        thread.join(10)
+        lane.finish(10)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    wait_until(condition, timeout=30)
+
+
+def deliveries_named(requests: list[bytes]) -> list[str]:
+    return [
+        line.split(b": ")[1].decode() for request in requests for line in request.split(b"\r\n") if b"-id: " in line
+    ]
+
+
+def test_bad_receivers_never_delay_good_ones(owed):
+    over = threading.Event()
+    with ExitStack() as stack:
+        good = [stack.enter_context(raw_server(behaviours.OK)) for _ in range(3)]
+        bad = [stack.enter_context(raw_server(behaviour)) for behaviour in behaviours.bad(over, good[0].url)]
+        stack.callback(over.set)
+        for _ in range(10):
+            for server in bad:
+                owed(f"{server.url}/bad")
+        wanted = [owed(f"{server.url}/good") for _ in range(20) for server in good]
+        started = datetime.now(UTC)
+        with running():
+            wait_for(lambda: Delivery.objects.filter(task_id__in=wanted, status="delivered").count() == len(wanted))
+            over.set()
+    log = DeliveryAttempt.objects.filter(delivery__task_id__in=wanted)
+    waits = sorted(attempt.at + timedelta(milliseconds=attempt.duration_ms) - started for attempt in log)
+    assert waits[int(len(waits) * 0.99)] < timedelta(seconds=2)
+    assert not any(b"/bad" in request.split(b"\r\n")[0] for server in good for request in server.requests)
+
+
+def test_attempts_follow_the_schedule_under_one_id_and_touch_nothing_else(owed, settings):
+    settings.CALLBACK_SCHEDULE = (0, 0, 1)
+    with raw_server(behaviours.FAULT) as server:
+        task_id = owed(server.url)
+        before = steps.delivery(task_id).task
+        with running():
+            wait_for(lambda: steps.state(task_id)[0] == "exhausted")
+        assert deliveries_named(server.requests) == [f"{task_id}.1"] * 3
+    _, second, third = DeliveryAttempt.objects.filter(delivery__task_id=task_id).order_by("number")
+    assert third.at - second.at >= timedelta(seconds=0.8)
+    after = steps.delivery(task_id).task
+    assert (after.status, after.actual_micros, after.finished_at) == (
+        before.status,
+        before.actual_micros,
+        before.finished_at,
+    )
+
+
+def test_a_receiver_that_recovers_gets_its_delivery(owed, settings):
+    settings.CALLBACK_SCHEDULE = (0, 0, 0)
+    with raw_server(behaviours.reset, behaviours.GONE, behaviours.OK) as server, running():
+        task_id = owed(server.url)
+        wait_for(lambda: steps.state(task_id) == ("delivered", 3))
+
+
+def test_an_idle_lane_asks_once_a_quarter_of_a_second(owed):
+    lane = Callbacks(threading.Event(), steps.LOOPBACK)
+    with CaptureQueriesContext(connection) as queries:
+        assert lane.step() == IDLE_SECONDS == 0.25
+    assert len(queries) == 1
+
+
+def test_what_was_claimed_before_a_stop_is_given_back_unsent(owed):
+    stopping = threading.Event()
+    with raw_server(behaviours.OK) as server:
+        owed(server.url)
+        lane = Callbacks(stopping, steps.LOOPBACK)
+        stopping.set()
+        lane.step()
+        lane.finish(10)
+        assert server.requests == []
+    assert steps.claimed_one().number == 1
+
+
+def test_a_stop_does_not_wait_for_a_receiver_that_hangs(owed):
+    over, stopping = threading.Event(), threading.Event()
+    with raw_server(behaviours.hang(over)) as server:
+        task_id = owed(server.url)
+        lane = Callbacks(stopping, steps.LOOPBACK)
+        lane.step()
+        wait_for(lambda: bool(server.requests))
+        stopping.set()
+        started = time.monotonic()
+        lane.finish(0.2)
+        assert time.monotonic() - started < 1
+        assert steps.state(task_id) == ("pending", 0)
+        over.set()
+        lane.finish(10)
+
+
+def test_an_acknowledgement_that_was_not_recorded_is_followed_by_another_delivery(owed):
+    with raw_server(behaviours.OK) as server:
+        task_id = owed(server.url)
+        steps.sent(steps.claimed_one())
+        steps.let_pass(task_id, claims.LEASE_SECONDS + 1)
+        with running():
+            wait_for(lambda: steps.state(task_id) == ("delivered", 1))
+        assert deliveries_named(server.requests) == [f"{task_id}.1"] * 2
+
+
+def test_a_dead_host_holds_no_more_than_its_seats(owed):
+    over = threading.Event()
+    with raw_server(behaviours.hang(over)) as server:
+        for _ in range(claims.HOST_SEATS * 2):
+            owed(server.url)
+        lane = Callbacks(threading.Event(), steps.LOOPBACK)
+        for _ in range(3):
+            lane.step()
+        wait_for(lambda: len(server.requests) == claims.HOST_SEATS)
+        lane.step()
+        assert Delivery.objects.filter(claimed_at__isnull=False).count() == claims.HOST_SEATS
+        over.set()
+        lane.finish(10)

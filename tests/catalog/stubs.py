@@ -1,0 +1,64 @@
+"""An adapter that does no I/O: what it takes and buys is said by the channel model's capabilities."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, Literal
+
+from adapters.base import (
+    Accepted,
+    Billed,
+    Connection,
+    Done,
+    Output,
+    Pending,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamError,
+    UpstreamRequest,
+)
+
+
+class StubImages:
+    """Capabilities: `max_n`, `refuses` (fields), `tier` (what it bills instead of the asked one)."""
+
+    protocol: ClassVar[str] = "stub_images"
+    modality: ClassVar[str] = "image"
+    is_async: ClassVar[bool] = False
+    submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
+    poll_batch: ClassVar[int] = 1
+
+    def validate(self, target: Target) -> list[str]:
+        known = {"max_n", "refuses", "tier"}
+        return [f"capabilities.{name}: unknown" for name in target.capabilities if name not in known] + [
+            f"options.{name}: unknown" for name in target.options if name != "dialect"
+        ]
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        refused = [Unsupported(field=field, reason="not here") for field in target.capabilities.get("refuses", [])]
+        if request.n > target.capabilities.get("max_n", 10):
+            refused.append(Unsupported(field="params.n", reason="too many"))
+        return refused
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        tier = target.capabilities.get("tier", request.image_size or request.resolution)
+        return UpstreamRequest(path="/", body={}, billed=Billed(count=request.n, tier=tier))
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        raise NotImplementedError
+
+    def poll(
+        self, handles: Sequence[Mapping[str, Any]], connection: Connection
+    ) -> list[Pending | Done | UpstreamError]:
+        raise NotImplementedError
+
+    def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
+        raise NotImplementedError
+
+    def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Any]:
+        raise NotImplementedError
+
+
+class StubFilms(StubImages):
+    protocol = "stub_films"
+    modality = "video"

@@ -1,0 +1,247 @@
+"""The catalog in the admin: what it writes, refuses by field, and never shows."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.forms import ModelForm
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import Group
+from catalog import credentials, naming, snapshot
+from catalog.models import Channel, ChannelModel, Credential, GroupChannel, MediaModel, Plan, Route
+from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "a-secret-that-is-long-9876"
+
+
+@pytest.fixture
+def desk(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+def url(kind: str, row: Any = None, *, action: str = "change") -> str:
+    if row is None:
+        return reverse(f"admin:catalog_{kind}_{action}")
+    return reverse(f"admin:catalog_{kind}_{action}", args=[row.pk])
+
+
+def errors(response: Any) -> dict[str, list[str]]:
+    """The errors of the page's form and of its inlines, by field."""
+    form: ModelForm[Any] = response.context["adminform"].form
+    found = dict(form.errors)
+    for formset in response.context["inline_admin_formsets"]:
+        for inline in formset.formset.forms:
+            found.update(inline.errors)
+    return found
+
+
+def no_inlines(prefix: str) -> dict[str, str]:
+    return {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
+
+
+def model_form(plan: Plan, **fields: str) -> dict[str, str]:
+    return {
+        "name": "nova",
+        "aliases": "star\nsun",
+        "modality": "video",
+        "default_plan": str(plan.pk),
+        "pricing_mode": "video_duration",
+        "prices": '{"*": 0.1}',
+        "params": "",
+        "enabled": "on",
+    } | fields
+
+
+def channel_form(**fields: str) -> dict[str, str]:
+    return {
+        "name": "studio",
+        "adapter": "stub_images",
+        "base_url": "https://studio.example/v1/",
+        "options": "{}",
+        "max_running": "",
+        "enabled": "on",
+        "api_key": SECRET,
+        **no_inlines("channel_models"),
+    } | fields
+
+
+def test_a_model_is_made_with_its_names(desk: Client, plan: Plan) -> None:
+    response = desk.post(url("mediamodel", action="add"), model_form(plan))
+    assert response.status_code == 302
+    model = MediaModel.objects.get()
+    assert (model.prices, model.params, naming.aliases(model)) == ({"*": "0.1"}, {}, ["star", "sun"])
+
+
+def test_renaming_a_model_moves_its_names(desk: Client, plan: Plan, aurora: MediaModel) -> None:
+    fields = model_form(plan, name="dawn", aliases="aurora", pricing_mode="image_matrix", prices='{"1K": 1}')
+    assert desk.post(url("mediamodel", aurora), fields).status_code == 302
+    catalog = snapshot.latest()
+    assert catalog.models_named("dawn") == catalog.models_named("aurora")
+    assert catalog.models_named("dawn")[0].name == "dawn"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("name", "aurora", "name"),
+        ("aliases", "aurora", "aliases"),
+        ("aliases", "nova", "aliases"),
+        ("aliases", "x" * 201, "aliases"),
+        ("prices", '{"1K": -1}', "prices"),
+        ("prices", '{"1K": NaN}', "prices"),
+        ("prices", "[1]", "prices"),
+        ("pricing_mode", "video_duration", "pricing_mode"),
+        ("params", '{"n": {"max": 0}}', "params"),
+        ("params", '{"zoom": 1}', "params"),
+        ("default_plan", "", "default_plan"),
+    ],
+)
+def test_a_wrong_model_is_refused_at_its_field(
+    desk: Client, plan: Plan, aurora: MediaModel, field: str, value: str, named: str
+) -> None:
+    fields = model_form(plan, modality="image", pricing_mode="image_matrix", prices='{"1K": 1}')
+    response = desk.post(url("mediamodel", action="add"), fields | {field: value})
+    assert response.status_code == 200
+    assert set(errors(response)) == {named}
+
+
+def test_a_channel_keeps_its_api_key_encrypted_and_unseen(desk: Client) -> None:
+    assert desk.post(url("channel", action="add"), channel_form()).status_code == 302
+    channel = Channel.objects.get()
+    opened = credentials.opened(channel.pk)
+    assert opened is not None
+    assert opened.values == {"api_key": SECRET}
+    assert channel.base_url == "https://studio.example/v1"
+    page = desk.get(url("channel", channel)).content.decode()
+    assert "…9876" in page
+    assert SECRET not in page
+    assert Credential.objects.get().ciphertext not in page
+
+
+def test_an_empty_api_key_keeps_the_stored_one(desk: Client, studio: Channel) -> None:
+    before = Credential.objects.get().ciphertext
+    assert desk.post(url("channel", studio), channel_form(api_key="")).status_code == 302
+    assert Credential.objects.get().ciphertext == before
+
+
+def test_a_new_api_key_keeps_the_other_fields_of_the_credential(desk: Client, studio: Channel) -> None:
+    credentials.store(studio, {"api_key": "old", "organization": "org"})
+    desk.post(url("channel", studio), channel_form())
+    opened = credentials.opened(studio.pk)
+    assert opened is not None
+    assert opened.values == {"api_key": SECRET, "organization": "org"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("adapter", "unheard_of"),
+        ("base_url", "ftp://x"),
+        ("options", "[]"),
+        ("max_running", "0"),
+        ("max_running", "-1"),
+        ("api_key", "two\twords"),
+    ],
+)
+def test_a_wrong_channel_is_refused_at_its_field(desk: Client, field: str, value: str) -> None:
+    response = desk.post(url("channel", action="add"), channel_form(**{field: value}))
+    assert response.status_code == 200
+    assert set(errors(response)) == {field}
+
+
+def offer_form(model: MediaModel, **fields: str) -> dict[str, str]:
+    values = {"model": str(model.pk), "upstream_model": "gpt-image-2", "capabilities": "", "cost": "", "enabled": "on"}
+    inline = {f"channel_models-0-{name}": value for name, value in (values | fields).items()}
+    return channel_form(**inline, **{"channel_models-TOTAL_FORMS": "1"})
+
+
+def test_a_channel_model_is_made_inline(desk: Client, aurora: MediaModel) -> None:
+    assert desk.post(url("channel", action="add"), offer_form(aurora, cost='{"1K": 0.02}')).status_code == 302
+    offer = ChannelModel.objects.get()
+    assert (offer.capabilities, offer.cost) == ({}, {"1K": "0.02"})
+
+
+def test_the_adapter_is_asked_about_capabilities(desk: Client, aurora: MediaModel) -> None:
+    response = desk.post(url("channel", action="add"), offer_form(aurora, capabilities='{"odd": 1}'))
+    assert errors(response) == {"capabilities": ["capabilities.odd: unknown"]}
+
+
+def test_a_model_of_another_modality_than_the_adapters_is_refused(desk: Client, plan: Plan) -> None:
+    film = make_model("film", "video", plan=plan, prices={"*": "1"})
+    response = desk.post(url("channel", action="add"), offer_form(film))
+    assert set(errors(response)) == {"model"}
+
+
+def route_form(model: MediaModel, channel: Channel) -> dict[str, str]:
+    values = {"model": model.pk, "channel": channel.pk, "priority": 10, "weight": 1, "enabled": "on"}
+    inline = {f"routes-0-{name}": str(value) for name, value in values.items()}
+    return {"name": "gold", "price_multiplier": "0.5", "routes-TOTAL_FORMS": "1", "routes-INITIAL_FORMS": "0"} | inline
+
+
+def test_a_plan_is_made_with_its_routes(desk: Client, routed: MediaModel, studio: Channel) -> None:
+    assert desk.post(url("plan", action="add"), route_form(routed, studio)).status_code == 302
+    assert Route.objects.filter(plan__name="gold", channel=studio).exists()
+
+
+def test_a_route_to_a_channel_without_the_model_is_refused(desk: Client, aurora: MediaModel, studio: Channel) -> None:
+    response = desk.post(url("plan", action="add"), route_form(aurora, studio))
+    assert set(errors(response)) == {"channel"}
+
+
+def test_deleting_in_the_admin_is_seen_by_the_next_request(desk: Client, routed: MediaModel, studio: Channel) -> None:
+    assert snapshot.latest().channels()
+    desk.post(url("channel", studio, action="delete"), {"post": "yes"})
+    assert not snapshot.latest().channels()
+
+
+def test_deleting_a_selection_is_seen_by_the_next_request(desk: Client, routed: MediaModel, studio: Channel) -> None:
+    assert snapshot.latest().channels()
+    chosen = {"action": "delete_selected", "_selected_action": str(studio.pk), "post": "yes"}
+    desk.post(url("channel", action="changelist"), chosen)
+    assert not snapshot.latest().channels()
+
+
+def test_a_group_channel_takes_a_key_and_hides_it(desk: Client) -> None:
+    group = Group.objects.create(name="text", platform="openai")
+    fields = {"group": str(group.pk), "base_url": "https://llm.example/v1", "priority": "10", "dialects": ""}
+    assert desk.post(url("groupchannel", action="add"), fields | {"api_key": SECRET}).status_code == 302
+    row = GroupChannel.objects.get()
+    assert credentials.readable(row.ciphertext) == {"api_key": SECRET}
+    assert SECRET not in desk.get(url("groupchannel", row)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("mediamodel", "model-7"), ("channel", "channel-7"), ("plan", "plan-7"), ("planchoice", "")]
+)
+def test_list_pages_ask_the_same_number_of_queries_for_any_number_of_rows(desk: Client, kind: str, name: str) -> None:
+    def queries(rows: range) -> int:
+        for number in rows:
+            plan = Plan.objects.create(name=f"plan-{number}")
+            channel = make_channel(f"channel-{number}", "stub_images", "https://x.example")
+            model = make_model(f"model-{number}", "image", plan=plan, prices={"1K": "1"}, params=IMAGE_PARAMS)
+            make_route(plan, model, channel, upstream_model="x")
+        with CaptureQueriesContext(connection) as captured:
+            page = desk.get(url(kind, action="changelist"))
+        assert name in page.content.decode()
+        return len(captured)
+
+    few = queries(range(5, 8))
+    assert queries(range(10, 30)) <= few <= 12
+
+
+@pytest.mark.parametrize("kind", ["mediamodel", "channel", "plan", "planchoice", "groupoffer", "groupchannel"])
+def test_every_add_page_and_search_opens(desk: Client, routed: MediaModel, kind: str) -> None:
+    assert desk.get(url(kind, action="add")).status_code == 200
+    assert desk.get(url(kind, action="changelist"), {"q": "aurora"}).status_code == 200
+
+
+def test_models_are_found_by_their_aliases(desk: Client, aurora: MediaModel) -> None:
+    naming.write(aurora, ["dawn"])
+    assert "aurora" in desk.get(url("mediamodel", action="changelist"), {"q": "dawn"}).content.decode()

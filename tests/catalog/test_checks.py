@@ -1,0 +1,69 @@
+"""What the operator is told about the stored catalog, and its credentials."""
+
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+
+from catalog import checks, credentials
+from catalog.models import Channel, Credential, MediaModel, Route
+from tests.rows import make_channel
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_catalog_in_order_has_no_problems(routed: MediaModel) -> None:
+    assert checks.problems() == []
+
+
+def test_a_model_without_a_route_is_a_problem(aurora: MediaModel) -> None:
+    assert checks.problems() == ["image model aurora has no enabled route in its default plan standard"]
+
+
+def test_a_disabled_route_counts_as_none(routed: MediaModel) -> None:
+    Route.objects.update(enabled=False)
+    assert len(checks.problems()) == 1
+
+
+def test_a_tier_without_a_price_is_a_problem(routed: MediaModel) -> None:
+    MediaModel.objects.update(prices={"1K": "0.04"})
+    assert checks.problems() == ["image model aurora has no price for 2K"]
+
+
+def test_a_channel_without_a_credential_is_a_problem(studio: Channel) -> None:
+    Credential.objects.all().delete()
+    assert checks.problems() == ["channel studio has no credential"]
+
+
+def test_a_disabled_credential_is_a_problem(studio: Channel) -> None:
+    Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", reason="401 from the provider")
+    assert checks.problems() == ["channel studio: its credential is disabled: 401 from the provider"]
+    assert credentials.opened(studio.pk) is None
+
+
+def test_a_credential_that_no_key_opens_is_a_problem(studio: Channel, settings: Any) -> None:
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert checks.problems() == ["channel studio: no key of ENCRYPTION_KEYS opens its credential"]
+
+
+def test_an_unregistered_adapter_is_a_problem() -> None:
+    make_channel("old", "vanished", "https://x.example")
+    assert checks.problems() == ["channel old: adapter vanished is not registered"]
+
+
+def test_a_disabled_channel_has_no_problems(studio: Channel) -> None:
+    Credential.objects.all().delete()
+    Channel.objects.update(enabled=False)
+    assert checks.problems() == []
+
+
+def test_a_credential_shows_only_the_end_of_a_long_secret() -> None:
+    assert credentials.last4({"api_key": "0123456789abcdef"}) == "cdef"
+    assert credentials.last4({"api_key": "short"}) == ""
+    assert credentials.last4({}) == ""
+
+
+def test_an_opened_credential_does_not_repeat_its_secret(studio: Channel) -> None:
+    opened = credentials.opened(studio.pk)
+    assert opened is not None
+    assert opened.values["api_key"] not in repr(opened)

@@ -1,0 +1,65 @@
+"""The example file of the project and the one of its contract, with the adapters that are really registered."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from catalog import file, listing, snapshot
+
+pytestmark = pytest.mark.django_db
+
+CONTRACT = """
+version: 1
+models:
+  - name: aurora-image            # unique per modality, aliases included
+    modality: image
+    aliases: [aurora]
+    default_plan: standard
+    pricing: {mode: image_matrix, prices: {"1K": 0.04, "2K": 0.08}}
+    params:
+      image_size: {values: ["1K", "2K"], default: "1K"}
+      aspect_ratio: {values: ["1:1", "16:9"], default: "1:1"}
+      n: {max: 4}
+      images: {max: 4}
+  - name: comet-video
+    modality: video
+    default_plan: standard
+    pricing: {mode: video_duration, prices: {"720p": 0.10, "*": 0.20}}
+channels:
+  - name: studio
+    adapter: openai_images
+    base_url: http://127.0.0.1:8900/openai/v1
+    credentials: {api_key: "${STUDIO_KEY:-sandbox}"}
+    max_running: 20
+    options: {}
+    models:
+      - model: aurora-image
+        modality: image
+        upstream_model: gpt-image-2
+        capabilities: {}
+        cost: {"1K": 0.02}
+plans:
+  - name: standard
+    price_multiplier: 1
+    routes:
+      - {model: aurora-image, modality: image, channel: studio, priority: 10, weight: 1, resubmit_ambiguous: false}
+"""
+
+
+@pytest.fixture
+def _stub_adapters() -> None:
+    """None of them here."""
+
+
+def test_the_example_offers_an_image_and_a_video_model() -> None:
+    text = (Path(settings.BASE_DIR) / "catalog.example.yaml").read_text(encoding="utf-8")
+    assert not file.load(text, environment={}).warnings
+    assert [offer.model.name for offer in listing.offers(snapshot.latest(), 1)] == ["aurora-image", "comet-video"]
+    assert not file.load(text, environment={}).changed
+
+
+def test_the_contracts_example_loads_with_a_warning_for_the_model_without_a_route() -> None:
+    assert file.load(CONTRACT, environment={}).warnings == (
+        "video model comet-video has no enabled route in its default plan standard",
+    )

@@ -1,0 +1,239 @@
+"""Applying a catalog file: what it writes, what it leaves, what it removes."""
+
+from decimal import Decimal
+
+import pytest
+
+from accounts.models import Group
+from catalog import credentials, file, snapshot
+from catalog.file import CatalogFileError
+from catalog.models import (
+    CatalogVersion,
+    Channel,
+    ChannelModel,
+    Credential,
+    GroupChannel,
+    GroupOffer,
+    MediaModel,
+    ModelName,
+    Plan,
+    PlanChoice,
+    Route,
+)
+from tests.catalog.conftest import FILE
+from tests.rows import IssuedKey, make_account, make_key
+
+pytestmark = pytest.mark.django_db
+
+EMPTY = "version: 1"
+
+
+def names(kind: type) -> set[str]:
+    return set(kind.objects.values_list("name", flat=True))
+
+
+def version() -> int:
+    return CatalogVersion.objects.get().version
+
+
+def test_a_file_becomes_rows() -> None:
+    report = file.load(FILE)
+    assert len(report.created) == 10
+    assert names(Plan) == {"standard"}
+    assert names(ModelName) == {"aurora-image", "aurora", "comet-video"}
+    assert Channel.objects.get(name="studio").max_running == 20
+    assert ChannelModel.objects.get(channel__name="studio").cost == {"1K": "0.02"}
+    assert Route.objects.count() == 2
+
+
+def test_prices_are_stored_exactly() -> None:
+    file.load(FILE.replace('"1K": 0.04', '"1K": 0.1, "4K": "12345.678901234567"'))
+    (model,) = snapshot.latest().models_named("aurora")
+    assert model.prices == {"1K": Decimal("0.1"), "2K": Decimal("0.08"), "4K": Decimal("12345.678901234567")}
+
+
+def test_a_second_load_changes_nothing_and_keeps_the_version() -> None:
+    file.load(FILE)
+    before = version()
+    report = file.load(FILE)
+    assert (report.created, report.changed, report.removed) == ((), (), ())
+    assert len(report.unchanged) == 10
+    assert version() == before
+
+
+def test_a_second_load_with_prune_changes_nothing_either() -> None:
+    file.load(FILE)
+    before = version()
+    report = file.load(FILE, prune=True)
+    assert (report.created, report.changed, report.removed, version()) == ((), (), (), before)
+
+
+def test_a_dry_run_tells_and_writes_nothing() -> None:
+    before = version()
+    report = file.load(FILE, dry_run=True)
+    assert report.created
+    assert (Plan.objects.count(), version()) == (0, before)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ('"2K": 0.08', '"2K": 0.09', "media model aurora-image (image): prices"),
+        ("[aurora]", "[aurora, dawn]", "media model aurora-image (image): aliases"),
+        ("max_running: 20", "max_running: null", "channel studio: max_running"),
+        ("options: {}", "options: {dialect: x}", "channel studio: options"),
+        ("{api_key: sandbox}", "{api_key: other}", "channel cinema: credentials"),
+        ("capabilities: {}", "capabilities: {max_n: 2}", "channel model studio · aurora-image (image): capabilities"),
+        ("price_multiplier: 1", "price_multiplier: 1.25", "plan standard: price_multiplier"),
+        ("weight: 1", "weight: 2", "route standard: aurora-image (image) → studio: weight"),
+        ("image_generation: true", "image_generation: false", "group text: image_generation"),
+        ("k-1234567890-abcd", "k-1234567890-efgh", "group text: channels"),
+        ("models: [gpt-5.2]", "models: null", "group text: models_listed"),
+    ],
+)
+def test_one_difference_is_one_change_and_raises_the_version(old: str, new: str, changed: str) -> None:
+    file.load(FILE)
+    before = version()
+    report = file.load(FILE.replace(old, new, 1))
+    assert report.changed == (changed,)
+    assert not report.created
+    assert version() > before
+
+
+def test_true_and_1_are_different_capabilities() -> None:
+    file.load(FILE.replace("capabilities: {}", "capabilities: {max_n: 1}"))
+    assert file.load(FILE.replace("capabilities: {}", "capabilities: {max_n: true}")).changed
+
+
+def test_what_the_file_does_not_name_stays_without_prune() -> None:
+    file.load(FILE)
+    file.load(EMPTY)
+    assert MediaModel.objects.count() == 2
+
+
+def test_prune_removes_what_the_file_does_not_name() -> None:
+    file.load(FILE)
+    report = file.load(EMPTY, prune=True)
+    kinds = (MediaModel, ModelName, Plan, Channel, ChannelModel, Credential, Route, Group, GroupOffer, GroupChannel)
+    assert [kind.objects.count() for kind in kinds] == [0] * len(kinds)
+    assert len(report.removed) == 10
+
+
+def test_prune_leaves_a_busy_channel_disabled_with_its_credential() -> None:
+    file.load(FILE)
+    studio = Channel.objects.get(name="studio")
+    report = file.load(EMPTY, prune=True, busy_channels={studio.pk})
+    studio.refresh_from_db()
+    assert not studio.enabled
+    assert credentials.opened(studio.pk) is not None
+    assert any("running tasks" in warning for warning in report.warnings)
+
+
+def test_prune_leaves_a_group_with_keys() -> None:
+    file.load(FILE)
+    make_key(make_account("a"), binding="general", group=Group.objects.get())
+    report = file.load(EMPTY, prune=True)
+    assert Group.objects.count() == 1
+    assert any("has keys" in warning for warning in report.warnings)
+
+
+def test_prune_of_a_plan_returns_its_keys_to_the_default(key: IssuedKey) -> None:
+    gold = FILE.replace("groups:", "  - {name: gold}\ngroups:")
+    file.load(gold)
+    PlanChoice.objects.create(key=key.record, model=MediaModel.objects.first(), plan=Plan.objects.get(name="gold"))
+    file.load(FILE, prune=True)
+    assert (names(Plan), PlanChoice.objects.count()) == ({"standard"}, 0)
+
+
+def test_a_pruned_rename_may_keep_the_old_name_as_an_alias() -> None:
+    file.load(FILE)
+    renamed = FILE.replace("name: aurora-image", "name: aurora-two").replace("model: aurora-image", "model: aurora-two")
+    file.load(renamed.replace("[aurora]", "[aurora, aurora-image]"), prune=True)
+    assert {model.name for model in snapshot.latest().models_named("aurora-image")} == {"aurora-two"}
+
+
+def test_two_models_may_swap_their_aliases() -> None:
+    text = """
+version: 1
+plans: [{name: p}]
+models:
+  - {name: a, modality: video, aliases: [one], default_plan: p, pricing: {mode: per_request, prices: {"*": 1}}}
+  - {name: b, modality: video, aliases: [two], default_plan: p, pricing: {mode: per_request, prices: {"*": 1}}}
+"""
+    file.load(text)
+    file.load(text.replace("one", "x").replace("two", "one").replace("[x]", "[two]"))
+    assert snapshot.latest().models_named("one")[0].name == "b"
+    assert snapshot.latest().models_named("two")[0].name == "a"
+
+
+def test_a_file_may_build_on_what_is_stored() -> None:
+    file.load(FILE)
+    route = "{model: aurora-image, channel: studio, priority: 3}"
+    file.load(f"version: 1\nplans: [{{name: gold, price_multiplier: 0.5, routes: [{route}]}}]")
+    assert Route.objects.get(plan__name="gold").model.name == "aurora-image"
+
+
+def test_a_model_without_a_route_loads_with_a_warning() -> None:
+    marble = "{name: marble, modality: 3d, default_plan: standard, pricing: {mode: per_request, prices: {'*': 1}}}"
+    report = file.load(FILE.replace("channels:\n  - name: studio", f"  - {marble}\nchannels:\n  - name: studio"))
+    assert report.warnings == ("3d model marble has no enabled route in its default plan standard",)
+
+
+def test_disabled_entries_stay_disabled() -> None:
+    file.load(FILE.replace("upstream_model: seedance}", "upstream_model: seedance, enabled: false}"))
+    catalog = snapshot.latest()
+    (model,) = catalog.models_named("comet-video")
+    assert catalog.routes(model.default_plan_id, model.id) == ()
+
+
+def test_variables_come_from_the_environment() -> None:
+    file.load(FILE, environment={"STUDIO_KEY": "from-outside"})
+    opened = credentials.opened(Channel.objects.get(name="studio").pk)
+    assert opened is not None
+    assert opened.values == {"api_key": "from-outside"}
+
+
+def test_a_default_stands_in_for_a_missing_variable() -> None:
+    file.load(FILE, environment={})
+    opened = credentials.opened(Channel.objects.get(name="studio").pk)
+    assert opened is not None
+    assert opened.values == {"api_key": "sandbox-key-of-the-studio"}
+
+
+def test_numbers_and_switches_may_come_from_the_environment() -> None:
+    text = FILE.replace("max_running: 20", "max_running: ${SEATS}").replace("priority: 10,", 'priority: "${RANK}",')
+    file.load(text, environment={"SEATS": "7", "RANK": "-3"})
+    assert Channel.objects.get(name="studio").max_running == 7
+    assert Route.objects.get(channel__name="studio").priority == -3
+
+
+def test_credentials_are_encrypted_at_rest_and_shown_by_their_end() -> None:
+    file.load(FILE)
+    credential = Credential.objects.get(channel__name="studio")
+    assert "sandbox" not in credential.ciphertext
+    assert credential.last4 == "udio"
+    assert Credential.objects.get(channel__name="cinema").last4 == ""
+
+
+def test_absent_credentials_leave_the_stored_ones() -> None:
+    file.load(FILE)
+    report = file.load(FILE.replace("    credentials: {api_key: sandbox}\n", ""))
+    assert not report.changed
+    assert credentials.opened(Channel.objects.get(name="cinema").pk) is not None
+
+
+def test_a_new_credential_enables_a_disabled_one() -> None:
+    file.load(FILE)
+    Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", reason="401")
+    assert file.load(FILE).warnings
+    file.load(FILE.replace("{api_key: sandbox}", "{api_key: fresh}"))
+    assert credentials.opened(Channel.objects.get(name="cinema").pk) is not None
+
+
+def test_a_refused_file_writes_nothing() -> None:
+    file.load(FILE)
+    before = version()
+    with pytest.raises(CatalogFileError):
+        file.load(FILE.replace("0.04", "0.05").replace("channel: cinema", "channel: nowhere"))
+    assert version() == before
+    assert MediaModel.objects.get(modality="image").prices["1K"] == "0.04"

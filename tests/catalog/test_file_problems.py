@@ -1,0 +1,236 @@
+"""What a catalog file is refused for: every problem, by its path, at once."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from catalog import file, file_form, file_references, file_text
+from catalog.fields import Invalid
+from catalog.file import CatalogFileError
+from catalog.models import Plan
+from tests.catalog.conftest import FILE
+
+pytestmark = pytest.mark.django_db
+
+MODEL, CHANNEL, OFFER, ROUTE = "models[0]", "channels[0]", "channels[0].models[0]", "plans[0].routes[0]"
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(CatalogFileError) as caught:
+        file.load(text, environment={})
+    assert not Plan.objects.exists()
+    return caught.value.problems
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("version: 1", "version: 2", "version"),
+        ("version: 1", "version: true", "version"),
+        ("version: 1\n", "", "version"),
+        ("version: 1\n", "version: 1\nextras: []\n", "extras"),
+        ("name: aurora-image", "nane: aurora-image", f"{MODEL}.nane"),
+        ("name: aurora-image", "name: ''", f"{MODEL}.name"),
+        ("name: aurora-image", "name: 7", f"{MODEL}.name"),
+        ("name: aurora-image", f"name: {'a' * 201}", f"{MODEL}.name"),
+        ("name: aurora-image", 'name: "au\\nrora"', f"{MODEL}.name"),
+        ("name: aurora-image", 'name: "au\\ud800rora"', f"{MODEL}.name"),
+        ("modality: image", "modality: audio", f"{MODEL}.modality"),
+        ("[aurora]", "aurora", f"{MODEL}.aliases"),
+        ("[aurora]", "[aurora, aurora]", f"{MODEL}.aliases[1]"),
+        ("[aurora]", "[aurora-image]", f"{MODEL}.aliases[0]"),
+        ("default_plan: standard", "default_plan: gold", f"{MODEL}.default_plan"),
+        ("mode: image_matrix", "mode: video_duration", f"{MODEL}.pricing.mode"),
+        ("mode: image_matrix", "mode: free", f"{MODEL}.pricing.mode"),
+        ("mode: image_matrix", "mode: image_matrix, unit: x", f"{MODEL}.pricing.unit"),
+        ('"1K": 0.04', '"1K": -0.04', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', '"1K": .nan', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', '"1K": .inf', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', '"1K": true', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', '"1K": cheap', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', '"1K": 1000000', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', '"1K": "0.0000000000001"', f"{MODEL}.pricing.prices.1K"),
+        ('"1K": 0.04', "1: 0.04", f"{MODEL}.pricing.prices"),
+        ('"1K": 0.04', '"*": 0.04', f"{MODEL}.pricing.prices"),
+        ('default: "1K"', 'default: "4K"', f"{MODEL}.params.image_size.default"),
+        ('values: ["1K", "2K"]', "values: []", f"{MODEL}.params.image_size.values"),
+        ('values: ["1K", "2K"]', 'values: ["1K", "1K"]', f"{MODEL}.params.image_size.values"),
+        ("n: {max: 4}", "n: {max: 0}", f"{MODEL}.params.n.max"),
+        ("n: {max: 4}", "n: {max: 4, min: 1}", f"{MODEL}.params.n.min"),
+        ("images: {max: 4}", "images: {max: 1.5}", f"{MODEL}.params.images.max"),
+        ("images: {max: 4}", "pictures: {max: 4}", f"{MODEL}.params.pictures"),
+        ("    pricing: {mode: video", "    params: {x: 1}\n    pricing: {mode: video", "models[1].params.x"),
+        ("name: studio", "name: cinema", "channels[1].name"),
+        ("adapter: stub_images", "adapter: unheard_of", f"{CHANNEL}.adapter"),
+        ("adapter: stub_images", "adapter: stub_films", OFFER),
+        ("http://127.0.0.1:8900/openai/v1", "ftp://x", f"{CHANNEL}.base_url"),
+        ("http://127.0.0.1:8900/openai/v1", "http://user:pw@x/v1", f"{CHANNEL}.base_url"),
+        ("http://127.0.0.1:8900/openai/v1", "http://x/v1?key=1", f"{CHANNEL}.base_url"),
+        ("http://127.0.0.1:8900/openai/v1", "http://x:99999/", f"{CHANNEL}.base_url"),
+        ("http://127.0.0.1:8900/openai/v1", "http:///v1", f"{CHANNEL}.base_url"),
+        ("{api_key: sandbox}", "{api_key: 7}", "channels[1].credentials.api_key"),
+        ("{api_key: sandbox}", "sandbox", "channels[1].credentials"),
+        ("max_running: 20", "max_running: 0", f"{CHANNEL}.max_running"),
+        ("max_running: 20", "max_running: many", f"{CHANNEL}.max_running"),
+        ("max_running: 20", 'max_running: "20"', f"{CHANNEL}.max_running"),
+        ("max_running: 20", "sealed_credentials: x", f"{CHANNEL}.sealed_credentials"),
+        ("options: {}", "options: {odd: 1}", f"{CHANNEL}.options.odd"),
+        ("options: {}", "options: []", f"{CHANNEL}.options"),
+        ("options: {}", "options: {dialect: {a: .nan}}", f"{CHANNEL}.options.dialect.a"),
+        ("options: {}", "options: {dialect: 2026-01-01 00:00:00}\n    speed: 1", f"{CHANNEL}.speed"),
+        ("capabilities: {}", "capabilities: {odd: 1}", f"{OFFER}.capabilities.odd"),
+        ('cost: {"1K": 0.02}', 'cost: {"1K": -1}', f"{OFFER}.cost.1K"),
+        ("{model: aurora-image, modality: image, upstream", "{model: nova, upstream", f"{OFFER}.model"),
+        ("{model: aurora-image, modality: image, upstream", "{model: aurora-image, modality: video, upstream", OFFER),
+        ("price_multiplier: 1", "price_multiplier: -1", "plans[0].price_multiplier"),
+        ("price_multiplier: 1", "price_multiplier: 0.0000001", "plans[0].price_multiplier"),
+        ("channel: studio,", "channel: nowhere,", f"{ROUTE}.channel"),
+        ("channel: studio,", "channel: cinema,", ROUTE),
+        ("priority: 10,", "priority: high,", f"{ROUTE}.priority"),
+        ("weight: 1", "weight: -1", f"{ROUTE}.weight"),
+        ("resubmit_ambiguous: false", "resubmit_ambiguous: 0", f"{ROUTE}.resubmit_ambiguous"),
+        ("platform: openai", "platform: other", "groups[0].platform"),
+        ("{input: 1.25,", "{in: 1.25,", "groups[0].prices.gpt-*.in"),
+        ("{input: 1.25, output: 10,", "{input: 1.25,", "groups[0].prices.gpt-*.output"),
+        ("priority: 10}]", "dialects: [klingon]}]", "groups[0].channels[0].dialects[0]"),
+        ("${STUDIO_KEY:-sandbox-key-of-the-studio}", "${STUDIO_KEY}", f"{CHANNEL}.credentials.api_key"),
+        ("${STUDIO_KEY:-sandbox-key-of-the-studio}", "${STUDIO KEY}", f"{CHANNEL}.credentials.api_key"),
+    ],
+)
+def test_each_problem_is_named_by_its_path(old: str, new: str, path: str) -> None:
+    assert old in FILE
+    assert any(problem.startswith((f"{path}: ", f"{path}.")) for problem in problems(FILE.replace(old, new, 1)))
+
+
+def test_all_problems_are_told_at_once() -> None:
+    text = (
+        FILE.replace("0.04", "-1", 1).replace("channel: cinema", "channel: nowhere").replace("weight: 1", "weigth: 1")
+    )
+    found = problems(text.replace("default_plan: standard", "default_plan: gold", 1))
+    assert [problem.split(": ")[0] for problem in found] == [
+        "models[0].pricing.prices.1K",
+        "plans[0].routes[0].weigth",
+        "models[0].default_plan",
+        "plans[0].routes[1].channel",
+    ]
+
+
+def test_a_missing_variable_is_named_once() -> None:
+    assert problems(FILE.replace("{api_key: sandbox}", '{api_key: "${CINEMA_KEY}"}')) == [
+        "channels[1].credentials.api_key: the environment variable CINEMA_KEY is not set"
+    ]
+
+
+def test_a_route_that_stands_twice_is_refused() -> None:
+    twice = FILE.replace(
+        "      - {model: comet-video, modality: video, channel: cinema}",
+        "      - {model: comet-video, channel: cinema}\n" * 2,
+    )
+    assert problems(twice) == ["plans[0].routes[2]: this route is there twice"]
+
+
+def test_a_name_of_several_modalities_needs_the_modality() -> None:
+    text = FILE.replace("name: comet-video", "name: aurora-image").replace(
+        "model: comet-video, modality: video", "model: aurora-image"
+    )
+    assert problems(text) == [
+        "channels[1].models[0].modality: is required: 'aurora-image' exists in several modalities",
+        "plans[0].routes[1].modality: is required: 'aurora-image' exists in several modalities",
+    ]
+
+
+def test_a_name_that_a_stored_model_has_is_refused() -> None:
+    file.load(FILE, environment={})
+    clash = """
+version: 1
+models: [{name: aurora, modality: image, default_plan: standard, pricing: {mode: per_request, prices: {"*": 1}}}]
+"""
+    with pytest.raises(CatalogFileError, match=r"models\[0\].name: 'aurora' already names"):
+        file.load(clash)
+
+
+def test_prune_refuses_a_reference_to_what_it_would_remove() -> None:
+    file.load(FILE, environment={})
+    with pytest.raises(CatalogFileError, match=r"plans\[0\].routes\[0\].channel"):
+        file.load("version: 1\nplans: [{name: standard, routes: [{model: aurora-image, channel: studio}]}]", prune=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "version: is required"),
+        ("[]", "must be a mapping"),
+        ("version: 1\nversion: 1", "line 2: 'version' is there twice"),
+        ("version: 1\nmodels: {}", "models: must be a list"),
+        ("version: 1\nmodels: [7]", "models[0]: must be a mapping"),
+        ("version: 1\nmodels: [", "line 2:"),
+        ("version: 1\nmodels: !!python/object:os.system {}", "line 2:"),
+        ("\0", "is no valid YAML"),
+        ("version: 1\nmodels: &a [*a]", "nested too deeply"),
+        ("version: 1\nmodels: " + "[" * 2000 + "]" * 2000, "nested too deeply"),
+    ],
+)
+def test_text_that_is_no_catalog_file_is_refused(text: str, problem: str) -> None:
+    assert any(problem in found for found in problems(text))
+
+
+def test_no_problem_repeats_a_credential() -> None:
+    text = FILE.replace("{api_key: sandbox}", '{api_key: "canary\\u0007value"}')
+    assert "canary" not in "".join(problems(text))
+    assert "canary" not in "".join(problems(FILE.replace("{api_key: sandbox}", "{api_key: 'canary}")))
+
+
+def test_ratios_need_no_quotes_and_words_are_text() -> None:
+    tree, _ = file_text.read("ratios: [1:1, 16:9]\ncode: 0123\nday: 2026-11-21\nprice: 1e-3\nn: 12", {})
+    assert tree == {"ratios": ["1:1", "16:9"], "code": "0123", "day": "2026-11-21", "price": 0.001, "n": 12}
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+NAMES = st.sampled_from(["a", "b", "image", "video", "stub_images", "http://x.example"])
+TREES = st.recursive(
+    VALUES | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["mode", "prices", "x"]), inner),
+    max_leaves=3,
+)
+
+
+def entries(**lists: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    """Lists of mappings with some of the entry's fields, filled with anything."""
+    fields = [
+        "name",
+        "modality",
+        "aliases",
+        "default_plan",
+        "adapter",
+        "base_url",
+        "model",
+        "channel",
+        "upstream_model",
+    ]
+    optional = dict.fromkeys([*fields, "pricing", "params", "options", "capabilities"], NAMES | TREES)
+    return st.lists(st.fixed_dictionaries({}, optional={**optional, **lists}), max_size=3) | TREES
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "models": entries(),
+            "channels": entries(models=entries()),
+            "plans": entries(routes=entries()),
+            "groups": entries(),
+        },
+    )
+)
+def test_no_tree_whatsoever_breaks_the_checks(tree: object) -> None:
+    document = file_form.parse(tree, [])
+    file_references.check(document, file_references.Known())
+
+
+@given(st.text(max_size=60))
+def test_no_text_whatsoever_breaks_the_reader(text: str) -> None:
+    with suppress(Invalid):
+        file_text.read(text, {})

@@ -1,0 +1,69 @@
+"""USD outside, integer micro-USD inside."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common import money
+
+
+@pytest.mark.parametrize(
+    ("usd", "micros"),
+    [
+        (0.04, 40_000),
+        ("0.04", 40_000),
+        (Decimal("0.04"), 40_000),
+        (1, 1_000_000),
+        (-2.5, -2_500_000),
+        ("0.0000005", 1),
+        ("0.0000004999", 0),
+        ("-0.0000005", -1),
+        (1_000_000_000, 10**15),
+    ],
+)
+def test_usd_becomes_micros_rounded_half_up(usd, micros):
+    assert money.micros(usd) == micros
+
+
+@pytest.mark.parametrize("amount", ["", "ten", "NaN", "Infinity", "-Infinity", float("inf"), float("nan"), "1e999999"])
+def test_what_is_no_finite_amount_is_refused(amount):
+    with pytest.raises(ValueError):
+        money.micros(amount)
+
+
+@pytest.mark.parametrize("amount", ["1000000000.000001", 10**12, -(10**12)])
+def test_more_than_a_billion_is_refused(amount):
+    with pytest.raises(ValueError):
+        money.micros(amount)
+
+
+@pytest.mark.parametrize(
+    ("price", "multiplier", "micros"),
+    [
+        ("0.04", "1", 40_000),
+        ("0.04", "1.25", 50_000),
+        ("0.000001", "0.5", 1),
+        ("0.000001", "0.49", 0),
+        (0.1, "3", 300_000),
+    ],
+)
+def test_a_multiplied_price_is_rounded_half_up_once(price, multiplier, micros):
+    assert money.times(price, Decimal(multiplier)) == micros
+
+
+def test_whole_dollars_are_shown_as_integers():
+    assert json.dumps([money.usd(5_000_000), money.usd(0), money.usd(-1_000_000)]) == "[5, 0, -1]"
+
+
+@given(st.integers(-(10**15), 10**15))
+def test_micros_survive_being_shown(amount):
+    assert money.micros(json.loads(json.dumps(money.usd(amount)))) == amount
+
+
+@given(st.integers(-(10**15), 10**15))
+def test_at_most_six_decimals_are_shown(amount):
+    shown = Decimal(json.dumps(money.usd(amount)))
+    assert -shown.normalize().as_tuple().exponent <= 6

@@ -1,0 +1,140 @@
+"""Lists as one parameter, and values that come back as they went, on both databases."""
+
+import time
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from django.db import transaction
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from accounts.models import Account
+from common import sql
+
+NOON = datetime(2026, 11, 21, 12, 0, 0, 123_456, UTC)
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
+NUMBER = st.integers(-(2**63), 2**63 - 1)
+
+
+def unpacked(columns: str, *items: dict) -> list[tuple]:
+    names = ", ".join(f"r.{column.split()[0]}" for column in columns.split(","))
+    return sql.fetch(f"SELECT {names} FROM {sql.rows(columns)}", [sql.pack(items)])
+
+
+def test_rows_come_back_in_order_with_their_types(db):
+    items = [{"id": "a", "n": 2**62, "x": 0.5}, {"id": 'it\'s 100% "b"', "n": -1, "x": 1e-7}]
+    assert unpacked("id text, n bigint, x real", *items) == [("a", 2**62, 0.5), ('it\'s 100% "b"', -1, 1e-7)]
+
+
+def test_no_rows_are_no_rows(db):
+    assert unpacked("id text") == []
+
+
+@pytest.mark.parametrize("values", [[], [7], [7, 8]])
+def test_an_in_list_holds_its_parameters(db, values):
+    found = sql.fetch(
+        f"SELECT r.n FROM {sql.rows('n bigint')} WHERE r.n IN ({sql.places(values)})",
+        [sql.pack({"n": n} for n in (7, 8, 9)), *values],
+    )
+    assert [n for (n,) in found] == values
+
+
+def test_an_absent_and_a_null_value_are_null(db):
+    assert unpacked("id text, n bigint", {"id": None}, {"n": 3}) == [(None, None), (None, 3)]
+
+
+def test_truth_is_usable_in_conditions(db):
+    found = sql.fetch(
+        f"SELECT r.n FROM {sql.rows('n bigint, ok bool')} WHERE r.ok",
+        [sql.pack([{"n": 1, "ok": True}, {"n": 2, "ok": False}, {"n": 3, "ok": None}])],
+    )
+    assert found == [(1,)]
+
+
+def test_a_statement_takes_thousands_of_rows(db):
+    items = [{"n": number} for number in range(5_000)]
+    assert len(unpacked("n bigint", *items)) == 5_000
+
+
+def test_several_lists_keep_their_places(db):
+    statement = f"SELECT r.n FROM {sql.rows('n bigint')} UNION ALL SELECT r.m FROM {sql.rows('m bigint')}"
+    assert sql.fetch(statement, [sql.pack([{"n": 1}]), sql.pack([{"m": 2}])]) == [(1,), (2,)]
+
+
+class TestRoundTrips(TestCase):
+    """Hypothesis needs a database per example, which this class gives."""
+
+    @hypothesis_settings(max_examples=30)
+    @given(TEXT, NUMBER)
+    def test_any_text_and_number_come_back(self, text, number):
+        assert unpacked("t text, n bigint", {"t": text, "n": number}) == [(text, number)]
+
+    @hypothesis_settings(max_examples=30)
+    @given(st.dictionaries(TEXT, st.none() | st.booleans() | NUMBER | TEXT, max_size=5))
+    def test_any_document_comes_back(self, document):
+        ((found,),) = unpacked("d json", {"d": sql.document(document)})
+        assert sql.as_document(found) == document
+
+
+def test_an_absent_document_is_null(db):
+    assert unpacked("d json", {"d": sql.document(None)}) == [(None,)]
+
+
+def test_a_document_travels_as_a_parameter(db):
+    cast = "::jsonb" if sql.is_postgresql() else ""
+    ((found,),) = sql.fetch(f"SELECT %s{cast}", [sql.document_parameter({"a": [1, "%s"]})])
+    assert sql.as_document(found) == {"a": [1, "%s"]}
+
+
+def test_moments_compare_with_stored_ones(account):
+    Account.objects.filter(pk=account.pk).update(created_at=NOON)
+    statement = "SELECT count(*) FROM accounts_account WHERE created_at > %s"
+    counts = [sql.fetch(statement, [sql.moment(NOON + timedelta(seconds=s))])[0][0] for s in (-1, 1)]
+    assert counts == [1, 0]
+
+
+def test_moments_of_other_zones_are_the_same_moment(db):
+    east = NOON.astimezone(timezone(timedelta(hours=9)))
+    assert sql.as_moment(sql.moment(east)).replace(microsecond=0) == NOON.replace(microsecond=0)
+
+
+def test_only_moments_have_a_form_of_their_own(db):
+    with pytest.raises(TypeError):
+        sql.pack([{"x": object()}])
+
+
+def test_a_moment_without_a_zone_is_utc():
+    assert sql.as_moment("2026-11-21 12:00:00.123") == NOON.replace(microsecond=123_000)
+    assert sql.as_moment(NOON) is NOON
+
+
+@pytest.mark.parametrize("seconds", [-86_400, -0.5, 0, 0.00001, 0.04, 90, 86_400 * 3650])
+def test_later_is_so_many_seconds_by_the_databases_clock(db, seconds):
+    ((now, then),) = sql.fetch(
+        f"SELECT {sql.now()}, {sql.later('r.s')} FROM {sql.rows('s real')}", [sql.pack([{"s": seconds}])]
+    )
+    assert abs((sql.as_moment(then) - sql.as_moment(now)).total_seconds() - seconds) < 0.002
+
+
+def test_the_databases_clock_is_ours(db):
+    ((now,),) = sql.fetch(f"SELECT {sql.now()}")
+    assert abs((sql.as_moment(now) - datetime.now(UTC)).total_seconds()) < 5
+
+
+def test_the_clock_moves_within_a_transaction(db):
+    deadline = time.monotonic() + 10
+    with transaction.atomic():
+        first = now = sql.fetch(f"SELECT {sql.now()}")[0][0]
+        while now == first and time.monotonic() < deadline:
+            now = sql.fetch(f"SELECT {sql.now()}")[0][0]
+    assert now > first
+
+
+def test_run_tells_how_many_rows_it_touched(account, other_account):
+    assert sql.run("UPDATE accounts_account SET max_queued = 7") == 2
+
+
+def test_a_statement_without_rows_gives_none(db):
+    assert sql.fetch("UPDATE tasks_claimturn SET last_key = 0") == []

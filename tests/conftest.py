@@ -1,0 +1,197 @@
+"""Fixtures of every test: databases, rows, clients and real processes; and what holds for all of them."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+from django.apps import AppConfig, apps
+from django.db import connection
+from django.db.models.signals import post_migrate
+from django.test import Client
+
+from accounts.models import Account
+from billing import guards
+from catalog import snapshot
+from catalog.models import CatalogVersion, Channel, MediaModel, Plan
+from tasks import eta, route_sets
+from tasks.models import ClaimTurn, ServiceState
+from tests import io_guard, postgres
+from tests.databases import Databases, is_postgresql
+from tests.environment import SCRATCH
+from tests.processes import TestStack
+from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
+
+hypothesis.settings.register_profile("darkroom", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "darkroom")
+
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "databases"}
+
+
+def is_transactional(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    fixtures = {"transactional_db", "live_server"} & set(getattr(item, "fixturenames", ()))
+    return bool(fixtures or (marker and marker.kwargs.get("transaction")))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what touches the database, so that it can run again on the other one."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES:
+            item.add_marker(pytest.mark.database)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """A failed test shows the last lines of its processes."""
+    report = yield
+    stack = getattr(item, "funcargs", {}).get("stack")
+    if report.failed and stack:
+        report.sections += [(f"last lines of {child.log.name}", child.tail()) for child in stack.children]
+    return report
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """A database of this process's own; on SQLite a file, because tests use it from several threads."""
+    name = str(SCRATCH / "test.sqlite3")
+    if is_postgresql(os.environ["DATABASE_URL"]):
+        name = SCRATCH.name.replace("-", "_").lower()
+    connection.settings_dict["TEST"]["NAME"] = name
+
+
+def change_guards(change: Callable[..., None]) -> None:
+    """SQLite flushes with DELETE, which the ledger's guards refuse; PostgreSQL truncates, and they stay."""
+    if connection.vendor == "sqlite":
+        with connection.schema_editor() as editor:
+            change(editor)
+
+
+def restore_after_flush(sender: AppConfig, **announced: Any) -> None:
+    """A flush takes the rows that migrations made; it announces itself as a migration without a plan."""
+    if "plan" not in announced:
+        for model in (CatalogVersion, ServiceState, ClaimTurn):
+            model.objects.get_or_create(id=1)
+        change_guards(guards.install)
+
+
+post_migrate.connect(restore_after_flush, sender=apps.get_app_config("tasks"))
+
+
+@pytest.fixture(autouse=True)
+def flushable(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Lets the flush at the end of a transactional test empty the ledger."""
+    if not is_transactional(request.node):
+        yield
+        return
+    request.getfixturevalue("transactional_db")
+    yield
+    change_guards(guards.remove)
+
+
+@pytest.fixture(autouse=True)
+def no_io_in_transactions() -> Iterator[None]:
+    """Fails a test in which the network or asset storage was used while one of our transactions was open."""
+    io_guard.breaches.clear()
+    yield
+    breaches = list(io_guard.breaches)
+    io_guard.breaches.clear()
+    assert not breaches, "\n".join(breaches)
+
+
+@pytest.fixture(autouse=True)
+def fresh_pictures() -> None:
+    """Ids and version numbers repeat where transactions are rolled back, so nothing read before may stay."""
+    snapshot.forget()
+    route_sets.forget()
+    eta.forget()
+
+
+@pytest.fixture
+def account(db: None) -> Account:
+    """With a balance of 10 USD."""
+    return make_account("tester")
+
+
+@pytest.fixture
+def other_account(db: None) -> Account:
+    return make_account("somebody else")
+
+
+@pytest.fixture
+def key(account: Account) -> IssuedKey:
+    return make_key(account)
+
+
+@pytest.fixture
+def other_key(other_account: Account) -> IssuedKey:
+    """A key of another account."""
+    return make_key(other_account)
+
+
+@pytest.fixture
+def plan(db: None) -> Plan:
+    return Plan.objects.create(name="standard")
+
+
+@pytest.fixture
+def image_channel(db: None) -> Channel:
+    return make_channel("studio", "openai_images", "https://images.provider.example/v1")
+
+
+@pytest.fixture
+def video_channel(db: None) -> Channel:
+    return make_channel("cinema", "ark_content_tasks", "https://films.provider.example/api/v3")
+
+
+@pytest.fixture
+def image_model(plan: Plan, image_channel: Channel) -> MediaModel:
+    """0.04 USD an image at 1K and 0.08 at 2K, on one route."""
+    prices = {"1K": "0.04", "2K": "0.08"}
+    model = make_model("aurora-image", "image", plan=plan, prices=prices, params=IMAGE_PARAMS)
+    make_route(plan, model, image_channel, upstream_model="gpt-image-2")
+    return model
+
+
+@pytest.fixture
+def video_model(plan: Plan, video_channel: Channel) -> MediaModel:
+    """0.10 USD a second at 720p and 0.20 otherwise, on one route."""
+    model = make_model("comet-video", "video", plan=plan, prices={"720p": "0.1", "*": "0.2"})
+    make_route(plan, model, video_channel, upstream_model="seedance-1")
+    return model
+
+
+@pytest.fixture
+def client_for() -> Callable[[IssuedKey], Client]:
+    """Makes a client of Django's side that sends the key; the front's own paths need a `stack`."""
+    return lambda key: Client(headers={"Authorization": f"Bearer {key.secret}"})
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server, also where the tests run on SQLite."""
+    with ExitStack() as open_until_end:
+        url = os.environ["DATABASE_URL"]
+        yield url if is_postgresql(url) else open_until_end.enter_context(postgres.server())
+
+
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    """Copies of a migrated database for real processes."""
+    made = Databases(os.environ["DATABASE_URL"], tmp_path_factory.mktemp("databases"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stack(databases: Databases, tmp_path: Path) -> Iterator[TestStack]:
+    """Real processes on a database of their own; nothing runs until the test starts it."""
+    with databases.fresh() as url:
+        made = TestStack(database_url=url, folder=tmp_path)
+        yield made
+        made.stop()

@@ -1,0 +1,249 @@
+"""Every page of the admin opens for an operator, repeats no secret, escapes what users wrote and asks little."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.contrib import admin
+from django.urls import reverse
+
+from accounts.models import Group, KeySecret
+from billing.models import Hold, LedgerEntry
+from callbacks.models import Delivery
+from catalog.models import Channel, Credential
+from common.encryption import encrypt
+from common.ids import new_task_id
+from tasks.models import Asset, Call, RouteSet, ServiceState, Task, TaskEvent, TaskPayload, Worker
+from tests.rows import make_key
+
+pytestmark = pytest.mark.django_db
+
+MOMENT = datetime(2026, 11, 21, 9, 30, 15, tzinfo=UTC)
+SCRIPT = "<script>alert('prompt')</script>"
+DATA_URL = "data:image/png;base64,CANARYDATAURL"
+SIGNED_URL = "https://files.example/in.png?signature=CANARYQUERY"
+CANARIES = ("CANARYDATAURL", "CANARYQUERY", "CANARYUSER")
+OURS = ("accounts", "billing", "callbacks", "tasks")
+
+
+@pytest.fixture
+def make_task(acme_key):
+    """Make a failed task with everything that can hang on one."""
+    routes = RouteSet.objects.create(digest="d", routes=[])
+    worker = Worker.objects.create(id="w1", host="host-1", pid=7, lanes="tasks")
+    channel = Channel.objects.create(name="studio", adapter="openai_images", base_url="http://127.0.0.1:9")
+    credential = Credential.objects.create(channel=channel, ciphertext=encrypt("CANARYUSER"), last4="USER")
+
+    def make() -> Task:
+        task = Task.objects.create(
+            id=new_task_id(),
+            key=acme_key.record,
+            secret=KeySecret.objects.get(),
+            account=acme_key.account,
+            model_name="aurora",
+            modality="image",
+            status="failed",
+            route_set=routes,
+            open_routes=routes,
+            channel=channel,
+            worker=worker,
+            body_digest="b",
+            estimated_micros=1_234_567,
+            actual_micros=0,
+            price={},
+            deadline_at=MOMENT,
+            created_at=MOMENT,
+            finished_at=MOMENT,
+            error={"type": "TASK_UPSTREAM_ERROR", "message": SCRIPT},
+            callback_url="https://CANARYUSER:pw@receiver.example/hook?token=CANARYQUERY",
+            metadata={SCRIPT: SCRIPT},
+        )
+        params = {"prompt": SCRIPT, "images": [{"image_url": DATA_URL}, {"image_url": SIGNED_URL}]}
+        TaskPayload.objects.create(task=task, params=params, trace=[{"kept": True}], result={})
+        Call.objects.create(
+            task=task,
+            attempt=1,
+            worker=worker,
+            channel=channel,
+            credential=credential,
+            route_id=1,
+            target={"base_url": SIGNED_URL},
+            request_digest="r",
+            state="unknown",
+            outcome={"message": f"{SCRIPT} {SIGNED_URL}"},
+        )
+        for status in ("queued", "running", "failed"):
+            TaskEvent.objects.create(task=task, key=acme_key.record, status=status, attempt=1)
+        Asset.objects.create(
+            task=task, position=0, kind="image", storage_key="k", content_type="image/x-a", size_bytes=1, sha256="s"
+        )
+        Delivery.objects.create(id=f"{task.id}.1", task=task, url=task.callback_url, host="receiver.example")
+        Hold.objects.create(
+            reference=task.id, account=acme_key.account, amount_micros=1_234_567, state="released", closed_at=MOMENT
+        )
+        return task
+
+    return make
+
+
+@pytest.fixture
+def task(make_task) -> Task:
+    return make_task()
+
+
+def pages():
+    models = (model for model in admin.site._registry if model._meta.app_label in OURS)
+    return sorted(model._meta.label for model in models)
+
+
+def html(operator, name, *arguments):
+    answer = operator.get(reverse(f"admin:{name}", args=arguments))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def name_of(label, page):
+    return f"{label.lower().replace('.', '_')}_{page}"
+
+
+def model_of(label):
+    return next(model for model in admin.site._registry if model._meta.label == label)
+
+
+def secrets_of(key):
+    row = KeySecret.objects.get()
+    return (key.secret, row.ciphertext, row.digest)
+
+
+def test_route_sets_turns_and_secrets_have_no_pages():
+    assert {"tasks.RouteSet", "tasks.ClaimTurn", "accounts.KeySecret"}.isdisjoint(pages())
+
+
+@pytest.mark.parametrize("label", pages())
+def test_lists_open_and_repeat_no_secret(operator, task, acme_key, label):
+    Group.objects.create(name="text", platform="openai")
+    page = html(operator, name_of(label, "changelist"))
+    for secret in (*CANARIES, *secrets_of(acme_key)):
+        assert secret not in page
+    assert SCRIPT not in page
+
+
+@pytest.mark.parametrize("label", pages())
+def test_details_open_and_repeat_no_secret(operator, task, acme_key, label):
+    Group.objects.create(name="text", platform="openai")
+    row = model_of(label).objects.first()
+    page = html(operator, name_of(label, "change"), row.pk)
+    for secret in (*CANARIES, *secrets_of(acme_key)):
+        assert secret not in page
+    assert SCRIPT not in page
+
+
+@pytest.mark.parametrize("label", pages())
+def test_lists_search_and_find_nothing_without_fault(operator, task, label):
+    for words in ("task_0", "1", "'; --", "a b"):
+        assert operator.get(reverse(f"admin:{name_of(label, 'changelist')}"), {"q": words}).status_code in (200, 302)
+
+
+@pytest.mark.parametrize("label", [label for label in pages() if label not in ("accounts.Group", "tasks.ServiceState")])
+def test_no_row_can_be_deleted(operator, task, label):
+    row = model_of(label).objects.first()
+    assert (
+        operator.post(reverse(f"admin:{name_of(label, 'delete')}", args=[row.pk]), {"post": "yes"}).status_code == 403
+    )
+    assert model_of(label).objects.filter(pk=row.pk).exists()
+
+
+READ_ONLY = [label for label in pages() if not label.startswith("accounts.") and label != "tasks.ServiceState"]
+
+
+@pytest.mark.parametrize("label", READ_ONLY)
+def test_records_can_be_neither_added_nor_changed(operator, task, label):
+    row = model_of(label).objects.first()
+    assert operator.get(reverse(f"admin:{name_of(label, 'add')}")).status_code == 403
+    assert operator.post(reverse(f"admin:{name_of(label, 'change')}", args=[row.pk]), {}).status_code == 403
+
+
+@pytest.mark.parametrize("label", ["tasks.Task", "tasks.Call", "tasks.TaskEvent", "tasks.Asset", "billing.Hold"])
+def test_a_longer_list_asks_no_more(operator, make_task, django_assert_max_num_queries, label):
+    for _ in range(8):
+        make_task()
+    with django_assert_max_num_queries(5):
+        html(operator, name_of(label, "changelist"))
+
+
+def test_the_key_list_asks_no_more_for_more_keys(operator, acme_key, django_assert_max_num_queries):
+    for number in range(8):
+        make_key(acme_key.account, f"more-{number}")
+    with django_assert_max_num_queries(6):
+        page = html(operator, "accounts_apikey_changelist")
+    assert f"…{acme_key.secret[-4:]}" in page
+
+
+def test_a_task_page_asks_little(operator, task, django_assert_max_num_queries):
+    with django_assert_max_num_queries(20):
+        html(operator, "tasks_task_change", task.id)
+
+
+def test_a_task_page_tells_the_whole_story(operator, task):
+    page = html(operator, "tasks_task_change", task.id)
+    for part in ("✖ failed", "○ queued", "$1.234567", "2026-11-21 09:30:15 UTC", "acme / key-1", "hold, released"):
+        assert part in page
+    for part in ("receiver.example/hook", "data:image/png", "files.example/in.png", "· unknown", "image/x-a"):
+        assert part in page
+    assert "&lt;script&gt;" in page
+
+
+def test_a_task_page_shows_its_ledger_lines(operator, task):
+    LedgerEntry.objects.create(
+        reference=task.id, kind="charge", book="customer", account=task.account, amount_micros=-40_000
+    )
+    assert "charge, customer: -$0.040000" in html(operator, "tasks_task_change", task.id)
+
+
+def test_the_task_list_is_searched_by_id(operator, make_task):
+    one, other = make_task(), make_task()
+    page = operator.get(reverse("admin:tasks_task_changelist"), {"q": one.id}).content.decode()
+    assert one.id in page
+    assert other.id not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"status__exact": "failed"}, 1),
+        ({"status__exact": "queued"}, 0),
+        ({"modality": "image"}, 1),
+        ({"modality": "3d"}, 0),
+    ],
+)
+def test_the_task_list_is_filtered(operator, task, query, found):
+    answer = operator.get(reverse("admin:tasks_task_changelist"), query)
+    assert len(answer.context["cl"].result_list) == found
+
+
+def test_a_list_never_counts_beyond_its_cap(operator, make_task, monkeypatch, django_assert_max_num_queries):
+    for _ in range(3):
+        make_task()
+    monkeypatch.setattr("accounts.read_only.CappedPaginator.CAP", 2)
+    answer = operator.get(reverse("admin:tasks_task_changelist"))
+    assert answer.context["cl"].result_count == 2
+
+
+def test_the_switches_are_edited_within_their_bounds(operator):
+    address = reverse("admin:tasks_servicestate_change", args=[1])
+    fields = {"paused": "on", "message": "Back soon.", "retry_after_seconds": "0", "max_running": "7"}
+    assert operator.post(address, fields).status_code == 200
+    assert not ServiceState.objects.get().paused
+    assert operator.post(address, {**fields, "retry_after_seconds": "90"}).status_code == 302
+    state = ServiceState.objects.get()
+    assert (state.paused, state.message, state.retry_after_seconds, state.max_running) == (True, "Back soon.", 90, 7)
+
+
+def test_there_is_one_row_of_switches_for_ever(operator):
+    assert operator.get(reverse("admin:tasks_servicestate_add")).status_code == 403
+    assert operator.post(reverse("admin:tasks_servicestate_delete", args=[1]), {"post": "yes"}).status_code == 403
+
+
+def test_the_desk_has_its_own_title(operator):
+    page = html(operator, "index")
+    assert "Darkroom desk" in page
+    assert "Django administration" not in page

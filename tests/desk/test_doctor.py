@@ -1,0 +1,128 @@
+"""`doctor`: what it finds, what it advises, and how it ends."""
+
+import io
+import json
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from catalog.models import Credential
+from config.settings import asset_storage
+from desk import doctor
+from desk.doctor import Finding
+from tasks.models import ServiceState, Worker
+from tests.rows import make_channel
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def provider() -> Iterator[str]:
+    """The base URL of something that takes connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+
+
+@pytest.fixture
+def of() -> Callable[[str], list[Finding]]:
+    """What is found amiss by the check of that name."""
+    return lambda check: [found for found in doctor.examine() if found.check == check and found.level != "ok"]
+
+
+def test_a_sound_installation_has_only_good_findings(provider):
+    make_channel("studio", "openai_images", provider)
+    Worker.objects.create(id="w", host="here", pid=1, lanes="tasks")
+    assert [found for found in doctor.examine() if found.level != "ok"] == []
+
+
+def test_every_finding_that_is_not_good_says_what_to_do(settings):
+    settings.DEBUG, settings.ALLOWED_HOSTS = True, ["*"]
+    make_channel("studio", "openai_images", "http://127.0.0.1:1/v1")
+    amiss = [found for found in doctor.examine() if found.level != "ok"]
+    assert len(amiss) >= 4
+    assert all(found.advice for found in amiss)
+
+
+def test_debug_on_a_public_address_is_an_error(settings, of):
+    settings.DEBUG = True
+    assert [found.level for found in of("configuration")] == ["error"]
+
+
+def test_a_public_host_that_is_not_allowed_is_an_error(settings, of):
+    settings.ALLOWED_HOSTS = ["elsewhere.example"]
+    (found,) = of("configuration")
+    assert (found.level, "api.ours.example" in found.message) == ("error", True)
+
+
+def test_a_public_address_without_https_is_a_warning(settings, of):
+    settings.PUBLIC_BASE_URL = "http://api.ours.example"
+    assert [found.level for found in of("configuration")] == ["warning"]
+
+
+def test_loopback_needs_no_https(settings, of):
+    settings.PUBLIC_BASE_URL = "http://127.0.0.1:8000"
+    assert of("configuration") == []
+
+
+def test_storage_that_cannot_be_written_is_an_error(settings, tmp_path, of):
+    (tmp_path / "file").write_text("no folder")
+    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(f"file://{tmp_path}/file/assets")}
+    assert [found.level for found in of("storage")] == ["error"]
+
+
+def test_migrations_that_are_not_applied_are_an_error_and_end_the_questions_to_the_database(of):
+    MigrationRecorder(connection).migration_qs.filter(app="billing").delete()
+    assert "manage.py migrate" in of("database")[0].advice
+    assert of("service") == []
+
+
+def test_a_channel_nobody_answers_is_an_error(of):
+    make_channel("studio", "openai_images", "http://127.0.0.1:1/v1")
+    (found,) = of("channels")
+    assert (found.level, "127.0.0.1:1" in found.message) == ("error", True)
+
+
+def test_a_disabled_channel_is_left_alone(of):
+    make_channel("studio", "openai_images", "http://127.0.0.1:1/v1", enabled=False)
+    assert of("channels") == []
+
+
+def test_a_credential_that_no_key_opens_is_an_error(provider, of):
+    make_channel("studio", "openai_images", provider)
+    Credential.objects.update(ciphertext="gAAAAA-of-another-key")
+    assert "ENCRYPTION_KEYS" in of("channels")[0].advice
+
+
+def test_a_channel_without_a_credential_is_an_error(provider, of):
+    make_channel("studio", "openai_images", provider).credentials.all().delete()
+    assert "load_catalog" in of("channels")[0].advice
+
+
+def test_a_model_without_a_route_is_a_warning(image_model, of):
+    image_model.routes.all().delete()
+    assert [found.level for found in of("catalog")] == ["warning"]
+
+
+def test_no_worker_and_a_switch_left_off_are_warnings(of):
+    ServiceState.objects.update(paused=True)
+    assert {found.advice for found in of("service")} == {"run `manage.py resume`", "start one: `manage.py run_worker`"}
+
+
+def test_the_command_prints_one_json_object_and_fails_on_an_error():
+    make_channel("studio", "openai_images", "http://127.0.0.1:1/v1")
+    output = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("doctor", "--json", stdout=output)
+    answer = json.loads(output.getvalue())
+    assert answer["ok"] is False
+    assert {"check", "level", "message", "advice"} == set(answer["findings"][0])
+
+
+def test_the_command_ends_well_with_warnings_only():
+    output = io.StringIO()
+    call_command("doctor", stdout=output)
+    assert "run_worker" in output.getvalue()

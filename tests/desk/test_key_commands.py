@@ -1,0 +1,226 @@
+"""create_key, rotate_key, disable_key and enable_key."""
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import ApiKey, Group
+from catalog.models import CatalogVersion, Channel, PlanChoice, Route
+from common.errors import AuthenticationError, ScopeRequired
+from tasks import gate
+
+pytestmark = pytest.mark.django_db
+
+
+def opens(secret):
+    return gate.admit(f"Bearer {secret}").caller.key_id
+
+
+def choices():
+    return {(c.model.name, c.model.modality): c.plan.name for c in PlanChoice.objects.select_related("model", "plan")}
+
+
+def test_a_new_key_opens_the_task_api(run, acme):
+    answer = run("create_key", "acme")
+    assert opens(answer["key"]) == answer["id"]
+
+
+def test_the_answer_describes_the_key(run, acme):
+    answer = run("create_key", "acme", "--max-queued", "3", "--max-running", "2", "--expires", "2090-01-31T12:00:00Z")
+    assert answer.pop("key").startswith("dr-task-")
+    assert answer == {
+        "id": ApiKey.objects.get().pk,
+        "account": "acme",
+        "name": "key-1",
+        "binding": "task",
+        "group": None,
+        "task_api": True,
+        "max_queued": 3,
+        "max_running": 2,
+        "expires_at": "2090-01-31T12:00:00Z",
+        "disabled": False,
+        "plans": [],
+    }
+
+
+def test_keys_have_the_documented_limits_by_default(run, acme):
+    answer = run("create_key", "acme")
+    assert (answer["max_queued"], answer["max_running"]) == (100, 20)
+
+
+def test_a_key_without_a_name_takes_the_first_free_one(run, acme):
+    run("create_key", "acme", "--name", "key-2")
+    assert [run("create_key", "acme")["name"] for _ in range(2)] == ["key-1", "key-3"]
+
+
+def test_a_name_is_taken_once_per_account(run, acme):
+    run("create_account", "beta")
+    run("create_key", "acme", "--name", "app")
+    run("create_key", "beta", "--name", "app")
+    with pytest.raises(CommandError, match="--name"):
+        run("create_key", "acme", "--name", "app")
+
+
+def test_a_key_can_be_kept_from_the_task_api(run, acme):
+    answer = run("create_key", "acme", "--no-task-api")
+    with pytest.raises(ScopeRequired):
+        opens(answer["key"])
+
+
+def test_a_general_key_has_a_group_and_no_task_api(run, acme):
+    Group.objects.create(name="text", platform="openai")
+    answer = run("create_key", "acme", "--binding", "general", "--group", "text")
+    assert answer["key"].startswith("dr-gen-")
+    assert (answer["group"], answer["task_api"]) == ("text", False)
+
+
+def test_an_expired_key_opens_nothing(run, acme):
+    answer = run("create_key", "acme", "--expires", "2020-01-01")
+    with pytest.raises(AuthenticationError):
+        opens(answer["key"])
+
+
+@pytest.mark.parametrize("text", ["2090-01-31", "2090-01-31T00:00:00", "2090-01-31T02:00:00+02:00"])
+def test_an_expiry_is_utc_unless_it_names_a_zone(run, acme, text):
+    run("create_key", "acme", "--expires", text)
+    assert ApiKey.objects.get().expires_at == datetime(2090, 1, 31, tzinfo=UTC)
+
+
+def test_a_plan_counts_for_every_modality_of_the_name(run, acme, aurora, make_model, pro):
+    make_model("aurora", "video")
+    run("create_key", "acme", "--plan", "aurora=pro")
+    assert choices() == {("aurora", "image"): "pro", ("aurora", "video"): "pro"}
+
+
+def test_a_plan_can_be_for_one_modality(run, acme, aurora, make_model, pro):
+    make_model("aurora", "video")
+    answer = run("create_key", "acme", "--plan", "aurora:video=pro")
+    assert choices() == {("aurora", "video"): "pro"}
+    assert answer["plans"] == [{"model": "aurora", "modality": "video", "plan": "pro"}]
+
+
+@pytest.mark.parametrize("plans", [["aurora=standard", "aurora:video=pro"], ["aurora:video=pro", "aurora=standard"]])
+def test_a_plan_for_one_modality_wins_over_the_one_for_all(run, acme, aurora, make_model, pro, plans):
+    make_model("aurora", "video")
+    run("create_key", "acme", *(f"--plan={plan}" for plan in plans))
+    assert choices() == {("aurora", "image"): "standard", ("aurora", "video"): "pro"}
+
+
+def test_an_alias_stands_for_its_model(run, acme, aurora, pro):
+    run("create_key", "acme", "--plan", "dawn=pro")
+    assert choices() == {("aurora", "image"): "pro"}
+
+
+def test_a_model_name_may_hold_a_colon(run, acme, make_model, pro):
+    make_model("vendor/model:video", "image")
+    run("create_key", "acme", "--plan", "vendor/model:video=pro")
+    assert choices() == {("vendor/model:video", "image"): "pro"}
+
+
+def test_a_plan_choice_raises_the_catalog_version(run, acme, aurora, pro):
+    before = CatalogVersion.objects.get().version
+    run("create_key", "acme", "--plan", "aurora=pro")
+    assert CatalogVersion.objects.get().version > before
+
+
+def test_a_plan_without_a_route_is_taken_with_a_warning(acme, aurora, pro):
+    warnings = io.StringIO()
+    call_command("create_key", "acme", plan=["aurora=pro"], stdout=io.StringIO(), stderr=warnings)
+    assert "aurora (image)=pro" in warnings.getvalue()
+    assert choices() == {("aurora", "image"): "pro"}
+
+
+def test_a_plan_with_a_route_needs_no_warning(acme, aurora, pro):
+    Route.objects.create(plan=pro, model=aurora, channel=Channel.objects.create(name="studio"))
+    warnings = io.StringIO()
+    call_command("create_key", "acme", plan=["aurora=pro"], stdout=io.StringIO(), stderr=warnings)
+    assert warnings.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "",
+        "aurora",
+        "=pro",
+        "aurora=",
+        "aurora=gold",
+        "dusk=pro",
+        "aurora:video=pro",
+        "aurora:=pro",
+        "a\0=pro",
+        "aurora=\0",
+        "aurora=\udc80",
+    ],
+)
+def test_an_unknown_model_or_plan_makes_no_key(run, acme, aurora, pro, plan):
+    with pytest.raises(CommandError, match="--plan"):
+        run("create_key", "acme", f"--plan={plan}")
+    assert not ApiKey.objects.exists()
+
+
+def test_two_plans_for_one_model_are_refused(run, acme, aurora, pro):
+    with pytest.raises(CommandError, match="--plan"):
+        run("create_key", "acme", "--plan", "aurora=pro", "--plan", "dawn=standard")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["nobody"], "ACCOUNT"),
+        (["a\udc80"], "ACCOUNT"),
+        (["acme", "--name="], "--name"),
+        (["acme", f"--name={'n' * 201}"], "--name"),
+        (["acme", "--binding=both"], "--binding"),
+        (["acme", "--group=text"], "--group"),
+        (["acme", "--binding=general", "--group=none"], "--group"),
+        (["acme", "--binding=general", "--group=\0"], "--group"),
+        (["acme", "--binding=general", "--plan=aurora=pro"], "--plan"),
+        (["acme", "--max-queued=-1"], "--max-queued"),
+        (["acme", "--max-running=2147483648"], "--max-running"),
+        (["acme", "--expires=soon"], "--expires"),
+        (["acme", "--expires=0001-01-01T00:00:00+14:00"], "--expires"),
+    ],
+)
+def test_a_bad_argument_is_named_and_makes_no_key(run, acme, aurora, pro, arguments, named):
+    with pytest.raises(CommandError, match=named):
+        run("create_key", *arguments)
+    assert not ApiKey.objects.exists()
+
+
+def test_rotation_closes_the_old_secret_at_once_without_grace(run, acme_key):
+    answer = run("rotate_key", str(acme_key.id))
+    assert opens(answer["key"]) == acme_key.id == answer["id"]
+    with pytest.raises(AuthenticationError):
+        opens(acme_key.secret)
+
+
+def test_rotation_with_grace_keeps_both_open(run, acme_key):
+    answer = run("rotate_key", str(acme_key.id), "--grace", "600")
+    assert opens(answer["key"]) == opens(acme_key.secret) == acme_key.id
+
+
+def test_a_disabled_key_stays_disabled_until_it_is_enabled(run, acme_key):
+    for _ in range(2):
+        assert run("disable_key", str(acme_key.id))["disabled"] is True
+    with pytest.raises(AuthenticationError):
+        opens(acme_key.secret)
+    for _ in range(2):
+        assert run("enable_key", str(acme_key.id))["disabled"] is False
+    assert opens(acme_key.secret) == acme_key.id
+
+
+@pytest.mark.parametrize("command", ["rotate_key", "disable_key", "enable_key"])
+@pytest.mark.parametrize("key_id", ["0", "-1", "999999", "9" * 30, "9223372036854775807", "acme/key-1", "", "1.0"])
+def test_an_unknown_key_is_named(run, command, key_id):
+    with pytest.raises(CommandError, match="KEY_ID"):
+        run(command, "--", key_id)
+
+
+@pytest.mark.parametrize("grace", ["-1", "2147483648", "soon"])
+def test_a_bad_grace_leaves_the_old_secret_open(run, acme_key, grace):
+    with pytest.raises(CommandError, match="--grace"):
+        run("rotate_key", str(acme_key.id), f"--grace={grace}")
+    assert opens(acme_key.secret) == acme_key.id

@@ -1,0 +1,68 @@
+"""What tests of real worker processes wait for and hold back."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg
+from django.db import connection
+
+from sandbox.server import Sandbox
+from tests.worker.driving import database_url, end_of, task
+from tools.children import Child, wait_until
+
+
+def ended(*task_ids: str, timeout: float = 20) -> list[str]:
+    """How these tasks ended, once they have."""
+    wait_until(lambda: all(task(task_id).finished_at for task_id in task_ids), timeout=timeout, what="the end")
+    return [end_of(task_id) for task_id in task_ids]
+
+
+@contextmanager
+def held(table: str) -> Iterator[None]:
+    """Keep every worker from writing to this table; on SQLite to any."""
+    if connection.vendor == "postgresql":
+        with psycopg.connect(database_url()) as other:
+            other.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")  # type: ignore[arg-type]
+            yield
+            other.rollback()
+    else:
+        other_file = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=20)
+        other_file.execute("BEGIN IMMEDIATE")
+        yield
+        other_file.execute("ROLLBACK")
+        other_file.close()
+
+
+def kill(worker: Child) -> None:
+    """SIGKILL; what its sessions on the server still wait to write is dropped with them, as when the machine dies."""
+    worker.kill()
+    if connection.vendor == "postgresql":
+        end_sessions()
+
+
+def end_sessions() -> None:
+    """Cut all connections of workers to this PostgreSQL database."""
+    with psycopg.connect(database_url(), autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'worker' AND datname = current_database()"
+        )
+
+
+def waits_for(table: str) -> bool:
+    """Whether somebody waits for what `held` holds; not known on SQLite."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass", [table])
+        return cursor.fetchone() is not None
+
+
+def talks_to(worker: Child, sandbox: Sandbox) -> int:
+    """How many connections the worker has to the sandbox now."""
+    port = urlsplit(sandbox.url).port
+    connections = psutil.Process(worker.process.pid).net_connections(kind="tcp")
+    return sum(bool(each.raddr) and each.raddr.port == port for each in connections)

@@ -1,0 +1,53 @@
+"""Views that answer largely, repeat what came in, or fall over."""
+
+import logging
+from hashlib import sha256
+
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+
+from config.urls import handler400, handler404, handler500
+from config.urls import urlpatterns as real_patterns
+
+LARGE = 32 * 1024 * 1024
+
+
+@csrf_exempt
+def echo(request: HttpRequest) -> JsonResponse:
+    """What Django saw of the request."""
+    logging.getLogger("tests.echo").info("seen")
+    seen = {
+        "length": len(request.body),
+        "sha256": sha256(request.body).hexdigest(),
+        "announced": request.META["CONTENT_LENGTH"],
+        "method": request.method,
+        "query": request.META["QUERY_STRING"],
+        "request_id": request.headers["X-Request-Id"],
+    }
+    return JsonResponse(seen)
+
+
+def large(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(bytes(LARGE), content_type="application/octet-stream")
+
+
+def crash(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("the view fell over")
+
+
+def offline(request: HttpRequest) -> HttpResponse:
+    raise OperationalError("the database is away")
+
+
+urlpatterns = [
+    path("v1/echo", echo),
+    path("v1/large", large),
+    path("v1/crash", crash),
+    path("v1/offline", offline),
+    path("crash", crash),
+    *real_patterns,
+]
+
+__all__ = ["handler400", "handler404", "handler500", "urlpatterns"]

@@ -1,0 +1,79 @@
+"""A front on the tests' own database, so that a test makes transitions itself and reads them from the stream."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from tests.databases import is_postgresql, renamed
+from tests.front.conftest import make_task
+from tests.processes import TestStack
+from tests.rows import IssuedKey
+from tests.stream import sse
+from tests.stream.sse import Client
+from tests.tasks import steps
+from tools.children import Child
+
+__all__ = ["make_task"]
+
+
+def own_stack(folder: Path) -> TestStack:
+    """Processes on the database that the tests themselves use; it has to be set up."""
+    name, url = str(connection.settings_dict["NAME"]), os.environ["DATABASE_URL"]
+    return TestStack(database_url=renamed(url, name) if is_postgresql(url) else f"sqlite:///{name}", folder=folder)
+
+
+def start_web(stack: TestStack, **environment: str) -> Child:
+    """With a heartbeat each second."""
+    return stack.start_web(SSE_HEARTBEAT="1", **environment)
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestStack]:
+    """A front for the tests that leave it as it was."""
+    stack = own_stack(tmp_path_factory.mktemp("stream"))
+    start_web(stack)
+    yield stack
+    stack.stop()
+
+
+@pytest.fixture
+def own_web(transactional_db: None, tmp_path: Path) -> Iterator[TestStack]:
+    """A front that the test starts, and may stop and restart."""
+    stack = own_stack(tmp_path)
+    yield stack
+    stack.stop()
+
+
+@pytest.fixture
+def port(web: TestStack) -> int:
+    return int(web.environment["PORT"])
+
+
+@pytest.fixture
+def listen(port: int) -> Iterator[Callable[..., Client]]:
+    """Opens a stream of the key; see `sse.request` for the options."""
+    clients: list[Client] = []
+
+    def listen(key: IssuedKey, *, receive_buffer: int = 0, **options: object) -> Client:
+        sent = sse.request(key.secret, **options)  # type: ignore[arg-type]
+        clients.append(Client(port, sent, receive_buffer=receive_buffer))
+        return clients[-1]
+
+    yield listen
+    for client in clients:
+        client.socket.close()
+
+
+@pytest.fixture
+def concurrent(db: None) -> None:
+    """For what only happens where transactions are open at the same time."""
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite's writers take turns")
+
+
+@pytest.fixture
+def worker(transactional_db: None) -> str:
+    return steps.worker()

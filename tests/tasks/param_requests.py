@@ -1,0 +1,56 @@
+"""Valid params of each modality to vary, and the rules they are parsed by."""
+
+import base64
+from typing import Any
+
+from common import urls
+from common.urls import Network, UrlPolicy
+from tasks import params
+from tasks.params import ParamRules, Parsed
+
+CATALOG = {
+    "image_size": {"values": ["1K", "2K"], "default": "1K"},
+    "aspect_ratio": {"values": ["1:1", "16:9"], "default": "1:1"},
+    "n": {"max": 4},
+    "images": {"max": 3},
+}
+OWN_ASSET = "https://api.ours.example/assets/signed"
+
+CONTENTS = {
+    "image/png": b"\x89PNG\r\n\x1a\n" + bytes(8),
+    "image/jpeg": b"\xff\xd8\xff\xe0" + bytes(8),
+    "image/webp": b"RIFF\n\x00\x00\x00WEBPVP8 ",
+    "image/gif": b"GIF89a" + bytes(8),
+}
+
+
+def data_url(content_type: str = "image/png", content: bytes | None = None) -> str:
+    encoded = base64.b64encode(CONTENTS[content_type] if content is None else content).decode()
+    return f"data:{content_type};base64,{encoded}"
+
+
+def rules(catalog: dict[str, Any] | None = None, *, allow_networks: tuple[Network, ...] = ()) -> ParamRules:
+    return ParamRules(
+        catalog=CATALOG if catalog is None else catalog,
+        urls=UrlPolicy(allow_networks=allow_networks, own_hosts=urls.own_hosts("https://api.ours.example")),
+        own_asset=OWN_ASSET.__eq__,
+    )
+
+
+def image(**changes: Any) -> dict[str, Any]:
+    return {"prompt": "a fox", **changes}
+
+
+def video(**changes: Any) -> dict[str, Any]:
+    return {"prompt": "a fox runs", "duration": 5, "resolution": "720p", "aspect_ratio": "16:9", **changes}
+
+
+def media(**changes: Any) -> dict[str, Any]:
+    return {"type": "image", "role": "reference", "url": "https://cdn.example.com/a.png", **changes}
+
+
+BASES = {"image": image, "video": video, "3d": image}
+
+
+def parse(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> Parsed:
+    return params.parse(modality, given, model_name="aurora", rules=rules(catalog))

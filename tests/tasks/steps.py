@@ -1,0 +1,205 @@
+"""The steps of a task on the domain level, for tests to take one by one or many at once."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from adapters.base import Target
+from common import sql
+from tasks import calls, leases, ledger_check, lifecycle, queue, submission
+from tasks.assets import NewAsset
+from tasks.calls import Intent
+from tasks.drafts import Draft, Plan
+from tasks.gate import admit
+from tasks.lifecycle import CallEnd, Ending, Failure, Success
+from tasks.queue import Claimed
+from tests.rows import IssuedKey
+
+Result = TypeVar("Result")
+TRANSACTION = re.compile("BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANSACTION")
+IMAGE = {"model": "aurora-image", "modality": "image", "params": {"prompt": "a fox"}}
+VIDEO = {
+    "model": "comet-video",
+    "modality": "video",
+    "params": {"prompt": "a fox runs", "duration": 5, "resolution": "720p", "aspect_ratio": "16:9"},
+}
+FAILURE = Failure(type="TASK_UPSTREAM_ERROR", message="The provider could not complete the task.", retryable=True)
+UPSTREAM = Target(adapter="openai_images", base_url="https://images.provider.example/v1", upstream_model="gpt-image-2")
+
+
+def planned(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any) -> Plan:
+    admission = admit(f"Bearer {key.secret}")
+    return submission.prepare(
+        admission.caller, {**(body or IMAGE), **fields}, catalog_version=admission.service.catalog_version
+    )
+
+
+def drafted(
+    key: IssuedKey,
+    body: dict[str, Any] | None = None,
+    *,
+    idempotency_key: str | None = None,
+    digest: str = "0" * 64,
+    **fields: Any,
+) -> Draft:
+    return submission.draft(planned(key, body, **fields), body_digest=digest, idempotency_key=idempotency_key)
+
+
+def submitted(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any) -> str:
+    """The id of a new task."""
+    outcome = submission.submit_one(drafted(key, body, **fields))
+    assert isinstance(outcome, submission.Created), outcome
+    return outcome.task_id
+
+
+def submitted_many(key: IssuedKey, count: int) -> list[str]:
+    plan = planned(key)
+    drafts = [submission.draft(plan, body_digest="0" * 64, idempotency_key=None) for _ in range(count)]
+    outcomes = submission.submit(drafts)
+    assert all(isinstance(outcome, submission.Created) for outcome in outcomes), outcomes
+    return [d.task_id for d in drafts]
+
+
+def worker() -> str:
+    return leases.register(["tasks"])
+
+
+def claimed(worker_id: str, *, seats: int = 100) -> tuple[Claimed, ...]:
+    return queue.claim(worker_id, seats=seats).tasks
+
+
+def start(key: IssuedKey, worker_id: str, body: dict[str, Any] | None = None, **fields: Any) -> Claimed:
+    """A running task; nothing else may be queued."""
+    task_id = submitted(key, body, **fields)
+    (task,) = claimed(worker_id)
+    assert task.id == task_id
+    return task
+
+
+def asset(number: int = 0, **changes: Any) -> NewAsset:
+    fields: dict[str, Any] = {
+        "kind": "image",
+        "storage_key": f"results/{number}",
+        "content_type": "image/png",
+        "size_bytes": 100,
+        "sha256": "a" * 64,
+        "width": 8,
+        "height": 6,
+        "duration_seconds": None,
+    }
+    return NewAsset(**fields | changes)
+
+
+def success(actual_micros: int = 40_000, *, assets: int = 1, seconds: float = 0) -> Success:
+    return Success(
+        actual_micros=actual_micros, seconds=seconds, assets=tuple(asset(number) for number in range(assets))
+    )
+
+
+def ending(task: Claimed, status: str, *, call: CallEnd | None = None, **changes: Any) -> Ending:
+    """The end of a running task; a success charges 40,000 micro-USD unless it is given."""
+    given: dict[str, Any] = {"task_id": task.id, "from_status": "running", "attempt": task.attempt, "status": status}
+    if status == "succeeded":
+        given["success"] = success()
+    elif status in ("failed", "timeout"):
+        given["failure"] = FAILURE
+    return Ending(**{**given, "call": call, **changes})
+
+
+def end(task: Claimed, status: str = "succeeded", **changes: Any) -> bool:
+    """Whether the task did end."""
+    return bool(lifecycle.end([ending(task, status, **changes)]))
+
+
+def cancellation_of(task_id: str, attempt: int = 0) -> Ending:
+    return Ending(task_id=task_id, from_status="queued", attempt=attempt, status="canceled")
+
+
+def intent(task: Claimed, worker_id: str, **changes: Any) -> Intent:
+    fields: dict[str, Any] = {
+        "task_id": task.id,
+        "attempt": task.attempt,
+        "worker_id": worker_id,
+        "route_id": task.route_id,
+        "channel_id": None,
+        "credential_id": None,
+        "target": UPSTREAM,
+        "request_digest": "d" * 64,
+    }
+    return Intent(**fields | changes)
+
+
+def intended(task: Claimed, worker_id: str) -> int:
+    """The id of the call whose intent is committed."""
+    call_id = calls.intend(intent(task, worker_id))
+    assert call_id is not None
+    return call_id
+
+
+def accepted(task: Claimed, worker_id: str, *, poll_after: float = 0.0) -> int:
+    """The id of a call that the provider took."""
+    call_id = intended(task, worker_id)
+    assert calls.accept(call_id, {"id": "job-1"}, poll_after=poll_after)
+    return call_id
+
+
+def silence(worker_id: str, *, seconds: int = 3600) -> None:
+    """Make the worker's last heartbeat old, by the database's clock."""
+    sql.run(f"UPDATE tasks_worker SET heartbeat_at = {sql.later('%s')} WHERE id = %s", [-seconds, worker_id])
+
+
+def age(task_id: str, column: str, seconds: float) -> None:
+    """Move one of a task's moments to so many seconds from now, by the database's clock."""
+    sql.run(f"UPDATE tasks_task SET {column} = {sql.later('%s')} WHERE id = %s", [seconds, task_id])
+
+
+def at_once(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Run each job on a thread of its own, all released together; their results in order."""
+    barrier = threading.Barrier(len(jobs))
+
+    def run(job: Callable[[], Result]) -> Result:
+        barrier.wait(30)
+        try:
+            return job()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        return list(threads.map(run, jobs))
+
+
+def breaches() -> list[str]:
+    """What `check_ledger` would list."""
+    return [f"{breach.rule}: {breach.subject}: {breach.detail}" for breach in ledger_check.check().breaches]
+
+
+@contextmanager
+def captured() -> Iterator[list[str]]:
+    """The statements of a block, as they were sent; without those that begin and end transactions."""
+    statements: list[str] = []
+    with CaptureQueriesContext(connection) as queries:
+        yield statements
+    statements += [q["sql"] for q in queries.captured_queries if not TRANSACTION.match(q["sql"])]
+
+
+def explained(statement: str) -> str:
+    """The plan of a captured statement, on one line per step."""
+    prefix = "EXPLAIN " if sql.is_postgresql() else "EXPLAIN QUERY PLAN "
+    with connection.cursor() as cursor:
+        cursor.execute(prefix + statement)
+        return "\n".join(str(row[-1]) for row in cursor.fetchall())
+
+
+@contextmanager
+def transactions() -> Iterator[list[str]]:
+    """The BEGINs of a block."""
+    begun: list[str] = []
+    with CaptureQueriesContext(connection) as queries:
+        yield begun
+    begun += [q["sql"] for q in queries.captured_queries if q["sql"].startswith(("BEGIN", "SAVEPOINT"))]

@@ -1,0 +1,175 @@
+"""The round robin over keys, as a pure function."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.dealing import Running, Waiting, by_priority, deal
+
+
+def route(number: int, *, channel: int = 1, priority: int = 10, weight: int = 1) -> dict[str, int]:
+    return {"route": number, "channel": channel, "priority": priority, "weight": weight}
+
+
+def group(key: int, **changes) -> Waiting:
+    fields = {
+        "key_id": key,
+        "account_id": key,
+        "route_set_id": 1,
+        "head": f"task_{key}",
+        "key_limit": 100,
+        "account_limit": 100,
+        "routes": [route(1)],
+    }
+    return Waiting(**fields | changes)
+
+
+def running(**changes) -> Running:
+    fields = {
+        "by_key": {},
+        "by_account": {},
+        "by_channel": {},
+        "total": 0,
+        "channel_limits": {},
+        "total_limit": None,
+    }
+    return Running(**fields | changes)
+
+
+def keys(groups, seats: int, *, last_key: int = 0, now: Running | None = None) -> list[int]:
+    return [seat.group.key_id for seat in deal(groups, now or running(), seats=seats, last_key=last_key)]
+
+
+def test_keys_take_turns():
+    assert keys([group(1), group(2), group(3)], 7) == [1, 2, 3, 1, 2, 3, 1]
+
+
+def test_the_turn_goes_on_after_the_last_key():
+    assert keys([group(1), group(2), group(3)], 4, last_key=2) == [3, 1, 2, 3]
+    assert keys([group(1), group(3)], 2, last_key=2) == [3, 1]
+    assert keys([group(1), group(2)], 2, last_key=9) == [1, 2]
+
+
+def test_no_seats_and_no_groups_give_nothing():
+    assert keys([group(1)], 0) == []
+    assert keys([], 5) == []
+
+
+def test_a_key_stops_at_its_limit_and_the_others_go_on():
+    assert keys([group(1, key_limit=2), group(2)], 5) == [1, 2, 1, 2, 2]
+
+
+def test_what_runs_already_counts_towards_the_limits():
+    assert keys([group(1, key_limit=2)], 5, now=running(by_key={1: 1})) == [1]
+    assert keys([group(1, account_limit=2)], 5, now=running(by_account={1: 2})) == []
+
+
+def test_keys_of_an_account_share_its_limit():
+    groups = [group(1, account_id=7, account_limit=3), group(2, account_id=7, account_limit=3), group(3)]
+    assert Counter(keys(groups, 9)) == {1: 2, 2: 1, 3: 6}
+
+
+def test_the_total_limit_stops_everything():
+    assert keys([group(1), group(2)], 9, now=running(total=5, total_limit=8)) == [1, 2, 1]
+    assert keys([group(1)], 9, now=running(total=9, total_limit=8)) == []
+    assert keys([group(1)], 9, now=running(total_limit=0)) == []
+
+
+def test_a_limit_of_zero_runs_nothing():
+    assert keys([group(1, key_limit=0), group(2, account_limit=0)], 9) == []
+
+
+def test_a_full_channel_does_not_block_the_other_tasks_of_the_key():
+    full = group(1, route_set_id=1, head="task_a")
+    free = group(1, route_set_id=2, head="task_b", routes=[route(2, channel=2)])
+    seats = deal([full, free], running(by_channel={1: 3}, channel_limits={1: 3}), seats=3, last_key=0)
+    assert [(seat.group.route_set_id, seat.channel_id) for seat in seats] == [(2, 2)] * 3
+
+
+def test_the_oldest_group_of_a_key_is_served_first():
+    young = group(1, route_set_id=1, head="task_b")
+    old = group(1, route_set_id=2, head="task_a")
+    (seat,) = deal([young, old], running(), seats=1, last_key=0)
+    assert seat.group is old
+
+
+def test_a_full_channel_gives_way_to_the_next_route():
+    routes = [route(1, channel=1, priority=1), route(2, channel=2, priority=2)]
+    seats = deal([group(1, routes=routes)], running(channel_limits={1: 2}), seats=4, last_key=0)
+    assert [(seat.route_id, seat.channel_id) for seat in seats] == [(1, 1), (1, 1), (2, 2), (2, 2)]
+
+
+def test_a_channel_of_limit_zero_is_never_used():
+    assert keys([group(1)], 3, now=running(channel_limits={1: 0})) == []
+
+
+def test_routes_are_tried_by_priority():
+    routes = [route(n, priority=p) for n, p in ((1, 30), (2, -5), (3, 20))]
+    assert [row["route"] for row in by_priority(routes)] == [2, 3, 1]
+
+
+def test_equal_priorities_share_by_weight():
+    random.seed(7)
+    routes = [route(1, weight=1), route(2, weight=3)]
+    firsts = Counter(by_priority(routes)[0]["route"] for _ in range(4_000))
+    assert firsts[2] == pytest.approx(3_000, abs=150)
+
+
+def test_a_weight_of_zero_comes_last_of_its_priority():
+    routes = [route(1, weight=0), route(2), route(3, priority=20)]
+    assert all([row["route"] for row in by_priority(routes)] == [2, 1, 3] for _ in range(50))
+
+
+LIMIT = st.integers(0, 4)
+GROUPS = st.lists(
+    st.builds(
+        lambda key, route_set, channel, head: group(
+            key,
+            account_id=key % 2,
+            route_set_id=route_set,
+            head=f"task_{head:02}",
+            routes=[route(channel, channel=channel)],
+        ),
+        st.integers(1, 4),
+        st.integers(1, 3),
+        st.integers(1, 3),
+        st.integers(0, 99),
+    ),
+    max_size=8,
+    unique_by=lambda g: (g.key_id, g.route_set_id),
+)
+
+
+@given(GROUPS, st.integers(0, 30), st.integers(0, 5), LIMIT, LIMIT, LIMIT, st.none() | st.integers(0, 10))
+def test_no_limit_is_ever_passed(groups, seats, last_key, key_limit, account_limit, channel_limit, total_limit):
+    limited = [
+        group(
+            g.key_id,
+            account_id=g.account_id,
+            route_set_id=g.route_set_id,
+            head=g.head,
+            routes=g.routes,
+            key_limit=key_limit,
+            account_limit=account_limit,
+        )
+        for g in groups
+    ]
+    now = running(channel_limits=dict.fromkeys((1, 2, 3), channel_limit), total_limit=total_limit)
+    dealt = deal(limited, now, seats=seats, last_key=last_key)
+    assert len(dealt) <= min(seats, seats if total_limit is None else total_limit)
+    for counted, limit in (
+        (Counter(seat.group.key_id for seat in dealt), key_limit),
+        (Counter(seat.group.account_id for seat in dealt), account_limit),
+        (Counter(seat.channel_id for seat in dealt), channel_limit),
+    ):
+        assert max(counted.values(), default=0) <= limit
+
+
+@given(GROUPS, st.integers(1, 30))
+def test_unlimited_keys_differ_by_at_most_one_seat(groups, seats):
+    counted = Counter(keys(groups, seats))
+    assert sum(counted.values()) == (seats if groups else 0)
+    assert not counted or max(counted.values()) - min(counted[g.key_id] for g in groups) <= 1

@@ -1,0 +1,62 @@
+"""How long tasks of a model usually take."""
+
+from tasks import eta, lifecycle
+from tests.rows import make_account, make_key
+from tests.tasks import steps
+
+
+def took(key, worker, seconds: list[float], body=None, *, status: str = "succeeded") -> None:
+    for each in seconds:
+        task = steps.start(key, worker, body)
+        steps.end(task, status)
+        steps.age(task.id, "created_at", -each)
+        steps.age(task.id, "finished_at", 0)
+
+
+def test_a_model_without_a_success_has_none(key, image_model, worker):
+    took(key, worker, [9.0], status="failed")
+    assert eta.usual(image_model.pk) is None
+
+
+def test_the_middle_and_the_ninth_tenth_are_told(key, image_model, worker):
+    took(key, worker, [float(n) for n in range(1, 11)])
+    assert eta.usual(image_model.pk) == {"p50": 6.0, "p90": 10.0}
+
+
+def test_one_success_is_both(key, image_model, worker):
+    took(key, worker, [12.3])
+    assert eta.usual(image_model.pk) == {"p50": 12.3, "p90": 12.3}
+
+
+def test_models_are_told_apart(key, image_model, video_model, worker):
+    took(key, worker, [5.0])
+    took(key, worker, [60.0], steps.VIDEO)
+    assert [eta.usual(model.pk)["p50"] for model in (image_model, video_model)] == [5.0, 60.0]
+
+
+def test_yesterdays_successes_do_not_count(key, image_model, worker):
+    took(key, worker, [5.0])
+    task = steps.start(key, worker)
+    steps.end(task)
+    steps.age(task.id, "created_at", -90_000)
+    steps.age(task.id, "finished_at", -86_401)
+    assert eta.usual(image_model.pk)["p90"] == 5.0
+
+
+def test_only_the_latest_successes_count(image_model, worker):
+    account = make_account("busy", usd="100", max_queued=300, max_running=300)
+    key = make_key(account, max_queued=300, max_running=300)
+    old = steps.submitted_many(key, eta.SAMPLE + 30)[:30]
+    tasks = steps.claimed(worker, seats=300)
+    lifecycle.end([steps.ending(task, "succeeded", success=steps.success(assets=0)) for task in tasks])
+    for task_id in old:
+        steps.age(task_id, "created_at", -2_000)
+        steps.age(task_id, "finished_at", -1_000)
+    assert eta.usual(image_model.pk)["p90"] < 500
+
+
+def test_many_models_cost_one_statement_every_few_seconds(key, image_model, video_model, django_assert_max_num_queries):
+    with django_assert_max_num_queries(2):
+        for _ in range(20):
+            for model in (image_model, video_model):
+                eta.usual(model.pk)

@@ -1,0 +1,133 @@
+"""The decision over a list of drafts: pure, in order, with running totals."""
+
+import pytest
+
+from billing.ledger import AccountState
+from common.errors import InsufficientBalance, QueueLimitExceeded
+from tasks.limits import Known, Standing, decide, read_standing
+from tests.rows import make_key
+from tests.tasks import steps
+
+
+def standing(key, *, queued: int = 0, of_others: int = 0, key_limit: int = 100, known=()) -> Standing:
+    return Standing(
+        queued={(key.account.pk, key.id): queued, (key.account.pk, -1): of_others, (-1, -2): 10_000},
+        key_limits={key.id: key_limit},
+        known={(key.id, k): Known(task_id=f"task_{k}", body_digest="") for k in known},
+    )
+
+
+def state(key, *, available: int = 10_000_000, max_queued: int = 200) -> dict[int, AccountState]:
+    return {key.account.pk: AccountState(balance_micros=available + 7, held_micros=7, max_queued=max_queued)}
+
+
+@pytest.fixture
+def draft(key, image_model):
+    return steps.drafted(key)
+
+
+def kinds(outcomes) -> list[str | None]:
+    return [outcome and type(outcome).__name__ for outcome in outcomes]
+
+
+def test_what_is_allowed_is_created(key, draft):
+    assert decide([draft], state(key), standing(key)) == [None]
+
+
+def test_the_last_seat_of_the_key_is_given_once(key, draft):
+    outcomes = decide([draft] * 3, state(key), standing(key, queued=3, key_limit=4))
+    assert kinds(outcomes) == [None, "QueueLimitExceeded", "QueueLimitExceeded"]
+
+
+def test_the_account_limit_counts_all_its_keys(key, draft):
+    outcomes = decide([draft] * 2, state(key, max_queued=10), standing(key, queued=1, of_others=8))
+    assert kinds(outcomes) == [None, "QueueLimitExceeded"]
+
+
+def test_a_refusal_by_limit_names_whose_limit_it_is(key, draft):
+    (of_key,) = decide([draft], state(key), standing(key, queued=5, key_limit=5))
+    (of_account,) = decide([draft], state(key, max_queued=5), standing(key, of_others=5))
+    assert "API key" in of_key.message
+    assert "5" in of_key.message
+    assert "account" in of_account.message
+    assert of_key.headers["Retry-After"]
+
+
+def test_a_limit_of_zero_refuses_everything(key, draft):
+    assert kinds(decide([draft], state(key), standing(key, key_limit=0))) == ["QueueLimitExceeded"]
+
+
+def test_the_last_money_is_spent_once(key, draft):
+    outcomes = decide([draft] * 3, state(key, available=80_000), standing(key))
+    assert kinds(outcomes) == [None, None, "InsufficientBalance"]
+
+
+def test_one_micro_less_than_the_estimate_is_not_enough(key, draft):
+    assert kinds(decide([draft], state(key, available=39_999), standing(key))) == ["InsufficientBalance"]
+    assert decide([draft], state(key, available=40_000), standing(key)) == [None]
+
+
+def test_the_queue_limit_is_told_before_the_balance(key, draft):
+    (outcome,) = decide([draft], state(key, available=0), standing(key, queued=1, key_limit=1))
+    assert isinstance(outcome, QueueLimitExceeded)
+
+
+def test_a_cheaper_draft_after_a_refused_one_still_fits(key, image_model):
+    dear, cheap = steps.drafted(key, params={"prompt": "x", "n": 4}), steps.drafted(key)
+    outcomes = decide([dear, cheap], state(key, available=40_000), standing(key))
+    assert kinds(outcomes) == ["InsufficientBalance", None]
+
+
+def test_a_known_key_is_answered_whatever_limits_and_money_say(key, image_model):
+    draft = steps.drafted(key, idempotency_key="k")
+    (outcome,) = decide([draft], state(key, available=0), standing(key, queued=9, key_limit=0, known=["k"]))
+    assert outcome == Known(task_id="task_k", body_digest="")
+
+
+def test_the_second_of_a_batch_is_a_replay_of_the_first(key, image_model):
+    first, second = (steps.drafted(key, idempotency_key="k", digest=digit * 64) for digit in "ab")
+    assert decide([first, second], state(key, available=40_000), standing(key)) == [
+        None,
+        Known(task_id=first.task_id, body_digest="a" * 64),
+    ]
+
+
+def test_a_refused_draft_does_not_use_its_key_up(key, image_model):
+    dear = steps.drafted(key, idempotency_key="k", params={"prompt": "x", "n": 4})
+    cheap = steps.drafted(key, idempotency_key="k")
+    outcomes = decide([dear, cheap], state(key, available=40_000), standing(key))
+    assert kinds(outcomes) == ["InsufficientBalance", None]
+
+
+def test_accounts_and_keys_do_not_share_their_figures(key, other_key, image_model):
+    drafts = [steps.drafted(key), steps.drafted(other_key), steps.drafted(key)]
+    accounts = state(key, available=40_000) | state(other_key, available=40_000)
+    merged = standing(key)
+    merged.key_limits[other_key.id] = 1
+    assert kinds(decide(drafts, accounts, merged)) == [None, None, "InsufficientBalance"]
+
+
+def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):
+    (outcome,) = decide([draft], state(key, available=-1), standing(key))
+    assert isinstance(outcome, InsufficientBalance)
+
+
+def test_the_standing_is_read_in_one_statement(account, key, other_key, image_model, django_assert_num_queries):
+    sibling = make_key(account, "sibling", max_queued=7)
+    steps.submitted_many(key, 3)
+    steps.submitted(sibling, idempotency_key="k", digest="d" * 64)
+    steps.submitted(other_key)
+    drafts = [steps.drafted(key), steps.drafted(sibling, idempotency_key="k"), steps.drafted(key, idempotency_key="k")]
+    with django_assert_num_queries(1):
+        found = read_standing(drafts)
+    assert found.queued == {(account.pk, key.id): 3, (account.pk, sibling.id): 1}
+    assert found.key_limits == {key.id: 100, sibling.id: 7}
+    assert [(owner, k, known.body_digest) for (owner, k), known in found.known.items()] == [(sibling.id, "k", "d" * 64)]
+
+
+def test_running_and_ended_tasks_are_not_queued(key, image_model, worker):
+    steps.submitted_many(key, 3)
+    first, _, _ = steps.claimed(worker)
+    steps.end(first)
+    draft = steps.drafted(key)
+    assert read_standing([draft]).queued == {}

@@ -1,0 +1,135 @@
+"""The statements of the hot paths keep to their indexes, with as many ended tasks as a busy service has."""
+
+import os
+from dataclasses import asdict
+from functools import partial
+
+import pytest
+
+from common import ids, sql
+from tasks import calls, leases, limits, listing, queue, representation
+from tasks.gate import admit
+from tasks.models import RouteSet, Task
+from tests.databases import is_postgresql
+from tests.rows import IssuedKey, make_account, make_key
+from tests.tasks import steps
+
+# VACUUM runs outside of transactions; SQLite has none of it, and would take long to delete so many rows.
+pytestmark = pytest.mark.django_db(transaction=is_postgresql(os.environ["DATABASE_URL"]))
+
+ENDED, QUEUED, RUNNING, KEYS = 20_000, 500, 200, 50
+COLUMNS = (
+    "id text, key bigint, secret bigint, account bigint, model bigint, status text, routes bigint, k text, "
+    "actual bigint, price json, worker text, channel bigint"
+)
+INSERT_TASKS = """
+INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,
+    attempt, requeues, route_set_id, open_routes_id, idempotency_key, body_digest, estimated_micros, actual_micros,
+    price, deadline_at, created_at, finished_at, worker_id, channel_id)
+SELECT r.id, r.key, r.secret, r.account, 'async', 'aurora-image', r.model, 'image', r.status,
+    0, 0, r.routes, r.routes, r.k, '', 0, r.actual,
+    r.price, {later}, {now}, CASE WHEN r.actual IS NOT NULL THEN {now} END, r.worker, r.channel
+FROM {rows} WHERE true
+"""
+INSERT_CALLS = """
+INSERT INTO tasks_call (task_id, attempt, position, worker_id, route_id, target, request_digest, state, faults,
+    copy_faults, created_at, next_poll_at)
+SELECT id, attempt, 0, %s, 1, price, '', CASE status WHEN 'running' THEN 'accepted' ELSE 'done' END, 0, 0, {now}, {now}
+FROM tasks_task WHERE status <> 'queued'
+"""
+
+
+@pytest.fixture
+def keys(image_model, image_channel, worker) -> list[IssuedKey]:
+    """Fifty keys with 20,000 ended, 500 queued and 200 running tasks, each but the queued ones with a call."""
+    image_channel.max_running = 300
+    image_channel.save()
+    keys = [make_key(make_account(f"account {n}", max_running=90), max_running=90) for n in range(KEYS)]
+    routes = RouteSet.objects.get(id=steps.drafted(keys[0]).route_set_id)
+    common = {"model": image_model.pk, "routes": routes.pk, "price": sql.document(asdict(steps.UPSTREAM))}
+    rows = []
+    for number in range(ENDED + QUEUED + RUNNING):
+        place = number * 7_919 % (ENDED + QUEUED + RUNNING)  # the living are spread among the ended
+        status = "queued" if place < QUEUED else "running" if place < QUEUED + RUNNING else "succeeded"
+        key = keys[number % KEYS]
+        row = {
+            "id": ids.PREFIX + ids.encode(number << 40),
+            "key": key.id,
+            "secret": key.id,
+            "account": key.account.pk,
+            "status": status,
+            "k": f"order-{number}" if number % 2 else None,
+            "actual": 0 if status == "succeeded" else None,
+            "worker": worker if status == "running" else None,
+            "channel": image_channel.pk if status != "queued" else None,
+        }
+        rows.append(common | row)
+    if sql.is_postgresql():
+        sql.run("TRUNCATE tasks_task CASCADE")  # what rolled-back tests left behind makes its indexes look large
+    secrets = {key.id: key.record.secrets.get().pk for key in keys}
+    packed = sql.pack(row | {"secret": secrets[row["key"]]} for row in rows)
+    sql.run(INSERT_TASKS.format(now=sql.now(), later=sql.later("3600"), rows=sql.rows(COLUMNS)), [packed])
+    sql.run(INSERT_CALLS.format(now=sql.now()), [worker])
+    sql.run("VACUUM ANALYZE" if sql.is_postgresql() else "ANALYZE")
+    return keys
+
+
+def is_full_scan(line: str) -> bool:
+    """Whether a step of a plan reads tasks or calls from end to end."""
+    if sql.is_postgresql():
+        return "Seq Scan on tasks_task " in line or "Seq Scan on tasks_call " in line
+    words = line.split()
+    return words[:1] == ["SCAN"] and words[1] in ("tasks_task", "tasks_call") and "INDEX" not in words
+
+
+def plan_of(statements: list[str], part: str, *indexes: str) -> str:
+    """The plan of the first statement with this part; it uses these indexes and scans nothing large."""
+    plan = steps.explained(next(found for found in statements if part in found))
+    assert not any(map(is_full_scan, plan.splitlines())), plan
+    assert all(index in plan for index in indexes), plan
+    return plan
+
+
+def test_a_claim_reads_groups_counts_and_tasks_by_index(keys):
+    with steps.captured() as statements:
+        assert queue.has_waiting()
+        assert len(steps.claimed(steps.worker(), seats=50)) == 50
+    plan_of(statements, "SELECT 1 FROM tasks_task")
+    plan_of(statements, "g.open_routes_id", "task_claim")
+    plan_of(statements, "'channel'", "task_channel")
+    plan_of(statements, "SELECT id FROM tasks_task WHERE key_id", "task_claim")
+    plan_of(statements, "UPDATE tasks_task")
+
+
+def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
+    with steps.captured() as statements:
+        admit(f"Bearer {keys[1].secret}", idempotency_key="order-1")
+        found = limits.read_standing([steps.drafted(key, idempotency_key="order-1") for key in keys[:2]])
+    plan_of(statements, "accounts_keysecret", "task_idempotency")
+    plan_of(statements, "'limit'", "task_idempotency")  # and one of the indexes that know only live tasks
+    assert sum(found.queued.values()) == 2 * QUEUED / KEYS
+    assert list(found.known) == [(keys[1].id, "order-1")]
+
+
+def test_polls_and_dead_workers_are_looked_for_by_index(keys, worker, other_worker):
+    with steps.captured() as busy:
+        assert len(calls.due(worker, limit=50)) == 50
+    with steps.captured() as idle:
+        assert calls.due(other_worker, limit=50) == []
+    for statements in (busy, idle):
+        plan_of(statements, "next_poll_at", "call_due")
+    steps.silence(worker)
+    with steps.captured() as statements:
+        assert leases.dead_workers("") == [worker]
+    plan_of(statements, "heartbeat_at", "task_worker")
+
+
+def test_a_task_and_a_page_are_read_by_index(keys):
+    task = Task.objects.filter(status="queued").latest("id")
+    for read in (
+        partial(representation.find_one, task.key_id, task.id),
+        partial(listing.page, keys[1].id, {"limit": "100"}),
+    ):
+        with steps.captured() as statements:
+            assert read()
+        plan_of(statements, "tasks_taskpayload", "task_claim")

@@ -1,0 +1,251 @@
+"""Claims: limits and fairness, counted from rows."""
+
+from collections import Counter
+
+import pytest
+
+from accounts.models import Account, ApiKey
+from catalog.models import Channel, Route
+from tasks import cancellation, queue
+from tasks.models import ClaimTurn, ServiceState, Task, TaskEvent
+from tests.rows import make_account, make_channel, make_key, make_model, make_route
+from tests.tasks import steps
+
+
+def statuses() -> Counter[str]:
+    return Counter(Task.objects.values_list("status", flat=True))
+
+
+@pytest.fixture
+def roomy(db):
+    """A key with high limits and plenty of money."""
+    account = make_account("roomy", usd="1000", max_queued=2_000, max_running=2_000)
+    return make_key(account, max_queued=2_000, max_running=2_000)
+
+
+def test_a_claim_starts_the_oldest_tasks(key, image_model, worker):
+    ids = steps.submitted_many(key, 5)
+    claimed = steps.claimed(worker, seats=3)
+    assert sorted(task.id for task in claimed) == sorted(ids)[:3]
+    assert statuses() == {"running": 3, "queued": 2}
+
+
+def test_a_started_task_knows_its_worker_route_and_deadline(key, image_model, image_channel, worker):
+    task = steps.start(key, worker)
+    row = Task.objects.get(id=task.id)
+    assert (row.status, row.attempt, row.worker_id, row.channel_id) == ("running", 1, worker, image_channel.pk)
+    assert row.route_id == task.route_id == Route.objects.get().pk
+    assert (row.deadline_at - row.started_at).total_seconds() == pytest.approx(900, abs=0.1)
+    assert (task.deadline_at, task.deadline_seconds, task.modality) == (row.deadline_at, 900, "image")
+    assert (task.key_id, task.requeues, task.open_routes_id) == (key.id, 0, row.route_set_id)
+
+
+def test_a_video_has_its_own_execution_deadline(key, video_model, worker):
+    task = steps.start(key, worker, steps.VIDEO)
+    row = Task.objects.get(id=task.id)
+    assert (row.deadline_at - row.started_at).total_seconds() == pytest.approx(7_200, abs=0.1)
+
+
+def test_a_start_is_one_event(key, image_model, worker):
+    task = steps.start(key, worker)
+    assert list(TaskEvent.objects.order_by("id").values_list("status", "attempt")) == [("queued", 0), ("running", 1)]
+    assert task.attempt == 1
+
+
+def test_nothing_is_claimed_twice(key, image_model, worker, other_worker):
+    steps.submitted(key)
+    assert len(steps.claimed(worker)) == 1
+    assert steps.claimed(other_worker) == ()
+
+
+def test_no_seats_claim_nothing(key, image_model, worker):
+    steps.submitted(key)
+    assert steps.claimed(worker, seats=0) == ()
+
+
+def test_an_empty_queue_gives_nothing(worker):
+    assert steps.claimed(worker) == ()
+    assert not queue.has_waiting()
+
+
+def test_waiting_is_noticed(key, image_model, worker):
+    steps.submitted(key)
+    assert queue.has_waiting()
+    steps.claimed(worker)
+    assert not queue.has_waiting()
+
+
+def test_the_key_limit_holds_and_frees_with_an_end(account, image_model, worker):
+    key = make_key(account, max_running=2)
+    steps.submitted_many(key, 5)
+    first, _ = steps.claimed(worker)
+    assert steps.claimed(worker) == ()
+    steps.end(first)
+    assert len(steps.claimed(worker)) == 1
+
+
+def test_the_account_limit_counts_all_its_keys(image_model, worker):
+    account = make_account("small", max_running=3)
+    for name in ("one", "two"):
+        steps.submitted_many(make_key(account, name), 3)
+    assert len(steps.claimed(worker)) == 3
+    assert steps.claimed(worker) == ()
+    assert {count for _, count in Counter(Task.objects.filter(status="running").values_list("key")).items()} == {1, 2}
+
+
+def test_the_channel_limit_counts_all_accounts(key, other_key, image_model, image_channel, worker):
+    Channel.objects.filter(pk=image_channel.pk).update(max_running=3)
+    for owner in (key, other_key):
+        steps.submitted_many(owner, 3)
+    assert len(steps.claimed(worker)) == 3
+    assert steps.claimed(worker) == ()
+
+
+def test_the_total_limit_counts_everything(key, other_key, image_model, video_model, worker):
+    ServiceState.objects.update(max_running=2)
+    steps.submitted(key, steps.VIDEO)
+    for owner in (key, other_key):
+        steps.submitted_many(owner, 2)
+    assert len(steps.claimed(worker)) == 2
+    assert steps.claimed(worker) == ()
+
+
+@pytest.mark.parametrize("limit", ["key", "account", "channel", "total"])
+def test_a_changed_limit_holds_from_the_next_claim_on(key, image_model, worker, limit):
+    narrow = {
+        "key": lambda n: ApiKey.objects.update(max_running=n),
+        "account": lambda n: Account.objects.update(max_running=n),
+        "channel": lambda n: Channel.objects.update(max_running=n),
+        "total": lambda n: ServiceState.objects.update(max_running=n),
+    }[limit]
+    steps.submitted_many(key, 4)
+    narrow(0)
+    assert steps.claimed(worker) == ()
+    narrow(3)
+    assert len(steps.claimed(worker)) == 3
+
+
+def test_a_limit_below_what_runs_already_starts_nothing(key, image_model, worker):
+    steps.submitted_many(key, 4)
+    assert len(steps.claimed(worker, seats=3)) == 3
+    ApiKey.objects.update(max_running=1)
+    assert steps.claimed(worker) == ()
+    assert statuses() == {"running": 3, "queued": 1}
+
+
+def test_a_key_with_a_thousand_queued_does_not_starve_one_with_ten(roomy, key, image_model, worker):
+    steps.submitted_many(roomy, 1_000)
+    steps.submitted_many(key, 10)
+    started = [task.key_id for _ in range(10) for task in steps.claimed(worker, seats=2)]
+    assert Counter(started) == {roomy.id: 10, key.id: 10}
+
+
+def test_starts_interleave_within_one_claim(roomy, key, image_model, worker):
+    steps.submitted_many(roomy, 1_000)
+    steps.submitted_many(key, 10)
+    assert Counter(task.key_id for task in steps.claimed(worker, seats=20)) == {roomy.id: 10, key.id: 10}
+
+
+def test_the_turn_rotates_over_the_keys(account, image_model, worker):
+    keys = [make_key(account, name) for name in "abc"]
+    for key in keys:
+        steps.submitted_many(key, 3)
+    started = [task.key_id for _ in range(9) for task in steps.claimed(worker, seats=1)]
+    ids = [key.id for key in keys]
+    assert started == ids * 3
+    assert ClaimTurn.objects.get().last_key == ids[-1]
+
+
+def test_a_full_channel_does_not_block_other_tasks_of_the_key(key, image_model, video_model, image_channel, worker):
+    Channel.objects.filter(pk=image_channel.pk).update(max_running=1)
+    steps.submitted_many(key, 3)
+    films = [steps.submitted(key, steps.VIDEO) for _ in range(2)]
+    started = steps.claimed(worker) + steps.claimed(worker)
+    assert Counter(task.modality for task in started) == {"image": 1, "video": 2}
+    assert {task.id for task in started if task.modality == "video"} == set(films)
+
+
+def test_a_full_channel_gives_way_to_the_next_route(plan, key, image_model, image_channel, worker):
+    spare = make_channel("spare", "openai_images", "https://spare.provider.example/v1")
+    make_route(plan, image_model, spare, upstream_model="gpt-image-2", priority=20)
+    Channel.objects.filter(pk=image_channel.pk).update(max_running=1)
+    steps.submitted_many(key, 3)
+    steps.claimed(worker)
+    assert Counter(Task.objects.values_list("channel_id", flat=True)) == {image_channel.pk: 1, spare.pk: 2}
+
+
+def test_a_route_that_has_moved_to_another_channel_counts_there(key, image_model, image_channel, worker):
+    steps.submitted_many(key, 3)
+    narrow = make_channel("narrow", "openai_images", "https://narrow.provider.example/v1", max_running=1)
+    narrow.channel_models.create(model=image_model, upstream_model="gpt-image-2")
+    route = Route.objects.get()
+    route.channel = narrow
+    route.save()
+    (task,) = steps.claimed(worker)
+    assert Task.objects.get(id=task.id).channel_id == narrow.pk
+    assert steps.claimed(worker) == ()
+
+
+def test_tasks_whose_routes_are_gone_are_reported_and_stay_queued(key, image_model, worker):
+    task_id = steps.submitted(key)
+    Route.objects.all().delete()
+    claim = queue.claim(worker, seats=5)
+    assert claim.tasks == ()
+    assert claim.routeless == ((key.id, Task.objects.get(id=task_id).open_routes_id),)
+
+
+@pytest.mark.parametrize("disable", ["route", "channel", "channel model"])
+def test_a_disabled_route_is_gone(key, image_model, image_channel, worker, disable):
+    steps.submitted(key)
+    {
+        "route": Route.objects,
+        "channel": Channel.objects,
+        "channel model": image_channel.channel_models,
+    }[disable].update(enabled=False)
+    assert queue.claim(worker, seats=5).routeless
+
+
+def test_routes_that_are_gone_do_not_hold_up_the_others(key, image_model, video_model, worker):
+    steps.submitted(key)
+    film = steps.submitted(key, steps.VIDEO)
+    Route.objects.filter(model=image_model).delete()
+    claim = queue.claim(worker, seats=5)
+    assert [task.id for task in claim.tasks] == [film]
+    assert len(claim.routeless) == 1
+
+
+def test_a_disabled_key_still_gets_its_tasks_run(key, image_model, worker):
+    steps.submitted(key)
+    ApiKey.objects.update(disabled_at="2026-01-01T00:00:00Z")
+    assert len(steps.claimed(worker)) == 1
+
+
+def test_a_canceled_task_is_not_claimed(key, image_model, worker):
+    cancellation.cancel(key.id, steps.submitted(key))
+    assert steps.claimed(worker) == ()
+
+
+def test_a_task_past_its_queue_deadline_is_not_started(key, image_model, worker):
+    task_id = steps.submitted(key)
+    steps.age(task_id, "deadline_at", -1)
+    assert not queue.has_waiting()
+    assert steps.claimed(worker) == ()
+    steps.age(task_id, "deadline_at", 60)
+    assert [task.id for task in steps.claimed(worker)] == [task_id]
+
+
+def test_a_claim_of_one_key_costs_a_fixed_number_of_statements(roomy, image_model, worker):
+    steps.submitted_many(roomy, 200)
+    steps.claimed(worker, seats=1)
+    with steps.captured() as statements:
+        assert len(steps.claimed(worker, seats=100)) == 100
+    assert len(statements) <= 8, "\n".join(statements)
+
+
+def test_tasks_of_different_routes_are_different_groups_of_a_key(plan, key, image_channel, worker):
+    for name in ("one", "two"):
+        model = make_model(name, "image", plan=plan, prices={"*": "0.01"}, pricing_mode="per_request")
+        make_route(plan, model, image_channel, upstream_model="gpt-image-2")
+        steps.submitted(key, model=name)
+    started = steps.claimed(worker) + steps.claimed(worker)
+    assert len({task.open_routes_id for task in started}) == 2

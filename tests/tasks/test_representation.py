@@ -1,0 +1,196 @@
+"""The task object in every state, and what it costs to read."""
+
+import re
+
+import pytest
+
+from callbacks.models import Delivery
+from common import sql
+from tasks import cancellation, representation
+from tasks.models import Asset, Task
+from tasks.representation import etag, find_one, represent
+from tests.rows import make_key
+from tests.tasks import steps
+
+HOOK = "https://hooks.example.com/"
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+FIELDS = {
+    *("id", "status", "modality", "model", "created_at", "started_at", "finished_at", "estimated_cost", "actual_cost"),
+    *("result", "assets", "metadata", "error", "progress", "queue_position", "callback"),
+}
+
+
+def shown(key, task_id: str) -> dict:
+    found = find_one(key.id, task_id)
+    assert found is not None
+    return represent(found)
+
+
+def absent(task: dict) -> set[str]:
+    return {name for name, value in task.items() if value is None}
+
+
+def test_a_queued_task(key, image_model):
+    task = shown(key, task_id := steps.submitted(key, metadata={"order": "A-17"}))
+    assert set(task) == FIELDS
+    assert (task["id"], task["status"], task["modality"], task["model"]) == (task_id, "queued", "image", "aurora-image")
+    assert (task["estimated_cost"], task["assets"], task["metadata"]) == (0.04, [], {"order": "A-17"})
+    assert task["queue_position"] == 1
+    assert MOMENT.fullmatch(task["created_at"])
+    assert absent(task) == FIELDS - {
+        *("id", "status", "modality", "model", "created_at", "estimated_cost", "assets", "metadata", "queue_position")
+    }
+
+
+def test_a_running_task(key, image_model, worker):
+    task = steps.start(key, worker)
+    sql.run("UPDATE tasks_task SET progress = 40")
+    found = shown(key, task.id)
+    assert (found["status"], found["progress"], found["queue_position"]) == ("running", 40, None)
+    assert MOMENT.fullmatch(found["started_at"])
+    assert (found["finished_at"], found["actual_cost"], found["result"], found["assets"]) == (None, None, None, [])
+
+
+def test_a_succeeded_task_shows_its_assets_in_order(key, image_model, worker):
+    task = steps.start(key, worker)
+    steps.end(task, success=steps.success(30_000, assets=4))
+    found = shown(key, task.id)
+    assert (found["status"], found["actual_cost"], found["progress"]) == ("succeeded", 0.03, 100)
+    assert [asset["index"] for asset in found["assets"]] == [0, 1, 2, 3]
+    assert (found["assets"][0]["width"], found["assets"][0]["height"], found["assets"][0]["kind"]) == (8, 6, "image")
+    assert MOMENT.fullmatch(found["finished_at"])
+    assert found["error"] is None
+
+
+def test_the_result_repeats_index_kind_and_url(key, image_model, worker):
+    task = steps.start(key, worker)
+    steps.end(task, success=steps.success(assets=2))
+    found = shown(key, task.id)
+    assert found["result"] == {
+        "duration": 0,
+        "data": [{name: asset[name] for name in ("index", "kind", "url")} for asset in found["assets"]],
+    }
+
+
+@pytest.mark.parametrize("seconds", [5, 4.2])
+def test_a_video_shows_its_billed_seconds(key, video_model, worker, seconds):
+    task = steps.start(key, worker, steps.VIDEO)
+    film = steps.asset(kind="video", content_type="video/mp4", duration_seconds=4.25)
+    steps.end(task, success=steps.Success(actual_micros=420_000, seconds=seconds, assets=(film,)))
+    found = shown(key, task.id)
+    assert found["result"]["duration"] == seconds
+    assert found["assets"][0]["duration"] == 4.25
+
+
+@pytest.mark.parametrize("status", ["failed", "timeout"])
+def test_a_failed_task_shows_its_error(key, image_model, worker, status):
+    task = steps.start(key, worker)
+    steps.end(task, status)
+    found = shown(key, task.id)
+    assert (found["status"], found["actual_cost"], found["result"], found["assets"]) == (status, 0, None, [])
+    assert found["error"] == {"type": steps.FAILURE.type, "message": steps.FAILURE.message, "retryable": True}
+
+
+def test_a_canceled_task_costs_nothing_and_has_no_error(key, image_model):
+    task_id = steps.submitted(key)
+    cancellation.cancel(key.id, task_id)
+    found = shown(key, task_id)
+    assert (found["status"], found["actual_cost"], found["error"], found["started_at"]) == ("canceled", 0, None, None)
+
+
+def test_a_promised_callback_is_pending(key, image_model):
+    found = shown(key, steps.submitted(key, callback_url=HOOK))
+    assert found["callback"] == {"status": "pending", "attempts": 0, "next_attempt_at": None}
+
+
+def test_an_owed_callback_shows_its_delivery(key, image_model, worker):
+    task = steps.start(key, worker, callback_url=HOOK)
+    steps.end(task)
+    Delivery.objects.update(attempts=3)
+    callback = shown(key, task.id)["callback"]
+    assert (callback["status"], callback["attempts"]) == ("pending", 3)
+    assert MOMENT.fullmatch(callback["next_attempt_at"])
+
+
+def test_a_delivered_callback_has_no_next_attempt(key, image_model, worker):
+    task = steps.start(key, worker, callback_url=HOOK)
+    steps.end(task)
+    Delivery.objects.update(status="delivered", attempts=1, next_attempt_at=None)
+    assert shown(key, task.id)["callback"] == {"status": "delivered", "attempts": 1, "next_attempt_at": None}
+
+
+def test_the_position_is_counted_in_the_keys_own_queue(account, key, other_key, image_model, worker):
+    steps.submitted_many(other_key, 2)
+    steps.submitted_many(make_key(account, "sibling"), 2)
+    ids = sorted(steps.submitted_many(key, 3))
+    assert [shown(key, task_id)["queue_position"] for task_id in ids] == [1, 2, 3]
+    cancellation.cancel(key.id, ids[0])
+    assert [shown(key, task_id)["queue_position"] for task_id in ids] == [None, 1, 2]
+
+
+def test_another_keys_task_is_not_found(account, key, other_key, image_model):
+    task_id = steps.submitted(key)
+    assert find_one(other_key.id, task_id) is None
+    assert find_one(make_key(account, "sibling").id, task_id) is None
+    assert find_one(key.id, "task_" + "0" * 26) is None
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "succeeded", "failed"])
+def test_reading_a_task_costs_one_statement_whatever_its_state(
+    key, image_model, worker, state, django_assert_num_queries
+):
+    task_id = steps.submitted(key, callback_url=HOOK)
+    if state != "queued":
+        (task,) = steps.claimed(worker)
+        if state == "succeeded":
+            steps.end(task, success=steps.success(assets=4))
+        elif state == "failed":
+            steps.end(task, "failed")
+    with django_assert_num_queries(1):
+        assert shown(key, task_id)["status"] == state
+
+
+def test_the_submissions_answer_has_its_six_fields(key, image_model):
+    found = find_one(key.id, steps.submitted(key))
+    assert set(representation.submission(found)) == {
+        "id",
+        "status",
+        "modality",
+        "model",
+        "created_at",
+        "estimated_cost",
+    }
+
+
+@pytest.mark.parametrize("metadata", [{"a": 1.5, "b": 2**62, "c": None, "d": True, "ü": "ä\"'\\"}, {}, None])
+def test_metadata_is_shown_as_it_was_sent(key, image_model, metadata):
+    assert shown(key, steps.submitted(key, metadata=metadata))["metadata"] == metadata
+
+
+def test_the_tag_of_an_unchanged_task_stays(key, image_model):
+    task_id = steps.submitted(key)
+    assert etag(find_one(key.id, task_id)) == etag(find_one(key.id, task_id))
+
+
+def test_the_tag_changes_with_whatever_is_shown(key, image_model, worker):
+    task_id = steps.submitted(key, callback_url=HOOK)
+    tags = [etag(find_one(key.id, task_id))]
+    (task,) = steps.claimed(worker)
+    tags.append(etag(find_one(key.id, task_id)))
+    sql.run("UPDATE tasks_task SET progress = 40")
+    tags.append(etag(find_one(key.id, task_id)))
+    steps.end(task)
+    tags.append(etag(find_one(key.id, task_id)))
+    Delivery.objects.update(attempts=1)
+    tags.append(etag(find_one(key.id, task_id)))
+    Asset.objects.update(deleted_at=Task.objects.get().created_at)
+    tags.append(etag(find_one(key.id, task_id)))
+    assert len(set(tags)) == len(tags)
+    assert all(re.fullmatch(r'"[0-9a-f]{32}"', tag) for tag in tags)
+
+
+def test_the_tag_changes_with_the_window_of_its_links(key, image_model, settings):
+    task_id = steps.submitted(key)
+    before = etag(find_one(key.id, task_id))
+    settings.ASSET_URL_TTL = 7
+    assert etag(find_one(key.id, task_id)) != before

@@ -1,0 +1,343 @@
+"""Submissions become queued tasks, in one transaction and a fixed number of statements."""
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.db import IntegrityError
+
+from billing.models import Hold, LedgerEntry
+from catalog.models import Plan, PlanChoice
+from common.errors import (
+    InsufficientBalance,
+    InvalidRequest,
+    PricingUnavailable,
+    QueueLimitExceeded,
+    StorageUnavailable,
+)
+from config.settings import asset_storage
+from tasks import submission
+from tasks.gate import admit
+from tasks.limits import Known
+from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
+from tasks.submission import Created
+from tests.rows import make_account, make_key, make_model, make_route
+from tests.tasks import steps
+from tests.tasks.param_requests import data_url
+
+METADATA = {
+    "order": "A-17",
+    'it\'s "50%"': "ü\\\n",
+    "n": 3,
+    "x": 0.25,
+    "big": 2**53,
+    "yes": True,
+    "no": False,
+    "none": None,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings) -> Path:
+    """Asset storage of the test's own."""
+    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(f"file://{tmp_path}")}
+    return tmp_path
+
+
+def files(folder: Path) -> int:
+    return sum(path.is_file() for path in folder.rglob("*"))
+
+
+def with_images(*contents: bytes) -> dict:
+    return {"prompt": "x", "images": [{"image_url": data_url(content=data_url_bytes(c))} for c in contents]}
+
+
+def data_url_bytes(content: bytes) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + content
+
+
+def test_a_submission_becomes_a_queued_task(key, image_model):
+    task = Task.objects.get(id=steps.submitted(key, metadata=METADATA, callback_url="https://hooks.example.com/x"))
+    assert (task.status, task.attempt, task.origin, task.modality) == ("queued", 0, "async", "image")
+    assert (task.key_id, task.account_id, task.secret_id) == (key.id, key.account.pk, key.record.secrets.get().pk)
+    assert (task.model_name, task.media_model_id) == ("aurora-image", image_model.pk)
+    assert (task.estimated_micros, task.actual_micros, task.idempotency_key) == (40_000, None, None)
+    assert task.callback_url == "https://hooks.example.com/x"
+    assert task.metadata == METADATA
+
+
+def test_a_task_without_metadata_and_callback_has_nulls(key, image_model):
+    steps.submitted(key)
+    assert Task.objects.filter(metadata__isnull=True, callback_url=None, error__isnull=True).count() == 1
+
+
+def test_an_empty_metadata_object_stays_one(key, image_model):
+    assert Task.objects.get(id=steps.submitted(key, metadata={})).metadata == {}
+
+
+def test_the_times_are_the_databases(key, image_model):
+    task = Task.objects.get(id=steps.submitted(key))
+    assert abs((task.created_at - datetime.now(UTC)).total_seconds()) < 5
+    assert (task.deadline_at - task.created_at).total_seconds() == pytest.approx(86_400, abs=0.01)
+
+
+def test_the_answer_carries_the_stored_moment(key, image_model):
+    outcome = submission.submit_one(steps.drafted(key))
+    assert isinstance(outcome, Created)
+    assert Task.objects.get(id=outcome.task_id).created_at == outcome.created_at
+
+
+def test_the_estimate_is_held_and_nothing_is_booked(key, image_model):
+    task_id = steps.submitted(key, params={"prompt": "x", "n": 3, "image_size": "2K"})
+    key.account.refresh_from_db()
+    assert (key.account.balance_micros, key.account.held_micros) == (10_000_000, 240_000)
+    hold = Hold.objects.get(reference=task_id)
+    assert (hold.amount_micros, hold.state, hold.account_id) == (240_000, "open", key.account.pk)
+    assert not LedgerEntry.objects.filter(reference=task_id).exists()
+    assert steps.breaches() == []
+
+
+def test_the_first_event_is_recorded(key, image_model):
+    task_id = steps.submitted(key)
+    assert list(TaskEvent.objects.values_list("task_id", "key_id", "status", "attempt")) == [
+        (task_id, key.id, "queued", 0)
+    ]
+
+
+def test_the_params_and_the_trace_are_kept(key, image_model):
+    payload = TaskPayload.objects.get(task_id=steps.submitted(key, params={"prompt": "a fox", "n": 2}))
+    assert payload.params == {"prompt": "a fox", "n": 2, "image_size": "1K", "aspect_ratio": "1:1"}
+    assert payload.trace["plan"] == "standard"
+    assert [route["kept"] for route in payload.trace["routes"]] == [True]
+
+
+def test_the_price_is_frozen_on_the_task(key, image_model):
+    task_id = steps.submitted(key, params={"prompt": "x", "n": 2})
+    image_model.prices = {"1K": "9"}
+    image_model.save()
+    price = Task.objects.get(id=task_id).price
+    assert price == {"mode": "image_matrix", "tier": "1K", "unit_micros": 40_000, "quantity": 2}
+
+
+@pytest.mark.parametrize(("resolution", "unit"), [("720p", 100_000), ("1080p", 200_000)])
+def test_a_video_is_priced_by_its_seconds(key, video_model, resolution, unit):
+    params = {**steps.VIDEO["params"], "resolution": resolution, "duration": 5}
+    price = steps.planned(key, steps.VIDEO, params=params).price
+    assert (price.unit_micros, price.quantity, price.estimate_micros) == (unit, 5, 5 * unit)
+
+
+def test_a_price_per_request_is_one_price(key, plan, image_channel):
+    model = make_model(
+        "flat", "image", plan=plan, prices={"*": "0.25"}, pricing_mode="per_request", params={"n": {"max": 4}}
+    )
+    make_route(plan, model, image_channel, upstream_model="gpt-image-2")
+    price = steps.planned(key, model="flat", params={"prompt": "x", "n": 4}).price
+    assert (price.tier, price.estimate_micros) == ("*", 250_000)
+
+
+def test_the_plans_multiplier_counts_and_is_rounded_once_per_unit(key, image_model, image_channel):
+    pro = Plan.objects.create(name="pro", price_multiplier="1.000013")
+    make_route(pro, image_model, image_channel, upstream_model="gpt-image-2")
+    PlanChoice.objects.create(key=key.record, model=image_model, plan=pro)
+    price = steps.planned(key, params={"prompt": "x", "n": 4}).price
+    assert (price.unit_micros, price.estimate_micros) == (40_001, 160_004)
+
+
+def test_a_changed_plan_holds_for_the_next_task_only(key, image_model, image_channel):
+    first = steps.submitted(key)
+    pro = Plan.objects.create(name="pro", price_multiplier=2)
+    make_route(pro, image_model, image_channel, upstream_model="gpt-image-2")
+    PlanChoice.objects.create(key=key.record, model=image_model, plan=pro)
+    second = steps.submitted(key)
+    assert [Task.objects.get(id=i).estimated_micros for i in (first, second)] == [40_000, 80_000]
+
+
+def test_a_tier_without_a_price_is_unavailable(key, image_model):
+    image_model.prices = {"2K": "0.08"}
+    image_model.save()
+    with pytest.raises(PricingUnavailable) as caught:
+        steps.planned(key)
+    assert caught.value.headers["Retry-After"]
+
+
+def test_a_free_model_runs_on_an_empty_account(image_model):
+    image_model.prices = {"1K": "0"}
+    image_model.save()
+    poor = make_key(make_account("poor", usd="0.000001"))
+    task_id = steps.submitted(poor)
+    assert Hold.objects.get(reference=task_id).amount_micros == 0
+    assert steps.breaches() == []
+
+
+def test_a_price_beyond_every_column_is_refused_as_unaffordable(key, video_model):
+    video_model.prices = {"*": "1000000000"}
+    video_model.save()
+    draft = steps.drafted(key, steps.VIDEO, params={**steps.VIDEO["params"], "duration": 12})
+    assert isinstance(submission.submit_one(draft), InsufficientBalance)
+
+
+def test_an_invalid_body_is_refused_before_anything_is_stored(key, image_model):
+    with pytest.raises(InvalidRequest, match=r"params\.n"):
+        steps.planned(key, params={"prompt": "x", "n": 99})
+    assert not Task.objects.exists()
+    assert not RouteSet.objects.exists()
+
+
+def test_tasks_of_the_same_routes_share_a_route_set(key, image_model):
+    tasks = Task.objects.filter(id__in=steps.submitted_many(key, 3))
+    assert len(set(tasks.values_list("route_set_id", "open_routes_id"))) == 1
+
+
+def test_a_repeated_idempotency_key_returns_the_first_task(key, image_model):
+    task_id = steps.submitted(key, idempotency_key="k", digest="a" * 64)
+    again = submission.submit_one(steps.drafted(key, idempotency_key="k", digest="b" * 64, params={"prompt": "other"}))
+    assert again == Known(task_id=task_id, body_digest="a" * 64)
+    assert (Task.objects.count(), Hold.objects.count(), TaskEvent.objects.count()) == (1, 1, 1)
+
+
+def test_a_replay_answers_when_the_money_is_gone_and_the_queue_is_full(image_model):
+    key = make_key(make_account("poor", usd="0.04"), max_queued=1)
+    task_id = steps.submitted(key, idempotency_key="k")
+    outcome = submission.submit_one(steps.drafted(key, idempotency_key="k"))
+    assert isinstance(outcome, Known)
+    assert outcome.task_id == task_id
+
+
+def test_a_replay_of_an_ended_task_makes_no_new_one(key, image_model, worker):
+    task = steps.start(key, worker, idempotency_key="k")
+    steps.end(task, "failed")
+    assert isinstance(submission.submit_one(steps.drafted(key, idempotency_key="k")), Known)
+
+
+def test_another_keys_idempotency_key_is_another_task(key, other_key, image_model):
+    assert steps.submitted(key, idempotency_key="k") != steps.submitted(other_key, idempotency_key="k")
+
+
+def test_a_refused_submission_does_not_use_its_key_up(image_model):
+    key = make_key(make_account("poor", usd="0.01"))
+    assert isinstance(submission.submit_one(steps.drafted(key, idempotency_key="k")), InsufficientBalance)
+    image_model.prices = {"1K": "0.01"}
+    image_model.save()
+    assert isinstance(submission.submit_one(steps.drafted(key, idempotency_key="k")), Created)
+
+
+def test_the_database_itself_refuses_a_second_task_of_a_key(key, image_model):
+    steps.submitted(key, idempotency_key="k")
+    with pytest.raises(IntegrityError):
+        submission.insert([steps.drafted(key, idempotency_key="k")])
+
+
+def test_a_full_queue_writes_nothing(account, image_model):
+    key = make_key(account, "small", max_queued=1)
+    steps.submitted(key)
+    assert isinstance(submission.submit_one(steps.drafted(key)), QueueLimitExceeded)
+    account.refresh_from_db()
+    assert (Task.objects.count(), TaskEvent.objects.count(), account.held_micros) == (1, 1, 40_000)
+
+
+def test_a_list_is_decided_one_by_one_in_order(image_model):
+    key = make_key(make_account("poor", usd="0.1"))
+    drafts = [steps.drafted(key, idempotency_key=k) for k in ("a", "b", "a", "c")]
+    outcomes = submission.submit(drafts)
+    assert [type(outcome).__name__ for outcome in outcomes] == ["Created", "Created", "Known", "InsufficientBalance"]
+    assert outcomes[2].task_id == drafts[0].task_id
+    assert set(Task.objects.values_list("id", flat=True)) == {drafts[0].task_id, drafts[1].task_id}
+    assert steps.breaches() == []
+
+
+def test_a_list_of_several_accounts_charges_each_its_own(key, other_key, image_model):
+    submission.submit([steps.drafted(owner) for owner in (key, other_key, key)])
+    assert [Task.objects.filter(account=owner.account).count() for owner in (key, other_key)] == [2, 1]
+    assert steps.breaches() == []
+
+
+def test_an_empty_list_is_no_submission(db):
+    assert submission.submit([]) == []
+
+
+def test_data_urls_lie_in_storage_and_not_in_the_database(key, image_model, folder):
+    task_id = steps.submitted(key, params=with_images(b"1", b"22"))
+    stored = [image["stored"] for image in TaskPayload.objects.get(task_id=task_id).params["images"]]
+    assert [(folder / file["key"]).read_bytes()[8:] for file in stored] == [b"1", b"22"]
+    assert [file["size_bytes"] for file in stored] == [9, 10]
+
+
+def test_a_refused_submission_leaves_no_data_urls(image_model, folder):
+    key = make_key(make_account("poor", usd="0.01"))
+    assert isinstance(submission.submit_one(steps.drafted(key, params=with_images(b"1"))), InsufficientBalance)
+    assert files(folder) == 0
+
+
+def test_a_replay_leaves_only_the_first_tasks_data_urls(key, image_model, folder):
+    for _ in range(2):
+        submission.submit_one(steps.drafted(key, params=with_images(b"1"), idempotency_key="k"))
+    assert files(folder) == 1
+
+
+def test_a_failed_transaction_leaves_no_data_urls(key, image_model, folder):
+    draft = steps.drafted(key, params=with_images(b"1"))
+    submission.insert([draft])
+    with pytest.raises(IntegrityError):
+        submission.submit_one(draft)
+    assert files(folder) == 0
+
+
+@contextmanager
+def full_disk(room: int) -> Iterator[None]:
+    """No file of this process can grow beyond so many bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_fills_up_keeps_none_of_the_data_urls(key, image_model, folder):
+    steps.drafted(key)
+    plan = steps.planned(key, params=with_images(b"1", bytes(200_000)))
+    with full_disk(100_000), pytest.raises(StorageUnavailable):
+        submission.draft(plan, body_digest="", idempotency_key=None)
+    assert files(folder) == 0
+
+
+def test_a_storage_that_is_away_does_not_hide_the_refusal(image_model, tmp_path, settings, folder):
+    key = make_key(make_account("poor", usd="0.01"))
+    draft = steps.drafted(key, params=with_images(b"1"))
+    blocked = tmp_path / "blocked"
+    blocked.write_bytes(b"")
+    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(f"file://{blocked}")}
+    assert isinstance(submission.submit_one(draft), InsufficientBalance)
+
+
+def test_a_submission_costs_eight_statements_in_one_transaction(transactional_db, key, image_model):
+    steps.submitted(key)
+    with steps.captured() as statements, steps.transactions() as begun:
+        steps.submitted(key, idempotency_key="k", metadata={"a": "b"}, callback_url="https://hooks.example.com/")
+    assert len(statements) == 8, "\n".join(statements)
+    assert len(begun) == 1
+
+
+def test_a_list_of_sixteen_costs_as_many_as_one(key, image_model):
+    steps.submitted(key)
+    drafts = [steps.drafted(key, idempotency_key=f"k{number}") for number in range(16)]
+    with steps.captured() as statements:
+        outcomes = submission.submit(drafts)
+    assert all(isinstance(outcome, Created) for outcome in outcomes)
+    assert len(statements) == 7, "\n".join(statements)
+
+
+def test_a_replay_costs_one_statement_to_notice(key, image_model, django_assert_num_queries):
+    task_id = steps.submitted(key, idempotency_key="k")
+    with django_assert_num_queries(1):
+        assert admit(f"Bearer {key.secret}", idempotency_key="k").replay.task_id == task_id
+
+
+def test_a_route_set_is_found_without_a_statement_once_known(key, image_model, django_assert_num_queries):
+    plan = steps.planned(key)
+    submission.draft(plan, body_digest="", idempotency_key=None)
+    with django_assert_num_queries(0):
+        submission.draft(plan, body_digest="", idempotency_key=None)

@@ -1,0 +1,77 @@
+"""Submissions at the same time: keys, money and limits are exact."""
+
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from billing.models import Hold
+from tasks import submission
+from tasks.models import Task, TaskEvent
+from tests.rows import make_account, make_key
+from tests.tasks import steps
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def submit_at_once(drafts) -> Counter[str]:
+    outcomes = steps.at_once([partial(submission.submit_one, draft) for draft in drafts])
+    return Counter(type(outcome).__name__ for outcome in outcomes)
+
+
+def test_one_idempotency_key_makes_one_task_and_one_hold(key, image_model):
+    drafts = [steps.drafted(key, idempotency_key="order-1") for _ in range(32)]
+    assert submit_at_once(drafts) == {"Created": 1, "Known": 31}
+    assert (Task.objects.count(), Hold.objects.count(), TaskEvent.objects.count()) == (1, 1, 1)
+    key.account.refresh_from_db()
+    assert key.account.held_micros == 40_000
+    assert steps.breaches() == []
+
+
+def test_every_replay_names_the_one_task(key, image_model):
+    drafts = [steps.drafted(key, idempotency_key="order-1") for _ in range(8)]
+    outcomes = steps.at_once([partial(submission.submit_one, draft) for draft in drafts])
+    assert {outcome.task_id for outcome in outcomes} == {Task.objects.get().id}
+
+
+def test_the_last_dollar_is_spent_once(image_model):
+    account = make_account("poor", usd="1")
+    key = make_key(account)
+    assert submit_at_once([steps.drafted(key) for _ in range(32)]) == {"Created": 25, "InsufficientBalance": 7}
+    account.refresh_from_db()
+    assert account.held_micros == account.balance_micros == 1_000_000
+    assert steps.breaches() == []
+
+
+def test_the_keys_of_an_account_share_its_last_dollar(image_model):
+    account = make_account("poor", usd="0.4")
+    keys = [make_key(account, f"key {number}") for number in range(4)]
+    drafts = [steps.drafted(keys[number % 4]) for number in range(16)]
+    assert submit_at_once(drafts) == {"Created": 10, "InsufficientBalance": 6}
+    assert steps.breaches() == []
+
+
+def test_the_queue_limit_of_a_key_is_strict(account, image_model):
+    key = make_key(account, max_queued=5)
+    assert submit_at_once([steps.drafted(key) for _ in range(16)]) == {"Created": 5, "QueueLimitExceeded": 11}
+    assert Task.objects.count() == 5
+
+
+def test_the_queue_limit_of_an_account_is_strict_over_its_keys(image_model):
+    account = make_account("small", max_queued=7)
+    keys = [make_key(account, f"key {number}") for number in range(4)]
+    drafts = [steps.drafted(keys[number % 4]) for number in range(16)]
+    assert submit_at_once(drafts) == {"Created": 7, "QueueLimitExceeded": 9}
+    assert Task.objects.count() == 7
+
+
+def test_lists_of_several_accounts_in_any_order_do_not_block_each_other(image_model):
+    keys = [make_key(make_account(f"account {number}")) for number in range(4)]
+    lists = [
+        [steps.drafted(key) for key in (keys if turned else reversed(keys))]
+        for turned in (True, False)
+        for _ in range(4)
+    ]
+    steps.at_once([partial(submission.submit, drafts) for drafts in lists])
+    assert Counter(Task.objects.values_list("key_id", flat=True)) == {key.id: 8 for key in keys}
+    assert steps.breaches() == []

@@ -1,0 +1,74 @@
+"""A key's own spend by day and model."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from tasks import usage
+from tasks.gate import admit
+from tests.rows import make_key
+from tests.tasks import steps
+
+
+def of(key) -> dict:
+    found = usage.of(admit(f"Bearer {key.secret}").caller)
+    json.dumps(found)
+    return found
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def test_a_key_without_tasks_has_spent_nothing(key):
+    assert of(key) == {
+        "object": "usage",
+        "currency": "USD",
+        "balance": 10,
+        "held": 0,
+        "total": {"tasks": 0, "cost": 0},
+        "by_day": [],
+        "by_model": [],
+    }
+
+
+def test_ended_tasks_count_with_their_actual_cost(key, image_model, worker):
+    for actual in (40_000, 25_000):
+        steps.end(steps.start(key, worker), success=steps.success(actual))
+    steps.end(steps.start(key, worker), "failed")
+    steps.submitted(key)
+    found = of(key)
+    assert (found["balance"], found["held"]) == (9.935, 0.04)
+    assert found["total"] == {"tasks": 4, "cost": 0.065}
+    assert found["by_day"] == [{"date": today(), "tasks": 4, "cost": 0.065}]
+    assert found["by_model"] == [{"model": "aurora-image", "modality": "image", "tasks": 4, "cost": 0.065}]
+
+
+def test_days_come_newest_first_and_in_utc(key, image_model, worker):
+    for days in (0, 2):
+        task = steps.start(key, worker)
+        steps.end(task)
+        steps.age(task.id, "created_at", -86_400 * days)
+    early = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
+    assert [row["date"] for row in of(key)["by_day"]] == [today(), early]
+
+
+def test_models_come_by_name(key, image_model, video_model, worker):
+    steps.end(steps.start(key, worker, steps.VIDEO), success=steps.success(500_000))
+    steps.end(steps.start(key, worker))
+    assert [(row["model"], row["cost"]) for row in of(key)["by_model"]] == [
+        ("aurora-image", 0.04),
+        ("comet-video", 0.5),
+    ]
+
+
+def test_another_key_of_the_account_is_not_counted(account, key, image_model, worker):
+    sibling = make_key(account, "sibling")
+    steps.end(steps.start(sibling, worker))
+    assert of(key)["total"] == {"tasks": 0, "cost": 0}
+    assert of(key)["balance"] == 9.96
+
+
+def test_the_statements_do_not_grow_with_the_tasks(key, image_model, django_assert_max_num_queries):
+    steps.submitted_many(key, 50)
+    with django_assert_max_num_queries(4):
+        of(key)

@@ -1,0 +1,89 @@
+"""docker-compose.yml without Docker: each service's own command and environment, as processes of this machine."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.databases import Databases
+from tools.children import free_port
+from tools.stack import ROOT, Stack
+
+FILE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, Any] = FILE["services"]
+GIVEN = {"SECRET_KEY": os.environ["SECRET_KEY"], "ENCRYPTION_KEYS": os.environ["ENCRYPTION_KEYS"]}
+
+
+def interpolated(text: str) -> str:
+    """`${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Compose reads them."""
+    return re.sub(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}", lambda m: GIVEN.get(m[1], m[2] or m[1]), text)
+
+
+class Compose(Stack):
+    """Runs services; only what names the container's own network and folders is replaced."""
+
+    def __init__(self, *, database_url: str, folder: Path) -> None:
+        self.ports = {"8000": str(free_port()), "8900": str(free_port())}
+        self.here = {"DATABASE_URL": database_url, "ASSET_STORAGE": f"file://{folder}", "PORT": self.ports["8000"]}
+        path = f"{ROOT / '.venv/bin'}{os.pathsep}{os.environ['PATH']}"
+        super().__init__(environment={"PATH": path, "HOST": "0.0.0.0", "PORT": self.ports["8000"]}, folder=folder)
+
+    def run(self, name: str) -> Any:
+        service = SERVICES[name]
+        environment = {setting: interpolated(value) for setting, value in service["environment"].items()}
+        assert environment.keys() >= self.here.keys()
+        command = [self.ports.get(word, word) for word in service["command"]]
+        return self.start(name, *command, **{**environment, **self.here})
+
+
+@pytest.fixture
+def compose(postgres_url, tmp_path, tmp_path_factory):
+    databases = Databases(postgres_url, tmp_path_factory.mktemp("compose"), migrated=False)
+    with databases.fresh() as url:
+        made = Compose(database_url=url, folder=tmp_path)
+        yield made
+        made.stop()
+    databases.close()
+
+
+@pytest.mark.slow
+def test_the_services_come_up_in_their_order_and_are_ready(compose):
+    assert compose.run("migrate").wait(60) == 0
+    sandbox = compose.run("sandbox")
+    workers = [compose.run("worker") for _ in range(SERVICES["worker"]["deploy"]["replicas"])]
+    web = compose.run("web")
+    web.wait_for_http(f"{compose.base_url}/healthz")
+    web.wait_for_http(f"{compose.base_url}/readyz")
+    sandbox.wait_for_line(f"sandbox listening on http://0.0.0.0:{compose.ports['8900']}")
+    assert [worker.is_running for worker in workers] == [True, True]
+
+
+@pytest.mark.slow
+def test_a_stopped_service_ends_without_a_kill(compose):
+    assert compose.run("migrate").wait(60) == 0
+    web, worker = compose.run("web"), compose.run("worker")
+    web.wait_for_http(f"{compose.base_url}/readyz")
+    for child in (web, worker):
+        child.terminate()
+    assert [web.wait(10), worker.wait(10)] == [0, 0]
+
+
+def test_the_image_starts_what_the_web_service_starts():
+    command = re.search(r"^CMD (.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert json.loads(command[1]) == SERVICES["web"]["command"]
+
+
+def test_every_service_waits_for_the_migration_and_the_migration_for_the_database():
+    assert SERVICES["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    for name in ("web", "worker"):
+        assert SERVICES[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
+
+
+def test_no_secret_has_a_default_in_the_file():
+    text = (ROOT / "docker-compose.yml").read_text()
+    for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD"):
+        assert set(re.findall(rf"\$\{{{name}(.{{2}})", text)) == {":?"}

@@ -1,0 +1,71 @@
+"""`make demo` and `make run` as a user meets them."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+import requests
+
+from tools.children import Child, free_port
+from tools.stack import ROOT
+
+ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "SECRET_KEY", "ENCRYPTION_KEYS")}
+
+
+@pytest.mark.slow
+def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-m", "tools.demo", "--output", tmp_path],
+        env=ENVIRONMENT,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert (tmp_path / "image-0.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "video-0.mp4").read_bytes()[4:8] == b"ftyp"
+    assert len(re.findall(r"event: succeeded", answer.stdout)) == 2
+    assert len(re.findall(r"task\.succeeded, signature verified", answer.stdout)) == 2
+    assert "check_ledger" in answer.stdout
+
+
+@pytest.mark.slow
+def test_the_service_runs_until_it_is_told_to_stop(tmp_path):
+    port = str(free_port())
+    environment = {
+        **ENVIRONMENT,
+        "PORT": port,
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'run.sqlite3'}",
+        "ASSET_STORAGE": f"file://{tmp_path / 'assets'}",
+    }
+    command = [sys.executable, "-m", "tools.run", "--folder", str(tmp_path), "--sandbox-port", "0"]
+    run = Child("run", command, environment=environment, log=tmp_path / "run.log")
+    try:
+        key = run.wait_for_line(r"Task key +(\S+)", timeout=60)[1]
+        models = requests.get(
+            f"http://127.0.0.1:{port}/v1/tasks/models", headers={"Authorization": f"Bearer {key}"}, timeout=10
+        )
+        assert {model["modality"] for model in models.json()["data"]} >= {"image", "video"}
+        run.send(signal.SIGINT)
+        assert run.wait(30) == 0
+    finally:
+        run.stop()
+
+
+def test_a_demo_that_cannot_start_says_why_and_fails(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-m", "tools.demo", "--output", tmp_path],
+        env={**ENVIRONMENT, "TASK_DEADLINES": "soon"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 1
+    assert "manage.py migrate ended with 1" in answer.stdout
+    assert "TASK_DEADLINES: 'soon' is not" in answer.stdout

@@ -1,0 +1,72 @@
+"""The settings, their example file and their table say the same."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tools.stack import ROOT
+
+SETTINGS = (ROOT / "config/settings.py").read_text()
+EXAMPLE = (ROOT / ".env.example").read_text()
+READ = set(re.findall(r"\b(?:env\.\w+|secret|networks)\(\s*\"([A-Z_]+)\"", SETTINGS))
+DEFAULTS = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
+SHOW = """
+import json
+from django.conf import settings
+def text(value):
+    return sorted(value.items()) if isinstance(value, dict) else str(value)
+print(json.dumps({name: text(getattr(settings, name)) for name in %r}))
+"""
+
+
+def settings_with(environment: dict[str, str], names: list[str]) -> str:
+    """What a process with exactly this environment reads; DEBUG lets the secrets be absent."""
+    answer = subprocess.run(
+        [sys.executable, "-c", SHOW % names],
+        env={"DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": "sqlite://:memory:", **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return answer.stdout
+
+
+def test_the_example_names_every_setting_and_no_other():
+    assert set(DEFAULTS) == READ
+
+
+def test_the_operations_table_names_every_setting_and_no_other():
+    table = (ROOT / "docs/operations.md").read_text()
+    assert set(re.findall(r"^\| *`([A-Z_]+)` *\|", table, re.MULTILINE)) == READ
+
+
+def test_the_defaults_of_the_example_are_those_of_the_settings():
+    stated = {name: value for name, value in DEFAULTS.items() if value}
+    names = sorted(stated)
+    secrets = {name: os.environ[name] for name in ("SECRET_KEY", "ENCRYPTION_KEYS")}
+    assert len(names) > 10
+    assert settings_with({**secrets, **stated}, names) == settings_with(secrets, names)
+
+
+@pytest.mark.parametrize("name", sorted(DEFAULTS))
+def test_every_setting_is_explained_in_the_line_above_it(name):
+    above = EXAMPLE[: re.search(rf"^#?{name}=", EXAMPLE, re.MULTILINE).start()].rstrip("\n").splitlines()[-1]
+    assert above.startswith(("# ", "#HOST="))
+
+
+def test_no_other_module_reads_the_environment():
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+    sources = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    readers = {str(path.relative_to(ROOT)) for path in sources if re.search(r"os\.(environ|getenv)", path.read_text())}
+    assert readers <= {
+        "catalog/file.py",  # fills in a catalog file's ${NAME}
+        "config/asgi.py",  # these name the settings module
+        "config/wsgi.py",
+        "config/gunicorn.py",  # gunicorn's own WEB_CONCURRENCY
+        "desk/management/commands/verify_callback.py",  # a secret to check a signature with
+    }

@@ -1,0 +1,48 @@
+"""Tests of the worker: catalog rows that lead to a real sandbox, a worker to drive, and books that must be right."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from catalog.models import Channel
+from sandbox.server import Sandbox
+from tests.rows import make_channel
+from tests.tasks import steps
+from tests.worker.driving import Shift
+
+
+@pytest.fixture(scope="session")
+def running_sandbox() -> Iterator[Sandbox]:
+    with Sandbox(video_seconds=0.1) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(running_sandbox: Sandbox) -> Sandbox:
+    running_sandbox.reset()
+    return running_sandbox
+
+
+@pytest.fixture
+def image_channel(db: None, sandbox: Sandbox) -> Channel:
+    return make_channel("studio", "openai_images", f"{sandbox.url}/openai/v1")
+
+
+@pytest.fixture
+def video_channel(db: None, sandbox: Sandbox) -> Channel:
+    return make_channel("cinema", "ark_content_tasks", f"{sandbox.url}/ark/api/v3", options={"poll_seconds": 0.2})
+
+
+@pytest.fixture
+def bought_again() -> set[str]:
+    """Prompts that a test means to buy more than once."""
+    return set()
+
+
+@pytest.fixture
+def shift(transactional_db: None, sandbox: Sandbox, bought_again: set[str]) -> Iterator[Shift]:
+    """A worker to drive. Afterwards the ledger is right, and the provider sold no prompt twice."""
+    yield Shift()
+    assert steps.breaches() == []
+    sold = sandbox.audit()["by_prompt"]
+    assert {prompt for prompt, times in sold.items() if times > 1} <= bought_again

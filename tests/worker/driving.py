@@ -1,0 +1,147 @@
+"""A worker whose steps a test takes by hand, on the real database and against the real sandbox."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from django.db import connection
+
+from adapters.base import ErrorKind, UpstreamError
+from common import sql
+from sandbox.server import Sandbox
+from tasks import leases, queue
+from tasks.models import ENDED, Asset, Call, Task
+from tasks.queue import Claimed
+from tests.databases import is_postgresql, renamed
+from tests.rows import IssuedKey
+from tests.tasks import steps
+from tools.children import wait_until
+from worker import adoption, janitor
+from worker.execution import Execution
+from worker.polling import Polling
+
+FILM_PARAMS = {"duration": 2, "resolution": "720p", "aspect_ratio": "16:9"}
+
+
+def picture(key: IssuedKey, prompt: str, **params: Any) -> str:
+    """The id of a queued image task."""
+    body = {"model": "aurora-image", "modality": "image", "params": {"prompt": prompt, **params}}
+    return steps.submitted(key, body)
+
+
+def film(key: IssuedKey, prompt: str, *, model: str = "comet-video", **params: Any) -> str:
+    """The id of a queued video task of 2 seconds at 720p: 0.20 USD."""
+    body = {"model": model, "modality": "video", "params": {"prompt": prompt, **FILM_PARAMS, **params}}
+    return steps.submitted(key, body)
+
+
+def task(task_id: str) -> Task:
+    return Task.objects.get(id=task_id)
+
+
+def call(task_id: str) -> Call:
+    """The task's latest paid call."""
+    found = Call.objects.filter(task_id=task_id).order_by("id").last()
+    assert found is not None
+    return found
+
+
+def end_of(task_id: str) -> str:
+    """The status, or the type of the error where there is one."""
+    row = task(task_id)
+    return row.error["type"] if row.error else row.status
+
+
+def assets(task_id: str) -> list[Asset]:
+    return list(Asset.objects.filter(task_id=task_id).order_by("position"))
+
+
+def error(kind: ErrorKind, **fields: Any) -> UpstreamError:
+    return UpstreamError(kind, "Provider Inc. says https://provider.example/secret", **fields)
+
+
+def database_url() -> str:
+    """The address of the test's own database, for other processes."""
+    name = connection.settings_dict["NAME"]
+    server = os.environ["DATABASE_URL"]
+    return renamed(server, name) if is_postgresql(server) else f"sqlite:///{name}"
+
+
+def outage(sandbox: Sandbox, **plan: Any) -> None:
+    """Answers of a gateway before the provider: `path`, `method`, `status`, `times`, `retry_after`, `cut`."""
+    requests.post(f"{sandbox.url}/faults", json=plan, timeout=10).raise_for_status()
+
+
+def at_provider(task_id: str) -> str:
+    """What the provider says of a film's job."""
+    accepted = call(task_id)
+    url = f"{accepted.target['base_url']}/contents/generations/tasks/{accepted.handle['id']}"
+    return str(requests.get(url, headers={"Authorization": "Bearer any"}, timeout=10).json()["status"])
+
+
+def beside(job: Callable[[], object]) -> threading.Thread:
+    """Run this on a thread that leaves no connection to the database behind."""
+
+    def run() -> None:
+        try:
+            job()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
+
+
+def hurry() -> None:
+    """Every wait is over: nothing of what a task or a poll waits for is left to the clock."""
+    sql.run("UPDATE tasks_task SET not_before = NULL WHERE status = 'queued'")
+    sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.now()} WHERE next_poll_at > {sql.now()}")
+
+
+class Shift:
+    """One registered worker."""
+
+    def __init__(self) -> None:
+        self.id = leases.register(["tasks"])
+        self.execution = Execution(self.id)
+        self.polling = Polling(self.id)
+
+    def claim(self) -> tuple[Claimed, ...]:
+        claim = queue.claim(self.id, seats=100)
+        self.execution.take(claim.tasks)
+        janitor.end_routeless(claim.routeless)
+        return claim.tasks
+
+    def execute(self) -> int:
+        """Claim what is ready and run it to the answer of its paid call; returns how many tasks that were."""
+        claimed = self.claim()
+        for each in claimed:
+            self.execution.run(each)
+        return len(claimed)
+
+    def poll(self) -> None:
+        """Ask for what is due, and wait until the answers are in the books."""
+        self.polling.tick()
+        wait_until(lambda: not self.polling._in_hand, timeout=30, what="the polls in hand")
+        for seats in (*self.polling._polls.values(), *self.polling._copies.values()):
+            seats.wait_idle(10)
+
+    def work(self, task_id: str, *, timeout: float = 20) -> str:
+        """Take steps without any waiting until the task has ended; returns `end_of`."""
+        deadline = time.monotonic() + timeout
+        while task(task_id).status not in ENDED:
+            assert time.monotonic() < deadline, f"{task_id} is still {task(task_id).status}: {call(task_id).outcome}"
+            hurry()
+            if not self.execute():
+                time.sleep(0.02)
+            self.poll()
+        return end_of(task_id)
+
+    def sweep(self) -> None:
+        """What a worker does once a second."""
+        adoption.adopt(self.id)
+        janitor.enforce_deadlines()

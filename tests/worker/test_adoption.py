@@ -1,0 +1,147 @@
+"""What a dead worker leaves behind, and what a living one has lost sight of."""
+
+import pytest
+
+from billing.models import Hold
+from tasks import calls, leases, lifecycle
+from tasks.lifecycle import CallEnd
+from tests.tasks import steps
+from tests.worker.driving import Shift, at_provider, call, film, hurry, picture, task
+from tools.children import wait_until
+from worker import channels, jobs, polling, verdicts
+from worker.adoption import OwnStrays
+from worker.execution import pay
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
+
+
+@pytest.fixture
+def other(transactional_db):
+    return Shift()
+
+
+@pytest.fixture
+def strays(shift):
+    return OwnStrays(shift.id, lambda: shift.execution.in_hand)
+
+
+def test_a_task_that_was_not_bought_is_queued_again_and_runs(shift, other, key, sandbox):
+    task_id = picture(key, "a fox")
+    other.claim()
+    steps.silence(other.id)
+    shift.sweep()
+    assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
+    assert shift.work(task_id) == "succeeded"
+
+
+def test_a_task_that_may_have_been_bought_ends_as_unknown_and_is_not_charged(shift, other, key, sandbox):
+    task_id = picture(key, "a fox")
+    (claimed,) = other.claim()
+    call_id = steps.intended(claimed, other.id)
+    steps.silence(other.id)
+    shift.sweep()
+    assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
+    assert Hold.objects.get(reference=task_id).state == "released"
+    assert (call(task_id).id, call(task_id).state) == (call_id, "unknown")
+    assert shift.execute() == 0
+
+
+def test_an_accepted_job_is_polled_on_by_the_adopter(shift, other, key, sandbox):
+    task_id = film(key, "a fox runs")
+    other.execute()
+    leases.stop(other.id)
+    shift.sweep()
+    assert task(task_id).status == "running"
+    assert shift.work(task_id) == "succeeded"
+    assert sandbox.audit()["jobs"] == 1
+
+
+def test_the_former_worker_writes_nothing_after_the_takeover(shift, other, key):
+    task_id = film(key, "a fox runs [fail]")
+    other.execute()
+    hurry()
+    (due,) = calls.due(other.id, limit=9)
+    steps.silence(other.id)
+    shift.sweep()
+    wait_until(lambda: at_provider(task_id) == "failed", what="the job's end")
+    other.polling._poll([due])
+    assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
+    assert shift.work(task_id) == "TASK_UPSTREAM_ERROR"
+
+
+def test_the_former_workers_copy_is_thrown_away(shift, other, key, sandbox):
+    task_id = film(key, "a fox runs")
+    other.execute()
+    wait_until(lambda: at_provider(task_id) == "succeeded", what="the job's end")
+    hurry()
+    (due,) = calls.due(other.id, limit=9)
+    steps.silence(other.id)
+    shift.sweep()
+    polling.copy_result(due, polling.ask([due])[0])
+    assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
+    assert shift.work(task_id) == "succeeded"
+    assert sandbox.audit()["jobs"] == 1
+
+
+def test_a_worker_that_lost_its_task_before_the_intent_does_not_call(shift, other, key, sandbox):
+    task_id = picture(key, "a fox")
+    (claimed,) = other.claim()
+    steps.silence(other.id)
+    shift.sweep()
+    other.execution.run(claimed)
+    assert task(task_id).status == "queued"
+    assert sandbox.audit()["jobs"] == 0
+
+
+def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, sandbox):
+    task_id = picture(key, "a fox")
+    (claimed,) = other.claim()
+    call_id = steps.intended(claimed, other.id)
+    steps.silence(other.id)
+    shift.sweep()
+    job = jobs.load(claimed)
+    pay(job, call_id, channels.connection(job.route.channel.id, job.target, total_timeout=5)[1])
+    assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
+    assert call(task_id).state == "lost"
+
+
+def test_a_claim_that_was_committed_unseen_is_found_at_the_second_look(shift, strays, key):
+    task_id = picture(key, "a fox")
+    steps.claimed(shift.id)
+    strays.sweep()
+    assert task(task_id).status == "running"
+    strays.sweep()
+    assert task(task_id).status == "queued"
+    assert shift.work(task_id) == "succeeded"
+
+
+def test_an_adoption_that_was_not_decided_is_decided_later(shift, other, strays, key):
+    task_id = picture(key, "a fox")
+    (claimed,) = other.claim()
+    steps.intended(claimed, other.id)
+    steps.silence(other.id)
+    leases.adopt(shift.id)
+    strays.sweep()
+    strays.sweep()
+    assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
+
+
+def test_what_is_in_hand_or_followed_is_no_stray(shift, strays, key):
+    in_hand, followed = picture(key, "a fox"), film(key, "a fox runs [slow]")
+    shift.claim()
+    shift.execute()
+    for _ in range(3):
+        strays.sweep()
+    assert task(in_hand).status == task(followed).status == "running"
+
+
+def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(shift, strays, key):
+    task_id = picture(key, "a fox")
+    (claimed,) = steps.claimed(shift.id)
+    call_id = steps.intended(claimed, shift.id)
+    late = CallEnd(id=call_id, state="late", outcome={"kind": "timeout"})
+    lifecycle.end([steps.ending(claimed, "timeout", call=late, failure=verdicts.TIMED_OUT)])
+    strays.sweep()
+    assert call(task_id).state == "late"
+    strays.sweep()
+    assert call(task_id).state == "unknown"

@@ -1,0 +1,135 @@
+"""A synchronous image task through every mood of its provider."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from billing.models import Hold
+from tests.worker.driving import assets, call, outage, picture, task
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
+
+
+def test_an_image_is_bought_once_stored_and_charged(shift, key, sandbox):
+    task_id = picture(key, "a fox", n=2)
+    assert shift.work(task_id) == "succeeded"
+    assert task(task_id).actual_micros == 80_000
+    assert [asset.content_type for asset in assets(task_id)] == ["image/png"] * 2
+    assert sandbox.audit()["by_prompt"] == {"a fox": 1}
+
+
+def test_urls_instead_of_bytes_are_fetched_from_the_channels_own_origin(shift, key):
+    task_id = picture(key, "a fox [url]", n=2)
+    assert shift.work(task_id) == "succeeded"
+    assert len(assets(task_id)) == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "error", "is_retryable", "state", "jobs"),
+    [
+        ("[fail]", "TASK_UPSTREAM_REJECTED", False, "refused", 0),
+        ("[status=418]", "TASK_UPSTREAM_REJECTED", False, "refused", 0),
+        ("[status=404]", "TASK_UPSTREAM_REJECTED", False, "refused", 0),
+        ("[moderated]", "TASK_CONTENT_REJECTED", False, "refused", 0),
+        ("[moderated-output]", "TASK_CONTENT_REJECTED", False, "refused", 0),
+        ("[status=401]", "TASK_UPSTREAM_ERROR", True, "refused", 0),
+        ("[status=500]", "TASK_OUTCOME_UNKNOWN", True, "unknown", 0),
+        ("[status=502]", "TASK_OUTCOME_UNKNOWN", True, "unknown", 0),
+        ("[status=504]", "TASK_OUTCOME_UNKNOWN", True, "unknown", 0),
+        ("[garbage]", "TASK_OUTCOME_UNKNOWN", True, "unknown", 1),
+        ("[reset]", "TASK_OUTCOME_UNKNOWN", True, "unknown", 1),
+    ],
+)
+def test_a_bad_answer_ends_the_task_and_releases_its_hold(shift, key, sandbox, word, error, is_retryable, state, jobs):
+    task_id = picture(key, f"a fox {word}")
+    assert shift.work(task_id) == error
+    ended = task(task_id)
+    assert (ended.status, ended.actual_micros, ended.error["retryable"]) == ("failed", 0, is_retryable)
+    assert Hold.objects.get(reference=task_id).state == "released"
+    assert call(task_id).state == state
+    assert sandbox.audit()["jobs"] == jobs
+
+
+def test_the_client_reads_our_words_and_the_operator_the_providers(shift, key):
+    task_id = picture(key, "a fox [moderated]")
+    shift.work(task_id)
+    said = call(task_id).outcome["message"]
+    assert said
+    assert said not in task(task_id).error["message"]
+    assert "studio" not in str(task(task_id).error)
+
+
+def test_a_rate_limit_is_waited_for(shift, key, sandbox):
+    task_id = picture(key, "a fox [rate-limited=2]")
+    assert shift.work(task_id) == "succeeded"
+    assert task(task_id).requeues == 2
+    assert sandbox.audit()["jobs"] == 1
+
+
+def test_a_rate_limited_task_waits_in_the_queue_as_long_as_it_was_asked_to(shift, key):
+    task_id = picture(key, "a fox [rate-limited]")
+    shift.execute()
+    assert task(task_id).status == "queued"
+    assert task(task_id).not_before is not None
+    assert shift.execute() == 0
+
+
+def test_an_overloaded_provider_is_waited_for(shift, key, sandbox):
+    outage(sandbox, path="/openai/", status=503, times=3)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert task(task_id).requeues == 3
+
+
+def test_only_the_delivered_images_are_charged(shift, key):
+    task_id = picture(key, "a fox [partial]", n=3)
+    assert shift.work(task_id) == "succeeded"
+    assert task(task_id).actual_micros == 80_000
+    assert task(task_id).estimated_micros == 120_000
+    assert len(assets(task_id)) == 2
+
+
+def test_a_slow_answer_is_waited_for(shift, key):
+    assert shift.work(picture(key, "a fox [slow=0.3]")) == "succeeded"
+
+
+def test_pictures_that_cannot_be_had_are_no_success(shift, key, sandbox):
+    task_id = picture(key, "a fox [url][download:status=404]")
+    assert shift.work(task_id) == "TASK_UPSTREAM_ERROR"
+    assert call(task_id).outcome["kind"] == "copy_failed"
+    assert sandbox.audit()["jobs"] == 1
+
+
+@pytest.mark.parametrize("word", ["[download:reset=1]", "[download:fail=2]", "[download:garbage=1]"])
+def test_a_failed_copy_is_tried_again_without_buying_again(shift, key, sandbox, word):
+    task_id = picture(key, f"a fox [url]{word}")
+    assert shift.work(task_id) == "succeeded"
+    assert call(task_id).copy_faults > 0
+    assert sandbox.audit()["jobs"] == 1
+
+
+def test_one_picture_that_cannot_be_had_does_not_cost_the_others(shift, key, sandbox):
+    task_id = picture(key, "a fox [url]", n=3)
+    shift.execute()
+    lost = urlsplit(call(task_id).handle["outputs"][1]["url"]).path
+    outage(sandbox, path=lost, status=404, times=100)
+    assert shift.work(task_id) == "succeeded"
+    assert task(task_id).actual_micros == 80_000
+    assert [asset.position for asset in assets(task_id)] == [0, 1]
+    assert "404" in str(call(task_id).outcome["flags"])
+
+
+def test_nothing_of_a_finished_call_is_left_in_the_temporary_folder(shift, key, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shift.work(picture(key, "a fox"))
+    shift.work(picture(key, "a hen [moderated-output]"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fault_of_ours_before_the_paid_call_fails_the_task_and_releases_it(shift, key, sandbox):
+    task_id = picture(key, "a fox")
+    row = task(task_id)
+    row.payload.params = {"no such field": 1}
+    row.payload.save()
+    assert shift.work(task_id) == "TASK_INTERNAL_ERROR"
+    assert sandbox.audit()["jobs"] == 0

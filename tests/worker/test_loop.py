@@ -1,0 +1,193 @@
+"""The worker as a whole, on threads of this process."""
+
+import statistics
+import sys
+import threading
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from tasks import leases
+from tasks.models import Task, TaskEvent
+from tasks.models import Worker as WorkerRow
+from tests.tasks import steps
+from tests.worker.driving import film, picture, task
+from tools.children import wait_until
+from worker.loop import LANES, Worker
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
+
+
+@pytest.fixture
+def start(transactional_db):
+    """Starts a worker with these lanes; every one is stopped at the end."""
+    running = []
+
+    def run(*lanes, **options):
+        worker = Worker(leases.register(lanes), lanes or LANES, **{"concurrency": 8, **options})
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        running.append((worker, thread))
+        return worker, thread
+
+    yield run
+    for worker, thread in running:
+        worker.ask_to_stop()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def ended(*task_ids):
+    wait_until(lambda: not Task.objects.filter(id__in=task_ids, finished_at=None).exists(), what="the end")
+    return [task(task_id).status for task_id in task_ids]
+
+
+def test_pictures_and_films_run_by_themselves(start, key):
+    start()
+    assert ended(picture(key, "a fox"), film(key, "a fox runs"), picture(key, "a hen", n=2)) == ["succeeded"] * 3
+    assert steps.breaches() == []
+
+
+def median_pick_up(key):
+    """Seconds from the submission to the start, by the database's clock, of twenty tasks one after another."""
+    waits = []
+    for number in range(20):
+        task_id = picture(key, f"a fox {number}")
+        wait_until(lambda: task(task_id).started_at, what="the start")  # noqa: B023
+        waits.append((task(task_id).started_at - task(task_id).created_at).total_seconds())
+        ended(task_id)
+    sys.stdout.write(f"picked up after {statistics.median(waits) * 1000:.0f} ms (median of {len(waits)})\n")
+    return statistics.median(waits)
+
+
+def test_an_idle_worker_picks_a_task_up_soon(start, key):
+    start()
+    assert median_pick_up(key) < 1
+
+
+@pytest.mark.slow
+def test_the_median_pick_up_is_under_a_tenth_of_a_second(start, key):
+    start()
+    assert median_pick_up(key) < 0.1
+
+
+def test_a_drained_worker_ends_when_nothing_is_left(start, key):
+    tasks = [picture(key, "a fox"), film(key, "a fox runs [slow=0.5]"), picture(key, "a hen [rate-limited=1]")]
+    _, thread = start(drain=True)
+    thread.join(20)
+    assert not thread.is_alive()
+    assert [task(task_id).status for task_id in tasks] == ["succeeded"] * 3
+
+
+def test_the_tasks_lane_needs_no_janitor_and_the_janitor_no_tasks_lane(start, key):
+    start("janitor")
+    task_id = picture(key, "a fox")
+    overdue = picture(key, "a hen")
+    steps.age(overdue, "deadline_at", -1)
+    assert ended(overdue) == ["timeout"]
+    assert task(task_id).status == "queued"
+    start("tasks")
+    assert ended(task_id) == ["succeeded"]
+
+
+def test_a_janitor_without_the_tasks_lane_adopts_nothing_that_it_would_not_follow(start, key):
+    other = steps.worker()
+    task_id = picture(key, "a fox")
+    (claimed,) = steps.claimed(other)
+    steps.accepted(claimed, other, poll_after=100.0)
+    leases.stop(other)
+    start("janitor")
+    overdue = picture(key, "a hen")
+    steps.age(overdue, "deadline_at", -1)
+    ended(overdue)
+    assert task(task_id).worker_id == other
+
+
+def test_a_stopped_worker_hands_back_what_it_has_not_bought(start, key, sandbox):
+    worker, thread = start()
+    worker.execution.stop()
+    task_id = picture(key, "a fox")
+    wait_until(lambda: TaskEvent.objects.filter(task_id=task_id).count() >= 3, what="the way back")
+    worker.ask_to_stop()
+    thread.join(10)
+    assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
+    assert sandbox.audit()["jobs"] == 0
+
+
+def test_a_stopped_worker_leaves_its_lease(start):
+    worker, thread = start()
+    worker.ask_to_stop()
+    thread.join(10)
+    assert WorkerRow.objects.get(id=worker.id).stopped_at is not None
+
+
+def test_a_worker_that_others_declared_stopped_ends(start, settings):
+    settings.WORKER_LEASE = 1
+    worker, thread = start()
+    WorkerRow.objects.filter(id=worker.id).update(stopped_at="2026-01-01T00:00:00Z")
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_seats_that_are_free_again_have_no_threads(start, key):
+    start()
+    ended(*[picture(key, f"a fox {number}") for number in range(10)], film(key, "a fox runs"))
+    wait_until(lambda: not names_of_threads() & {"task", "poll", "copy"}, what="the threads' end")
+
+
+def names_of_threads():
+    return {thread.name for thread in threading.enumerate()}
+
+
+def test_a_fault_in_one_step_does_not_end_the_others(start, key, monkeypatch):
+    monkeypatch.setattr("worker.janitor.prune", lambda: 1 // 0)
+    start()
+    assert ended(picture(key, "a fox")) == ["succeeded"]
+
+
+def test_a_worker_whose_own_lease_ran_low_takes_nobody_for_dead_at_once(key, settings):
+    """The database was away: the others could not renew their leases either."""
+    settings.WORKER_LEASE = 1
+    worker, other = Worker(leases.register(LANES), LANES, concurrency=1), steps.worker()
+    task_id = picture(key, "a fox")
+    steps.claimed(other)
+    steps.silence(other)
+    worker._beaten_at -= 10
+    worker._adopt()
+    worker._beat()
+    worker._adopt()
+    assert task(task_id).worker_id == other
+    steps_of_a_second = (worker._beat, worker._adopt)
+    wait_until(lambda: [step() for step in steps_of_a_second] and task(task_id).status == "queued", timeout=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--lanes", "tasks,sweeper"], "--lanes: unknown lane 'sweeper'; known are tasks, callbacks, janitor"),
+        (["--lanes", ""], "--lanes: unknown lane ''"),
+        (["--concurrency", "0"], "--concurrency: '0' is not a whole number from 1 to 1000"),
+        (["--concurrency", "many"], "--concurrency: 'many' is not a whole number from 1 to 1000"),
+        (["--concurrency", "٣"], "--concurrency: '٣' is not"),
+        (["--no-such-option"], "unrecognized arguments: --no-such-option"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(arguments, said):
+    with pytest.raises(CommandError) as refused:
+        call_command("run_worker", *arguments)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_database_without_tables_is_named_in_one_line():
+    with connection.schema_editor() as editor:
+        editor.execute("ALTER TABLE tasks_worker RENAME TO tasks_worker_away")
+    try:
+        with pytest.raises(CommandError) as refused:
+            call_command("run_worker", "--drain")
+    finally:
+        with connection.schema_editor() as editor:
+            editor.execute("ALTER TABLE tasks_worker_away RENAME TO tasks_worker")
+    assert "tasks_worker" in str(refused.value)
+    assert "\n" not in str(refused.value)

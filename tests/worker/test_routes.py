@@ -1,0 +1,209 @@
+"""From route to route: where a refused task goes, and where one that may have been bought never goes."""
+
+import socketserver
+import threading
+
+import pytest
+
+from adapters.base import ErrorKind
+from catalog.models import Channel, ChannelModel, Credential, Route
+from tasks.models import Call
+from tests.rows import make_channel, make_route
+from tests.tasks import steps
+from tests.worker.driving import call, film, outage, picture, task
+from tools.children import free_port
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
+
+
+@pytest.fixture
+def spare(plan, image_model, sandbox):
+    """A second route, tried after the first."""
+    channel = make_channel("spare", "openai_images", f"{sandbox.url}/openai/v1")
+    return make_route(plan, image_model, channel, upstream_model="gpt-image-2", priority=200)
+
+
+@pytest.fixture
+def hanging_up():
+    """The port of a server that closes every connection at once."""
+    with socketserver.TCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def point_elsewhere(name, base_url):
+    channel = Channel.objects.get(name=name)
+    channel.base_url = base_url
+    channel.save()
+
+
+def channels_of(task_id):
+    return list(Call.objects.filter(task_id=task_id).order_by("id").values_list("channel__name", flat=True))
+
+
+def states_of(task_id):
+    return list(Call.objects.filter(task_id=task_id).order_by("id").values_list("state", flat=True))
+
+
+@pytest.mark.parametrize("word", ["[rate-limited=1]", "[status=401]", "[status=402]", "[status=404]", "[status=503]"])
+def test_what_was_surely_not_bought_goes_to_the_next_route(shift, key, spare, sandbox, word):
+    outage_of_first = {"[rate-limited=1]": 429, "[status=401]": 401, "[status=402]": 402, "[status=404]": 404}
+    outage(sandbox, path="/openai/", status=outage_of_first.get(word, 503), times=1)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]
+    assert states_of(task_id) == ["refused", "done"]
+    assert task(task_id).requeues == 0
+
+
+def test_a_refused_connection_goes_to_the_next_route(shift, key, spare):
+    point_elsewhere("studio", f"http://127.0.0.1:{free_port()}/v1")
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]
+
+
+def test_a_name_that_does_not_resolve_goes_to_the_next_route(shift, key, spare):
+    point_elsewhere("studio", "http://no-such-host.invalid/v1")
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]
+
+
+def test_a_failed_tls_handshake_goes_to_the_next_route(shift, key, spare, hanging_up):
+    point_elsewhere("studio", f"https://127.0.0.1:{hanging_up}/v1")
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]
+
+
+@pytest.mark.parametrize("change", [{"disabled_at": "2026-01-01T00:00:00Z"}, {"ciphertext": "unreadable"}])
+def test_a_channel_without_a_usable_credential_is_passed_over(shift, key, spare, change):
+    Credential.objects.filter(channel__name="studio").update(**change)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]
+
+
+@pytest.mark.parametrize("word", ["[reset]", "[garbage]", "[status=500]", "[status=502]", "[status=504]"])
+def test_what_may_have_been_bought_never_goes_to_another_route(shift, key, spare, word):
+    task_id = picture(key, f"a fox {word}")
+    assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN"
+    assert channels_of(task_id) == ["studio"]
+
+
+@pytest.mark.parametrize("word", ["[fail]", "[moderated]"])
+def test_a_request_that_is_bad_everywhere_is_not_taken_elsewhere(shift, key, spare, word):
+    task_id = picture(key, f"a fox {word}")
+    shift.work(task_id)
+    assert channels_of(task_id) == ["studio"]
+
+
+def test_an_opted_in_route_buys_again_after_an_ambiguous_answer(shift, key, image_model, sandbox, bought_again):
+    Route.objects.update(resubmit_ambiguous=True)
+    image_model.save()
+    bought_again.add("a fox [reset=1]")
+    task_id = picture(key, "a fox [reset=1]")
+    assert shift.work(task_id) == "succeeded"
+    assert states_of(task_id) == ["unknown", "done"]
+    assert sandbox.audit()["by_prompt"] == {"a fox [reset=1]": 2}
+    assert task(task_id).actual_micros == 40_000
+
+
+def test_an_opted_in_route_stops_buying_after_three_lost_answers(shift, key, image_model, bought_again):
+    Route.objects.update(resubmit_ambiguous=True)
+    image_model.save()
+    bought_again.add("a fox [reset]")
+    task_id = picture(key, "a fox [reset]")
+    assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN"
+    assert states_of(task_id) == ["unknown"] * 3
+
+
+def test_an_unreachable_provider_is_given_up_after_five_tries(shift, key):
+    point_elsewhere("studio", f"http://127.0.0.1:{free_port()}/v1")
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "TASK_UPSTREAM_ERROR"
+    assert states_of(task_id) == ["refused"] * 5
+    assert call(task_id).outcome["kind"] == ErrorKind.TRANSIENT
+
+
+def test_when_all_routes_are_busy_both_are_tried_again(shift, key, spare, sandbox):
+    outage(sandbox, path="/openai/", status=429, times=3, retry_after=1)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare", "studio", "spare"]
+    assert task(task_id).requeues == 1
+
+
+def test_only_the_busy_route_is_tried_again(shift, key, spare, sandbox):
+    outage(sandbox, path="/openai/", status=429, times=1)
+    outage(sandbox, path="/openai/", status=401, times=1)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare", "studio"]
+
+
+def test_a_long_retry_after_is_respected(shift, key, sandbox):
+    outage(sandbox, path="/openai/", status=429, times=1, retry_after=600)
+    task_id = picture(key, "a fox")
+    shift.execute()
+    row = task(task_id)
+    assert 590 < (row.not_before - row.created_at).total_seconds() < 800
+
+
+def test_a_busy_task_times_out_at_its_queue_deadline(shift, key, settings, sandbox):
+    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "queue": 1}
+    outage(sandbox, path="/openai/", status=429, times=1000)
+    task_id = picture(key, "a fox")
+    shift.execute()
+    assert task(task_id).status == "queued"
+    steps.age(task_id, "deadline_at", -1)
+    shift.sweep()
+    assert (task(task_id).status, task(task_id).error["type"]) == ("timeout", "TASK_TIMEOUT")
+
+
+def test_a_route_that_was_switched_off_while_the_task_waited_is_passed_over(shift, key, spare, image_model):
+    task_id = picture(key, "a fox")
+    channel = Channel.objects.get(name="studio")
+    channel.enabled = False
+    channel.save()
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["spare"]
+
+
+def test_without_any_route_left_the_task_fails_before_it_runs(shift, key):
+    task_id = picture(key, "a fox")
+    channel = Channel.objects.get(name="studio")
+    channel.enabled = False
+    channel.save()
+    shift.execute()
+    assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_NO_CAPABLE_ROUTE")
+    assert task(task_id).attempt == 0
+
+
+def test_a_route_that_would_now_buy_something_else_is_passed_over(shift, key, spare):
+    task_id = picture(key, "a fox")
+    offer = ChannelModel.objects.get(channel__name="studio")
+    offer.capabilities = {"tiers": ["2K"]}
+    offer.save()
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["spare"]
+
+
+def test_videos_change_routes_like_images(shift, key, plan, video_model, sandbox):
+    channel = make_channel("spare", "ark_content_tasks", f"{sandbox.url}/ark/api/v3", options={"poll_seconds": 0.2})
+    make_route(plan, video_model, channel, upstream_model="seedance-1", priority=200)
+    outage(sandbox, path="/ark/", method="POST", status=503, times=1)
+    task_id = film(key, "a fox runs")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["cinema", "spare"]
+
+
+def test_a_route_that_vanished_is_not_a_way_out(shift, key, spare, sandbox):
+    task_id = picture(key, "[rate-limited=1] a fox")
+    spare.enabled = False
+    spare.save()
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "studio"]
+    assert task(task_id).requeues == 1

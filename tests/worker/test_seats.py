@@ -1,0 +1,75 @@
+"""Threads in bounded number."""
+
+import threading
+
+import pytest
+
+from tools.children import wait_until
+from worker.seats import Seats
+
+
+@pytest.fixture
+def gate():
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_jobs_beyond_the_seats_wait_in_line_and_run_in_order(gate):
+    seats, done = Seats("test", 1), []
+    seats.start(gate.wait)
+    for number in range(3):
+        seats.start(done.append, number)
+    assert done == []
+    gate.set()
+    assert seats.wait_idle(5)
+    assert done == [0, 1, 2]
+
+
+def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
+    seats = Seats("test", 3)
+    assert seats.free == 3
+    for left in (2, 1, 0, 0):
+        seats.start(gate.wait)
+        assert seats.free == left
+    assert not seats.wait_free(0.01)
+    gate.set()
+    assert seats.wait_free(5)
+
+
+def test_a_failing_job_frees_its_seat(caplog):
+    seats = Seats("test", 1)
+    seats.start(lambda: 1 // 0)
+    assert seats.wait_free(5)
+    assert "a job on a seat failed" in caplog.text
+
+
+def test_what_waits_in_line_can_be_forgotten(gate):
+    seats, done = Seats("test", 1), []
+    seats.start(gate.wait)
+    seats.start(done.append, 1)
+    seats.clear()
+    gate.set()
+    assert seats.wait_idle(5)
+    assert done == []
+
+
+def test_an_idle_seat_has_no_thread():
+    seats = Seats("seldom", 5)
+    for _ in range(20):
+        seats.start(int)
+    wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name == "seldom"], what="their end")
+
+
+def test_without_a_thread_the_job_waits_for_the_next(monkeypatch):
+    seats, done = Seats("test", 2), []
+    with monkeypatch.context() as patch:
+        patch.setattr("threading.Thread.start", no_thread)
+        seats.start(done.append, 1)
+    seats.start(done.append, 2)
+    assert seats.wait_idle(5)
+    assert done == [1, 2]
+
+
+def no_thread(thread):
+    raise RuntimeError("can't start new thread")

@@ -1,0 +1,97 @@
+"""A result that was paid for outlives a storage that is away."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.worker.driving import assets, beside, call, film, hurry, picture, task
+from tools.children import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Root:
+    """The storage's folder, which can be taken away; a file in its place refuses every write, root's included."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def take_away(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.write_text("not a folder")
+
+    def bring_back(self) -> None:
+        self.path.unlink()
+
+
+@pytest.fixture
+def root(settings, tmp_path):
+    path = tmp_path / "assets"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "assets": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(path), "base_url": None},
+        },
+    }
+    return Root(path)
+
+
+def test_bytes_are_kept_until_storage_is_back(shift, key, image_model, root, sandbox):
+    task_id = picture(key, "a fox")
+    root.take_away()
+    executing = beside(shift.execute)
+    wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
+    root.bring_back()
+    executing.join(20)
+    assert task(task_id).status == "succeeded"
+    assert len(assets(task_id)) == 1
+
+
+def test_a_film_is_copied_once_storage_is_back(shift, key, video_model, root, sandbox):
+    task_id = film(key, "a fox runs")
+    root.take_away()
+    shift.execute()
+    wait_until(lambda: (hurry(), shift.poll(), call(task_id).copy_faults >= 8)[-1], what="failed copies")
+    assert task(task_id).status == "running"
+    root.bring_back()
+    assert shift.work(task_id) == "succeeded"
+    assert sandbox.audit()["jobs"] == 1
+
+
+def test_bytes_that_cannot_be_stored_until_the_deadline_are_given_up(shift, key, image_model, root, settings):
+    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "image": 2}
+    task_id = picture(key, "a fox")
+    root.take_away()
+    shift.execute()
+    assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_STORAGE_UNAVAILABLE")
+    assert task(task_id).actual_micros == 0
+    assert call(task_id).state == "done"
+
+
+def test_a_film_that_cannot_be_stored_until_the_deadline_is_given_up(shift, key, video_model, root, settings):
+    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "video": 1}
+    task_id = film(key, "a fox runs")
+    root.take_away()
+    shift.execute()
+    wait_until(lambda: (hurry(), shift.poll(), task(task_id).error)[-1], what="the end")
+    assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_STORAGE_UNAVAILABLE")
+
+
+def test_an_input_that_cannot_be_read_now_is_read_later(shift, key, image_model, root, sandbox):
+    task_id = picture(key, "a fox", images=[{"image_url": DOT}])
+    moved = root.path.rename(root.path.with_name("moved"))
+    root.take_away()
+    shift.execute()
+    assert task(task_id).status == "queued"
+    assert sandbox.audit()["calls"] == {}
+    root.bring_back()
+    moved.rename(root.path)
+    assert shift.work(task_id) == "succeeded"
+
+
+DOT = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)

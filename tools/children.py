@@ -1,0 +1,140 @@
+"""One child process: started with a log file of its own, watched, signalled and stopped."""
+
+import contextlib
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+Value = TypeVar("Value")
+LONGEST_LINE = 1_000
+
+
+class ChildFailed(Exception):
+    """A child ended or stayed silent where it was needed; the message ends with its last log lines."""
+
+
+def wait_until(condition: Callable[[], Value], *, timeout: float = 20, what: str = "the condition") -> Value:
+    """The first true value of the condition, asked every 20 ms. Raises TimeoutError after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {timeout:g} s for {what}")
+        time.sleep(0.02)
+    return value
+
+
+def free_port() -> int:
+    """A port nobody listens on, below the range from which systems hand out ports for outgoing connections."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+class Child:
+    """A running process with its output in `log`; it is in a session of its own, so that Ctrl-C does not reach it."""
+
+    def __init__(self, name: str, command: Sequence[str], *, environment: Mapping[str, str], log: Path) -> None:
+        self.name = name
+        self.log = log
+        self.url = ""
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=Path(__file__).resolve().parent.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def text(self) -> str:
+        """Everything it has printed."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def tail(self, lines: int = 20) -> str:
+        """Its last lines; the end of each, where a logged traceback says what went wrong."""
+        return "\n".join(line[-LONGEST_LINE:] for line in self.text().splitlines()[-lines:])
+
+    def wait_for_line(self, pattern: str, *, timeout: float = 30) -> re.Match[str]:
+        """The first match of a regular expression in its output. Raises ChildFailed."""
+        return self._await(lambda: re.search(pattern, self.text(), re.MULTILINE), timeout, what=repr(pattern))
+
+    def wait_for_http(self, url: str, *, timeout: float = 30) -> None:
+        """Until a GET answers 200. Raises ChildFailed."""
+        self._await(lambda: answers(url), timeout, what=f"an answer of {url}")
+
+    def _await(self, condition: Callable[[], Value | None], timeout: float, *, what: str) -> Value:
+        def ready() -> Value | None:
+            has_ended = not self.is_running  # asked first: what it printed last still counts
+            value = condition()
+            if not value and has_ended:
+                raise ChildFailed(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
+            return value
+
+        try:
+            value = wait_until(ready, timeout=timeout, what=what)
+        except TimeoutError as error:
+            raise ChildFailed(f"{self.name}: {error}:\n{self.tail()}") from error
+        assert value is not None  # noqa: S101
+        return value
+
+    def send(self, number: signal.Signals) -> None:
+        """Signal the process itself; one that has ended is left alone."""
+        if self.is_running:
+            self.process.send_signal(number)
+
+    def terminate(self) -> None:
+        self.send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL, and wait until it is gone."""
+        self.send(signal.SIGKILL)
+        self.process.wait()
+
+    def pause(self) -> None:
+        self.send(signal.SIGSTOP)
+
+    def unpause(self) -> None:
+        self.send(signal.SIGCONT)
+
+    def wait(self, timeout: float = 30) -> int:
+        """Its exit code. Raises ChildFailed if it does not end in time."""
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise ChildFailed(f"{self.name} still runs after {timeout:g} s:\n{self.tail()}") from error
+
+    def stop(self, grace: float = 10) -> None:
+        """SIGTERM, and SIGKILL to it and all its children after the grace."""
+        self.unpause()
+        self.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(grace)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def answers(url: str) -> bool:
+    """Whether a GET of it answers 200 now."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False

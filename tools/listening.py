@@ -1,0 +1,77 @@
+"""How the demo is told: a reader of the event stream, and a receiver of callbacks that checks each signature."""
+
+import hashlib
+import hmac
+import json
+import queue
+import threading
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+TOLERANCE_SECONDS = 300
+
+
+class EventStream:
+    """Follows GET /v1/tasks/events in a thread; `next` gives the tasks as they move."""
+
+    def __init__(self, base_url: str, key: str) -> None:
+        self._events: queue.Queue[dict[str, Any]] = queue.Queue()
+        request = urllib.request.Request(
+            f"{base_url}/v1/tasks/events", headers={"Authorization": f"Bearer {key}", "Accept": "text/event-stream"}
+        )
+        self._answer = urllib.request.urlopen(request, timeout=60)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def next(self, seconds: float) -> dict[str, Any] | None:
+        """The next {id, status, modality, model}; None if none came in time."""
+        try:
+            return self._events.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def _read(self) -> None:
+        try:
+            for line in self._answer:
+                if line.startswith(b'data: {"id"'):
+                    self._events.put(json.loads(line.removeprefix(b"data: ")))
+        except (OSError, ValueError):
+            return  # the service has stopped
+
+
+class Receiver:
+    """A client's endpoint on a free port of this machine; keeps what verifies and refuses what does not."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key.encode()
+        self._received: queue.Queue[dict[str, Any]] = queue.Queue()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(204 if receiver.accept(self.headers, body) else 400)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                """The demo prints what arrived itself."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/callbacks"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def accept(self, headers: Any, body: bytes) -> bool:
+        """Whether the signature is genuine: HMAC-SHA256 over delivery, timestamp and raw body, with the Task key."""
+        signed = f"{headers['X-SERVICE-Delivery']}.{headers['X-SERVICE-Timestamp']}.".encode() + body
+        expected = "v1=" + hmac.new(self._key, signed, hashlib.sha256).hexdigest()
+        if not hmac.compare_digest(expected, headers["X-SERVICE-Signature"] or ""):
+            return False
+        self._received.put(json.loads(body))
+        return True
+
+    def next(self, seconds: float) -> dict[str, Any] | None:
+        """The next verified callback; None if none came in time."""
+        try:
+            return self._received.get(timeout=seconds)
+        except queue.Empty:
+            return None

@@ -1,0 +1,125 @@
+"""`make run`: the whole service on this machine until Ctrl-C, with a key, an admin login and a first request to try."""
+
+import argparse
+import json
+import os
+import secrets
+import signal
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import NoReturn
+
+from django.conf import settings
+
+from tools import write_env
+from tools.children import ChildFailed
+from tools.stack import ROOT, Stack
+
+CATALOG = ROOT / "catalog.example.yaml"
+FIRST_TASK = {
+    "model": "aurora-image",
+    "modality": "image",
+    "params": {"prompt": "a lighthouse at dawn", "image_size": "1K", "aspect_ratio": "16:9"},
+}
+
+
+def interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def opens(stack: Stack, key: str) -> bool:
+    """Whether this database knows the key: the file of logins may be older than the database."""
+    request = urllib.request.Request(f"{stack.base_url}/v1/tasks/models", headers={"Authorization": f"Bearer {key}"})
+    try:
+        with urllib.request.urlopen(request, timeout=20):
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code != 401
+
+
+def logins(stack: Stack, file: Path) -> dict[str, str]:
+    """The key and the admin password, made once and kept in a file that only its owner may read."""
+    if file.exists():
+        kept: dict[str, str] = json.loads(file.read_text())
+        if opens(stack, kept["key"]):
+            return kept
+        file.unlink()
+    name = f"run-{secrets.token_hex(3)}"
+    password = secrets.token_urlsafe(12)
+    stack.manage("create_account", name, "--credit", "100")
+    made = {
+        "key": stack.manage_json("create_key", name)["key"],
+        "username": name,
+        "password": password,
+    }
+    stack.manage(
+        "createsuperuser",
+        "--noinput",
+        f"--username={name}",
+        f"--email={name}@localhost.invalid",
+        DJANGO_SUPERUSER_PASSWORD=password,
+    )
+    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
+        json.dump(made, output)
+    return made
+
+
+def start(stack: Stack, sandbox_port: int) -> dict[str, str]:
+    """Database, catalog and processes, in the order in which they need each other."""
+    stack.manage("migrate", "--noinput")
+    sandbox = stack.start_sandbox(sandbox_port)
+    stack.manage("load_catalog", str(CATALOG), SANDBOX_URL=sandbox.url)
+    stack.start_web()
+    stack.start_worker()
+    return logins(stack, stack.folder / "logins.json")
+
+
+def welcome(made: dict[str, str], logs: Path) -> str:
+    url = settings.PUBLIC_BASE_URL
+    return f"""
+Darkroom is running at {url} (Ctrl-C stops it; logs in {logs}).
+
+  Task key   {made["key"]}
+  Admin      {url}/admin/  user {made["username"]}  password {made["password"]}
+
+  curl {url}/v1/tasks \\
+    -H 'Authorization: Bearer {made["key"]}' -H 'Content-Type: application/json' \\
+    -d '{json.dumps(FIRST_TASK)}'
+"""
+
+
+def main() -> int:
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=ROOT / "var/run", help="for logs and logins")
+    parser.add_argument("--sandbox-port", type=int, default=8900, help="where the built-in provider listens")
+    options = parser.parse_args()
+    write_env.write()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started this in the background, deaf to SIGINT
+        signal.signal(number, interrupt)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    place = {"HOST": settings.HOST, "PORT": str(settings.PORT)}
+    stack = Stack(environment={**os.environ, **place}, folder=options.folder)
+    try:
+        print("Starting…", flush=True)
+        print(welcome(start(stack, options.sandbox_port), options.folder), flush=True)
+        while all(child.is_running for child in stack.children):
+            time.sleep(0.5)
+        ended = next(child for child in stack.children if not child.is_running)
+        raise ChildFailed(f"{ended.name} ended with {ended.process.returncode}:\n{ended.tail()}")
+    except KeyboardInterrupt:
+        print("Stopping…", flush=True)
+        return 0
+    except ChildFailed as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        stack.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Makes .venv with the Python named as the first argument and installs the locked dependencies into it.
+# Says what to do where that Python cannot: too old, or without the modules that make environments.
+set -eu
+
+python=${1:-python3}
+venv=${VENV:-.venv}
+cd "$(dirname "$0")/.."
+
+fail() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+command -v "$python" >/dev/null 2>&1 ||
+    fail "There is no $python here. Install Python 3.11 or newer, or name one: make setup PYTHON=/path/to/python3"
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail "$python is $("$python" --version 2>&1), but Darkroom needs Python 3.11 or newer." \
+        "Where a newer one is installed under another name: make setup PYTHON=python3.13"
+
+"$python" -c 'import ensurepip, venv' 2>/dev/null ||
+    fail "$python cannot make virtual environments: its module venv or ensurepip is missing." \
+        "Debian, Ubuntu: apt install python3-venv    Fedora: dnf install python3    then run make setup again."
+
+if ! "$venv/bin/python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo "Making $venv with $("$python" --version)"
+    "$python" -m venv --clear "$venv"
+fi
+
+echo "Installing the locked dependencies into $venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+touch "$venv/.installed"

@@ -1,0 +1,85 @@
+"""The processes of an installation on this machine: sandbox, web and workers, and the commands that set it up."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tools.children import Child, ChildFailed
+
+ROOT = Path(__file__).resolve().parent.parent
+MANAGE = (sys.executable, str(ROOT / "manage.py"))
+GUNICORN = (str(Path(sys.executable).with_name("gunicorn")), "-c", "config/gunicorn.py")
+WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104
+
+
+class Stack:
+    """Processes that share one environment; `folder` takes their logs. Start them, then `stop` them all."""
+
+    def __init__(self, *, environment: Mapping[str, str], folder: Path) -> None:
+        self.environment = {"PYTHONUNBUFFERED": "1", **environment}
+        self.folder = folder
+        self.children: list[Child] = []
+
+    @property
+    def base_url(self) -> str:
+        host = self.environment["HOST"]
+        return f"http://{'127.0.0.1' if host in WILDCARDS else host}:{self.environment['PORT']}"
+
+    def manage(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a management command to its end. Raises ChildFailed for an exit code other than 0, unless told not to."""
+        answer = subprocess.run(
+            [*MANAGE, *arguments],
+            env={**self.environment, **environment},
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        if check and answer.returncode:
+            said = f"{answer.stdout}{answer.stderr}"[-4000:]
+            raise ChildFailed(f"manage.py {arguments[0]} ended with {answer.returncode}:\n{said}")
+        return answer
+
+    def manage_json(self, *arguments: str) -> Any:
+        """What a command prints with --json. Raises ChildFailed."""
+        return json.loads(self.manage(*arguments, "--json").stdout)
+
+    def load_catalog(self, text: str) -> subprocess.CompletedProcess[str]:
+        file = self.folder / "catalog.yaml"
+        file.write_text(text)
+        return self.manage("load_catalog", str(file))
+
+    def start(self, name: str, *command: str, **environment: str) -> Child:
+        """Start a process; its log is `<name>.log`, or `<name>-2.log` and so on."""
+        count = sum(child.log.name.startswith(name) for child in self.children)
+        log = self.folder / (f"{name}-{count + 1}.log" if count else f"{name}.log")
+        child = Child(name, command, environment={**self.environment, **environment}, log=log)
+        self.children.append(child)
+        return child
+
+    def start_web(self, **environment: str) -> Child:
+        """The web process, once it answers. Raises ChildFailed."""
+        web = self.start("web", *GUNICORN, **environment)
+        web.url = self.base_url
+        web.wait_for_http(f"{web.url}/healthz")
+        return web
+
+    def start_worker(self, *arguments: str, **environment: str) -> Child:
+        """A worker process; it may take a moment until it claims."""
+        return self.start("worker", *MANAGE, "run_worker", *arguments, **environment)
+
+    def start_sandbox(self, port: int = 0) -> Child:
+        """The built-in provider; its origin is in `url`. Port 0 takes a free one. Raises ChildFailed."""
+        sandbox = self.start("sandbox", *MANAGE, "run_sandbox", "--port", str(port))
+        sandbox.url = sandbox.wait_for_line(r"sandbox listening on (http://\S+)")[1]
+        return sandbox
+
+    def stop(self) -> None:
+        """Stop every process, the last started first."""
+        for child in reversed(self.children):
+            child.stop()

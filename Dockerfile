@@ -1,0 +1,20 @@
+FROM python:3.13-slim
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PATH=/srv/darkroom/.venv/bin:$PATH
+WORKDIR /srv/darkroom
+
+COPY requirements.lock ./
+RUN python -m venv .venv \
+    && .venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+
+COPY . .
+RUN DEBUG=true DATABASE_URL=sqlite://:memory: python manage.py collectstatic --noinput \
+    && useradd --system --no-create-home darkroom \
+    && mkdir /srv/assets \
+    && chown darkroom /srv/assets
+
+USER darkroom
+ENV HOST=0.0.0.0 PORT=8000 ASSET_STORAGE=file:///srv/assets
+VOLUME /srv/assets
+EXPOSE 8000
+CMD ["gunicorn", "-c", "config/gunicorn.py"]

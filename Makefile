@@ -1,0 +1,54 @@
+# Every target works as the first command after a clone: the environment is made where it is missing.
+# `make setup PYTHON=python3.13` chooses the Python that it is made with.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+PYTEST := $(BIN)/python -m pytest
+ON_SQLITE := env -u DATABASE_URL
+ON_POSTGRESQL := $(BIN)/python -m tests.postgres
+# What loads Django without a .env of its own; no database is touched.
+WITHOUT_ENV := env DEBUG=true DATABASE_URL=sqlite://:memory:
+LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --no-header --extra s3
+
+.PHONY: setup lock format check test test-slow faults run demo
+
+setup: $(STAMP)
+
+$(STAMP): requirements-dev.lock
+	@sh tools/setup.sh "$(PYTHON)"
+
+lock: $(STAMP)
+	$(BIN)/python -m pip install --quiet uv
+	$(LOCK) -o requirements.lock pyproject.toml
+	$(LOCK) --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(WITHOUT_ENV) $(BIN)/mypy .
+	$(WITHOUT_ENV) $(BIN)/lint-imports --no-logo
+	$(WITHOUT_ENV) $(BIN)/python manage.py makemigrations --check --dry-run
+
+test: $(STAMP)
+	$(ON_SQLITE) $(PYTEST) -n 2 -m "not slow and not soak"
+	$(ON_POSTGRESQL) $(PYTEST) -n 2 -m "database and not slow and not soak"
+
+test-slow: $(STAMP)
+	$(ON_SQLITE) $(PYTEST) -n 2 -m "slow and not soak"
+	$(ON_POSTGRESQL) $(PYTEST) -n 2 -m "(slow or not database) and not soak"
+
+faults: $(STAMP)
+	$(ON_SQLITE) $(PYTEST) -m soak
+	$(ON_POSTGRESQL) $(PYTEST) -m soak
+
+run: $(STAMP)
+	@$(BIN)/python -m tools.run
+
+demo: $(STAMP)
+	@$(BIN)/python -m tools.demo

@@ -5,9 +5,8 @@ filter repeated as `filter.task_ids=a&filter.task_ids=b`). `ark_request` is the 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from adapters import ark_request, rules
@@ -26,22 +25,12 @@ from adapters.base import (
 )
 from adapters.faults import NOT_HERE, Verdict, spoken_error
 from adapters.http import Call, call_json, calling, redacted
-from adapters.outputs import is_url, open_output
+from adapters.outputs import is_url
+from adapters.shapes import Asynchronous, is_id, seconds_of
 
 Job = dict[str, Any]
 
-POLL_SECONDS = 5.0
-LONGEST_SECONDS = 86_400
-CAPABILITIES = {
-    "durations": rules.DURATIONS,
-    "resolutions": rules.NAMES,
-    "ratios": rules.NAMES,
-    "roles": rules.counts_of("first_frame", "last_frame", "reference_image", "reference_video", "reference_audio"),
-    "frames_exclusive_refs": rules.BOOLEAN,
-    "audio": rules.one_of("switch", "always", "never"),
-    "prompt_max": rules.POSITIVE,
-    "max_inputs": rules.COUNT,
-}
+CAPABILITIES = rules.VIDEO_CAPABILITIES
 OPTIONS = {"dialect": rules.one_of("ark"), "poll_seconds": rules.POLL_SECONDS}
 # By the part before the first dot: codes come with a suffix such as InvalidParameter.OversizeImage.
 CODES = {
@@ -67,14 +56,16 @@ def verdict_of(code: str) -> Verdict | None:
     return CODES.get(code.partition(".")[0])
 
 
-class ArkContentTasks:
+class ArkContentTasks(Asynchronous):
     """Adapter of `ark_content_tasks`. A handle is `{"id": …, "last_frame": whether one was asked for}`."""
 
     protocol: ClassVar[str] = "ark_content_tasks"
-    modality: ClassVar[str] = "video"
-    is_async: ClassVar[bool] = True
-    submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
+    modalities: ClassVar[frozenset[str]] = frozenset({"video"})
     poll_batch: ClassVar[int] = 50
+    probe_path: ClassVar[str] = f"{ark_request.PATH}/probe"
+
+    def codes(self, code: str) -> Verdict | None:
+        return verdict_of(code)
 
     def validate(self, target: Target) -> list[str]:
         return rules.complaints(target, capabilities=CAPABILITIES, options=OPTIONS)
@@ -94,9 +85,9 @@ class ArkContentTasks:
             headers={"Content-Type": "application/json"},
             body=json.dumps(upstream.body).encode(),
         )
-        document = call_json(call, connection, lambda document: _is_id(document.get("id")))
+        document = call_json(call, connection, lambda document: is_id(document.get("id")))
         handle = {"id": document["id"], "last_frame": upstream.body.get("return_last_frame") is True}
-        return Accepted(handle=handle, poll_after=_poll_after(connection))
+        return Accepted(handle=handle, poll_after=self.poll_after(connection))
 
     def poll(
         self, handles: Sequence[Mapping[str, Any]], connection: Connection
@@ -114,8 +105,8 @@ class ArkContentTasks:
         except UpstreamError:
             return False
 
-    def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Iterator[bytes]]:
-        return open_output(output, connection)
+    def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:
+        return {**super().attach(upstream_id, target), "last_frame": False}
 
 
 def _jobs(ids: Sequence[str], connection: Connection) -> dict[str, Job | UpstreamError]:
@@ -188,16 +179,7 @@ def _done(job: Job, handle: Mapping[str, Any]) -> Done | UpstreamError:
     outputs = [Output(index=0, kind="video", url=urls["video_url"])]
     if handle.get("last_frame") and is_url(urls.get("last_frame_url")):
         outputs.append(Output(index=1, kind="image", url=urls["last_frame_url"]))
-    return Done(outputs=tuple(outputs), duration=_seconds(job.get("duration")))
-
-
-def _seconds(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 < value <= LONGEST_SECONDS else None
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 200 and value.isascii() and value.isprintable()
+    return Done(outputs=tuple(outputs), duration=seconds_of(job.get("duration")))
 
 
 def _path(job_id: str) -> str:
@@ -205,4 +187,4 @@ def _path(job_id: str) -> str:
 
 
 def _poll_after(connection: Connection) -> float:
-    return float(connection.options.get("poll_seconds", POLL_SECONDS))
+    return float(connection.options.get("poll_seconds", ArkContentTasks.poll_seconds))

@@ -32,14 +32,8 @@ DERIVED_OR_OURS = (*DERIVED, "model", "prompt", "duration", "resolution", "aspec
 
 def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.prompt(request, capabilities)
-    yield from checks.duration(request, capabilities)
-    yield from checks.listed("params.resolution", request.resolution, capabilities.get("resolutions"))
-    yield from checks.listed("params.aspect_ratio", request.aspect_ratio, capabilities.get("ratios"))
-    yield from checks.audio(request, capabilities)
-    yield from checks.input_counts(request, capabilities)
-    yield from checks.input_roles(request, capabilities)
-    yield from _options(request)
+    yield from checks.video(request, capabilities)
+    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -62,14 +56,3 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 def _item(item: MediaInput) -> dict[str, Any]:
     kind = f"{item.type}_url"
     return {"type": kind, kind: {"url": item.url}, "role": checks.role_of(item)}
-
-
-def _options(request: TaskRequest) -> Iterator[Unsupported]:
-    for name, value in request.provider_options.items():
-        field = f"params.provider_options.{name}"
-        if name in DERIVED_OR_OURS:
-            yield Unsupported(field=field, reason="is set by the service")
-        elif name not in OPTIONS:
-            yield Unsupported(field=field, reason="is not an option of this protocol")
-        elif wanted := OPTIONS[name](value):
-            yield Unsupported(field=field, reason=f"must be {wanted}")

@@ -109,6 +109,7 @@ class UpstreamRequest:
     billed: Billed
     encoding: Literal["json", "multipart"] = "json"
     files: tuple[FilePart, ...] = ()
+    calls: int = 1  # how often it is sent: a protocol without a count fans out; `billed` is of all of them together
 
     def digest(self) -> str:
         """SHA-256 (hex) of what is bought, for the record of the paid call."""
@@ -121,7 +122,8 @@ class UpstreamRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How to reach one channel now. Timeouts in seconds; `open_stored` opens one of our own files for reading."""
+    """How to reach one channel now. Timeouts in seconds; `open_stored` opens one of our own files for reading;
+    `reference` is our own name for a paid call, unique for ever."""
 
     base_url: str
     credentials: Mapping[str, str] = field(repr=False)
@@ -132,6 +134,7 @@ class Connection:
     allow_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     deny_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     scratch_dir: Path | None = None
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +149,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The provider took an asynchronous job. `handle` is small JSON, enough to poll it from any process."""
+    """The provider took an asynchronous job. `handle` is small JSON, enough to poll it from any process; its `id` is
+    the provider's name for the job."""
 
     handle: Mapping[str, Any]
     poll_after: float
@@ -217,8 +221,7 @@ class Adapter(Protocol):
     """One provider protocol. Instances are stateless and shared by threads."""
 
     protocol: ClassVar[str]
-    modality: ClassVar[str]
-    is_async: ClassVar[bool]
+    modalities: ClassVar[frozenset[str]]
     submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]]
     poll_batch: ClassVar[int]
 
@@ -231,6 +234,9 @@ class Adapter(Protocol):
     def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
         """The upstream request, options merged last. Pure. Only for requests that `check` passes."""
 
+    def submit_seconds(self, target: Target) -> float | None:
+        """The longest that the paid call may take; None: as long as the task has."""
+
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         """The paid call, on a fresh connection, never repeated here. Raises UpstreamError."""
 
@@ -239,6 +245,17 @@ class Adapter(Protocol):
     ) -> list[Pending | Done | UpstreamError]:
         """The state of each handle, in order. PROVIDER_FAILED, CONTENT_POLICY, INVALID_REQUEST, ASSET_UNREACHABLE and
         EMPTY_RESULT end the job; every other kind, raised or returned, is a poll fault and says nothing about it."""
+
+    def find(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
+        """The job that `connection.reference` named, where `submit_safety` is "lookup" and the provider knows it; None
+        while it shows none. Raises UpstreamError."""
+
+    def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:
+        """The handle of a job that an operator knows by the provider's id. Raises ValueError where there is none."""
+
+    def probe(self, connection: Connection) -> None:
+        """Ask for something that needs the credential and buys nothing. Raises UpstreamError for a channel that cannot
+        be used now."""
 
     def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
         """Whether the provider confirmed the cancellation. Never raises for a refusal."""

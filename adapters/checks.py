@@ -4,12 +4,66 @@ Each yields Unsupported with the field's path and a reason. A capability that is
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adapters.base import MediaInput, TaskRequest, Unsupported
+from adapters.rules import Rules
 
 BOUNDS = (("least", "min"), ("most", "max"))
+
+
+def images(
+    request: TaskRequest, capabilities: Mapping[str, Any], *, max_n: int, max_images: int, types: Sequence[str] = ()
+) -> Iterator[Unsupported]:
+    """Prompt, count and reference images. `max_n` and `max_images` are the protocol's own limits, which capabilities
+    can only narrow; `types` are the content types that it takes, none for all."""
+    yield from prompt(request, capabilities)
+    yield from image_count(request, min(capabilities.get("max_n", max_n), max_n))
+    limit = min(capabilities.get("max_images", max_images), max_images)
+    yield from at_most("params.images", len(request.images), limit)
+    for index, image in enumerate(request.images):
+        field = f"params.images[{index}].image_url"
+        if image.stored is None:
+            continue
+        if capabilities.get("data_url", True) is False:
+            yield Unsupported(field=field, reason="must be an http or https URL here")
+        elif types and image.stored.content_type not in types:
+            names = ", ".join(name.removeprefix("image/").upper() for name in types)
+            yield Unsupported(field=field, reason=f"must be one of {names} here")
+
+
+def image_count(request: TaskRequest, limit: int) -> Iterator[Unsupported]:
+    """`extra_body` counts, since it wins."""
+    field = "params.extra_body.n" if "n" in request.extra_body else "params.n"
+    count = request.extra_body.get("n", request.n)
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        yield Unsupported(field=field, reason="must be a whole number, 1 or more")
+    else:
+        yield from at_most(field, count, limit)
+
+
+def video(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """All that the capabilities of a video model restrict."""
+    yield from prompt(request, capabilities)
+    yield from duration(request, capabilities)
+    yield from listed("params.resolution", request.resolution, capabilities.get("resolutions"))
+    yield from listed("params.aspect_ratio", request.aspect_ratio, capabilities.get("ratios"))
+    yield from audio(request, capabilities)
+    yield from input_counts(request, capabilities)
+    yield from input_roles(request, capabilities)
+
+
+def options(request: TaskRequest, known: Rules, taken: Sequence[str]) -> Iterator[Unsupported]:
+    """`provider_options` that the protocol knows, but for the upstream fields that are ours to set (`taken`)."""
+    for name, value in request.provider_options.items():
+        field = f"params.provider_options.{name}"
+        if name in taken:
+            yield Unsupported(field=field, reason="is set by the service")
+        elif name not in known:
+            yield Unsupported(field=field, reason="is not an option of this protocol")
+        elif wanted := known[name](value):
+            yield Unsupported(field=field, reason=f"must be {wanted}")
 
 
 def listed(field: str, value: object, allowed: object) -> Iterator[Unsupported]:

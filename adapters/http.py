@@ -20,6 +20,23 @@ MAX_JSON_BYTES = 8 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024
 
 
+Authorize = Callable[[Connection], dict[str, str]]
+"""The headers that authenticate at a channel. Raises UpstreamError (AUTH) without a usable credential."""
+
+
+def bearer(connection: Connection) -> dict[str, str]:
+    """The usual header, from `api_key`."""
+    return {"Authorization": f"Bearer {secret(connection)}"}
+
+
+def secret(connection: Connection, name: str = "api_key") -> str:
+    """A credential that can stand in a header. Raises UpstreamError (AUTH)."""
+    value = connection.credentials.get(name, "")
+    if not value or not all("!" <= character <= "~" for character in value):
+        raise UpstreamError(ErrorKind.AUTH, f"the channel's credentials have no usable {name}")
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A request to a channel. `path` is relative to its base URL. `paid`: it would buy something."""
@@ -31,6 +48,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | Iterable[bytes] | None = None
     max_bytes: int = MAX_JSON_BYTES
+    authorize: Authorize = bearer
 
 
 @contextmanager
@@ -39,7 +57,7 @@ def calling(call: Call, connection: Connection) -> Iterator[Reply]:
     message = Message(
         method=call.method,
         url=connection.base_url.rstrip("/") + call.path,
-        headers={**call.headers, **authorization(connection)},
+        headers={**call.headers, **call.authorize(connection)},
         body=call.body,
     )
     try:
@@ -87,14 +105,6 @@ def error_body(reply: Reply) -> Any:
             if len(body) >= MAX_ERROR_BYTES:
                 break
     return faults.parsed(body)
-
-
-def authorization(connection: Connection) -> dict[str, str]:
-    """The bearer header. Raises UpstreamError (AUTH) where the channel has no usable `api_key`."""
-    key = connection.credentials.get("api_key", "")
-    if not key or not all("!" <= character <= "~" for character in key):
-        raise UpstreamError(ErrorKind.AUTH, "the channel's credentials have no usable api_key")
-    return {"Authorization": f"Bearer {key}"}
 
 
 def redacted(text: str, connection: Connection) -> str:

@@ -5,42 +5,27 @@ Generations go out as JSON, edits as multipart with the reference images as file
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from adapters import openai_request, references, rules
+from adapters import inline, openai_request, rules
 from adapters.base import (
     Accepted,
     Connection,
     Done,
     ErrorKind,
-    Output,
-    Pending,
     Target,
     TaskRequest,
     Unsupported,
-    UpstreamError,
     UpstreamRequest,
 )
 from adapters.faults import NOT_HERE, Verdict
-from adapters.http import Call, calling, error_of
 from adapters.multipart import Multipart, Upload
-from adapters.outputs import is_url, open_output
-from adapters.spool import Spool
-from common.deadline import Deadline
+from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
+from adapters.shapes import Synchronous
 
-MAX_ANSWER_BYTES = 512 * 1024 * 1024
-REFERENCE_SECONDS = 120.0
-CAPABILITIES = {
-    "tiers": rules.NAMES,
-    "ratios": rules.NAMES,
-    "size_table": rules.SIZE_TABLE,
-    "max_n": rules.POSITIVE,
-    "max_images": rules.COUNT,
-    "prompt_max": rules.POSITIVE,
-}
+CAPABILITIES = rules.IMAGE_CAPABILITIES
 OPTIONS = {"dialect": rules.one_of("openai")}
 CODES = {
     "moderation_blocked": Verdict(ErrorKind.CONTENT_POLICY),
@@ -53,14 +38,14 @@ CODES = {
 }
 
 
-class OpenAIImages:
+class OpenAIImages(Synchronous):
     """Adapter of `openai_images`."""
 
     protocol: ClassVar[str] = "openai_images"
-    modality: ClassVar[str] = "image"
-    is_async: ClassVar[bool] = False
-    submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
-    poll_batch: ClassVar[int] = 1
+    modalities: ClassVar[frozenset[str]] = frozenset({"image"})
+
+    def codes(self, code: str) -> Verdict | None:
+        return CODES.get(code)
 
     def validate(self, target: Target) -> list[str]:
         return rules.complaints(target, capabilities=CAPABILITIES, options=OPTIONS)
@@ -73,58 +58,15 @@ class OpenAIImages:
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         if upstream.encoding == "json":
-            body = json.dumps(upstream.body).encode()
-            return _bought(upstream.path, "application/json", body, connection)
+            return self._bought(upstream.path, "application/json", json.dumps(upstream.body).encode(), connection)
         with tempfile.TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
             form = Multipart(_fields(upstream.body), _uploads(upstream, Path(folder), connection))
-            return _bought(upstream.path, form.content_type, form, connection)
+            return self._bought(upstream.path, form.content_type, form, connection)
 
-    def poll(
-        self, handles: Sequence[Mapping[str, Any]], connection: Connection
-    ) -> list[Pending | Done | UpstreamError]:
-        raise NotImplementedError("a synchronous protocol has nothing to poll")
-
-    def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
-        return False
-
-    def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Iterator[bytes]]:
-        return open_output(output, connection)
-
-
-def _bought(path: str, content_type: str, body: bytes | Iterable[bytes], connection: Connection) -> Done:
-    """The paid call. A partial answer counts; one without a single picture is an EMPTY_RESULT."""
-    call = Call(
-        method="POST",
-        path=path,
-        codes=CODES.get,
-        paid=True,
-        headers={"Content-Type": content_type},
-        body=body,
-        max_bytes=MAX_ANSWER_BYTES,
-    )
-    with calling(call, connection) as reply, Spool(connection.scratch_dir) as spool:
-        document = spool.read(reply.chunks)
-        items = document.get("data") if isinstance(document, dict) else None
-        if not isinstance(items, list):
-            raise error_of(document, reply, call, connection)
-        outputs = tuple(_outputs(items, spool))
-    if not outputs:
-        raise UpstreamError(ErrorKind.EMPTY_RESULT, "the answer has no picture", http_status=reply.status)
-    return Done(outputs=outputs)
-
-
-def _outputs(items: list[Any], spool: Spool) -> Iterator[Output]:
-    index = 0
-    for item in items:
-        fields = item if isinstance(item, dict) else {}
-        encoded, url = fields.get("b64_json"), fields.get("url")
-        if isinstance(encoded, str) and encoded and (path := spool.picture(encoded)):
-            yield Output(index=index, kind="image", path=path)
-        elif is_url(url):
-            yield Output(index=index, kind="image", url=url)
-        else:
-            continue
-        index += 1
+    def _bought(self, path: str, content_type: str, body: bytes | Iterable[bytes], connection: Connection) -> Done:
+        headers = {"Content-Type": content_type}
+        call = self.call("POST", path, paid=True, headers=headers, body=body, max_bytes=MAX_ANSWER_BYTES)
+        return bought(call, connection, data_items)
 
 
 def _fields(body: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -132,11 +74,13 @@ def _fields(body: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _uploads(upstream: UpstreamRequest, folder: Path, connection: Connection) -> list[Upload]:
-    uploads = []
-    with Deadline(min(REFERENCE_SECONDS, connection.total_timeout)) as deadline:
-        for index, part in enumerate(upstream.files):
-            path = folder / str(index)
-            kind = references.copy(part.image, path, connection, deadline)
-            name = f"image-{index}.{kind}"
-            uploads.append(Upload(field=part.field, name=name, content_type=f"image/{kind}", path=path))
-    return uploads
+    found = inline.pictures([part.image for part in upstream.files], folder, connection)
+    return [
+        Upload(
+            field=part.field,
+            name=f"image-{index}.{picture.content_type.removeprefix('image/')}",
+            content_type=picture.content_type,
+            path=picture.path,
+        )
+        for index, (part, picture) in enumerate(zip(upstream.files, found, strict=True))
+    ]

@@ -28,10 +28,8 @@ FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "cal
 
 def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.prompt(request, capabilities)
-    yield from _count(request, capabilities)
+    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=UPLOADABLE)
     yield from _size(request, capabilities)
-    yield from _images(request, capabilities)
     yield from _extra(request)
 
 
@@ -77,15 +75,6 @@ def _files(request: TaskRequest) -> tuple[FilePart, ...]:
     return tuple(FilePart(field=field, image=image) for image in request.images)
 
 
-def _count(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    field = "params.extra_body.n" if "n" in request.extra_body else "params.n"
-    count = request.extra_body.get("n", request.n)
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        yield Unsupported(field=field, reason="must be a whole number, 1 or more")
-    else:
-        yield from checks.at_most(field, count, min(capabilities.get("max_n", MAX_N), MAX_N))
-
-
 def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
     tier = tier_of_request(request, capabilities)
     if tier is None or "size" in request.extra_body:
@@ -101,14 +90,6 @@ def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Uns
     if not problems:
         problems = list(checks.listed("params.aspect_ratio", ratio, list(table[tier])))
     yield from problems
-
-
-def _images(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    limit = min(capabilities.get("max_images", MAX_IMAGES), MAX_IMAGES)
-    yield from checks.at_most("params.images", len(request.images), limit)
-    for index, image in enumerate(request.images):
-        if image.stored is not None and image.stored.content_type not in UPLOADABLE:
-            yield Unsupported(field=f"params.images[{index}].image_url", reason="must be PNG, JPEG or WebP here")
 
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:

@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from adapters import faults, http
 from adapters.base import Connection, ErrorKind, Output, UpstreamError
+from adapters.http import Authorize, bearer
 from common.deadline import Deadline
 from common.outbound import REDIRECTS, Failed, Limits, Refused, Reply, UrlPolicy, joined, open_url
 from common.outbound_wire import CHUNK_BYTES, Message, exchange
@@ -20,7 +21,7 @@ MAX_OTHER_BYTES = 512 * 1024**2
 
 
 @contextmanager
-def open_output(output: Output, connection: Connection) -> Iterator[Iterator[bytes]]:
+def open_output(output: Output, connection: Connection, authorize: Authorize = bearer) -> Iterator[Iterator[bytes]]:
     """The chunks of one output, capped by its kind. Raises UpstreamError, also while they are read: EMPTY_RESULT where
     trying again cannot help (gone, refused, too large), else what the channel or the network said."""
     if output.path is not None:
@@ -29,7 +30,7 @@ def open_output(output: Output, connection: Connection) -> Iterator[Iterator[byt
         return
     try:
         with ExitStack() as stack:
-            yield _opened(output, connection, stack).chunks
+            yield _opened(output, connection, authorize, stack).chunks
     except Refused as refused:
         raise UpstreamError(ErrorKind.EMPTY_RESULT, str(refused), code="refused") from refused
     except Failed as failed:
@@ -38,7 +39,7 @@ def open_output(output: Output, connection: Connection) -> Iterator[Iterator[byt
         raise faults.lost(failed, paid=False) from failed
 
 
-def _opened(output: Output, connection: Connection, stack: ExitStack) -> Reply:
+def _opened(output: Output, connection: Connection, authorize: Authorize, stack: ExitStack) -> Reply:
     url = output.url or ""
     max_bytes = MAX_BYTES.get(output.kind, MAX_OTHER_BYTES)
     deadline = stack.enter_context(Deadline(connection.total_timeout))
@@ -47,7 +48,7 @@ def _opened(output: Output, connection: Connection, stack: ExitStack) -> Reply:
             limits = Limits(max_bytes=max_bytes, total_seconds=deadline.remaining)
             elsewhere = open_url(url, policy=_policy(connection), limits=limits, redirects=left)
             return _checked(stack.enter_context(elsewhere))
-        message = Message(method="GET", url=url, headers=http.authorization(connection))
+        message = Message(method="GET", url=url, headers=authorize(connection))
         reply = stack.enter_context(exchange(message, http.dialer(connection, deadline), max_bytes=max_bytes))
         if reply.status not in REDIRECTS or "Location" not in reply.headers:
             return _checked(reply)

@@ -14,4 +14,4 @@ def get(protocol: str) -> Adapter | None:
 
 def modalities() -> frozenset[str]:
     """The modalities that at least one adapter serves."""
-    return frozenset(adapter.modality for adapter in ADAPTERS.values())
+    return frozenset(modality for adapter in ADAPTERS.values() for modality in adapter.modalities)

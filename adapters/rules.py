@@ -78,6 +78,28 @@ def counts_of(*names: str) -> Rule:
     )
 
 
+IMAGE_CAPABILITIES: Rules = {
+    "tiers": NAMES,
+    "ratios": NAMES,
+    "size_table": SIZE_TABLE,
+    "max_n": POSITIVE,
+    "max_images": COUNT,
+    "prompt_max": POSITIVE,
+    "data_url": BOOLEAN,
+}
+VIDEO_CAPABILITIES: Rules = {
+    "durations": DURATIONS,
+    "resolutions": NAMES,
+    "ratios": NAMES,
+    "size_table": SIZE_TABLE,
+    "roles": counts_of("first_frame", "last_frame", "reference_image", "reference_video", "reference_audio"),
+    "frames_exclusive_refs": BOOLEAN,
+    "audio": one_of("switch", "always", "never"),
+    "prompt_max": POSITIVE,
+    "max_inputs": COUNT,
+}
+
+
 def complaints(target: Target, *, capabilities: Rules, options: Rules) -> list[str]:
     """What is wrong with a target's catalog values, in words."""
     address = [] if is_base_url(target.base_url) else ["base_url: must be an http or https URL without a query"]

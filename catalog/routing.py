@@ -97,7 +97,7 @@ def choose(catalog: Catalog, *, key_id: int, model: ModelEntry, request: TaskReq
 def is_served(route: RouteEntry, model: ModelEntry) -> bool:
     """Whether the route's adapter is registered and of the model's modality."""
     adapter = registry.get(route.channel.adapter)
-    return adapter is not None and adapter.modality == model.modality
+    return adapter is not None and model.modality in adapter.modalities
 
 
 def judge(routes: Iterable[RouteEntry], model: ModelEntry, request: TaskRequest) -> list[Judgement]:
@@ -116,7 +116,7 @@ def judge(routes: Iterable[RouteEntry], model: ModelEntry, request: TaskRequest)
 
 def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgement:
     adapter = registry.get(route.channel.adapter)
-    if adapter is None or adapter.modality != model.modality:
+    if adapter is None or model.modality not in adapter.modalities:
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
     if reasons := adapter.check(request, route.target):
         return Judgement(route=route, option=None, reasons=tuple(reasons))

@@ -203,8 +203,8 @@ def target(value: Target, *, modality: str) -> None:
     chosen = registry.get(value.adapter)
     if chosen is None:
         return
-    if chosen.modality != modality:
-        raise Invalid(f"adapter {value.adapter} runs {chosen.modality} models, not {modality}")
+    if modality not in chosen.modalities:
+        raise Invalid(f"adapter {value.adapter} runs {' and '.join(sorted(chosen.modalities))} models, not {modality}")
     if complaints := chosen.validate(value):
         raise Invalid(problems=[_placed(complaint) for complaint in complaints])
 

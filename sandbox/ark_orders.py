@@ -4,11 +4,11 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox.ark_errors import error, invalid, missing
-from sandbox.ark_jobs import Order
-from sandbox.films import FRAME_SIZES
+from sandbox.films import FRAME_SIZES, Film
 from sandbox.wire import Refusal
 
 MAX_SECONDS = 86_400
@@ -38,6 +38,27 @@ CHOICES = {
     "output_format": ("mp4",),
 }
 UNCHECKED = ("model", "content", "tools", "callback_url", "safety_identifier", "omni_reference_task_type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A valid call: what is to be made. Seconds and Unix times."""
+
+    model: str
+    prompt: str
+    seconds: int
+    resolution: str
+    ratio: str
+    sound: bool
+    last_frame: bool
+    seed: int
+    service_tier: str
+    expires_after: int
+
+    def film(self, *, partial: bool) -> Film:
+        """The result; half as long if partial."""
+        seconds = max(1, self.seconds // 2) if partial else self.seconds
+        return Film(ratio=self.ratio, seconds=seconds, sound=self.sound)
 
 
 def order_of(body: bytes) -> Order:

@@ -5,17 +5,16 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox import ark_jobs, ark_orders, steering
+from sandbox import ark_orders
 from sandbox.ark_errors import authenticate, error, error_for, invalid, unknown_task
-from sandbox.ark_jobs import Job
-from sandbox.films import FRAME_SIZES
+from sandbox.ark_orders import Order
+from sandbox.films import FRAME_SIZES, Film
+from sandbox.jobs import Job, Jobs, Sale
 from sandbox.pictures import Picture
-from sandbox.state import File, State
-from sandbox.steering import CALL_FAULTS, POLL, SUBMIT
-from sandbox.wire import Request, Response, json_response
+from sandbox.state import State
+from sandbox.wire import Endpoint, Request, Response, json_response
 
-REFUSALS = ("moderated", "rate-limited", "status")
-FATES = ("fail", "moderated-output", "partial")
+PATH = "/ark/api/v3/contents/generations/tasks"
 MAX_PAGE = 500
 DEFAULT_PAGE_SIZE = 10
 FRAMES_PER_SECOND = 24
@@ -33,29 +32,39 @@ class ArkTasks:
 
     def __init__(self, state: State, *, video_seconds: float) -> None:
         self._state = state
-        self._video_seconds = video_seconds
-        self._jobs: dict[str, Job] = {}
+        self._jobs = Jobs(state, seconds=video_seconds)
+        self.open_jobs = self._jobs.open_jobs
+
+    def routes(self) -> list[Endpoint]:
+        return [
+            ("POST", PATH, self.create),
+            ("GET", PATH, self.search),
+            ("GET", f"{PATH}/([^/]+)", self.get),
+            ("DELETE", f"{PATH}/([^/]+)", self.delete),
+        ]
 
     async def create(self, request: Request) -> Response:
         """POST: buys a job and answers its id."""
         self._state.audit.call("submit")
         authenticate(request)
-        order, turns = ark_orders.order_of(request.body), self._state.turns
-        script = steering.read(order.prompt)
-        if word := turns.take(script, SUBMIT, order.prompt, REFUSALS):
-            return error_for(word)
-        self._state.audit.buy("video", order.prompt, request.headers.get("x-client-request-id"))
-        fate = turns.take(script, SUBMIT, order.prompt, FATES)
-        job = self._accept(order, script, fate.name if fate else None)
-        loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
-        return steering.struck(json_response({"id": job.id}), loss, error_for)
+        order = ark_orders.order_of(request.body)
+        sale = Sale(
+            kind="video",
+            prompt=order.prompt,
+            media=lambda partial: media_of(order, partial=partial),
+            detail=order,
+            lifetime=order.expires_after,
+        )
+        job_id = f"cgt-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}-{secrets.token_hex(5)}"
+        job = self._jobs.buy(request, sale, error_for, job_id=job_id)
+        return self._jobs.answered(json_response({"id": job.id}), job, error_for)
 
     async def get(self, request: Request, job_id: str) -> Response:
         """GET of one job."""
         self._state.audit.call("poll")
         authenticate(request)
         job = self._find(job_id)
-        return self._polled(json_response(represent(job, request.origin)), [job])
+        return self._jobs.polled(json_response(represent(job, request.origin)), [job], error_for)
 
     async def search(self, request: Request) -> Response:
         """GET of many: newest first, filtered and paged as the query says."""
@@ -65,69 +74,48 @@ class ArkTasks:
         page, size = whole(request, "page_num", 1), whole(request, "page_size", DEFAULT_PAGE_SIZE)
         shown = jobs[(page - 1) * size : page * size]
         items = [represent(job, request.origin) for job in shown]
-        return self._polled(json_response({"items": items, "total": len(jobs)}), shown)
+        return self._jobs.polled(json_response({"items": items, "total": len(jobs)}), shown, error_for)
 
     async def delete(self, request: Request, job_id: str) -> Response:
         """DELETE: cancels a queued job, refuses for a running one, forgets an ended one."""
         self._state.audit.call("cancel")
         authenticate(request)
-        job, now = self._find(job_id), time.time()
-        match job.status(now):
+        job = self._find(job_id)
+        match job.status():
             case "queued":
-                job.canceled_at = now
-                self._state.audit.cancel()
+                self._jobs.cancel(job)
             case "running" | "cancelled" as status:
                 message = f"The task is {status} and cannot be deleted."
                 return error(409, "InvalidAction", message, kind="Conflict")
             case _:
-                del self._jobs[job_id]
+                self._jobs.forget(job)
         return json_response({})
 
-    def open_jobs(self) -> int:
-        """How many jobs are queued or running now."""
-        now = time.time()
-        return sum(job.status(now) in ("queued", "running") for job in self._jobs.values())
-
-    def _accept(self, order: ark_jobs.Order, script: steering.Script, fate: str | None) -> Job:
-        now = time.time()
-        starts_at, ends_at = ark_jobs.schedule(script, now, self._video_seconds)
-        job = Job(
-            id=f"cgt-{time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}-{secrets.token_hex(5)}",
-            order=order,
-            script=script,
-            film=order.film(partial=fate == "partial"),
-            fate=fate,
-            created_at=now,
-            starts_at=starts_at,
-            ends_at=ends_at,
-        )
-        self._jobs[job.id] = job
-        self._state.files[f"{job.id}.mp4"] = File(media=job.film, script=script)
-        if order.last_frame:
-            width, height = FRAME_SIZES[order.ratio]
-            picture = Picture(prompt=order.prompt, width=width, height=height)
-            self._state.files[f"{job.id}.png"] = File(media=picture, script=script)
-        return job
-
     def _find(self, job_id: str) -> Job:
-        if job := self._jobs.get(job_id):
+        if job := self._jobs.find(job_id):
             return job
         raise unknown_task()
 
     def _filtered(self, request: Request) -> list[Job]:
         now = time.time()
         ids = [part for value in request.query.get("filter.task_ids", ()) for part in value.split(",") if part]
-        chosen = dict.fromkeys(ids) if ids else reversed(self._jobs)
-        jobs: Iterable[Job] = (self._jobs[job_id] for job_id in chosen if job_id in self._jobs)
+        jobs: Iterable[Job] = self._jobs.all()
+        if ids:
+            jobs = filter(None, map(self._jobs.find, dict.fromkeys(ids)))
         if status := "".join(request.query.get("filter.status", ())):
             jobs = (job for job in jobs if job.status(now) == status)
         if model := "".join(request.query.get("filter.model", ())):
-            jobs = (job for job in jobs if job.order.model == model)
+            jobs = (job for job in jobs if job.detail.model == model)
         return sorted(jobs, key=lambda job: job.created_at, reverse=True)
 
-    def _polled(self, response: Response, jobs: Iterable[Job]) -> Response:
-        takes = (self._state.turns.take(job.script, POLL, job.id, CALL_FAULTS) for job in jobs if job.script.words)
-        return steering.struck(response, next(filter(None, takes), None), error_for)
+
+def media_of(order: Order, *, partial: bool) -> list[Film | Picture]:
+    """The film, and its last frame if it was asked for."""
+    media: list[Film | Picture] = [order.film(partial=partial)]
+    if order.last_frame:
+        width, height = FRAME_SIZES[order.ratio]
+        media.append(Picture(prompt=order.prompt, width=width, height=height))
+    return media
 
 
 def whole(request: Request, name: str, default: int) -> int:
@@ -144,12 +132,12 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
     status = job.status(now)
     shown: dict[str, Any] = {
         "id": job.id,
-        "model": job.order.model,
+        "model": job.detail.model,
         "status": status,
         "created_at": int(job.created_at),
         "updated_at": int(job.updated_at(now)),
-        "service_tier": job.order.service_tier,
-        "execution_expires_after": job.order.expires_after,
+        "service_tier": job.detail.service_tier,
+        "execution_expires_after": job.detail.expires_after,
     }
     if status == "succeeded":
         shown |= result(job, origin)
@@ -161,18 +149,19 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
 
 def result(job: Job, origin: str) -> dict[str, Any]:
     """What a job shows once it has succeeded."""
-    order = job.order
-    content = {"video_url": f"{origin}/files/{job.id}.mp4"}
-    if order.last_frame:
-        content["last_frame_url"] = f"{origin}/files/{job.id}.png"
-    width, height = job.film.size
-    tokens = width * height * FRAMES_PER_SECOND * job.film.seconds // 1_024
+    order: Order = job.detail
+    film = job.media[0]
+    if not isinstance(film, Film):
+        raise TypeError("a job makes a film first")
+    content = dict(zip(("video_url", "last_frame_url"), job.urls(origin), strict=False))
+    width, height = film.size
+    tokens = width * height * FRAMES_PER_SECOND * film.seconds // 1_024
     return {
         "content": content,
         "seed": order.seed,
         "resolution": order.resolution,
         "ratio": order.ratio,
-        "duration": job.film.seconds,
+        "duration": film.seconds,
         "framespersecond": FRAMES_PER_SECOND,
         "generate_audio": order.sound,
         "usage": {"completion_tokens": tokens, "total_tokens": tokens},

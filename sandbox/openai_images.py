@@ -12,8 +12,9 @@ from sandbox.openai_orders import Order, form_fields, json_fields, order_of
 from sandbox.pictures import Picture
 from sandbox.state import File, State
 from sandbox.steering import SUBMIT, Script
-from sandbox.wire import Request, Response, json_response
+from sandbox.wire import Endpoint, Request, Response, json_response
 
+BASE = "/openai/v1/images"
 REFUSALS = ("moderated", "moderated-output", "rate-limited", "status", "fail")
 
 
@@ -22,6 +23,13 @@ class OpenAIImages:
 
     def __init__(self, state: State) -> None:
         self._state = state
+
+    def routes(self) -> list[Endpoint]:
+        return [("POST", f"{BASE}/generations", self.generate), ("POST", f"{BASE}/edits", self.edit)]
+
+    def open_jobs(self) -> int:
+        """None: it answers at once."""
+        return 0
 
     async def generate(self, request: Request) -> Response:
         """Text to pictures."""

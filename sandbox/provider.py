@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+import typing
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,15 @@ from sandbox.ark_tasks import ArkTasks
 from sandbox.openai_images import OpenAIImages
 from sandbox.state import Outage, State
 from sandbox.steering import CALL_FAULTS, DOWNLOAD
-from sandbox.wire import Cut, Refusal, Request, Response, json_response
+from sandbox.wire import Cut, Endpoint, Refusal, Request, Response, json_response
 
-ARK = "/ark/api/v3/contents/generations/tasks"
-OPENAI = "/openai/v1/images"
-Handler = Callable[..., Awaitable[Response]]
+
+class Protocol(typing.Protocol):
+    """One provider protocol: its endpoints, and how many of its jobs are open."""
+
+    def routes(self) -> list[Endpoint]: ...
+
+    def open_jobs(self) -> int: ...
 
 
 class Provider:
@@ -30,15 +34,12 @@ class Provider:
     def reset(self) -> None:
         """Forget every job, file, count and planned outage."""
         self._state = State()
-        self._ark = ArkTasks(self._state, video_seconds=self._video_seconds)
-        self._openai = OpenAIImages(self._state)
-        self._routes: list[tuple[str, str, Handler]] = [
-            ("POST", f"{OPENAI}/generations", self._openai.generate),
-            ("POST", f"{OPENAI}/edits", self._openai.edit),
-            ("POST", ARK, self._ark.create),
-            ("GET", ARK, self._ark.search),
-            ("GET", f"{ARK}/([^/]+)", self._ark.get),
-            ("DELETE", f"{ARK}/([^/]+)", self._ark.delete),
+        self._protocols: list[Protocol] = [
+            OpenAIImages(self._state),
+            ArkTasks(self._state, video_seconds=self._video_seconds),
+        ]
+        self._routes: list[Endpoint] = [
+            *(endpoint for protocol in self._protocols for endpoint in protocol.routes()),
             ("GET", "/files/([^/]+)", self._download),
             ("HEAD", "/files/([^/]+)", self._download),
             ("GET", "/healthz", self._health),
@@ -49,7 +50,7 @@ class Provider:
 
     def audit(self) -> dict[str, Any]:
         """What was bought since the start or the last reset, and how many jobs are open now."""
-        return self._state.audit.snapshot() | {"open": self._ark.open_jobs()}
+        return self._state.audit.snapshot() | {"open": sum(protocol.open_jobs() for protocol in self._protocols)}
 
     async def answer(self, request: Request) -> Response:
         """The response to any request; it carries a request id of its own."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
@@ -56,6 +56,10 @@ class Response:
     cut: Cut | None = None
     share: float = 0.0
     drip_seconds: float = 0.0
+
+
+Endpoint = tuple[str, str, Callable[..., Awaitable[Response]]]
+"""Method, a pattern of the path, and the handler, which gets the request and the pattern's groups."""
 
 
 class Refusal(Exception):

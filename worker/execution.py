@@ -22,7 +22,6 @@ from worker.persistence import insist, release_connection
 from worker.verdicts import Verdict
 
 logger = logging.getLogger(__name__)
-ASYNC_SUBMIT_SECONDS = 120.0
 # The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
 GRACE_SECONDS = 5.0
 
@@ -96,8 +95,8 @@ class Execution:
 
     def _buy(self, job: Job) -> None:
         seconds = job.seconds_left + GRACE_SECONDS
-        if job.adapter.is_async:
-            seconds = min(seconds, ASYNC_SUBMIT_SECONDS)
+        if (longest := job.adapter.submit_seconds(job.target)) is not None:
+            seconds = min(seconds, longest)
         credential_id, connection = insist(channels.connection, job.route.channel.id, job.target, total_timeout=seconds)
         intent = calls.Intent(
             task_id=job.task.id,

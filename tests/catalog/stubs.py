@@ -1,32 +1,25 @@
 """An adapter that does no I/O: what it takes and buys is said by the channel model's capabilities."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 from adapters.base import (
     Accepted,
     Billed,
     Connection,
     Done,
-    Output,
-    Pending,
     Target,
     TaskRequest,
     Unsupported,
-    UpstreamError,
     UpstreamRequest,
 )
+from adapters.shapes import Synchronous
 
 
-class StubImages:
+class StubImages(Synchronous):
     """Capabilities: `max_n`, `refuses` (fields), `tier` (what it bills instead of the asked one)."""
 
     protocol: ClassVar[str] = "stub_images"
-    modality: ClassVar[str] = "image"
-    is_async: ClassVar[bool] = False
-    submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
-    poll_batch: ClassVar[int] = 1
+    modalities: ClassVar[frozenset[str]] = frozenset({"image"})
 
     def validate(self, target: Target) -> list[str]:
         known = {"max_n", "refuses", "tier"}
@@ -47,18 +40,7 @@ class StubImages:
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         raise NotImplementedError
 
-    def poll(
-        self, handles: Sequence[Mapping[str, Any]], connection: Connection
-    ) -> list[Pending | Done | UpstreamError]:
-        raise NotImplementedError
-
-    def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
-        raise NotImplementedError
-
-    def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Any]:
-        raise NotImplementedError
-
 
 class StubFilms(StubImages):
     protocol = "stub_films"
-    modality = "video"
+    modalities = frozenset({"video"})

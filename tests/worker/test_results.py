@@ -71,7 +71,7 @@ def test_a_plain_success_has_no_flags(shift, key):
 
 def finished(monkeypatch, duration):
     """Make the provider report another length than it delivers."""
-    monkeypatch.setattr("adapters.ark_content_tasks._seconds", lambda value: duration)
+    monkeypatch.setattr("adapters.ark_content_tasks.seconds_of", lambda value: duration)
 
 
 def test_a_file_of_another_length_than_billed_is_flagged_and_billed_as_reported(shift, key, monkeypatch):
@@ -103,7 +103,7 @@ def test_the_last_frame_that_was_asked_for_is_an_image_beside_the_film(shift, ke
 def test_a_lost_last_frame_does_not_cost_the_film(shift, key, sandbox):
     task_id = film(key, "a fox runs", provider_options={"return_last_frame": True})
     shift.execute()
-    path = f"/files/{call(task_id).handle['id']}.png"
+    path = f"/files/{call(task_id).handle['id']}-1.png"
     outage(sandbox, path=path, status=404, times=100)
     assert shift.work(task_id) == "succeeded"
     assert [asset.kind for asset in assets(task_id)] == ["video"]
@@ -113,7 +113,7 @@ def test_a_lost_last_frame_does_not_cost_the_film(shift, key, sandbox):
 def test_a_lost_film_is_not_replaced_by_its_last_frame(shift, key, sandbox):
     task_id = film(key, "a fox runs", provider_options={"return_last_frame": True})
     shift.execute()
-    path = f"/files/{call(task_id).handle['id']}.mp4"
+    path = f"/files/{call(task_id).handle['id']}-0.mp4"
     outage(sandbox, path=path, status=404, times=100)
     assert shift.work(task_id) == "TASK_UPSTREAM_ERROR"
     assert assets(task_id) == []

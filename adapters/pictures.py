@@ -1,0 +1,48 @@
+"""Synchronous answers with pictures in them: base64 goes to files, URLs stay URLs."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
+from adapters.http import Call, calling, error_of
+from adapters.outputs import is_url
+from adapters.spool import Spool
+
+MAX_ANSWER_BYTES = 512 * 1024 * 1024
+
+Items = Callable[[Any], Iterable[tuple[object, object]] | None]
+"""The pictures of an answer as (base64 or None, URL or None); None for a document that is no success. May raise the
+UpstreamError that a success stands for in truth."""
+
+
+def bought(call: Call, connection: Connection, items_of: Items) -> Done:
+    """The paid call. A partial answer counts; one without a single picture is an EMPTY_RESULT. Raises UpstreamError."""
+    with calling(call, connection) as reply, Spool(connection.scratch_dir) as spool:
+        document = spool.read(reply.chunks)
+        items = items_of(document)
+        if items is None:
+            raise error_of(document, reply, call, connection)
+        outputs = tuple(_outputs(items, spool))
+    if not outputs:
+        raise UpstreamError(ErrorKind.EMPTY_RESULT, "the answer has no picture", http_status=reply.status)
+    return Done(outputs=outputs)
+
+
+def data_items(document: Any) -> Iterable[tuple[object, object]] | None:
+    """The items of `{"data": [{"b64_json" | "url"}]}`."""
+    items = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        return None
+    return [(item.get("b64_json"), item.get("url")) for item in items if isinstance(item, dict)]
+
+
+def _outputs(items: Iterable[tuple[object, object]], spool: Spool) -> Iterator[Output]:
+    index = 0
+    for encoded, url in items:
+        if isinstance(encoded, str) and encoded and (path := spool.picture(encoded)):
+            yield Output(index=index, kind="image", path=path)
+        elif is_url(url):
+            yield Output(index=index, kind="image", url=url)
+        else:
+            continue
+        index += 1

@@ -12,7 +12,7 @@ WITHOUT_ENV := env DEBUG=true DATABASE_URL=sqlite://:memory:
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --extra s3
 
-.PHONY: setup lock format check test test-slow faults run demo
+.PHONY: setup lock format check test test-slow faults docs run demo
 
 setup: $(STAMP)
 
@@ -46,6 +46,9 @@ test-slow: $(STAMP)
 faults: $(STAMP)
 	$(ON_SQLITE) $(PYTEST) -m soak
 	$(ON_POSTGRESQL) $(PYTEST) -m soak
+
+docs: $(STAMP)
+	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs
 
 run: $(STAMP)
 	@$(BIN)/python -m tools.run

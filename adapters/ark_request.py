@@ -37,11 +37,11 @@ def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
-    """The prompt first, then the inputs in their order. Sound is always asked for or declined in so many words, because
-    the provider's default is on, except of models that know no sound."""
+    """Sound is always asked for or declined in so many words, because the provider's default is on, except of models
+    that know no sound."""
     body: dict[str, Any] = {
         "model": target.upstream_model,
-        "content": [{"type": "text", "text": request.prompt}, *map(_item, request.inputs)],
+        "content": content(request),
         "duration": request.duration,
         "resolution": request.resolution,
         "ratio": request.aspect_ratio,
@@ -51,6 +51,11 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         body["generate_audio"] = audio == "always" or request.generate_audio is True
     body.update(request.provider_options)
     return UpstreamRequest(path=PATH, body=body, billed=Billed(count=1, tier=request.resolution))
+
+
+def content(request: TaskRequest) -> list[dict[str, Any]]:
+    """The prompt, then the inputs in their order."""
+    return [{"type": "text", "text": request.prompt}, *map(_item, request.inputs)]
 
 
 def _item(item: MediaInput) -> dict[str, Any]:

@@ -23,6 +23,14 @@ MAX_ERROR_BYTES = 64 * 1024
 Authorize = Callable[[Connection], dict[str, str]]
 """The headers that authenticate at a channel. Raises UpstreamError (AUTH) without a usable credential."""
 
+Spoken = Callable[[Any, int], faults.SpokenError]
+"""What an answer's document and HTTP status say of an error, in the terms that a protocol's table of codes knows."""
+
+
+def usual(document: Any, status: int) -> faults.SpokenError:
+    """The shapes that most providers share, whatever the status."""
+    return faults.spoken_error(document)
+
 
 def bearer(connection: Connection) -> dict[str, str]:
     """The usual header, from `api_key`."""
@@ -39,7 +47,8 @@ def secret(connection: Connection, name: str = "api_key") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request to a channel. `path` is relative to its base URL. `paid`: it would buy something."""
+    """A request to a channel. `path` is relative to its base URL; `url` stands for both where a provider has told an
+    address, which the caller has judged to be of the channel's own origin. `paid`: it would buy something."""
 
     method: str
     path: str
@@ -49,6 +58,8 @@ class Call:
     body: bytes | Iterable[bytes] | None = None
     max_bytes: int = MAX_JSON_BYTES
     authorize: Authorize = bearer
+    url: str = ""
+    spoken: Spoken = usual
 
 
 @contextmanager
@@ -56,7 +67,7 @@ def calling(call: Call, connection: Connection) -> Iterator[Reply]:
     """The 2xx reply to a call, its body still to be read. Raises UpstreamError, also for what breaks off inside."""
     message = Message(
         method=call.method,
-        url=connection.base_url.rstrip("/") + call.path,
+        url=call.url or connection.base_url.rstrip("/") + call.path,
         headers={**call.headers, **call.authorize(connection)},
         body=call.body,
     )
@@ -90,7 +101,7 @@ def call_json(
 
 def error_of(document: Any, reply: Reply, call: Call, connection: Connection) -> UpstreamError:
     """The error for a reply that is no success, or a success without what the protocol promises."""
-    spoken = faults.spoken_error(document)
+    spoken = call.spoken(document, reply.status)
     spoken = spoken._replace(message=redacted(spoken.message, connection))
     answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=spoken)
     return faults.refusal(answer, call.codes, paid=call.paid)

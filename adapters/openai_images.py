@@ -1,6 +1,7 @@
 """The OpenAI Images protocol: one synchronous paid call that answers with the pictures.
 
-Generations go out as JSON, edits as multipart with the reference images as files. `openai_request` is the pure half.
+Generations go out as JSON, edits as multipart with the reference images as files. `openai_request` is the pure half,
+`xai_request` that of the dialect `xai`, whose edits are JSON with the images inside.
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from adapters import inline, openai_request, rules
+from adapters import inline, openai_request, rules, xai_errors, xai_request
 from adapters.base import (
     Accepted,
     Connection,
@@ -18,6 +19,7 @@ from adapters.base import (
     Target,
     TaskRequest,
     Unsupported,
+    UpstreamError,
     UpstreamRequest,
 )
 from adapters.faults import NOT_HERE, Verdict
@@ -26,7 +28,7 @@ from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.shapes import Synchronous
 
 CAPABILITIES = rules.IMAGE_CAPABILITIES
-OPTIONS = {"dialect": rules.one_of("openai")}
+OPTIONS = {"dialect": rules.one_of("openai", "xai")}
 CODES = {
     "moderation_blocked": Verdict(ErrorKind.CONTENT_POLICY),
     "content_policy_violation": Verdict(ErrorKind.CONTENT_POLICY),
@@ -43,30 +45,47 @@ class OpenAIImages(Synchronous):
 
     protocol: ClassVar[str] = "openai_images"
     modalities: ClassVar[frozenset[str]] = frozenset({"image"})
-
-    def codes(self, code: str) -> Verdict | None:
-        return CODES.get(code)
-
-    def validate(self, target: Target) -> list[str]:
-        return rules.complaints(target, capabilities=CAPABILITIES, options=OPTIONS)
+    summary: ClassVar[str] = "OpenAI Images, and xAI by the option dialect: generations and edits"
+    error_codes: ClassVar[Mapping[str, Verdict]] = CODES
+    capabilities: ClassVar[rules.Rules] = CAPABILITIES
+    options: ClassVar[rules.Rules] = OPTIONS
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
-        return list(openai_request.problems(request, target.capabilities))
+        problems = xai_request.problems if _is_xai(target) else openai_request.problems
+        return list(problems(request, target.capabilities))
 
     def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
-        return openai_request.build(request, target)
+        return xai_request.build(request, target) if _is_xai(target) else openai_request.build(request, target)
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         if upstream.encoding == "json":
-            return self._bought(upstream.path, "application/json", json.dumps(upstream.body).encode(), connection)
+            with inline.body_of(upstream, connection, "data_url") as body:
+                return self._bought(upstream.path, body.content_type, body, connection)
         with tempfile.TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
             form = Multipart(_fields(upstream.body), _uploads(upstream, Path(folder), connection))
             return self._bought(upstream.path, form.content_type, form, connection)
 
     def _bought(self, path: str, content_type: str, body: bytes | Iterable[bytes], connection: Connection) -> Done:
-        headers = {"Content-Type": content_type}
-        call = self.call("POST", path, paid=True, headers=headers, body=body, max_bytes=MAX_ANSWER_BYTES)
-        return bought(call, connection, data_items)
+        more: dict[str, Any] = {"headers": {"Content-Type": content_type}, "body": body}
+        if connection.options.get("dialect") == "xai":
+            more["spoken"] = xai_errors.spoken
+        call = self.call("POST", path, paid=True, max_bytes=MAX_ANSWER_BYTES, **more)
+        return bought(call, connection, _items)
+
+
+def _is_xai(target: Target) -> bool:
+    return target.options.get("dialect") == "xai"
+
+
+def _items(document: Any) -> Iterable[tuple[object, object]] | None:
+    """The pictures that the moderation of results let pass; where it stopped all of them, that is the answer."""
+    items = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        return None
+    stopped = [isinstance(item, dict) and item.get("respect_moderation") is False for item in items]
+    if stopped and all(stopped):
+        raise UpstreamError(ErrorKind.CONTENT_POLICY, "the moderation stopped every picture", code="respect_moderation")
+    return data_items({"data": [item for item, is_stopped in zip(items, stopped, strict=True) if not is_stopped]})
 
 
 def _fields(body: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,9 +7,9 @@ Facts: OpenAI's API reference of images and its SDK.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks
+from adapters import checks, tiers
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
+from adapters.sizes import DEFAULT_RATIO, by_area, tier_of, with_portraits
 
 MAX_N = 10
 MAX_IMAGES = 16
@@ -29,7 +29,7 @@ FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "cal
 def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=UPLOADABLE)
-    yield from _size(request, capabilities)
+    yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
     yield from _extra(request)
 
 
@@ -38,8 +38,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
     """
-    table = size_table(target.capabilities)
-    tier = tier_of_request(request, target.capabilities)
+    table = tiers.size_table(target.capabilities, SIZES)
+    tier = tiers.asked(request, target.capabilities, by_area(table))
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
     if "size" in request.extra_body:
         tier = tier_of(request.extra_body["size"], table)
@@ -55,41 +55,11 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     )
 
 
-def size_table(capabilities: Mapping[str, Any]) -> SizeTable:
-    table: SizeTable = capabilities.get("size_table", SIZES)
-    return table
-
-
-def tier_of_request(request: TaskRequest, capabilities: Mapping[str, Any]) -> str | None:
-    """The tier asked for; with only a ratio the first of `tiers`, else the smallest; None with neither."""
-    if request.image_size is not None or request.aspect_ratio is None:
-        return request.image_size
-    tiers: list[str] = capabilities.get("tiers") or by_area(size_table(capabilities))
-    return tiers[0]
-
-
 def _files(request: TaskRequest) -> tuple[FilePart, ...]:
     if any(name in request.extra_body for name in FILE_FIELDS):
         return ()
     field = "image" if len(request.images) == 1 else "image[]"
     return tuple(FilePart(field=field, image=image) for image in request.images)
-
-
-def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    tier = tier_of_request(request, capabilities)
-    if tier is None or "size" in request.extra_body:
-        return
-    ratio = request.aspect_ratio or DEFAULT_RATIO
-    table = size_table(capabilities)
-    problems = [
-        *checks.listed("params.image_size", tier, capabilities.get("tiers", list(table))),
-        *checks.listed("params.aspect_ratio", ratio, capabilities.get("ratios")),
-    ]
-    if not problems and tier not in table:
-        problems = [Unsupported(field="params.image_size", reason=f"{tier} has no pixel size here")]
-    if not problems:
-        problems = list(checks.listed("params.aspect_ratio", ratio, list(table[tier])))
-    yield from problems
 
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:

@@ -1,14 +1,15 @@
 """What most protocols have in common, for adapters to inherit: one shape answers at once, the other with a job.
 
-An adapter declares `protocol`, `modalities` and `codes`, and adds `validate`, `check`, `build` and `submit`; one of
-jobs adds `state`, or `poll` where one request can ask for many.
+An adapter declares `protocol`, `modalities`, a one-line `summary`, what an operator may set (`capabilities` and
+`options`) and what its provider's codes mean (`error_codes`, or `codes` where a table cannot say it); it adds `check`,
+`build` and `submit`, and one of jobs `state`, or `poll` where one request can ask for many.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Literal
 
-from adapters import outputs
+from adapters import outputs, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -22,6 +23,7 @@ from adapters.base import (
 )
 from adapters.faults import Verdict
 from adapters.http import Authorize, Call, bearer, calling
+from adapters.rules import Rules
 
 JOB_SUBMIT_SECONDS = 120.0
 LONGEST_SECONDS = 86_400
@@ -32,13 +34,22 @@ ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.
 class Provider:
     """What both shapes share. `probe_path` is of a free GET that needs the credential, of an unknown job for one."""
 
+    protocol: ClassVar[str]
+    modalities: ClassVar[frozenset[str]]
+    summary: ClassVar[str] = ""
+    capabilities: ClassVar[Rules] = {}
+    options: ClassVar[Rules] = {}
+    error_codes: ClassVar[Mapping[str, Verdict]] = {}
     submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
     poll_batch: ClassVar[int] = 1
     probe_path: ClassVar[str] = "/models"
 
     def codes(self, code: str) -> Verdict | None:
         """The meaning of a code in an error body; None where the status decides."""
-        raise NotImplementedError
+        return self.error_codes.get(code)
+
+    def validate(self, target: Target) -> list[str]:
+        return rules.complaints(target, capabilities=self.capabilities, options=self.options)
 
     def authorize(self, connection: Connection) -> dict[str, str]:
         """The headers that authenticate. Raises UpstreamError (AUTH)."""

@@ -22,13 +22,15 @@ ErrorFor = Callable[[Word], Response]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sale:
     """What a valid submission asks for. `media` makes the files of the result; it is told whether half is wanted.
-    `detail` is the protocol's own; `lifetime` in seconds."""
+    `detail` is the protocol's own; `lifetime` in seconds; `reference` is the caller's own name for the job, where the
+    protocol has a field for it."""
 
     kind: str
     prompt: str
     media: Callable[[bool], Sequence[Film | Picture]]
     detail: Any = None
     lifetime: float = 172_800.0
+    reference: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,7 +91,8 @@ class Jobs:
         script, turns = steering.read(sale.prompt), self._state.turns
         if word := turns.take(script, SUBMIT, sale.prompt, REFUSALS):
             raise Refusal(error_for(word))
-        self._state.audit.buy(sale.kind, sale.prompt, request.headers.get("x-client-request-id"))
+        reference = sale.reference or request.headers.get("x-client-request-id")
+        self._state.audit.buy(sale.kind, sale.prompt, reference)
         fate = turns.take(script, SUBMIT, sale.prompt, FATES)
         now = time.time()
         starts_at, ends_at = schedule(script, now, self._seconds)

@@ -9,11 +9,23 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox import ark_errors, steering
+from sandbox.ark_images import ArkImages
 from sandbox.ark_tasks import ArkTasks
+from sandbox.dashscope import DashScope
+from sandbox.fal import Fal
+from sandbox.gemini import Gemini
+from sandbox.kling import Kling
+from sandbox.minimax import MiniMax
 from sandbox.openai_images import OpenAIImages
+from sandbox.openai_videos import OpenAIVideos
+from sandbox.openrouter_images import OpenRouterImages
+from sandbox.openrouter_videos import OpenRouterVideos
+from sandbox.replicate import Replicate
+from sandbox.runway import Runway
 from sandbox.state import Outage, State
 from sandbox.steering import CALL_FAULTS, DOWNLOAD
 from sandbox.wire import Cut, Endpoint, Refusal, Request, Response, json_response
+from sandbox.xai_images import XaiImages
 
 
 class Protocol(typing.Protocol):
@@ -36,7 +48,19 @@ class Provider:
         self._state = State()
         self._protocols: list[Protocol] = [
             OpenAIImages(self._state),
+            ArkImages(self._state),
+            Gemini(self._state),
             ArkTasks(self._state, video_seconds=self._video_seconds),
+            DashScope(self._state, video_seconds=self._video_seconds),
+            OpenRouterImages(self._state),
+            XaiImages(self._state),
+            OpenAIVideos(self._state, video_seconds=self._video_seconds),
+            OpenRouterVideos(self._state, video_seconds=self._video_seconds),
+            Fal(self._state, video_seconds=self._video_seconds),
+            Replicate(self._state, video_seconds=self._video_seconds),
+            Runway(self._state, video_seconds=self._video_seconds),
+            MiniMax(self._state, video_seconds=self._video_seconds),
+            Kling(self._state, video_seconds=self._video_seconds),
         ]
         self._routes: list[Endpoint] = [
             *(endpoint for protocol in self._protocols for endpoint in protocol.routes()),

@@ -43,7 +43,7 @@ def test_good_values_pass(target: Target) -> None:
         (image_target(size_table={"1K": {"1:1": "big"}}), "capabilities.size_table: must be"),
         (image_target(size_table={"1K": {"1:1": 1024}}), "capabilities.size_table: must be"),
         (image_target(size_table={}), "capabilities.size_table: must be"),
-        (replace(image_target(), options={"dialect": "xai"}), "options.dialect: must be"),
+        (replace(image_target(), options={"dialect": "relay"}), "options.dialect: must be"),
         (replace(image_target(), options={"poll_seconds": 1}), "options.poll_seconds: unknown"),
         (replace(image_target(), base_url="ftp://x"), "base_url: must be"),
         (replace(image_target(), base_url="http://[x"), "base_url: must be"),

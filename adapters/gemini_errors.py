@@ -1,0 +1,112 @@
+"""What `gemini_generate_content` says when it refuses: in an error body, or in a success without a picture.
+
+Facts: Google's troubleshooting guide of the Gemini API, its error model google.rpc (ErrorInfo, QuotaFailure, RetryInfo)
+and the enums BlockedReason and FinishReason of google-genai 3.4.0.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adapters.base import ErrorKind
+from adapters.faults import NOT_HERE, SpokenError, Verdict, retry_after, spoken_error, text
+
+# An error's `status`, an ErrorInfo's `reason`, or the `code`, which is the HTTP status once more. An internal error and
+# a deadline are left to the HTTP status: after a paid request they are ambiguous.
+CODES = {
+    "API_KEY_INVALID": Verdict(ErrorKind.AUTH),
+    "API_KEY_EXPIRED": Verdict(ErrorKind.AUTH),
+    "API_KEY_SERVICE_BLOCKED": Verdict(ErrorKind.AUTH),
+    "SERVICE_DISABLED": Verdict(ErrorKind.AUTH),
+    "BILLING_DISABLED": Verdict(ErrorKind.QUOTA_EXHAUSTED),
+    "CONSUMER_SUSPENDED": Verdict(ErrorKind.AUTH),
+    "FAILED_PRECONDITION": Verdict(ErrorKind.AUTH),  # the key's project, or where we call from, is not served
+    "INVALID_ARGUMENT": Verdict(ErrorKind.INVALID_REQUEST),
+    "NOT_FOUND": NOT_HERE,
+    "PERMISSION_DENIED": Verdict(ErrorKind.AUTH),
+    "RESOURCE_EXHAUSTED": Verdict(ErrorKind.RATE_LIMITED),
+    "UNAUTHENTICATED": Verdict(ErrorKind.AUTH),
+    "UNAVAILABLE": Verdict(ErrorKind.OVERLOADED),
+    "400": Verdict(ErrorKind.INVALID_REQUEST),
+    "401": Verdict(ErrorKind.AUTH),
+    "403": Verdict(ErrorKind.AUTH),
+    "404": NOT_HERE,
+    "429": Verdict(ErrorKind.RATE_LIMITED),
+    "503": Verdict(ErrorKind.OVERLOADED),
+}
+# A quota that does not come back within minutes, in the name of the quota or in the message.
+USED_UP = re.compile(r"per ?day|limit: 0(?![\d.])|\bspend|prepa(?:y|id)|credits", re.IGNORECASE)
+WAIT = re.compile(r"retry in ([0-9]+(?:\.[0-9]+)?) ?s", re.IGNORECASE)
+STOPS = {
+    "SAFETY": ErrorKind.CONTENT_POLICY,
+    "IMAGE_SAFETY": ErrorKind.CONTENT_POLICY,
+    "PROHIBITED_CONTENT": ErrorKind.CONTENT_POLICY,
+    "IMAGE_PROHIBITED_CONTENT": ErrorKind.CONTENT_POLICY,
+    "RECITATION": ErrorKind.CONTENT_POLICY,
+    "IMAGE_RECITATION": ErrorKind.CONTENT_POLICY,
+    "SPII": ErrorKind.CONTENT_POLICY,
+    "BLOCKLIST": ErrorKind.CONTENT_POLICY,
+    "MODEL_ARMOR": ErrorKind.CONTENT_POLICY,
+    "ESCALATION": ErrorKind.CONTENT_POLICY,
+    "PUP_LIMITED_DISABLED": ErrorKind.AUTH,  # the account is limited for what was done with it before
+}
+
+
+def verdict_of(code: str) -> Verdict | None:
+    """What a code of an error body means; None where the HTTP status decides."""
+    return Verdict(ErrorKind.QUOTA_EXHAUSTED) if USED_UP.search(code) else CODES.get(code)
+
+
+def spoken(document: Any, status: int) -> SpokenError:
+    """The error in Google's shape: as code what the details name, where that says more than `status`, which is the
+    type. A wait among the details is added to the message."""
+    body = mapping(mapping(document).get("error"))
+    if not body:
+        return spoken_error(document)
+    details, message, kind = mappings(body.get("details")), text(body.get("message")), text(body.get("status"))
+    quota = _used_up(message, details) if kind == "RESOURCE_EXHAUSTED" else ""
+    reason = next(filter(CODES.get, (text(detail.get("reason")) for detail in details)), "")
+    delay = next(filter(None, (text(detail.get("retryDelay")) for detail in details)), "")
+    told = message if not delay or WAIT.search(message) else f"{message} Please retry in {delay}."
+    return SpokenError(code=quota or reason or kind or text(body.get("code")), type=kind, message=told)
+
+
+def wait_of(message: str) -> float | None:
+    """The seconds that a refusal asks to wait."""
+    named = WAIT.search(message)
+    return retry_after(named[1]) if named else None
+
+
+def stop_of(document: Mapping[str, Any]) -> tuple[ErrorKind, str] | None:
+    """Why a success has no picture, as kind and the provider's word; None for a document that is no answer at all."""
+    if block := text(mapping(document.get("promptFeedback")).get("blockReason")):
+        return ErrorKind.CONTENT_POLICY, block
+    candidates = document.get("candidates")
+    if not isinstance(candidates, list) and not mapping(document.get("usageMetadata")):
+        return None
+    words = [text(candidate.get("finishReason")) for candidate in mappings(candidates)]
+    word = next(filter(None, words), "")
+    return STOPS.get(word, ErrorKind.EMPTY_RESULT), word
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> list[dict[str, Any]]:
+    """The objects of the value, if it is a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _used_up(message: str, details: list[dict[str, Any]]) -> str:
+    """The name of a quota that is used up, else the words of the message that say so; empty for a mere rate."""
+    said = USED_UP.search(message)
+    return next(filter(USED_UP.search, _quotas(details)), "") or (said[0] if said else "")
+
+
+def _quotas(details: list[dict[str, Any]]) -> Iterator[str]:
+    """The names of the quotas that are exceeded."""
+    for detail in details:
+        yield text(mapping(detail.get("metadata")).get("quota_limit"))
+        yield from (text(violation.get("quotaId")) for violation in mappings(detail.get("violations")))

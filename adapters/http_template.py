@@ -1,0 +1,169 @@
+"""A provider that the operator describes, without code: a template says how to ask and how to read the answers.
+
+The channel's options are `{"template": NAME}` for one that is shipped, or `{"template": {…}}`; docs/templates.md is the
+reference. Facts of the shipped ones: fal's documentation and fal-client 1.0.3, Replicate's and replicate 1.0.7.
+`template_request` and `template_build` are the pure half, `template_calls` asks, `template_answers` and
+`template_errors` read, `template_rules` judges templates.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from adapters import (
+    outputs,
+    pictures,
+    template_answers,
+    template_build,
+    template_errors,
+    template_request,
+    template_rules,
+)
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    ErrorKind,
+    Output,
+    Pending,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamError,
+    UpstreamRequest,
+)
+from adapters.http import call_json, calling, redacted
+from adapters.inline import body_of
+from adapters.shapes import ANSWERS_PROBE, Asynchronous
+from adapters.template_calls import address_of, ask, call_of, headers_of, tell, template_of
+from adapters.template_form import Template, of_target
+
+JSON = "application/json"
+
+
+class HttpTemplate(Asynchronous):
+    """Adapter of `http_template`. A handle is `{"id": …}` and the addresses that the provider has told, by name."""
+
+    protocol: ClassVar[str] = "http_template"
+    modalities: ClassVar[frozenset[str]] = frozenset({"image", "video"})
+    summary: ClassVar[str] = "Any provider that a template describes; fal and Replicate are shipped"
+
+    def validate(self, target: Target) -> list[str]:
+        return list(template_rules.complaints(target))
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        """One problem a field: the first, as those of capabilities say most."""
+        found = list(template_request.problems(request, target))
+        return list({problem.field: problem for problem in reversed(found)}.values())[::-1]
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        return template_build.build(request, target)
+
+    def submit_seconds(self, target: Target) -> float | None:
+        template = of_target(target)
+        seconds: float | None = template.part("submit").get("seconds")
+        return seconds or (super().submit_seconds(target) if template.is_job else None)
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        template = template_of(connection)
+        method = template.part("submit").get("method", "POST")
+        with _body(template, upstream, connection) as body:
+            more = {"paid": True, "headers": {"Content-Type": JSON}, "body": body}
+            if not template.is_job:
+                more["max_bytes"] = pictures.MAX_ANSWER_BYTES
+                items_of = partial(template_answers.items_of, template)
+                done = pictures.bought(call_of(template, method, upstream.path, **more), connection, items_of)
+                return Done(outputs=tuple(replace(output, kind=template.kind) for output in done.outputs))
+            is_usable = partial(template_answers.has_handle, template)
+            document = call_json(call_of(template, method, upstream.path, **more), connection, is_usable)
+        return Accepted(handle=template_answers.handle_of(template, document), poll_after=self.poll_after(connection))
+
+    def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
+        template = template_of(connection)
+        document = _status(template, handle, connection)
+        state = template_answers.state_of(template, document)
+        if state == "succeeded":
+            return _done(template, handle, document, connection)
+        if state in ("failed", "canceled"):
+            return _redacted(template_errors.ended(template, document, state), connection)
+        progress = template_answers.progress_of(template, document)
+        return Pending(poll_after=self.poll_after(connection), progress=progress)
+
+    def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:
+        return template_build.attached(dict(super().attach(upstream_id, target)), target)
+
+    def poll_after(self, connection: Connection) -> float:
+        template = template_of(connection)
+        pace = template.document.get("poll_seconds", self.poll_seconds)
+        return float(connection.options.get("poll_seconds", pace))
+
+    def probe(self, connection: Connection) -> None:
+        template = template_of(connection)
+        try:
+            with calling(call_of(template, "GET", template.document["probe"]), connection):
+                pass
+        except UpstreamError as error:
+            if error.kind not in ANSWERS_PROBE:
+                raise
+
+    def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
+        """Only in a state in which the template says that a cancellation holds."""
+        try:
+            template = template_of(connection)
+            cancel = template.part("cancel")
+            when = cancel.get("when", ("queued", "running"))
+            address = address_of(template, "cancel", handle)
+            if not address or template_answers.state_of(template, _status(template, handle, connection)) not in when:
+                return False
+            tell(template, cancel.get("method", "POST"), address, connection)
+        except UpstreamError:
+            return False
+        return True
+
+    def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Iterator[bytes]]:
+        template = template_of(connection)
+        if not template_answers.may_fetch(template, output, connection):
+            raise UpstreamError(ErrorKind.EMPTY_RESULT, "file_hosts does not list the host of the result")
+        return outputs.open_output(output, connection, partial(headers_of, template))
+
+
+@contextmanager
+def _body(template: Template, upstream: UpstreamRequest, connection: Connection) -> Iterator[bytes | Iterable[bytes]]:
+    if not upstream.files:
+        yield json.dumps(upstream.body).encode()
+        return
+    with body_of(upstream, connection, template.document.get("pictures", "data_url")) as body:
+        yield body
+
+
+def _status(template: Template, handle: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
+    """What the provider shows of a job. Raises UpstreamError: EMPTY_RESULT if it says that there is none, else a poll
+    fault."""
+    try:
+        document = ask(template, address_of(template, "status", handle), connection)
+    except UpstreamError as error:
+        raise template_errors.of_status(template, error) from error
+    if not template_answers.word_of(template, document):
+        raise UpstreamError(ErrorKind.TRANSIENT, "the answer does not tell the state of the job")
+    return document
+
+
+def _done(
+    template: Template, handle: Mapping[str, Any], document: dict[str, Any], connection: Connection
+) -> Done | UpstreamError:
+    if "url" in template.part("result"):
+        try:
+            document = ask(template, address_of(template, "result", handle), connection)
+        except UpstreamError as error:
+            raise template_errors.of_result(template, error) from error
+    found = template_answers.outputs_of(template, document)
+    if not found:
+        return _redacted(template_errors.empty(template, document), connection)
+    return Done(outputs=found, duration=template_answers.duration_of(template, document))
+
+
+def _redacted(error: UpstreamError, connection: Connection) -> UpstreamError:
+    return UpstreamError(error.kind, redacted(error.message, connection), code=error.code)

@@ -1,0 +1,124 @@
+"""The OpenAI Videos protocol as it lives on in vLLM-Omni and in gateways: asynchronous video jobs, polled one by one.
+
+Facts: OpenAI's SDK 3.54.0 (paths, fields, states, `openai-poll-after-ms`); vLLM-Omni's documentation; the gateway
+new-api (further state words and error codes, `task_id`, the result's URL in the job). OpenAI's own service has ended.
+`openai_videos_request` and `openai_videos_answers` are the pure halves. DELETE deletes results and cancels nothing.
+"""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from adapters import faults, inline, openai_videos_request, rules
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    Pending,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamError,
+    UpstreamRequest,
+)
+from adapters.faults import Verdict
+from adapters.http import call_json, calling, error_of
+from adapters.multipart import Multipart, Upload
+from adapters.openai_videos_answers import (
+    CODES,
+    ENDED_BADLY,
+    SUCCEEDED,
+    Job,
+    done,
+    failure,
+    id_of,
+    percent_of,
+    poll_kind,
+    wait_of,
+)
+from adapters.openai_videos_request import OPENAI, PATH, VLLM_OMNI
+from adapters.shapes import Asynchronous
+
+CAPABILITIES = rules.VIDEO_CAPABILITIES
+OPTIONS = {
+    "dialect": rules.one_of(OPENAI, VLLM_OMNI),
+    "encoding": rules.one_of("json", "multipart"),
+    "poll_seconds": rules.POLL_SECONDS,
+}
+
+
+class OpenAIVideos(Asynchronous):
+    """Adapter of `openai_videos`."""
+
+    protocol: ClassVar[str] = "openai_videos"
+    modalities: ClassVar[frozenset[str]] = frozenset({"video"})
+    summary: ClassVar[str] = "OpenAI-compatible video jobs (vLLM-Omni, gateways)"
+    error_codes: ClassVar[Mapping[str, Verdict]] = CODES
+    capabilities: ClassVar[rules.Rules] = CAPABILITIES
+    options: ClassVar[rules.Rules] = OPTIONS
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        return list(openai_videos_request.problems(request, target))
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        return openai_videos_request.build(request, target)
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        if upstream.encoding == "json":
+            return self._submit(upstream.path, "application/json", json.dumps(upstream.body).encode(), connection)
+        with tempfile.TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
+            form = _form(upstream, Path(folder), connection)
+            return self._submit(upstream.path, form.content_type, form, connection)
+
+    def _submit(self, path: str, content_type: str, body: bytes | Multipart, connection: Connection) -> Accepted:
+        call = self.call("POST", path, paid=True, headers={"Content-Type": content_type}, body=body)
+        document = call_json(call, connection, lambda document: id_of(document) is not None)
+        return Accepted(handle={"id": id_of(document)}, poll_after=self.poll_after(connection))
+
+    def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
+        job, wait = self._job(handle["id"], connection)
+        status = job["status"].strip().lower()
+        if status in SUCCEEDED:
+            return done(job, f"{connection.base_url.rstrip('/')}{_path(handle['id'])}/content")
+        if status in ENDED_BADLY:
+            return failure(job, connection)
+        return Pending(poll_after=wait or self.poll_after(connection), progress=percent_of(job.get("progress")))
+
+    def _job(self, job_id: str, connection: Connection) -> tuple[Job, float | None]:
+        """The job, and the seconds until the provider wants to be asked again. Raises UpstreamError: EMPTY_RESULT if
+        the provider says that there is no such job, else a poll fault."""
+        call = self.call("GET", _path(job_id))
+        try:
+            with calling(call, connection) as reply:
+                job = faults.parsed(b"".join(reply.chunks))
+                if not isinstance(job, dict) or not isinstance(job.get("status"), str):
+                    raise error_of(job, reply, call, connection)
+                return job, wait_of(reply.headers.get("openai-poll-after-ms", ""))
+        except UpstreamError as error:
+            kind = poll_kind(error)
+            raise UpstreamError(
+                kind, error.message, code=error.code, http_status=error.http_status, retry_after=error.retry_after
+            ) from error
+
+
+def _form(upstream: UpstreamRequest, folder: Path, connection: Connection) -> Multipart:
+    """The body as a form, its files fetched into the folder. Raises UpstreamError (ASSET_UNREACHABLE)."""
+    fields = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in upstream.body.items()]
+    found = inline.pictures([part.image for part in upstream.files], folder, connection)
+    uploads = [
+        Upload(
+            field=part.field,
+            name=f"{part.field}.{picture.content_type.removeprefix('image/')}",
+            content_type=picture.content_type,
+            path=picture.path,
+        )
+        for part, picture in zip(upstream.files, found, strict=True)
+    ]
+    return Multipart(fields, uploads)
+
+
+def _path(job_id: str) -> str:
+    return f"{PATH}/{quote(job_id, safe='')}"

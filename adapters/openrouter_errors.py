@@ -1,0 +1,54 @@
+"""What OpenRouter's error bodies mean: `{"error": {"code": a number like an HTTP status, "message", "metadata"}}`.
+
+Facts: OpenRouter's SDK 1.3.84 (error types) and its documentation of errors (403: moderation flagged the input).
+"""
+
+import re
+from typing import Any
+
+from adapters.base import ErrorKind
+from adapters.faults import NOT_HERE, SpokenError, Verdict, spoken_error
+
+MODERATED = "moderated"
+# 408 and 499 say that somebody gave up waiting, not that nothing was bought.
+CODES = {
+    MODERATED: Verdict(ErrorKind.CONTENT_POLICY),
+    "400": Verdict(ErrorKind.INVALID_REQUEST),
+    "401": Verdict(ErrorKind.AUTH),
+    "402": Verdict(ErrorKind.QUOTA_EXHAUSTED),
+    "403": Verdict(ErrorKind.AUTH),
+    "404": NOT_HERE,
+    "408": Verdict(ErrorKind.AMBIGUOUS),
+    "413": Verdict(ErrorKind.INVALID_REQUEST),
+    "429": Verdict(ErrorKind.RATE_LIMITED),
+    "499": Verdict(ErrorKind.AMBIGUOUS),
+    "503": Verdict(ErrorKind.OVERLOADED),
+    "529": Verdict(ErrorKind.OVERLOADED),
+}
+CONTENT_WORDS = re.compile(
+    r"moderat|flagged|content polic|sensitive content|safety (filter|system|polic)", re.IGNORECASE
+)
+
+
+def verdict_of(code: str) -> Verdict | None:
+    """What a code means; None where the status decides."""
+    return CODES.get(code)
+
+
+def spoken(document: Any, status: int) -> SpokenError:
+    """What a body says. A prompt refused by moderation has the number of a forbidden key, so it gets a code of ours."""
+    said = spoken_error(document)
+    if said.code in ("", "403") and (said.code or status == 403) and _is_moderation(document, said.message):
+        return said._replace(code=MODERATED)
+    return said
+
+
+def is_content(message: str) -> bool:
+    """Whether a failed job's text, all that it has, speaks of its content."""
+    return CONTENT_WORDS.search(message) is not None
+
+
+def _is_moderation(document: Any, message: str) -> bool:
+    error = document.get("error") if isinstance(document, dict) else None
+    metadata = error.get("metadata") if isinstance(error, dict) else None
+    return is_content(message) or (isinstance(metadata, dict) and "flagged_input" in metadata)

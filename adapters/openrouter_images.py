@@ -1,0 +1,52 @@
+"""OpenRouter's Images protocol: one synchronous paid call for pictures of many providers' models.
+
+`n` is an upper bound: fewer pictures are a success. Facts: OpenRouter's documentation and its SDK 1.3.84.
+`openrouter_images_request` is the pure half.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from adapters import inline, openrouter_errors, openrouter_images_request, rules
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamRequest,
+)
+from adapters.faults import Verdict
+from adapters.openrouter_errors import spoken, verdict_of
+from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
+from adapters.shapes import Synchronous
+
+CAPABILITIES = rules.IMAGE_CAPABILITIES
+
+
+class OpenRouterImages(Synchronous):
+    """Adapter of `openrouter_images`."""
+
+    protocol: ClassVar[str] = "openrouter_images"
+    modalities: ClassVar[frozenset[str]] = frozenset({"image"})
+    probe_path: ClassVar[str] = "/key"  # the list of models is public
+    summary: ClassVar[str] = "OpenRouter images: many providers' models with one key"
+    error_codes: ClassVar[Mapping[str, Verdict]] = openrouter_errors.CODES
+    capabilities: ClassVar[rules.Rules] = CAPABILITIES
+
+    def codes(self, code: str) -> Verdict | None:
+        return verdict_of(code)
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        return list(openrouter_images_request.problems(request, target.capabilities))
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        return openrouter_images_request.build(request, target)
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        with inline.body_of(upstream, connection, "data_url") as body:
+            headers = {"Content-Type": body.content_type}
+            more: dict[str, Any] = {"headers": headers, "body": body, "max_bytes": MAX_ANSWER_BYTES, "spoken": spoken}
+            call = self.call("POST", upstream.path, paid=True, **more)
+            return bought(call, connection, data_items)

@@ -1,0 +1,79 @@
+"""The pure half of `openrouter_images`: whether a request can be expressed, and the upstream request it becomes.
+
+Capabilities: `tiers` and `ratios` (restrict), `size_table` (of sizes in pixels that `extra_body` asks for, to bill
+them), `max_n`, `max_images`, `prompt_max`, `data_url`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from adapters import checks, image_links, tiers
+from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.sizes import SizeTable, pixels, tier_of
+
+PATH = "/images"
+MAX_N = 10
+MAX_IMAGES = 16
+TIERS = {"0.5K": "512", "1K": "1K", "1.5K": "1.5K", "2K": "2K", "4K": "4K"}
+DEFAULT_TIERS = ["1K"]
+SIZES: SizeTable = {
+    "0.5K": {"1:1": "512x512"},
+    "1K": {"1:1": "1024x1024"},
+    "1.5K": {"1:1": "1536x1536"},
+    "2K": {"1:1": "2048x2048"},
+    "4K": {"1:1": "4096x4096"},
+}
+RATIOS = (
+    *("1:1", "1:2", "1:4", "1:8", "2:1", "2:3", "2.35:1", "3:2", "3:4", "4:1", "4:3", "4:5", "5:2", "5:4", "5:7"),
+    *("7:5", "8:1", "9:16", "16:9", "9:19.5", "19.5:9", "9:20", "20:9", "9:21", "21:9"),
+)
+# They would change what model is bought, or where the answer goes and in what shape.
+FORBIDDEN = ("model", "models", "stream", "partial_images", "webhook", "webhook_url", "callback_url")
+
+
+def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """Why the protocol, or the model behind it, cannot express the request."""
+    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=image_links.TYPES)
+    yield from tiers.named(request, capabilities, TIERS, RATIOS)
+    for name in FORBIDDEN:
+        if name in request.extra_body:
+            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+    provider = request.extra_body.get("provider")
+    if isinstance(provider, Mapping) and "options" in provider:
+        # They pass by everything that is checked and billed here.
+        yield Unsupported(field="params.extra_body.provider.options", reason="cannot be set by the caller")
+
+
+def build(request: TaskRequest, target: Target) -> UpstreamRequest:
+    """`extra_body` wins over every derived field; its `size` also over the resolution, which may not stand beside it,
+    and one in pixels over the ratio.
+
+    With neither tier nor ratio the provider chooses the size, and no tier is billed.
+    """
+    size = request.extra_body.get("size")
+    tier = tiers.asked(request, target.capabilities, DEFAULT_TIERS)
+    derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
+    if tier is not None and size is None:
+        derived["resolution"] = TIERS[tier]
+    if request.aspect_ratio is not None and pixels(size) is None:
+        derived["aspect_ratio"] = request.aspect_ratio
+    images = () if "input_references" in request.extra_body else request.images
+    body = {**derived, **_references(images), **request.extra_body, "model": target.upstream_model}
+    return UpstreamRequest(
+        path=PATH,
+        body=body,
+        billed=Billed(count=body["n"], tier=_billed_tier(body, target)),
+        files=image_links.files_of(images),
+    )
+
+
+def _references(images: Sequence[ImageRef]) -> dict[str, Any]:
+    items = [{"type": "image_url", "image_url": {"url": link}} for link in image_links.links(images)]
+    return {"input_references": items} if items else {}
+
+
+def _billed_tier(body: Mapping[str, Any], target: Target) -> str | None:
+    """A size is the name of a tier or pixels."""
+    asked = body.get("size", body.get("resolution"))
+    named = next((tier for tier, name in TIERS.items() if name == asked), None)
+    return named or tier_of(asked, tiers.size_table(target.capabilities, SIZES))

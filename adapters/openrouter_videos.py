@@ -1,0 +1,119 @@
+"""The OpenRouter Videos protocol: asynchronous jobs on many providers' models, polled one by one.
+
+Facts: OpenRouter's SDK 1.3.84 (paths, fields, states). What a job costs (`usage.cost`) is the catalog's matter.
+`openrouter_videos_request` is the pure half.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from adapters import openrouter_errors, openrouter_videos_request, rules
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    ErrorKind,
+    Output,
+    Pending,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamError,
+    UpstreamRequest,
+)
+from adapters.faults import Verdict, spoken_error
+from adapters.http import call_json, redacted
+from adapters.openrouter_errors import is_content, spoken, verdict_of
+from adapters.openrouter_videos_request import PATH
+from adapters.outputs import is_own, is_url
+from adapters.shapes import Asynchronous, is_id
+
+Job = dict[str, Any]
+
+CAPABILITIES = rules.VIDEO_CAPABILITIES
+OPTIONS = {"poll_seconds": rules.POLL_SECONDS}
+ENDED_BADLY = ("failed", "cancelled", "canceled", "expired")
+
+
+class OpenRouterVideos(Asynchronous):
+    """Adapter of `openrouter_videos`."""
+
+    protocol: ClassVar[str] = "openrouter_videos"
+    modalities: ClassVar[frozenset[str]] = frozenset({"video"})
+    summary: ClassVar[str] = "OpenRouter video jobs on many providers' models"
+    error_codes: ClassVar[Mapping[str, Verdict]] = openrouter_errors.CODES
+    capabilities: ClassVar[rules.Rules] = CAPABILITIES
+    options: ClassVar[rules.Rules] = OPTIONS
+    poll_seconds: ClassVar[float] = 10.0
+    probe_path: ClassVar[str] = "/key"  # the list of models needs none
+
+    def codes(self, code: str) -> Verdict | None:
+        return verdict_of(code)
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        return list(openrouter_videos_request.problems(request, target.capabilities))
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        return openrouter_videos_request.build(request, target)
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        headers = {"Content-Type": "application/json"}
+        body = json.dumps(upstream.body).encode()
+        call = self.call("POST", upstream.path, paid=True, headers=headers, body=body, spoken=spoken)
+        document = call_json(call, connection, lambda document: is_id(document.get("id")))
+        return Accepted(handle={"id": document["id"]}, poll_after=self.poll_after(connection))
+
+    def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
+        job = self._job(handle["id"], connection)
+        if job["status"] == "completed":
+            url = _url(job, handle["id"], connection)
+            return Done(outputs=(Output(index=0, kind="video", url=url),))
+        if job["status"] in ENDED_BADLY:
+            return _failure(job, connection)
+        return Pending(poll_after=self.poll_after(connection))
+
+    def _job(self, job_id: str, connection: Connection) -> Job:
+        """One job. Raises UpstreamError: EMPTY_RESULT if the provider says that there is none, else a poll fault."""
+        call = self.call("GET", _path(job_id), spoken=spoken)
+        try:
+            return call_json(call, connection, lambda document: isinstance(document.get("status"), str))
+        except UpstreamError as error:
+            kind = _poll_kind(error)
+            raise UpstreamError(
+                kind, error.message, code=error.code, http_status=error.http_status, retry_after=error.retry_after
+            ) from error
+
+
+def _poll_kind(error: UpstreamError) -> ErrorKind:
+    """What a failed poll says. Only the protocol's own error body ends a job: a proxy's 404 says nothing about it."""
+    if error.http_status == 404 and error.code == "404":
+        return ErrorKind.EMPTY_RESULT
+    if error.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.AMBIGUOUS):
+        return ErrorKind.TRANSIENT
+    return error.kind
+
+
+def _url(job: Job, job_id: str, connection: Connection) -> str:
+    """The signed URL, else the one that takes our key, else the protocol's own path."""
+    signed = next(filter(is_url, _list(job.get("urls"))), None)
+    unsigned = next((url for url in _list(job.get("unsigned_urls")) if is_url(url) and is_own(url, connection)), None)
+    return signed or unsigned or f"{connection.base_url.rstrip('/')}{_path(job_id)}/content?index=0"
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _failure(job: Job, connection: Connection) -> UpstreamError:
+    error = spoken_error(job)
+    return UpstreamError(
+        ErrorKind.CONTENT_POLICY if is_content(error.message) else ErrorKind.PROVIDER_FAILED,
+        redacted(error.message, connection) or f"the job ended as {job['status']}",
+        code=error.code,
+    )
+
+
+def _path(job_id: str) -> str:
+    return f"{PATH}/{quote(job_id, safe='')}"

@@ -1,0 +1,162 @@
+"""The Runway protocol: asynchronous video jobs of the models it hosts, or of its own router's choice.
+
+Facts: Runway's Python SDK 5.24.0 (requests, tasks, version header) and the pages on errors and task failures of its
+documentation. `runway_request` is the pure half.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from adapters import rules, runway_request
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    ErrorKind,
+    Output,
+    Pending,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamError,
+    UpstreamRequest,
+)
+from adapters.faults import Verdict, text
+from adapters.http import bearer, call_json, calling, redacted
+from adapters.outputs import is_url
+from adapters.shapes import Asynchronous, is_id
+
+VERSION = "2024-11-06"
+CAPABILITIES = {**rules.VIDEO_CAPABILITIES, "sizes": rules.one_of("pixels", "words")}
+OPTIONS = {"api": rules.one_of("classic", "router"), "poll_seconds": rules.POLL_SECONDS}
+UNFINISHED = ("PENDING", "THROTTLED", "RUNNING")
+ENDED_BADLY = ("FAILED", "CANCELLED", "CANCELED")
+# The codes of failed tasks, by their beginning. A file that could be fetched but not used is the caller's to change.
+CODES = {
+    "SAFETY": Verdict(ErrorKind.CONTENT_POLICY),
+    "INPUT_PREPROCESSING.SAFETY": Verdict(ErrorKind.CONTENT_POLICY),
+    "ASSET.INVALID": Verdict(ErrorKind.INVALID_REQUEST),
+    "THIRD_PARTY.INPUT_VALIDATION": Verdict(ErrorKind.INVALID_REQUEST),
+    "INPUT_PREPROCESSING": Verdict(ErrorKind.PROVIDER_FAILED),
+    "INTERNAL": Verdict(ErrorKind.PROVIDER_FAILED),
+    "THIRD_PARTY": Verdict(ErrorKind.PROVIDER_FAILED),
+}
+# What a 400 at submission may say that is more than a bad request.
+WORDS = {
+    "not have enough credits": ErrorKind.QUOTA_EXHAUSTED,
+    "content moderation": ErrorKind.CONTENT_POLICY,
+}
+REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)
+
+
+def verdict_of(code: str) -> Verdict | None:
+    """What a failure code means; None for one that is not documented."""
+    return next((verdict for start, verdict in CODES.items() if f"{code}.".startswith(f"{start}.")), None)
+
+
+class Runway(Asynchronous):
+    """Adapter of `runway`."""
+
+    protocol: ClassVar[str] = "runway"
+    summary: ClassVar[str] = "Runway's hosted video models and its model router"
+    error_codes: ClassVar[Mapping[str, Verdict]] = CODES
+    capabilities: ClassVar[rules.Rules] = CAPABILITIES
+    options: ClassVar[rules.Rules] = OPTIONS
+    modalities: ClassVar[frozenset[str]] = frozenset({"video"})
+    poll_seconds: ClassVar[float] = 6.0
+    probe_path: ClassVar[str] = "/v1/organization"
+
+    def codes(self, code: str) -> Verdict | None:
+        """HTTP errors carry no code, only words."""
+        return None
+
+    def authorize(self, connection: Connection) -> dict[str, str]:
+        return {**bearer(connection), "X-Runway-Version": VERSION}
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        return list(runway_request.problems(request, target))
+
+    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
+        return runway_request.build(request, target)
+
+    def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
+        headers = {"Content-Type": "application/json"}
+        call = self.call("POST", upstream.path, paid=True, headers=headers, body=json.dumps(upstream.body).encode())
+        try:
+            document = call_json(call, connection, lambda document: is_id(document.get("id")))
+        except UpstreamError as error:
+            if error.kind is not ErrorKind.INVALID_REQUEST:
+                raise
+            kinds = (kind for words, kind in WORDS.items() if words in error.message)
+            raise _as(next(kinds, error.kind), error) from error
+        return Accepted(handle={"id": document["id"]}, poll_after=self.poll_after(connection))
+
+    def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
+        task = self._task(handle, connection)
+        if task["status"] == "SUCCEEDED":
+            return _done(task)
+        if task["status"] in ENDED_BADLY:
+            return _failed(task, connection)
+        return Pending(poll_after=self.poll_after(connection), progress=_percent(task.get("progress")))
+
+    def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
+        """Deletes the task, once it is seen to be unfinished: of a finished one that would delete the result."""
+        try:
+            if self._task(handle, connection)["status"] not in UNFINISHED:
+                return False
+            with calling(self.call("DELETE", _path(handle)), connection):
+                return True
+        except UpstreamError:
+            return False
+
+    def _task(self, handle: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
+        """Raises UpstreamError: EMPTY_RESULT if the provider says that there is no such task, else a poll fault."""
+        call = self.call("GET", _path(handle))
+        try:
+            return call_json(call, connection, lambda document: isinstance(document.get("status"), str))
+        except UpstreamError as error:
+            # Only in words about a task: a proxy's 404 says nothing about the job.
+            if error.http_status == 404 and "task" in error.message.lower():
+                raise _as(ErrorKind.EMPTY_RESULT, error) from error
+            if error.kind in REFUSALS:
+                raise _as(ErrorKind.TRANSIENT, error) from error
+            raise
+
+
+def _path(handle: Mapping[str, Any]) -> str:
+    return f"/v1/tasks/{quote(handle['id'], safe='')}"
+
+
+def _as(kind: ErrorKind, error: UpstreamError) -> UpstreamError:
+    """The same error under another kind."""
+    return UpstreamError(
+        kind,
+        error.message,
+        code=error.code,
+        http_status=error.http_status,
+        request_id=error.request_id,
+        model_specific=error.model_specific and kind is error.kind,
+    )
+
+
+def _done(task: Mapping[str, Any]) -> Done | UpstreamError:
+    found = task.get("output")
+    urls = [url for url in found if is_url(url)] if isinstance(found, list) else []
+    if not urls:
+        return UpstreamError(ErrorKind.EMPTY_RESULT, "the task succeeded without a video")
+    return Done(outputs=tuple(Output(index=index, kind="video", url=url) for index, url in enumerate(urls)))
+
+
+def _failed(task: Mapping[str, Any], connection: Connection) -> UpstreamError:
+    code = text(task.get("failureCode"))[:200]
+    verdict = verdict_of(code) or Verdict(ErrorKind.PROVIDER_FAILED)
+    message = redacted(text(task.get("failure")), connection) or f"the task ended as {task['status']}"
+    return UpstreamError(verdict.kind, message, code=code)
+
+
+def _percent(progress: object) -> int | None:
+    """From the provider's 0 to 1."""
+    is_share = isinstance(progress, int | float) and not isinstance(progress, bool) and 0 <= progress <= 1
+    return int(progress * 100) if is_share else None  # type: ignore[operator]

@@ -1,0 +1,26 @@
+"""What xAI's error bodies mean: `{"code": a sentence, "error": text}`, `{"error": text}` or the shape of OpenAI.
+
+The sentences are those of gRPC and stand for several things: the text tells what was meant. They become codes of
+OpenAI's here.
+"""
+
+import re
+from typing import Any
+
+from adapters.faults import SpokenError, spoken_error
+
+# Anchored where the channel is at stake: a text may quote the prompt.
+MEANINGS = (
+    (re.compile(r".*(content moderation|content polic|usage guidelines)", re.IGNORECASE), "content_policy_violation"),
+    (re.compile(r"your (newly created )?team\b.*(credits|spending limit)", re.IGNORECASE), "insufficient_quota"),
+    (re.compile(r"(incorrect|invalid|no) api key\b", re.IGNORECASE), "invalid_api_key"),
+)
+
+
+def spoken(document: Any, status: int) -> SpokenError:
+    """What a body says; of a 5xx only that, since its text does not decide whether something was bought."""
+    said = spoken_error(document)
+    if status >= 500:
+        return said
+    code = next((code for words, code in MEANINGS if words.match(said.message)), said.code)
+    return said._replace(code=code)

@@ -1,0 +1,64 @@
+"""The pure half of the dialect `xai` of `openai_images`: names for sizes, and edits in JSON with the images inside.
+
+Capabilities: `tiers` and `ratios` (restrict), `size_table` is not used, `max_n`, `max_images`, `prompt_max`.
+Facts: xAI's documentation of image generation and its SDK 1.21.0 (ratios, resolutions).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from adapters import checks, image_links, tiers
+from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
+
+MAX_N = 10
+MAX_IMAGES = 5
+TIERS = {"1K": "1k", "2K": "2k"}
+DEFAULT_TIERS = ["1K"]
+LANDSCAPES = ("1:1", "4:3", "3:2", "16:9", "2:1", "19.5:9", "20:9")
+RATIOS = tuple(dict.fromkeys([*LANDSCAPES, *(":".join(reversed(ratio.split(":"))) for ratio in LANDSCAPES)]))
+FILE_FIELDS = ("image", "images")
+# They would change what model is bought, or where the answer goes and in what shape; or the provider has none of them.
+FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "callback_url", "size", "style")
+
+
+def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """Why the dialect, or the model behind it, cannot express the request."""
+    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=image_links.TYPES)
+    yield from tiers.named(request, capabilities, TIERS, RATIOS)
+    for name in FORBIDDEN:
+        if name in request.extra_body:
+            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+
+
+def build(request: TaskRequest, target: Target) -> UpstreamRequest:
+    """An edit where there are reference images, else a generation. `extra_body` wins over every derived field.
+
+    With neither tier nor ratio the provider chooses the size, and no tier is billed.
+    """
+    tier = tiers.asked(request, target.capabilities, DEFAULT_TIERS)
+    derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n, "response_format": "b64_json"}
+    if tier is not None:
+        derived["resolution"] = TIERS[tier]
+    if request.aspect_ratio is not None:
+        derived["aspect_ratio"] = request.aspect_ratio
+    is_given = any(name in request.extra_body for name in FILE_FIELDS)
+    images = () if is_given else request.images
+    body = {**derived, **_references(images), **request.extra_body, "model": target.upstream_model}
+    is_edit = bool(request.images) or is_given
+    return UpstreamRequest(
+        path="/images/edits" if is_edit else "/images/generations",
+        body=body,
+        billed=Billed(count=body["n"], tier=_tier_of(body.get("resolution"))),
+        files=image_links.files_of(images),
+    )
+
+
+def _references(images: Sequence[ImageRef]) -> dict[str, Any]:
+    items = [{"url": link, "type": "image_url"} for link in image_links.links(images)]
+    if len(items) == 1:
+        return {"image": items[0]}
+    return {"images": items} if items else {}
+
+
+def _tier_of(resolution: object) -> str | None:
+    return next((tier for tier, name in TIERS.items() if name == resolution), None)

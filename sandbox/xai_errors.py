@@ -1,0 +1,51 @@
+"""The errors of xAI: a sentence as code, and a text."""
+
+from sandbox.steering import Word
+from sandbox.wire import Refusal, Request, Response, json_response
+
+INVALID = "Client specified an invalid argument"
+EXHAUSTED = "Some resource has been exhausted"
+
+
+def error(status: int, code: str, message: str) -> Response:
+    """The protocol's error body."""
+    headers = {"retry-after": "1"} if status == 429 else {}
+    return json_response({"code": code, "error": message}, status, headers)
+
+
+def invalid(name: str, reason: str) -> Refusal:
+    """A 400 about one field."""
+    return Refusal(error(400, INVALID, f"{name} {reason}."))
+
+
+def no_model(model: str) -> Response:
+    """A 404 for a model that is not there."""
+    return error(404, "Some requested entity was not found", f"The model {model[:100]} does not exist.")
+
+
+def authenticate(request: Request) -> None:
+    """Any key but `wrong` and `broke`. Raises Refusal."""
+    match request.bearer:
+        case "":
+            raise Refusal(error(401, "Unauthenticated", "No API key was provided."))
+        case "wrong":
+            raise Refusal(error(400, INVALID, "Incorrect API key provided."))
+        case "broke":
+            message = "Your team has either used all available credits or reached its monthly spending limit."
+            raise Refusal(error(429, EXHAUSTED, message))
+
+
+def error_for(word: Word) -> Response:
+    """The refusal that a steering word asks for; the moderation of results has a success for an answer."""
+    match word.name:
+        case "moderated":
+            return error(400, INVALID, "The prompt was rejected by content moderation.")
+        case "moderated-output":
+            return json_response({"data": [{"url": "", "respect_moderation": False}]})
+        case "rate-limited":
+            return error(429, EXHAUSTED, "Too many requests, please slow down.")
+        case "status":
+            status = int(word.number or 500)
+            return error(status, "Status", f"Status {status}, as asked.")
+        case _:
+            return error(400, INVALID, "The image could not be generated from this request.")

@@ -1,0 +1,321 @@
+"""The DashScope image protocol: requests, bills, refusals, errors, and jobs."""
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import responses
+
+from adapters.base import Accepted, Billed, ErrorKind, ImageRef, Pending, Target, UpstreamError
+from adapters.dashscope_image import DashScopeImage
+from adapters.dashscope_image_request import SIZES
+from adapters.sizes import pixels
+from tests.adapters.making import API_KEY, PNG, connection_to, image_request, says_nothing_secret, stored
+from tests.adapters.posting import posted
+
+BASE = "https://dashscope.example.com/api/v1"
+SYNC = "/services/aigc/multimodal-generation/generation"
+ASYNC = "/services/aigc/image-generation/generation"
+URL = "https://oss.example.com/a.png?Signature=x"
+adapter = DashScopeImage()
+
+
+def target(mode: str = "sync", **capabilities: Any) -> Target:
+    return Target(
+        adapter="dashscope_image",
+        base_url=BASE,
+        upstream_model="qwen-image-3.0",
+        capabilities=capabilities,
+        options={"mode": mode},
+    )
+
+
+def parameters_of(**fields: Any) -> dict[str, Any]:
+    return dict(adapter.build(image_request(**fields), target()).body["parameters"])
+
+
+def answered(answer: Any, status: int = 200, mode: str = "sync", **changes: Any) -> Any:
+    """What a submit makes of an answer."""
+    upstream = adapter.build(image_request(), target(mode))
+    return posted(adapter, upstream, connection_to(BASE, **changes), status=status, answer=answer)
+
+
+def choice(*urls: object) -> dict[str, Any]:
+    return {"finish_reason": "stop", "message": {"role": "assistant", "content": [{"image": url} for url in urls]}}
+
+
+def polled(answer: Any, status: int = 200, **changes: Any) -> Any:
+    """The state of one job, with what is raised as a value."""
+    with responses.RequestsMock() as provider:
+        more = {"body": answer} if isinstance(answer, str) else {"json": answer}
+        provider.get(f"{BASE}/tasks/job%2F1", status=status, **more)
+        (state,) = adapter.poll([{"id": "job/1"}], connection_to(BASE, **changes))
+    if isinstance(state, UpstreamError):
+        assert says_nothing_secret(state)
+    return state
+
+
+def job(status: str, **output: Any) -> dict[str, Any]:
+    return {"request_id": "r", "output": {"task_id": "job/1", "task_status": status, **output}}
+
+
+def test_the_least_request() -> None:
+    upstream = adapter.build(image_request(image_size=None, aspect_ratio=None), target())
+    assert (upstream.path, upstream.files, upstream.calls) == (SYNC, (), 1)
+    assert upstream.body == {
+        "model": "qwen-image-3.0",
+        "input": {"messages": [{"role": "user", "content": [{"text": "a fox"}]}]},
+        "parameters": {"n": 1, "watermark": False},
+    }
+    assert upstream.billed == Billed(count=1, tier=None)
+
+
+def test_everything_at_once() -> None:
+    images = (ImageRef(url="https://x.example.com/a.png"), ImageRef(stored=stored("a")))
+    extra = {"negative_prompt": "blur", "prompt_extend": False, "seed": 7, "watermark": True}
+    upstream = adapter.build(
+        image_request(n=2, image_size="2K", aspect_ratio="16:9", images=images, extra_body=extra), target()
+    )
+    connection = connection_to(BASE, files={"a": PNG}, options={"workspace": "ws-1"})
+    sent = posted(adapter, upstream, connection, answer={"output": {"choices": [choice(URL)]}})
+    data_url = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    content = [{"image": "https://x.example.com/a.png"}, {"image": data_url}, {"text": "a fox"}]
+    assert sent.body == {
+        "model": "qwen-image-3.0",
+        "input": {"messages": [{"role": "user", "content": content}]},
+        "parameters": {"n": 2, "size": "2720*1536", **extra},
+    }
+    assert upstream.billed == Billed(count=2, tier="2K")
+    assert sent.headers["Authorization"] == f"Bearer {API_KEY}"
+    assert sent.headers["X-DashScope-WorkSpace"] == "ws-1"
+    assert "X-DashScope-Async" not in sent.headers
+
+
+def test_a_job_is_asked_for_at_its_own_path() -> None:
+    sent = answered(job("PENDING"), mode="async", options={"poll_seconds": 3})
+    assert sent.outcome == Accepted(handle={"id": "job/1"}, poll_after=3.0)
+    assert sent.headers["X-DashScope-Async"] == "enable"
+    assert "X-DashScope-WorkSpace" not in sent.headers
+    assert adapter.build(image_request(), target("async")).path == ASYNC
+    assert (adapter.submit_seconds(target()), adapter.submit_seconds(target("async"))) == (None, 120.0)
+
+
+@pytest.mark.parametrize(
+    ("extra", "size", "tier"),
+    [
+        ({"size": "1536*1024"}, "1536*1024", "2K"),
+        ({"size": "1024*1024"}, "1024*1024", "1K"),
+        ({"size": "2K"}, "2K", "2K"),
+        ({"size": "4096*4096"}, "4096*4096", None),
+        ({"size": "4K"}, "4K", None),
+        ({"size": 5}, 5, None),
+        ({}, "1024*1024", "1K"),
+    ],
+)
+def test_the_final_size_decides_the_billed_tier(extra: dict[str, Any], size: object, tier: str | None) -> None:
+    upstream = adapter.build(image_request(extra_body=extra), target())
+    assert (upstream.body["parameters"]["size"], upstream.billed.tier) == (size, tier)
+
+
+def test_a_count_of_extra_body_is_billed() -> None:
+    upstream = adapter.build(image_request(extra_body={"n": 4}), target())
+    assert (upstream.body["parameters"]["n"], upstream.billed.count) == (4, 4)
+
+
+def test_a_size_table_of_the_capabilities_replaces_the_protocols() -> None:
+    where = target(size_table={"4K": {"1:1": "4096x4096"}})
+    upstream = adapter.build(image_request(image_size="4K"), where)
+    assert (upstream.body["parameters"]["size"], upstream.billed.tier) == ("4096*4096", "4K")
+
+
+@pytest.mark.parametrize("row", SIZES.values())
+def test_every_size_suits_the_provider(row: dict[str, str]) -> None:
+    assert all(512**2 <= (pixels(size) or 0) <= 2048**2 for size in row.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "capabilities", "field"),
+    [
+        ({"image_size": "4K"}, {}, "params.image_size"),
+        ({"image_size": "2K"}, {"tiers": ["1K"]}, "params.image_size"),
+        ({"aspect_ratio": "8:1"}, {}, "params.aspect_ratio"),
+        ({"aspect_ratio": "16:9"}, {"ratios": ["1:1"]}, "params.aspect_ratio"),
+        ({"n": 7}, {"max_n": 12}, "params.n"),
+        ({"n": 5}, {"max_n": 4}, "params.n"),
+        ({"n": 13, "extra_body": {"enable_sequential": True}}, {}, "params.n"),
+        ({"extra_body": {"n": 0}}, {}, "params.extra_body.n"),
+        ({"prompt": "too long"}, {"prompt_max": 3}, "params.prompt"),
+        ({"images": (ImageRef(url="https://x.example.com/"),) * 11}, {}, "params.images"),
+        ({"images": (ImageRef(url="https://x.example.com/"),)}, {"max_images": 0}, "params.images"),
+        ({"images": (ImageRef(stored=stored()),)}, {"data_url": False}, "params.images[0].image_url"),
+        ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
+        ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
+        ({"extra_body": {"input": {}}}, {}, "params.extra_body.input"),
+        ({"extra_body": {"parameters": {"n": 6}}}, {}, "params.extra_body.parameters"),
+        ({"extra_body": {"prompt": "a cat"}}, {}, "params.extra_body.prompt"),
+        ({"extra_body": {"stream": True}}, {}, "params.extra_body.stream"),
+    ],
+)
+def test_what_cannot_be_expressed_names_its_field(
+    changes: dict[str, Any], capabilities: dict[str, Any], field: str
+) -> None:
+    problems = adapter.check(image_request(**changes), target(**capabilities))
+    assert [problem.field for problem in problems] == [field]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n": 6, "image_size": "2K", "aspect_ratio": "9:21"},
+        {"n": 12, "extra_body": {"enable_sequential": True}},
+        {"image_size": "3K", "extra_body": {"size": "2K"}},
+    ],
+)
+def test_what_can_be_expressed_passes(changes: dict[str, Any]) -> None:
+    assert adapter.check(image_request(**changes), target()) == []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"choices": [choice(URL), choice("javascript:x"), choice(URL)]},
+        {"choices": [choice(URL, URL, None), {"message": None}, None]},
+        {"results": [{"url": URL}, {"code": "DataInspectionFailed", "message": "no"}, {"url": URL}]},
+    ],
+)
+def test_what_pictures_there_are_count(output: dict[str, Any]) -> None:
+    at_once = answered({"output": output}).outcome
+    later = polled(job("SUCCEEDED", **output))
+    for done in (at_once, later):
+        assert [(item.index, item.kind, item.url) for item in done.outputs] == [(0, "image", URL), (1, "image", URL)]
+
+
+@pytest.mark.parametrize("output", [{"choices": []}, {"choices": [choice()]}, {"results": [{}]}])
+def test_no_picture_at_all_is_an_empty_result(output: dict[str, Any]) -> None:
+    assert answered({"output": output}).outcome.kind is ErrorKind.EMPTY_RESULT
+    assert polled(job("SUCCEEDED", **output)).kind is ErrorKind.EMPTY_RESULT
+
+
+def test_a_job_that_succeeds_with_nothing_but_refused_pictures_is_refused() -> None:
+    state = polled(job("SUCCEEDED", results=[{"code": "DataInspectionFailed", "message": f"no {API_KEY}"}]))
+    assert (state.kind, state.message) == (ErrorKind.CONTENT_POLICY, "no ***")
+
+
+ERRORS = [
+    (401, "InvalidApiKey", ErrorKind.AUTH),
+    (403, "AccessDenied", ErrorKind.AUTH),
+    (403, "AccessDenied.Unpurchased", ErrorKind.AUTH),
+    (403, "Workspace.AccessDenied", ErrorKind.AUTH),
+    (403, "Model.AccessDenied", ErrorKind.INVALID_REQUEST),
+    (404, "ModelNotFound", ErrorKind.INVALID_REQUEST),
+    (400, "Arrearage", ErrorKind.QUOTA_EXHAUSTED),
+    (403, "AllocationQuota.FreeTierOnly", ErrorKind.QUOTA_EXHAUSTED),
+    (429, "PrepaidBillOverdue", ErrorKind.QUOTA_EXHAUSTED),
+    (429, "Throttling", ErrorKind.RATE_LIMITED),
+    (429, "Throttling.RateQuota", ErrorKind.RATE_LIMITED),
+    (400, "Throttling.AllocationQuota", ErrorKind.RATE_LIMITED),
+    (400, "DataInspectionFailed", ErrorKind.CONTENT_POLICY),
+    (400, "IPInfringementSuspect", ErrorKind.CONTENT_POLICY),
+    (400, "InvalidParameter", ErrorKind.INVALID_REQUEST),
+    (500, "InvalidParameter.Size", ErrorKind.INVALID_REQUEST),
+    (400, "InvalidParameter.DataInspection", ErrorKind.ASSET_UNREACHABLE),
+    (400, "InvalidURL.Timeout", ErrorKind.ASSET_UNREACHABLE),
+    (503, "ModelUnavailable", ErrorKind.OVERLOADED),
+    (500, "InternalError", ErrorKind.AMBIGUOUS),
+    (500, "InternalError.Algo", ErrorKind.AMBIGUOUS),
+    (408, "RequestTimeOut", ErrorKind.AMBIGUOUS),
+    (504, "ResponseTimeout", ErrorKind.AMBIGUOUS),
+    (200, "DataInspectionFailed", ErrorKind.CONTENT_POLICY),
+    (200, "Arrearage", ErrorKind.QUOTA_EXHAUSTED),
+    (200, "Unheard", ErrorKind.AMBIGUOUS),
+]
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(("status", "code", "kind"), ERRORS)
+def test_errors(status: int, code: str, kind: ErrorKind, mode: str) -> None:
+    error = answered({"code": code, "message": f"no {API_KEY}", "request_id": "r"}, status, mode).outcome
+    assert (error.kind, error.code, error.message) == (kind, code, "no ***")
+    assert error.model_specific is (code in ("Model.AccessDenied", "ModelNotFound"))
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("body", ["", "garbage", "[]", "{}", '{"output": null}', '{"output": {"task_id": 5}}'])
+def test_a_success_without_the_promised_content_is_ambiguous(body: str, mode: str) -> None:
+    assert answered(body, mode=mode).outcome.kind is ErrorKind.AMBIGUOUS
+
+
+@pytest.mark.parametrize("status", ["PENDING", "RUNNING", "SUSPENDED", "PAUSED", ""])
+def test_a_job_that_has_not_ended_is_pending(status: str) -> None:
+    assert polled(job(status), options={"poll_seconds": 2}) == Pending(poll_after=2.0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (job("CANCELED"), ErrorKind.PROVIDER_FAILED),
+        (job("UNKNOWN"), ErrorKind.EMPTY_RESULT),
+        (job("FAILED"), ErrorKind.PROVIDER_FAILED),
+        (job("FAILED", code="InternalError.Algo", message="x"), ErrorKind.PROVIDER_FAILED),
+        (job("FAILED", code="Throttling", message="x"), ErrorKind.PROVIDER_FAILED),
+        (job("FAILED", code="DataInspectionFailed", message="x"), ErrorKind.CONTENT_POLICY),
+        (job("FAILED", code="InvalidParameter.Size", message="x"), ErrorKind.INVALID_REQUEST),
+        (job("FAILED", code="InvalidURL.Timeout", message="x"), ErrorKind.ASSET_UNREACHABLE),
+        (job("FAILED", code="InternalError") | {"code": "DataInspectionFailed"}, ErrorKind.CONTENT_POLICY),
+    ],
+)
+def test_a_job_that_has_ended_says_why(answer: dict[str, Any], kind: ErrorKind) -> None:
+    assert polled(answer).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "kind"),
+    [
+        (404, "<html>not here</html>", ErrorKind.TRANSIENT),
+        (400, {"code": "InvalidParameter", "message": "no"}, ErrorKind.TRANSIENT),
+        (400, {"code": "DataInspectionFailed", "message": "no"}, ErrorKind.TRANSIENT),
+        (500, {"code": "InternalError", "message": f"no {API_KEY}"}, ErrorKind.TRANSIENT),
+        (504, "", ErrorKind.TRANSIENT),
+        (200, "garbage", ErrorKind.TRANSIENT),
+        (200, {"output": {"task_status": 5}}, ErrorKind.TRANSIENT),
+        (401, {"code": "InvalidApiKey", "message": "no"}, ErrorKind.AUTH),
+        (429, {"code": "Throttling", "message": "no"}, ErrorKind.RATE_LIMITED),
+    ],
+)
+def test_a_fault_of_a_poll_says_nothing_about_the_job(status: int, answer: Any, kind: ErrorKind) -> None:
+    assert polled(answer, status).kind is kind
+
+
+@pytest.mark.parametrize(("status", "confirmed"), [(200, True), (400, False), (500, False)])
+def test_cancelling_never_raises(status: int, confirmed: bool) -> None:
+    with responses.RequestsMock() as provider:
+        provider.post(f"{BASE}/tasks/job-1/cancel", status=status, json={"request_id": "r"})
+        assert adapter.cancel({"id": "job-1"}, connection_to(BASE)) is confirmed
+
+
+def test_only_a_channel_with_jobs_attaches_one() -> None:
+    assert adapter.attach("job-1", target("async")) == {"id": "job-1"}
+    with pytest.raises(ValueError, match="at once"):
+        adapter.attach("job-1", target())
+
+
+def test_the_probe_asks_for_a_job_that_is_not_there() -> None:
+    with responses.RequestsMock() as provider:
+        provider.get(f"{BASE}/tasks/00000000-0000-0000-0000-000000000000", json=job("UNKNOWN"))
+        adapter.probe(connection_to(BASE))
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"mode": "async", "poll_seconds": 5, "workspace": "llm-1_a.b"}, []),
+        ({"mode": "later"}, ["options.mode"]),
+        ({"workspace": "a\r\nb"}, ["options.workspace"]),
+        ({"workspace": 5}, ["options.workspace"]),
+        ({"dialect": "x"}, ["options.dialect"]),
+    ],
+)
+def test_catalog_values(options: dict[str, Any], wrong: list[str]) -> None:
+    complaints = adapter.validate(replace(target(), options=options))
+    assert [complaint.partition(":")[0] for complaint in complaints] == wrong

@@ -1,0 +1,210 @@
+"""OpenRouter's Images protocol: what goes out, what is billed, what is refused, and what its errors mean."""
+
+import base64
+from typing import Any
+
+import pytest
+import responses
+
+from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, UpstreamError
+from adapters.openrouter_images import OpenRouterImages
+from tests.adapters.making import API_KEY, PNG, connection_to, image_request, stored
+from tests.adapters.posting import posted
+
+BASE = "https://openrouter.example.com/api/v1"
+ENCODED = base64.b64encode(PNG).decode()
+adapter = OpenRouterImages()
+
+
+def target(**capabilities: Any) -> Target:
+    return Target(adapter="openrouter_images", base_url=BASE, upstream_model="google/gemini", capabilities=capabilities)
+
+
+def body_of(**fields: Any) -> dict[str, Any]:
+    return dict(adapter.build(image_request(**fields), target()).body)
+
+
+def billed(**fields: Any) -> Billed:
+    return adapter.build(image_request(**fields), target()).billed
+
+
+def answered(answer: Any, status: int = 200) -> Any:
+    """What a submit makes of an answer."""
+    return posted(adapter, adapter.build(image_request(), target()), connection_to(BASE), status=status, answer=answer)
+
+
+def test_the_least_request() -> None:
+    upstream = adapter.build(image_request(image_size=None, aspect_ratio=None), target())
+    assert (upstream.path, upstream.files, upstream.calls) == ("/images", (), 1)
+    assert upstream.body == {"model": "google/gemini", "prompt": "a fox", "n": 1}
+    assert upstream.billed == Billed(count=1, tier=None)
+
+
+def test_everything_at_once() -> None:
+    url = "https://x.example.com/a.png"
+    images = (ImageRef(stored=stored("a")), ImageRef(url=url), ImageRef(stored=stored("b", "image/webp")))
+    extra = {"quality": "high", "seed": 7, "provider": {"only": ["google"]}}
+    request = image_request(n=3, image_size="2K", aspect_ratio="21:9", images=images, extra_body=extra)
+    upstream = adapter.build(request, target())
+    assert [part.image for part in upstream.files] == [images[0], images[2]]
+    connection = connection_to(BASE, files={"a": PNG, "b": PNG})
+    sent = posted(adapter, upstream, connection, answer={"data": [{"b64_json": ENCODED}]})
+    data_url = f"data:image/png;base64,{ENCODED}"
+    assert sent.body == {
+        "model": "google/gemini",
+        "prompt": "a fox",
+        "n": 3,
+        "resolution": "2K",
+        "aspect_ratio": "21:9",
+        "input_references": [{"type": "image_url", "image_url": {"url": link}} for link in (data_url, url, data_url)],
+        **extra,
+    }
+    assert upstream.billed == Billed(count=3, tier="2K")
+    assert isinstance(sent.outcome, Done)
+    sent.outcome.outputs[0].path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("tier", "name"), [("0.5K", "512"), ("1K", "1K"), ("1.5K", "1.5K"), ("2K", "2K"), ("4K", "4K")]
+)
+def test_tiers_have_names(tier: str, name: str) -> None:
+    assert (body_of(image_size=tier)["resolution"], billed(image_size=tier).tier) == (name, tier)
+
+
+def test_a_ratio_alone_takes_a_tier_that_can_be_billed() -> None:
+    assert body_of(image_size=None, aspect_ratio="16:9")["resolution"] == "1K"
+    upstream = adapter.build(image_request(image_size=None, aspect_ratio="16:9"), target(tiers=["2K", "1K"]))
+    assert (upstream.body["resolution"], upstream.billed.tier) == ("2K", "2K")
+
+
+@pytest.mark.parametrize(
+    ("extra", "tier", "left"),
+    [
+        ({"size": "2048x1024"}, "1.5K", set()),
+        ({"size": "2K"}, "2K", {"aspect_ratio"}),
+        ({"size": "512"}, "0.5K", {"aspect_ratio"}),
+        ({"size": "9000x9000"}, None, set()),
+        ({"resolution": "4K"}, "4K", {"aspect_ratio", "resolution"}),
+        ({"resolution": "8K"}, None, {"aspect_ratio", "resolution"}),
+        ({"resolution": ["4K"]}, None, {"aspect_ratio", "resolution"}),
+    ],
+)
+def test_a_size_of_extra_body_is_billed_and_stands_alone(
+    extra: dict[str, Any], tier: str | None, left: set[str]
+) -> None:
+    assert billed(extra_body=extra).tier == tier
+    assert set(body_of(extra_body=extra)) & {"aspect_ratio", "resolution"} == left
+
+
+def test_references_of_extra_body_replace_the_images() -> None:
+    given = [{"type": "image_url", "image_url": {"url": "https://x.example.com/b.png"}}]
+    request = image_request(images=(ImageRef(stored=stored()),), extra_body={"input_references": given})
+    upstream = adapter.build(request, target())
+    assert (upstream.body["input_references"], upstream.files) == (given, ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "capabilities", "field"),
+    [
+        ({"image_size": "3K"}, {}, "params.image_size"),
+        ({"image_size": "4K"}, {"tiers": ["1K"]}, "params.image_size"),
+        ({"image_size": "3K"}, {"tiers": ["3K"]}, "params.image_size"),
+        ({"aspect_ratio": "7:3"}, {}, "params.aspect_ratio"),
+        ({"aspect_ratio": "21:9"}, {"ratios": ["1:1"]}, "params.aspect_ratio"),
+        ({"n": 11}, {"max_n": 20}, "params.n"),
+        ({"n": 2}, {"max_n": 1}, "params.n"),
+        ({"extra_body": {"n": "2"}}, {}, "params.extra_body.n"),
+        ({"prompt": "too long"}, {"prompt_max": 3}, "params.prompt"),
+        ({"images": (ImageRef(url="https://x.example.com/"),) * 17}, {}, "params.images"),
+        ({"images": (ImageRef(stored=stored()),)}, {"data_url": False}, "params.images[0].image_url"),
+        ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
+        ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
+        ({"extra_body": {"stream": False}}, {}, "params.extra_body.stream"),
+        ({"extra_body": {"provider": {"options": {}}}}, {}, "params.extra_body.provider.options"),
+    ],
+)
+def test_what_cannot_be_expressed_names_its_field(
+    changes: dict[str, Any], capabilities: dict[str, Any], field: str
+) -> None:
+    problems = adapter.check(image_request(**changes), target(**capabilities))
+    assert [problem.field for problem in problems] == [field]
+
+
+def test_what_can_be_expressed_passes() -> None:
+    images = (ImageRef(url="https://x.example.com/a.png"), ImageRef(stored=stored()))
+    assert adapter.check(image_request(n=10, aspect_ratio="19.5:9", images=images), target()) == []
+
+
+def test_fewer_pictures_than_asked_are_a_success() -> None:
+    items = [{"b64_json": ENCODED, "media_type": "image/png"}, {"b64_json": ""}]
+    sent = answered({"created": 1, "data": items, "usage": {"cost": 0.04}})
+    done = sent.outcome
+    assert [(output.index, output.kind) for output in done.outputs] == [(0, "image")]
+    assert done.outputs[0].path.read_bytes() == PNG
+    done.outputs[0].path.unlink()
+    assert sent.headers["Authorization"] == f"Bearer {API_KEY}"
+    assert sent.headers["Content-Type"] == "application/json"
+
+
+def test_no_picture_at_all_is_an_empty_result() -> None:
+    assert answered({"created": 1, "data": []}).outcome.kind is ErrorKind.EMPTY_RESULT
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        (400, 400, ErrorKind.INVALID_REQUEST),
+        (401, 401, ErrorKind.AUTH),
+        (402, 402, ErrorKind.QUOTA_EXHAUSTED),
+        (403, 403, ErrorKind.AUTH),
+        (404, 404, ErrorKind.INVALID_REQUEST),
+        (408, 408, ErrorKind.AMBIGUOUS),
+        (413, 413, ErrorKind.INVALID_REQUEST),
+        (429, 429, ErrorKind.RATE_LIMITED),
+        (500, 500, ErrorKind.AMBIGUOUS),
+        (502, 502, ErrorKind.AMBIGUOUS),
+        (503, 503, ErrorKind.OVERLOADED),
+        (524, 524, ErrorKind.AMBIGUOUS),
+        (529, 529, ErrorKind.OVERLOADED),
+        (200, 402, ErrorKind.QUOTA_EXHAUSTED),
+        (200, 502, ErrorKind.AMBIGUOUS),
+        (500, 429, ErrorKind.RATE_LIMITED),
+    ],
+)
+def test_errors(status: int, code: int, kind: ErrorKind) -> None:
+    error = answered({"error": {"code": code, "message": f"no {API_KEY}"}}, status).outcome
+    assert (error.kind, error.code, error.message) == (kind, str(code), "no ***")
+    assert error.model_specific is (code == 404)
+
+
+def test_a_flagged_prompt_does_not_count_against_the_key() -> None:
+    body = {"error": {"code": 403, "message": "no", "metadata": {"reasons": ["x"], "flagged_input": "a fox"}}}
+    assert answered(body, 403).outcome.kind is ErrorKind.CONTENT_POLICY
+
+
+@pytest.mark.parametrize("body", ["", "garbage", "[]", "{}", '{"data": null}'])
+def test_a_success_without_the_promised_content_is_ambiguous(body: str) -> None:
+    assert answered(body).outcome.kind is ErrorKind.AMBIGUOUS
+
+
+def test_the_probe_needs_the_key_and_buys_nothing() -> None:
+    with responses.RequestsMock() as provider:
+        provider.get(f"{BASE}/key", status=401, json={"error": {"code": 401, "message": "no"}})
+        with pytest.raises(UpstreamError) as caught:
+            adapter.probe(connection_to(BASE))
+    assert caught.value.kind is ErrorKind.AUTH
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "options", "wrong"),
+    [
+        ({"tiers": ["1K"], "max_n": 4, "data_url": False}, {}, []),
+        ({}, {"poll_seconds": 5}, ["options.poll_seconds"]),
+        ({"durations": [5]}, {}, ["capabilities.durations"]),
+    ],
+)
+def test_catalog_values(capabilities: dict[str, Any], options: dict[str, Any], wrong: list[str]) -> None:
+    where = Target(
+        adapter="openrouter_images", base_url=BASE, upstream_model="m", capabilities=capabilities, options=options
+    )
+    assert [complaint.partition(":")[0] for complaint in adapter.validate(where)] == wrong

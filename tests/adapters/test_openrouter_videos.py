@@ -1,0 +1,324 @@
+"""The OpenRouter Videos protocol: what a video request becomes, and what the answers mean."""
+
+import json
+from typing import Any
+
+import pytest
+import responses
+
+from adapters.base import Accepted, Billed, Done, ErrorKind, MediaInput, Output, Pending, Target, UpstreamError
+from adapters.registry import ADAPTERS
+from tests.adapters.making import API_KEY, connection_to, says_nothing_secret, video_request
+
+adapter = ADAPTERS["openrouter_videos"]
+BASE = "https://router.example.com/api/v1"
+VIDEOS = f"{BASE}/videos"
+CONNECTION = connection_to(BASE)
+HANDLE = {"id": "gen-vid-1"}
+SIGNED = "https://cdn.example.com/film.mp4?sig=1"
+CONTENT = f"{VIDEOS}/gen-vid-1/content?index=0"
+FLAGGED = "Your chosen model requires moderation and your input was flagged"
+
+
+def item(kind: str, role: str) -> MediaInput:
+    return MediaInput(type=kind, role=role, url=f"https://x.example.com/{kind}-{role}")  # type: ignore[arg-type]
+
+
+FIRST, LAST = item("image", "first_frame"), item("image", "last_frame")
+IMAGE, VIDEO, AUDIO = item("image", "reference"), item("video", "reference"), item("audio", "reference")
+EVERY_REFERENCE = {"reference_image": 3, "reference_video": 1, "reference_audio": 1}
+
+
+def target(**capabilities: Any) -> Target:
+    return Target(
+        adapter="openrouter_videos", base_url=BASE, upstream_model="google/veo-3.1", capabilities=capabilities
+    )
+
+
+def body_of(capabilities: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    return dict(adapter.build(video_request(**changes), target(**(capabilities or {}))).body)
+
+
+def fields(capabilities: dict[str, Any] | None = None, **changes: Any) -> list[str]:
+    return [problem.field for problem in adapter.check(video_request(**changes), target(**(capabilities or {})))]
+
+
+@pytest.fixture
+def provider() -> Any:
+    with responses.RequestsMock() as mock:
+        yield mock
+
+
+def poll(provider: responses.RequestsMock, status: str, **more: Any) -> Pending | Done | UpstreamError:
+    provider.get(f"{VIDEOS}/gen-vid-1", json={"id": "gen-vid-1", "polling_url": "x", "status": status, **more})
+    (state,) = adapter.poll([HANDLE], CONNECTION)
+    return state
+
+
+def kind_of(state: object) -> ErrorKind:
+    assert isinstance(state, UpstreamError)
+    assert says_nothing_secret(state)
+    return state.kind
+
+
+def test_a_text_request_is_the_documented_body() -> None:
+    upstream = adapter.build(video_request(), target())
+    assert (upstream.path, upstream.encoding, upstream.calls) == ("/videos", "json", 1)
+    assert upstream.body == {
+        "model": "google/veo-3.1",
+        "prompt": "a fox",
+        "generate_audio": False,
+        "duration": 5,
+        "resolution": "720p",
+        "aspect_ratio": "16:9",
+    }
+    assert upstream.billed == Billed(count=1, tier="720p")
+
+
+def test_what_is_absent_is_left_to_the_provider() -> None:
+    empty = {"duration": None, "resolution": None, "aspect_ratio": None}
+    assert fields(**empty) == []
+    assert body_of(**empty) == {"model": "google/veo-3.1", "prompt": "a fox", "generate_audio": False}
+
+
+@pytest.mark.parametrize(("asked", "sent"), [("4k", "4K"), ("4K", "4K"), ("1080P", "1080p"), ("2K", "2K")])
+def test_a_resolution_is_spelled_as_upstream_and_billed_as_asked(asked: str, sent: str) -> None:
+    assert fields(resolution=asked) == []
+    upstream = adapter.build(video_request(resolution=asked), target())
+    assert (upstream.body["resolution"], upstream.billed.tier) == (sent, asked)
+
+
+def test_frames_and_references_go_into_lists_of_their_own() -> None:
+    body = body_of({"frames_exclusive_refs": False}, inputs=(IMAGE, FIRST, LAST))
+    assert body["frame_images"] == [
+        {"type": "image_url", "image_url": {"url": FIRST.url}, "frame_type": "first_frame"},
+        {"type": "image_url", "image_url": {"url": LAST.url}, "frame_type": "last_frame"},
+    ]
+    assert body["input_references"] == [{"type": "image_url", "image_url": {"url": IMAGE.url}}]
+
+
+def test_references_of_every_type_keep_their_order() -> None:
+    assert fields({"roles": EVERY_REFERENCE}, inputs=(AUDIO, IMAGE, VIDEO)) == []
+    body = body_of({"roles": EVERY_REFERENCE}, inputs=(AUDIO, IMAGE, VIDEO))
+    assert body["input_references"] == [
+        {"type": "audio_url", "audio_url": {"url": AUDIO.url}},
+        {"type": "image_url", "image_url": {"url": IMAGE.url}},
+        {"type": "video_url", "video_url": {"url": VIDEO.url}},
+    ]
+    assert "frame_images" not in body
+
+
+@pytest.mark.parametrize(
+    ("asked", "mode", "sent"),
+    [
+        (None, None, False),
+        (False, None, False),
+        (True, None, True),
+        (True, "switch", True),
+        (None, "always", True),
+        (None, "never", False),
+        (False, "never", False),
+    ],
+)
+def test_sound_is_always_said_in_so_many_words(asked: bool | None, mode: str | None, sent: bool) -> None:
+    assert body_of({"audio": mode} if mode else {}, generate_audio=asked)["generate_audio"] is sent
+
+
+def test_known_options_are_merged() -> None:
+    options = {"seed": 7, "provider": {"options": {"google-vertex": {"personGeneration": "allow"}}}}
+    assert fields(provider_options=options) == []
+    body = body_of(provider_options=options)
+    assert {name: body[name] for name in options} == options
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seed", "7"),
+        ("seed", -1),
+        ("provider", []),
+        ("provider", {}),
+        ("size", "1280x720"),
+        ("callback_url", "https://x.example.com"),
+        ("generate_audio", True),
+        ("previous_job_id", "gen-vid-0"),
+        ("watermark", True),
+        ("provider", {"options": {"byteplus": {"duration": 15}}}),
+        ("provider", {"options": {"byteplus": {"parameters": [{"durationSeconds": 15}]}}}),
+        ("provider", {"callback_url": "https://x.example.com"}),
+    ],
+)
+def test_derived_unknown_and_wrong_options_skip_the_route(name: str, value: object) -> None:
+    assert fields(provider_options={name: value}) == [f"params.provider_options.{name}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "capabilities", "wanted"),
+    [
+        ({"resolution": "540p"}, {}, ["params.resolution"]),
+        ({"resolution": "540p"}, {"resolutions": ["720p"]}, ["params.resolution"]),
+        ({"resolution": "1080p"}, {"resolutions": ["720p"]}, ["params.resolution"]),
+        ({"aspect_ratio": "5:4"}, {}, ["params.aspect_ratio"]),
+        ({"aspect_ratio": "5:4"}, {"ratios": ["16:9"]}, ["params.aspect_ratio"]),
+        ({"aspect_ratio": "9:21"}, {"ratios": ["16:9"]}, ["params.aspect_ratio"]),
+        ({"aspect_ratio": "9:21"}, {}, []),
+        ({"duration": 6}, {"durations": [4, 8]}, ["params.duration"]),
+        ({"duration": 86_400}, {}, []),
+        ({"prompt": "xx"}, {"prompt_max": 1}, ["params.prompt"]),
+        ({"generate_audio": True}, {"audio": "never"}, ["params.generate_audio"]),
+        ({"generate_audio": False}, {"audio": "always"}, ["params.generate_audio"]),
+        ({"inputs": (IMAGE, VIDEO)}, {}, ["params.inputs[1].type"]),
+        ({"inputs": (IMAGE, AUDIO)}, {}, ["params.inputs[1].type"]),
+        ({"inputs": (IMAGE, VIDEO)}, {"roles": {"reference_image": 1}}, ["params.inputs[1].role"]),
+        ({"inputs": (IMAGE,) * 16}, {}, []),
+        ({"inputs": (LAST,)}, {}, ["params.inputs[0].role"]),
+        ({"inputs": (FIRST, LAST)}, {}, []),
+        ({"inputs": (FIRST, IMAGE)}, {}, ["params.inputs[1].role"]),
+        ({"inputs": (IMAGE, IMAGE)}, {"max_inputs": 1}, ["params.inputs"]),
+    ],
+)
+def test_what_cannot_be_expressed_is_refused(
+    changes: dict[str, Any], capabilities: dict[str, Any], wanted: list[str]
+) -> None:
+    assert fields(capabilities, **changes) == wanted
+
+
+def test_catalog_values_are_checked() -> None:
+    (complaint,) = adapter.validate(target(roles={"video": 1}))
+    assert complaint.startswith("capabilities.roles: must be")
+    assert adapter.validate(target(roles=EVERY_REFERENCE, audio="switch")) == []
+
+
+def test_a_submit_is_accepted_with_a_handle(provider: responses.RequestsMock) -> None:
+    provider.post(VIDEOS, status=202, json={"id": "gen-vid-1", "polling_url": "x", "status": "pending"})
+    upstream = adapter.build(video_request(inputs=(FIRST,)), target())
+    assert adapter.submit(upstream, CONNECTION) == Accepted(handle=HANDLE, poll_after=10.0)
+    sent = provider.calls[0].request
+    assert json.loads(sent.body or b"") == upstream.body
+    assert sent.headers["Authorization"] == f"Bearer {API_KEY}"
+    assert sent.headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (400, {"code": 400, "message": "m"}, ErrorKind.INVALID_REQUEST),
+        (401, {"code": 401, "message": f"{API_KEY} is unknown"}, ErrorKind.AUTH),
+        (402, {"code": 402, "message": "m"}, ErrorKind.QUOTA_EXHAUSTED),
+        (403, {"code": 403, "message": "Key limit exceeded"}, ErrorKind.AUTH),
+        (403, {"code": 403, "message": FLAGGED}, ErrorKind.CONTENT_POLICY),
+        (403, {"code": 403, "message": "no", "metadata": {"flagged_input": "a fox"}}, ErrorKind.CONTENT_POLICY),
+        (403, {"code": 403, "message": "no", "metadata": None}, ErrorKind.AUTH),
+        (403, None, ErrorKind.AUTH),
+        (404, {"code": 404, "message": "m"}, ErrorKind.INVALID_REQUEST),
+        (408, {"code": 408, "message": "m"}, ErrorKind.AMBIGUOUS),
+        (413, {"code": 413, "message": "m"}, ErrorKind.INVALID_REQUEST),
+        (429, {"code": 429, "message": "flagged as too fast"}, ErrorKind.RATE_LIMITED),
+        (499, {"code": 499, "message": "m"}, ErrorKind.AMBIGUOUS),
+        (500, {"code": 500, "message": "m"}, ErrorKind.AMBIGUOUS),
+        (502, {"code": 502, "message": "m"}, ErrorKind.AMBIGUOUS),
+        (503, {"code": 503, "message": "m"}, ErrorKind.OVERLOADED),
+        (524, {"code": 524, "message": "m"}, ErrorKind.AMBIGUOUS),
+        (529, {"code": 529, "message": "m"}, ErrorKind.OVERLOADED),
+        (200, {"code": 402, "message": "m"}, ErrorKind.QUOTA_EXHAUSTED),
+        (200, {"code": 403, "message": FLAGGED}, ErrorKind.CONTENT_POLICY),
+        (200, {"code": 502, "message": "m"}, ErrorKind.AMBIGUOUS),
+        (429, {"code": 402, "message": "m"}, ErrorKind.QUOTA_EXHAUSTED),
+        (202, None, ErrorKind.AMBIGUOUS),
+    ],
+)
+def test_every_documented_refusal_has_its_kind(
+    provider: responses.RequestsMock, status: int, error: object, kind: ErrorKind
+) -> None:
+    provider.post(VIDEOS, status=status, json={"error": error})
+    with pytest.raises(UpstreamError) as caught:
+        adapter.submit(adapter.build(video_request(), target()), CONNECTION)
+    assert kind_of(caught.value) is kind
+    assert len(provider.calls) == 1
+
+
+def test_only_a_missing_model_sends_the_request_elsewhere(provider: responses.RequestsMock) -> None:
+    provider.post(VIDEOS, status=404, json={"error": {"code": 404, "message": "m"}})
+    with pytest.raises(UpstreamError) as caught:
+        adapter.submit(adapter.build(video_request(), target()), CONNECTION)
+    assert caught.value.model_specific
+
+
+@pytest.mark.parametrize("status", ["pending", "in_progress", "something new"])
+def test_an_unfinished_job_is_pending(provider: responses.RequestsMock, status: str) -> None:
+    assert poll(provider, status) == Pending(poll_after=10.0)
+
+
+def test_the_operator_sets_the_pace(provider: responses.RequestsMock) -> None:
+    provider.get(f"{VIDEOS}/gen-vid-1", json={"status": "pending"})
+    assert adapter.poll([HANDLE], connection_to(BASE, options={"poll_seconds": 30})) == [Pending(poll_after=30.0)]
+
+
+@pytest.mark.parametrize(
+    ("told", "url"),
+    [
+        ({"urls": [SIGNED], "unsigned_urls": [CONTENT]}, SIGNED),
+        ({"urls": ["x", SIGNED]}, SIGNED),
+        ({"urls": [], "unsigned_urls": [f"{BASE}/elsewhere"]}, f"{BASE}/elsewhere"),
+        ({"unsigned_urls": ["https://openrouter.example.net/content"]}, CONTENT),
+        ({"urls": "none", "unsigned_urls": None}, CONTENT),
+        ({"usage": {"cost": 1.5}}, CONTENT),
+    ],
+)
+def test_a_finished_job_has_one_film_by_the_best_address(
+    provider: responses.RequestsMock, told: dict[str, Any], url: str
+) -> None:
+    assert poll(provider, "completed", **told) == Done(outputs=(Output(index=0, kind="video", url=url),))
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        ("failed", "The provider failed", ErrorKind.PROVIDER_FAILED),
+        ("failed", f"bad key {API_KEY}", ErrorKind.PROVIDER_FAILED),
+        ("failed", "Blocked by the provider's content moderation", ErrorKind.CONTENT_POLICY),
+        ("failed", "The output may contain sensitive content", ErrorKind.CONTENT_POLICY),
+        ("failed", "Refused by safety filters", ErrorKind.CONTENT_POLICY),
+        ("failed", None, ErrorKind.PROVIDER_FAILED),
+        ("cancelled", None, ErrorKind.PROVIDER_FAILED),
+        ("expired", None, ErrorKind.PROVIDER_FAILED),
+    ],
+)
+def test_a_job_that_ended_badly(provider: responses.RequestsMock, status: str, error: object, kind: ErrorKind) -> None:
+    assert kind_of(poll(provider, status, error=error)) is kind
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (404, '{"error": {"code": 404, "message": "Video generation not found"}}', ErrorKind.EMPTY_RESULT),
+        (404, "<html>not here</html>", ErrorKind.TRANSIENT),
+        (404, '{"error": {"message": "not found"}}', ErrorKind.TRANSIENT),
+        (400, '{"error": {"code": 400}}', ErrorKind.TRANSIENT),
+        (403, json.dumps({"error": {"code": 403, "message": FLAGGED}}), ErrorKind.TRANSIENT),
+        (408, '{"error": {"code": 408}}', ErrorKind.TRANSIENT),
+        (200, "garbage", ErrorKind.TRANSIENT),
+        (200, '{"id": "gen-vid-1"}', ErrorKind.TRANSIENT),
+        (301, "", ErrorKind.TRANSIENT),
+        (500, '{"error": {"code": 500}}', ErrorKind.TRANSIENT),
+        (401, '{"error": {"code": 401}}', ErrorKind.AUTH),
+        (429, "", ErrorKind.RATE_LIMITED),
+        (503, "", ErrorKind.OVERLOADED),
+    ],
+)
+def test_only_the_protocols_own_words_end_a_job(
+    provider: responses.RequestsMock, status: int, body: str, kind: ErrorKind
+) -> None:
+    provider.get(f"{VIDEOS}/gen-vid-1", status=status, body=body)
+    (state,) = adapter.poll([HANDLE], CONNECTION)
+    assert kind_of(state) is kind
+
+
+def test_a_jobs_id_is_quoted_in_the_path(provider: responses.RequestsMock) -> None:
+    provider.get(f"{VIDEOS}/a%2F..%2Fb", json={"status": "pending"})
+    (state,) = adapter.poll([{"id": "a/../b"}], CONNECTION)
+    assert isinstance(state, Pending)
+
+
+def test_nothing_can_be_cancelled() -> None:
+    assert adapter.cancel(HANDLE, CONNECTION) is False

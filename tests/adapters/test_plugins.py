@@ -1,0 +1,80 @@
+"""Adapters of installed packages."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from adapters.http_template import HttpTemplate
+from adapters.plugins import GROUP, load
+
+GOOD = """
+from adapters.openai_images import OpenAIImages
+
+class Paint(OpenAIImages):
+    protocol = "paint"
+    modalities = frozenset({"3d"})
+
+class Unfinished:
+    protocol = "unfinished"
+    modalities = frozenset({"image"})
+
+ready = Paint()
+"""
+
+
+def install(folder: Path, entries: str) -> None:
+    """A distribution as an installer leaves it."""
+    (folder / "paint_adapter.py").write_text(GOOD)
+    information = folder / "paint_adapter-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: paint-adapter\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(f"[{GROUP}]\n{entries}\n")
+
+
+def seen(folder: Path) -> tuple[str, str]:
+    """What a fresh process has registered and skipped, and what it warned of."""
+    program = (
+        "from adapters import registry as r; print(sorted(r.INSTALLED), sorted(r.SKIPPED), '3d' in r.modalities())"
+    )
+    environment = {"PYTHONPATH": f"{folder}{os.pathsep}{Path(__file__).parents[2]}", "PATH": os.environ["PATH"]}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip(), done.stderr
+
+
+def test_an_installed_adapter_is_registered_and_a_broken_one_skipped(tmp_path: Path) -> None:
+    install(
+        tmp_path,
+        "paint = paint_adapter:Paint\nunfinished = paint_adapter:Unfinished\nopenai_images = paint_adapter:ready",
+    )
+    told, warned = seen(tmp_path)
+    assert told == "['paint'] ['openai_images', 'unfinished'] True"
+    assert "the adapter unfinished of an installed package was skipped" in warned
+    assert "registered already" in warned
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_module:X", "ModuleNotFoundError"),
+        ("adapters.http_template:NoSuchName", "AttributeError"),
+        ("adapters.base:Target", "TypeError"),
+        ("adapters.registry:ADAPTERS", "it lacks protocol"),
+        ("adapters.http_template:HttpTemplate", "not what its entry point is named"),
+    ],
+)
+def test_what_is_no_adapter_is_skipped_with_a_reason(value: str, reason: str) -> None:
+    loaded = load((), [EntryPoint(name="paint", value=value, group=GROUP)])
+    assert not loaded.adapters
+    assert reason in loaded.skipped["paint"]
+
+
+def test_a_protocol_is_registered_once() -> None:
+    point = EntryPoint(name="http_template", value="adapters.http_template:HttpTemplate", group=GROUP)
+    loaded = load((), [point, point])
+    assert isinstance(loaded.adapters["http_template"], HttpTemplate)
+    assert "registered already" in loaded.skipped["http_template"]
+    assert load(["http_template"], [point]).adapters == {}

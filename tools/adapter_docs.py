@@ -1,0 +1,226 @@
+"""Writes docs/adapters.md from the adapters themselves: what each can express is found by asking its `check`.
+
+Run by `make docs`; a test keeps the file as it would be written.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from adapters import registry
+from adapters.base import Adapter, ImageRef, MediaInput, StoredFile, Target, TaskRequest
+from adapters.rules import Rules
+from adapters.shapes import Provider
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "adapters.md"
+HEAD = """# Adapters
+
+Written by `make docs` from the code: do not edit it. What an adapter can express with absent `capabilities` is found by
+asking it; capabilities of a channel model only narrow that. A request that a route cannot express skips the route, and
+its trace names the field and the reason. How to write an adapter: [adding-an-adapter.md](adding-an-adapter.md); how to
+describe a provider without code: [templates.md](templates.md).
+"""
+ON_KINDS = "A provider's answer is read by the code in its body first, then by its HTTP status."
+KINDS = {
+    "kind": ("this route", "other routes", "the task", "the channel"),
+    "invalid_request": (
+        "no",
+        "only where it speaks of the model (not found, not opened)",
+        "fails: TASK_UPSTREAM_REJECTED",
+        "alive",
+    ),
+    "content_policy": ("no", "no", "fails: TASK_CONTENT_REJECTED", "alive"),
+    "asset_unreachable": ("once more", "no", "fails: TASK_INPUT_UNREACHABLE", "alive"),
+    "auth, quota_exhausted": (
+        "with another credential",
+        "yes",
+        "fails if there is none",
+        "the credential is disabled, and probed",
+    ),
+    "rate_limited": (
+        "with another credential, else after the cool-down",
+        "yes",
+        "stays queued",
+        "the credential cools down; no failure",
+    ),
+    "overloaded": ("after the cool-down", "yes", "stays queued", "cools down"),
+    "transient: surely not accepted": (
+        "after a while",
+        "yes",
+        "stays queued, a bounded number of times",
+        "cools down after three in a row",
+    ),
+    "ambiguous: may have been accepted": (
+        "never, unless the operator opted in",
+        "never",
+        "fails: TASK_OUTCOME_UNKNOWN, listed for the operator",
+        "alert",
+    ),
+    "empty_result": ("the result is asked for again", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
+    "provider_failed": ("no", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
+}
+STORED = StoredFile(key="one", content_type="image/png", size_bytes=1, sha256="0" * 64)
+IMAGE = TaskRequest(modality="image", prompt="a fox", image_size="1K", aspect_ratio="1:1")
+VIDEO = TaskRequest(modality="video", prompt="a fox", duration=5, resolution="720p", aspect_ratio="16:9")
+BASES = {
+    "image": (IMAGE, replace(IMAGE, aspect_ratio=None), replace(IMAGE, image_size=None, aspect_ratio=None)),
+    "video": (
+        VIDEO,
+        replace(VIDEO, resolution="768p"),
+        replace(VIDEO, aspect_ratio=None),
+        replace(VIDEO, resolution=None),
+        replace(VIDEO, resolution=None, aspect_ratio=None),
+        replace(VIDEO, duration=6, resolution=None, aspect_ratio=None),
+    ),
+}
+URL = "https://example.com/file"
+FRAME = MediaInput(type="image", role="first_frame", url=URL)
+LAST = MediaInput(type="image", role="last_frame", url=URL)
+PICTURE = MediaInput(type="image", role="reference", url=URL)
+CLIP = MediaInput(type="video", role="reference", url=URL)
+SOUND = MediaInput(type="audio", role="reference", url=URL)
+CHANGES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "image": {
+        "image_size": {"image_size": "1K"},
+        "aspect_ratio": {"aspect_ratio": "1:1"},
+        "images by URL": {"images": (ImageRef(url=URL),)},
+        "images by Data URL": {"images": (ImageRef(stored=STORED),)},
+        "several images": {"images": (ImageRef(url=URL), ImageRef(url=URL))},
+    },
+    "video": {
+        "resolution": {"resolution": "720p"},
+        "aspect_ratio": {"aspect_ratio": "16:9"},
+        "generate_audio true": {"generate_audio": True},
+        "generate_audio false": {"generate_audio": False},
+        "first_frame": {"inputs": (FRAME,)},
+        "last_frame": {"inputs": (FRAME, LAST)},
+        "reference image": {"inputs": (PICTURE,)},
+        "reference video": {"inputs": (CLIP,)},
+        "reference audio": {"inputs": (PICTURE, SOUND)},
+        "frame beside references": {"inputs": (FRAME, PICTURE)},
+    },
+}
+VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "openai_images": ({}, {"dialect": "xai"}),
+    "dashscope_image": ({}, {"mode": "async"}),
+    "ark_content_tasks": ({}, {"dialect": "minimax_v2"}),
+    "kling_tasks": ({}, {"api": "v1"}),
+    "runway": ({}, {"api": "router"}),
+    "http_template": tuple(
+        {"template": name} for name in ("fal_image", "fal_video", "replicate_image", "replicate_video")
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One adapter with one set of options, asked as one modality."""
+
+    adapter: Adapter
+    target: Target
+    base: TaskRequest
+
+    @property
+    def name(self) -> str:
+        words = " ".join(str(value) for value in self.target.options.values())
+        return f"{self.adapter.protocol} {words}".strip()
+
+    def takes(self, changes: Mapping[str, Any]) -> bool:
+        return not self.adapter.check(replace(self.base, **changes), self.target)
+
+    def word(self, changes: Mapping[str, Any]) -> str:
+        """Whether a change can be expressed; some take frames only where the picture decides the ratio."""
+        if self.takes(changes):
+            return "yes"
+        return "with ratio adaptive" if self.takes({"aspect_ratio": "adaptive", **changes}) else "–"
+
+    def count(self) -> str:
+        """How several results are bought."""
+        if not self.takes({"n": 2}):
+            return "–"
+        calls = self.adapter.build(replace(self.base, n=2), self.target).calls
+        return "n" if calls == 1 else "a call each"
+
+
+def columns(modality: str) -> Iterator[Column]:
+    for adapter in registry.ADAPTERS.values():
+        if modality not in adapter.modalities:
+            continue
+        for options in VARIANTS.get(adapter.protocol, ({},)):
+            target = Target(
+                adapter=adapter.protocol, base_url="https://example.com", upstream_model="a/model", options=options
+            )
+            base = next((base for base in BASES[modality] if not adapter.check(base, target)), None)
+            if base is not None:
+                yield Column(adapter=adapter, target=target, base=base)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def matrix(modality: str) -> str:
+    """A row for each field that a request may have, a column for each protocol."""
+    every = list(columns(modality))
+    rows = [[f"`{name}`", *(column.word(changes) for column in every)] for name, changes in CHANGES[modality].items()]
+    if modality == "image":
+        rows.append(["`n` above 1", *(column.count() for column in every)])
+    rows.append(["jobs asked for at once", *(str(column.adapter.poll_batch) for column in every)])
+    return table(["", *(column.name for column in every)], rows)
+
+
+def section(adapter: Provider) -> str:
+    """What an operator can set for one adapter, and what its provider's errors mean."""
+    parts = [
+        f"### {adapter.protocol}\n\n{adapter.summary}. Serves {' and '.join(sorted(adapter.modalities))}; "
+        f"an answer that is lost {SAFETY[adapter.submit_safety]}.\n",
+        settings("capabilities", adapter.capabilities),
+        settings("options", adapter.options),
+    ]
+    codes = ", ".join(f"`{code}` {verdict.kind}" for code, verdict in adapter.error_codes.items())
+    if codes:
+        parts.append(f"Error codes: {codes}.\n")
+    return "\n".join(filter(None, parts))
+
+
+SAFETY = {
+    "none": "leaves the outcome unknown",
+    "lookup": "is looked up by our reference",
+    "idempotency_key": "is asked for again with the same key",
+}
+
+
+def settings(name: str, rules: Rules) -> str:
+    listed = ", ".join(f"`{key}` ({rule(object())})" for key, rule in sorted(rules.items()))
+    return f"{name}: {listed}.\n" if listed else ""
+
+
+def kinds() -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The head and the rows of the table of error kinds."""
+    head, *rows = ([kind, *consequences] for kind, consequences in KINDS.items())
+    return head, rows
+
+
+def page() -> str:
+    ours = [adapter for _, adapter in sorted(registry.ADAPTERS.items()) if isinstance(adapter, Provider)]
+    sections = [section(adapter) for adapter in ours]
+    return "\n".join(
+        [
+            HEAD,
+            "## Images\n",
+            matrix("image"),
+            "## Video\n",
+            matrix("video"),
+            f"## What an error means\n\n{ON_KINDS}\n",
+            table(*kinds()),
+            "## Each adapter\n",
+            *sections,
+        ]
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE.name}")

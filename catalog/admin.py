@@ -5,19 +5,50 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
-from catalog import naming
+from catalog import naming, standing
 from catalog.admin_forms import (
     ChannelForm,
     ChannelModelForm,
     ChannelModelFormSet,
+    CredentialForm,
     GroupChannelForm,
     GroupOfferForm,
     MediaModelForm,
     PlanForm,
     RouteForm,
 )
-from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, PlanChoice, Route
+from catalog.models import (
+    Channel,
+    ChannelModel,
+    Credential,
+    GroupChannel,
+    GroupOffer,
+    MediaModel,
+    Plan,
+    PlanChoice,
+    Route,
+)
+
+
+class CredentialInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = Credential
+    form = CredentialForm
+    readonly_fields = ("ending", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
+    fields = ("ending", "secret", "switch", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
+    ordering = ("id",)
+    verbose_name_plural = "credentials, used in turn"
+
+    def get_extra(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:
+        return 0 if obj else 1
+
+    @admin.display(description="ends in")
+    def ending(self, row: Credential) -> str:
+        return str(row) if row.pk else "–"
+
+    def state(self, row: Credential) -> str:
+        return standing.of_credential(row, timezone.now()) if row.pk else "–"
 
 
 class ChannelModelInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -69,8 +100,9 @@ class MediaModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 @admin.register(Channel)
 class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = ChannelForm
-    inlines = (ChannelModelInline,)
-    list_display = ("name", "adapter", "base_url", "credential", "models", "max_running", "enabled")
+    inlines = (CredentialInline, ChannelModelInline)
+    list_display = ("name", "adapter", "base_url", "credential", "state", "models", "max_running", "enabled")
+    list_select_related = ("health",)
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url", "channel_models__upstream_model")
     ordering = ("name",)
@@ -80,9 +112,14 @@ class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         channels: QuerySet[Channel] = super().get_queryset(request).prefetch_related("credentials")
         return channels.annotate(count=count)
 
-    def save_model(self, request: HttpRequest, obj: Channel, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        form.store_secret()
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("state", "last_fault") if obj else ()
+
+    def state(self, channel: Channel) -> str:
+        return standing.of_channel(channel, timezone.now())
+
+    def last_fault(self, channel: Channel) -> str:
+        return standing.last_fault(channel)
 
     def credential(self, channel: Channel) -> str:
         shown = [f"{row} disabled" if row.disabled_at else str(row) for row in channel.credentials.all()]

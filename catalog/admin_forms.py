@@ -1,5 +1,6 @@
 """The admin's forms of the catalog: the rules of `validation`, told at the field that breaks them."""
 
+import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -9,8 +10,10 @@ from adapters import registry
 from adapters.base import Target
 from catalog import credentials, naming, validation
 from catalog.fields import Invalid, each, told
-from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, Route
+from catalog.models import Channel, ChannelModel, Credential, GroupChannel, GroupOffer, MediaModel, Plan, Route
 from common.encryption import encrypt_mapping
+
+BY_OPERATOR = "by an operator"
 
 
 class RuledForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -113,7 +116,7 @@ class SecretForm(RuledForm):
         return value
 
 
-class ChannelForm(SecretForm):
+class ChannelForm(RuledForm):
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "name": validation.name,
         "adapter": validation.adapter,
@@ -131,10 +134,6 @@ class ChannelForm(SecretForm):
         super().__init__(*args, **kwargs)
         known = sorted({*registry.ADAPTERS, *filter(None, [self.instance.adapter])})
         self.fields["adapter"] = forms.ChoiceField(choices=[(name, name) for name in known])
-        stored = credentials.current(self.instance.pk) if self.instance.pk else None
-        if stored is not None:
-            state = f"disabled: {stored.reason}" if stored.disabled_at else "in use"
-            self.fields["api_key"].help_text = f"Stored: …{stored.last4} ({state}). Leave empty to keep it."
 
     def clean_max_running(self) -> int | None:
         value: int | None = self.cleaned_data["max_running"]
@@ -142,12 +141,55 @@ class ChannelForm(SecretForm):
             raise forms.ValidationError("At least 1; empty is unlimited.")
         return value
 
-    def store_secret(self) -> None:
-        """Put a given api_key beside what else the channel's credential holds."""
-        if given := self.cleaned_data["api_key"]:
-            stored = credentials.current(self.instance.pk)
-            others = credentials.readable(stored.ciphertext) or {} if stored else {}
-            credentials.store(self.instance, {**others, "api_key": given})
+
+class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Takes a credential and never shows it again; enables and disables it on request only, because the service may
+    have done either while the page was open."""
+
+    secret = forms.CharField(
+        required=False,
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
+        label="api key",
+        help_text="Or all of its fields as a JSON object. Empty keeps what is stored.",
+    )
+    switch = forms.ChoiceField(
+        required=False, choices=[("", "leave as it is"), ("enable", "enable"), ("disable", "disable")]
+    )
+
+    class Meta:
+        model = Credential
+        fields = ()
+
+    def clean_secret(self) -> dict[str, str]:
+        given = self.cleaned_data["secret"].strip()
+        if not given:
+            return {}
+        try:
+            return validation.credentials(json.loads(given) if given.startswith("{") else self._as_api_key(given))
+        except Invalid as error:
+            raise forms.ValidationError([told(problem) for problem in error.problems]) from None
+        except ValueError:
+            raise forms.ValidationError("This is no valid JSON.") from None
+
+    def _as_api_key(self, given: str) -> dict[str, str]:
+        """Beside what else the credential holds."""
+        stored = credentials.readable(self.instance.ciphertext) if self.instance.pk else None
+        return {**(stored or {}), "api_key": given}
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.instance.pk and self.has_changed() and "secret" in cleaned and not cleaned["secret"]:
+            self.add_error("secret", "A new credential needs a value.")
+        return cleaned
+
+    def save(self, commit: bool = True) -> Any:
+        if self.cleaned_data["secret"]:
+            credentials.fill(self.instance, self.cleaned_data["secret"])
+        if self.cleaned_data["switch"] == "enable":
+            credentials.enable(self.instance)
+        elif self.cleaned_data["switch"] == "disable":
+            credentials.disable(self.instance, BY_OPERATOR)
+        return super().save(commit)
 
 
 class ChannelModelForm(RuledForm):

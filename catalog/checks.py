@@ -1,7 +1,7 @@
 """What is amiss in the stored catalog, in words for the operator: `doctor` and the catalog file tell it."""
 
 from adapters import registry
-from catalog import credentials, snapshot
+from catalog import credentials, snapshot, standing
 from catalog.snapshot import Catalog, ChannelEntry
 
 
@@ -31,11 +31,12 @@ def _channel(channel: ChannelEntry) -> list[str]:
     found = []
     if registry.get(channel.adapter) is None:
         found.append(f"channel {channel.name}: adapter {channel.adapter} is not registered")
-    credential = credentials.current(channel.id)
-    if credential is None:
+    rows = credentials.of_channel(channel.id)
+    if not rows:
         found.append(f"channel {channel.name} has no credential")
-    elif credential.disabled_at is not None:
-        found.append(f"channel {channel.name}: its credential is disabled: {credential.reason or 'by an operator'}")
-    elif credentials.readable(credential.ciphertext) is None:
-        found.append(f"channel {channel.name}: no key of ENCRYPTION_KEYS opens its credential")
+    for row in rows:
+        if row.disabled_at is not None:
+            found.append(f"channel {channel.name}: {standing.disabled(row)}; {standing.advice(row)}")
+        elif credentials.readable(row.ciphertext) is None:
+            found.append(f"channel {channel.name}: no key of ENCRYPTION_KEYS opens its credential {row}")
     return found

@@ -1,12 +1,17 @@
-"""A channel's credential: stored encrypted, opened only for a call, shown only by its last four characters."""
+"""A channel's credentials: stored encrypted, opened only for a call, shown only by its last four characters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from django.db.models import BooleanField, Case, When
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from catalog.models import Channel, Credential
 from common import redaction
 from common.encryption import Undecryptable, decrypt_mapping, encrypt_mapping
 
+RETIRED = "no longer in the catalog file"
 SHOWN_FROM_LENGTH = 12  # four characters of a shorter secret would give away too much of it
 
 
@@ -18,32 +23,95 @@ class Opened:
     values: Mapping[str, str] = field(repr=False)
 
 
-def current(channel_id: int) -> Credential | None:
-    """The channel's credential: the oldest enabled one, else the oldest."""
-    rows = list(Credential.objects.filter(channel_id=channel_id).order_by("id"))
-    return next((row for row in rows if row.disabled_at is None), rows[0] if rows else None)
+def of_channel(channel_id: int) -> list[Credential]:
+    """All of a channel's credentials, oldest first."""
+    return list(Credential.objects.filter(channel_id=channel_id).order_by("id"))
 
 
-def opened(channel_id: int) -> Opened | None:
-    """What a call to this channel authenticates with; None without an enabled credential. Raises Undecryptable."""
-    credential = current(channel_id)
-    if credential is None or credential.disabled_at is not None:
+def in_turn(channel_id: int, turn: int, *, first: int | None = None) -> list[Credential]:
+    """A channel's credentials in the order in which to try to open them: the one asked for, whatever its state, then
+    the enabled ones that do not cool down, beginning with whose turn it is, then those that do, soonest ready first."""
+    is_cooling = Case(When(cooldown_until__gt=Now(), then=True), default=False, output_field=BooleanField())
+    rows = list(Credential.objects.filter(channel_id=channel_id).annotate(is_cooling=is_cooling).order_by("id"))
+    asked = [row for row in rows if row.pk == first]
+    enabled = [row for row in rows if row.disabled_at is None and row not in asked]
+    ready = [row for row in enabled if not row.is_cooling]
+    start = turn % len(ready) if ready else 0
+    cooling = sorted((row for row in enabled if row.is_cooling), key=lambda row: row.cooldown_until)
+    return [*asked, *ready[start:], *ready[:start], *cooling]
+
+
+def opened(credential: Credential) -> Opened | None:
+    """This credential in the clear; None where no key of ENCRYPTION_KEYS opens it."""
+    values = readable(credential.ciphertext)
+    if values is None:
         return None
-    values = decrypt_mapping(credential.ciphertext)
     for value in values.values():
         redaction.redact(value)
-    return Opened(id=credential.id, values=values)
+    return Opened(id=credential.pk, values=values)
 
 
 def store(channel: Channel, values: Mapping[str, str]) -> bool:
-    """Make this the channel's credential; False if it already is. A changed one is enabled again."""
-    credential = current(channel.id) or Credential(channel=channel)
-    if credential.pk and readable(credential.ciphertext) == dict(values):
+    """Make this a credential of the channel, in place of its first enabled one; False if it already is one. A changed
+    one is enabled again."""
+    rows = of_channel(channel.pk)
+    if any(readable(row.ciphertext) == dict(values) for row in rows):
         return False
-    credential.ciphertext, credential.last4 = encrypt_mapping(values), last4(values)
-    credential.disabled_at, credential.reason = None, ""
+    enabled = [row for row in rows if row.disabled_at is None]
+    credential = next(iter(enabled or rows), Credential(channel=channel))
+    fill(credential, values)
     credential.save()
     return True
+
+
+def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_busy: bool) -> bool:
+    """Make these the channel's only credentials; False if they already are.
+
+    A channel that is busy keeps the others disabled: what was bought with them is followed with them.
+    """
+    others = of_channel(channel.pk)
+    is_changed = False
+    for values in wanted:
+        row = next((row for row in others if readable(row.ciphertext) == dict(values)), None)
+        if row is not None:
+            others.remove(row)
+        if row is None or row.reason == RETIRED:
+            row = row or Credential(channel=channel)
+            fill(row, values)
+            row.save()
+            is_changed = True
+    for row in others:
+        is_changed |= _remove(row, is_busy=is_busy)
+    return is_changed
+
+
+def _remove(row: Credential, *, is_busy: bool) -> bool:
+    """Whether anything had to be done."""
+    if not is_busy:
+        row.delete()
+        return True
+    if row.reason == RETIRED:
+        return False
+    disable(row, RETIRED)
+    row.save()
+    return True
+
+
+def fill(credential: Credential, values: Mapping[str, str]) -> None:
+    """New values for a row, which also enables it. The caller saves."""
+    credential.ciphertext, credential.last4 = encrypt_mapping(values), last4(values)
+    enable(credential)
+
+
+def enable(credential: Credential) -> None:
+    """In use from the next claim on, as if it had never failed. The caller saves."""
+    credential.disabled_at, credential.reason, credential.probe_at = None, "", None
+    credential.cooldown_until, credential.cooldowns, credential.probes = None, 0, 0
+
+
+def disable(credential: Credential, reason: str) -> None:
+    """An operator's disable: without a time to probe it, it stays. The caller saves."""
+    credential.disabled_at, credential.reason, credential.probe_at = timezone.now(), reason, None
 
 
 def readable(ciphertext: str) -> dict[str, str] | None:

@@ -40,7 +40,8 @@ def load(
 ) -> Report:
     """Make the catalog say what the file says; a second time changes nothing.
 
-    What the file does not name stays, or with `prune` is removed; `busy_channels` (ids) are then only disabled.
+    What the file does not name stays, or with `prune` is removed; `busy_channels` (ids) are then only disabled, as are
+    their credentials that a list leaves out.
     Raises CatalogFileError with everything that is wrong; nothing is written then.
     """
     with transaction.atomic():
@@ -49,7 +50,7 @@ def load(
         changes = file_apply.Changes()
         if prune:
             file_prune.before(document, known, changes, busy_channels=busy_channels)
-        file_apply.apply(document, known, changes)
+        file_apply.apply(document, known, changes, busy_channels=busy_channels)
         file_groups.apply(document.groups, changes)
         if prune:
             file_prune.after(known, changes)

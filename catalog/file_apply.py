@@ -8,7 +8,7 @@ from django.db import models
 
 from catalog import credentials, naming
 from catalog.file_form import ChannelForm, ChannelModelForm, Document, ModelForm, RouteForm
-from catalog.file_references import Key, Known
+from catalog.file_references import Known
 from catalog.models import Channel, ChannelModel, MediaModel, Plan, Route
 
 Row = TypeVar("Row", bound=models.Model)
@@ -69,7 +69,7 @@ def same(stored: Any, wanted: Any) -> bool:
     return bool(stored == wanted) and isinstance(stored, bool) == isinstance(wanted, bool)
 
 
-def apply(document: Document, known: Known, changes: Changes) -> None:
+def apply(document: Document, known: Known, changes: Changes, *, busy_channels: Collection[int] = ()) -> None:
     """Write the models, channels and plans of a checked document. Runs inside the caller's transaction."""
     for plan in document.plans:
         changes.bring(find(Plan, name=plan.name), {"price_multiplier": plan.price_multiplier})
@@ -77,7 +77,9 @@ def apply(document: Document, known: Known, changes: Changes) -> None:
     _models(document.models, plans, changes)
     by_key = {(model.modality, model.name): model for model in MediaModel.objects.all()}
     for channel in document.channels:
-        _channel(channel, by_key, known, changes)
+        row = _channel(channel, changes, busy_channels)
+        for offer in channel.models:
+            _channel_model(offer, row, by_key[known.keys(offer)[0]], changes)
     channels = {channel.name: channel for channel in Channel.objects.all()}
     for plan in document.plans:
         for route in plan.routes:
@@ -114,7 +116,7 @@ def _models(forms: list[ModelForm], plans: Mapping[str, Plan], changes: Changes)
         changes.note(row, is_new=is_new, fields=[name.removesuffix("_id") for name in fields])
 
 
-def _channel(form: ChannelForm, by_key: Mapping[Key, MediaModel], known: Known, changes: Changes) -> None:
+def _channel(form: ChannelForm, changes: Changes, busy_channels: Collection[int]) -> Channel:
     row = find(Channel, name=form.name)
     is_new = row.pk is None
     fields = write(
@@ -127,11 +129,18 @@ def _channel(form: ChannelForm, by_key: Mapping[Key, MediaModel], known: Known, 
             "enabled": form.enabled,
         },
     )
-    if form.credentials is not None and credentials.store(row, form.credentials):
+    if _store(row, form, is_busy=row.pk in busy_channels):
         fields.append("credentials")
     changes.note(row, is_new=is_new, fields=fields)
-    for offer in form.models:
-        _channel_model(offer, row, by_key[known.keys(offer)[0]], changes)
+    return row
+
+
+def _store(channel: Channel, form: ChannelForm, *, is_busy: bool) -> bool:
+    if form.credentials is None:
+        return False
+    if isinstance(form.credentials, list):
+        return credentials.store_all(channel, form.credentials, is_busy=is_busy)
+    return credentials.store(channel, form.credentials)
 
 
 def _channel_model(form: ChannelModelForm, channel: Channel, model: MediaModel, changes: Changes) -> None:

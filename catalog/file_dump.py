@@ -59,12 +59,11 @@ def _channels(with_credentials: bool) -> list[dict[str, Any]]:
 
 
 def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool) -> dict[str, Any]:
-    credential = credentials.current(row.id)
     return {
         "name": row.name,
         "adapter": row.adapter,
         "base_url": row.base_url,
-        **(_secrets(credential.ciphertext, with_credentials) if credential else {}),
+        **_all_secrets([credential.ciphertext for credential in credentials.of_channel(row.pk)], with_credentials),
         **_given(max_running=row.max_running, options=row.options),
         **_switch(row.enabled),
         "models": offers,
@@ -74,6 +73,14 @@ def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool)
 def _secrets(ciphertext: str, with_credentials: bool) -> dict[str, Any]:
     values = credentials.readable(ciphertext) if with_credentials else None
     return {"sealed_credentials": ciphertext} if values is None else {"credentials": values}
+
+
+def _all_secrets(ciphertexts: list[str], with_credentials: bool) -> dict[str, Any]:
+    """One as it is, several as a list; in the clear only where all of them open."""
+    if len(ciphertexts) < 2:
+        return _secrets(ciphertexts[0], with_credentials) if ciphertexts else {}
+    opened = [credentials.readable(ciphertext) for ciphertext in ciphertexts] if with_credentials else [None]
+    return {"sealed_credentials": ciphertexts} if None in opened else {"credentials": opened}
 
 
 def _plans() -> list[dict[str, Any]]:

@@ -1,14 +1,16 @@
 """The form of a catalog file: its tree becomes typed entries; whether they fit each other is `file_references`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from catalog import validation
 from catalog.fields import Fields, Invalid, Problem, boolean, each, integer, one_of
 from common.encryption import Undecryptable, decrypt_mapping
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +41,13 @@ class ChannelModelForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelForm:
-    """`credentials` None: those that are stored stay."""
+    """`credentials`: one that the channel has, or a list of all that it has; None: those that are stored stay."""
 
     path: str
     name: str
     adapter: str
     base_url: str
-    credentials: Mapping[str, str] | None
+    credentials: Mapping[str, str] | list[dict[str, str]] | None
     max_running: int | None
     options: Mapping[str, Any]
     enabled: bool
@@ -145,7 +147,7 @@ def _channel(fields: Fields) -> ChannelForm:
         name=fields.need("name", validation.name),
         adapter=fields.need("adapter", validation.adapter),
         base_url=fields.need("base_url", validation.base_url),
-        credentials=_credentials(fields),
+        credentials=_all_credentials(fields),
         max_running=fields.take("max_running", integer(1), None),
         options=fields.take("options", validation.json_object, {}),
         enabled=fields.take("enabled", boolean, True),
@@ -153,12 +155,36 @@ def _channel(fields: Fields) -> ChannelForm:
     )
 
 
-def _credentials(fields: Fields) -> Mapping[str, str] | None:
-    plain = fields.take("credentials", validation.credentials, None)
-    sealed = fields.take("sealed_credentials", unsealed, None)
+def _credentials(fields: Fields) -> dict[str, str] | None:
+    return _plain_or_sealed(fields, validation.credentials, unsealed)
+
+
+def _all_credentials(fields: Fields) -> dict[str, str] | list[dict[str, str]] | None:
+    return _plain_or_sealed(fields, one_or_all(validation.credentials), one_or_all(unsealed))
+
+
+def _plain_or_sealed(fields: Fields, plain_rule: Callable[[Any], Value], sealed_rule: Callable[[Any], Value]) -> Value:
+    plain = fields.take("credentials", plain_rule, cast(Value, None))
+    sealed = fields.take("sealed_credentials", sealed_rule, cast(Value, None))
     if plain is not None and sealed is not None:
         fields.problems.append((f"{fields.path}.sealed_credentials", "cannot stand beside credentials"))
     return plain if sealed is None else sealed
+
+
+def one_or_all(rule: Callable[[Any], dict[str, str]]) -> Callable[[Any], dict[str, str] | list[dict[str, str]]]:
+    """The rule for one credential, or for a list of different ones."""
+
+    def read(value: object) -> dict[str, str] | list[dict[str, str]]:
+        if not isinstance(value, list):
+            return rule(value)
+        found = each(rule)(value)
+        if not found:
+            raise Invalid("must not be empty: leave it out to keep what is stored")
+        if any(credential in found[:index] for index, credential in enumerate(found)):
+            raise Invalid("must be different credentials")
+        return found
+
+    return read
 
 
 def unsealed(value: object) -> dict[str, str]:

@@ -143,17 +143,43 @@ class Channel(CatalogRecord):
 
 
 class Credential(CatalogRecord):
-    """What a channel authenticates with, encrypted; never shown again."""
+    """What a channel authenticates with, encrypted; never shown again. A channel may have several and takes turns.
+
+    `probe_at` is set where the service itself disabled it: what an operator disabled is never probed. `cooldowns` and
+    `probes` count in a row, for the back-off. What changes here by itself does not raise the catalog version.
+    """
 
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="credentials")
     ciphertext = models.TextField(editable=False)
     last4 = models.CharField(max_length=4, editable=False)
     disabled_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True, default="")
+    cooldown_until = models.DateTimeField(null=True, editable=False)
+    cooldowns = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    probe_at = models.DateTimeField(null=True, editable=False)
+    probes = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     def __str__(self) -> str:
         return f"…{self.last4}"
+
+
+class ChannelHealth(models.Model):
+    """How a channel has lately behaved; no row: never a fault. Written by `catalog/health.py`, part of no version.
+
+    `faults` (unreachable) and `cooldowns` count in a row; `unknown_total` counts answers that were lost, for ever.
+    """
+
+    channel = models.OneToOneField(Channel, on_delete=models.CASCADE, primary_key=True, related_name="health")
+    cooldown_until = models.DateTimeField(null=True)
+    cooldowns = models.PositiveIntegerField(default=0, db_default=0)
+    faults = models.PositiveIntegerField(default=0, db_default=0)
+    unknown_total = models.PositiveIntegerField(default=0, db_default=0)
+    last_kind = models.CharField(max_length=30, default="", db_default="")
+    last_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return str(self.channel)
 
 
 class ChannelModel(CatalogRecord):

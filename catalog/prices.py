@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from catalog.snapshot import ModelEntry, PlanEntry
+from catalog.snapshot import ModelEntry, PlanEntry, RouteEntry
 from common import money
 
 ANY_TIER = "*"
@@ -22,6 +22,12 @@ def unit_micros(model: ModelEntry, plan: PlanEntry, tier: str | None) -> int | N
 def effective(model: ModelEntry, plan: PlanEntry) -> dict[str, int]:
     """All prices of the model under the plan, in micro-USD by tier."""
     return {tier: money.times(price, plan.price_multiplier) for tier, price in model.prices.items()}
+
+
+def own_cost_micros(route: RouteEntry, tier: str, units: float) -> int | None:
+    """Micro-USD that so many units of a tier cost the operator on a route, where the catalog knows; never billed."""
+    cost = route.cost.get(tier, route.cost.get(ANY_TIER))
+    return None if cost is None else money.micros(cost * Decimal(str(units)))
 
 
 def _price(model: ModelEntry, tier: str | None) -> Decimal | None:

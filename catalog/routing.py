@@ -33,12 +33,21 @@ class Judgement:
     reasons: tuple[Unsupported, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """For the operator's eyes only: it names the channel."""
+        """As it is kept with the task, complete for ever. For the operator's eyes only: it names the channel.
+
+        `billed` is {tier, count} of a kept route, else None.
+        """
+        billed = self.option.billed if self.option else None
         return {
             "route": self.route.id,
             "channel": self.route.channel.name,
-            "kept": self.option is not None,
+            "adapter": self.route.channel.adapter,
+            "upstream_model": self.route.upstream_model,
+            "priority": self.route.priority,
+            "weight": self.route.weight,
+            "kept": billed is not None,
             "reasons": [{"field": reason.field, "reason": reason.reason} for reason in self.reasons],
+            "billed": {"tier": billed.tier, "count": billed.count} if billed else None,
         }
 
 
@@ -50,6 +59,20 @@ class Decision:
     is_selected: bool
     kept: tuple[RouteOption, ...]
     trace: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """Every route of a key's effective plan for a model, judged; also where none of them can run the request."""
+
+    model: ModelEntry
+    plan: PlanEntry
+    is_selected: bool
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def trace(self) -> list[dict[str, Any]]:
+        return [judgement.row() for judgement in self.judgements]
 
 
 def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> ModelEntry:
@@ -79,19 +102,32 @@ def choose(catalog: Catalog, *, key_id: int, model: ModelEntry, request: TaskReq
     All kept routes buy the same, so that the price does not depend on which one runs.
     Raises UnsupportedAdapter, UnsupportedModel (no enabled route), NoCapableRoute (naming fields, never channels).
     """
+    return decide(survey(catalog, key_id=key_id, model=model, request=request))
+
+
+def survey(
+    catalog: Catalog, *, key_id: int, model: ModelEntry, request: TaskRequest, wanted: Billed | None = None
+) -> Survey:
+    """Judge every route; `wanted` is what they must buy where that is settled already. Raises nothing."""
+    plan, is_selected = catalog.plan_for(key_id, model)
+    judgements = judge(catalog.routes(plan.id, model.id), model, request, wanted)
+    return Survey(model=model, plan=plan, is_selected=is_selected, judgements=tuple(judgements))
+
+
+def decide(survey: Survey) -> Decision:
+    """The routes that were kept. Raises as `choose` does."""
+    model, judgements = survey.model, survey.judgements
     if model.modality not in registry.modalities():
         raise UnsupportedAdapter(f"modality: no adapter runs {model.modality} tasks.")
-    plan, is_selected = catalog.plan_for(key_id, model)
-    routes = catalog.routes(plan.id, model.id)
-    if not routes:
+    if not judgements:
         raise UnsupportedModel("model: this model is not available to this key.")
-    if not any(is_served(route, model) for route in routes):
+    served = [judgement for judgement in judgements if is_served(judgement.route, model)]
+    if not served:
         raise UnsupportedAdapter("model: no adapter runs this model.")
-    judgements = judge(routes, model, request)
     kept = tuple(judgement.option for judgement in judgements if judgement.option is not None)
     if not kept:
-        raise NoCapableRoute(_message([j.reasons for j in judgements if is_served(j.route, model)]))
-    return Decision(plan=plan, is_selected=is_selected, kept=kept, trace=[judgement.row() for judgement in judgements])
+        raise NoCapableRoute(_message([judgement.reasons for judgement in served]))
+    return Decision(plan=survey.plan, is_selected=survey.is_selected, kept=kept, trace=survey.trace)
 
 
 def is_served(route: RouteEntry, model: ModelEntry) -> bool:
@@ -100,16 +136,19 @@ def is_served(route: RouteEntry, model: ModelEntry) -> bool:
     return adapter is not None and model.modality in adapter.modalities
 
 
-def judge(routes: Iterable[RouteEntry], model: ModelEntry, request: TaskRequest) -> list[Judgement]:
-    """Each route's verdict, in order. A route that would buy something else than the first capable one is skipped."""
+def judge(
+    routes: Iterable[RouteEntry], model: ModelEntry, request: TaskRequest, wanted: Billed | None = None
+) -> list[Judgement]:
+    """Each route's verdict, in order. A route that would buy something else than `wanted`, or without it than the first
+    capable one, is skipped."""
     judgements: list[Judgement] = []
-    first: Billed | None = None
     for route in routes:
         judgement = _judge(route, model, request)
         if judgement.option is not None:
-            first = first or judgement.option.billed
-            if judgement.option.billed != first:
-                judgement = _skipped(route, "params", f"it would buy {judgement.option.billed}, not {first}")
+            wanted = wanted or judgement.option.billed
+            if judgement.option.billed != wanted:
+                bought = _described(judgement.option.billed)
+                judgement = _skipped(route, "params", f"it would buy {bought}, not {_described(wanted)}")
         judgements.append(judgement)
     return judgements
 
@@ -135,6 +174,10 @@ def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgem
 
 def _skipped(route: RouteEntry, field: str, reason: str) -> Judgement:
     return Judgement(route=route, option=None, reasons=(Unsupported(field=field, reason=reason),))
+
+
+def _described(billed: Billed) -> str:
+    return f"{billed.count} of {billed.tier or 'no known tier'}"
 
 
 def _message(reasons: Sequence[Iterable[Unsupported]]) -> str:

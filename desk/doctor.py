@@ -1,7 +1,7 @@
 """Looks an installation over and says what to do about what it finds; changes nothing."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Literal
@@ -14,10 +14,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 
 from catalog import checks as catalog_checks
-from catalog import credentials
-from catalog.models import Channel
+from catalog import credentials, standing
+from catalog.models import Channel, Credential
 from common import sql
-from common.encryption import Undecryptable
 from common.errors import StorageUnavailable
 from tasks import leases
 from tasks import storage as assets
@@ -143,21 +142,26 @@ def _version() -> Iterator[Finding]:
 
 
 def channels() -> Iterator[Finding]:
-    """Each enabled channel: its credential opens, and its host takes a connection."""
+    """Each enabled channel: its credentials open, at least one is enabled, and its host takes a connection."""
     for channel in Channel.objects.filter(enabled=True).order_by("name"):
-        fault, advice = _credential_fault(channel) or _address_fault(channel.base_url) or ("", "")
+        rows = credentials.of_channel(channel.pk)
+        fault, advice = _credential_fault(rows) or _address_fault(channel.base_url) or ("", "")
         message = f"{channel.name}: {fault or 'its credential opens and its host answers'}"
         yield Finding(check="channels", level="error" if fault else "ok", message=message, advice=advice)
+        for row in rows:
+            if row.disabled_at is not None:
+                message = f"{channel.name}: {standing.disabled(row)}"
+                yield Finding(check="channels", level="warning", message=message, advice=standing.advice(row))
 
 
-def _credential_fault(channel: Channel) -> tuple[str, str] | None:
-    try:
-        if credentials.opened(channel.pk):
-            return None
-    except Undecryptable:
+def _credential_fault(rows: Sequence[Credential]) -> tuple[str, str] | None:
+    enabled = [row for row in rows if row.disabled_at is None]
+    if not enabled:
+        return "it has no enabled credential", "give it one in the admin or by `manage.py load_catalog`"
+    if any(credentials.readable(row.ciphertext) is None for row in enabled):
         advice = "put the key that encrypted it back into ENCRYPTION_KEYS, or give the channel its credential anew"
         return "no key of ENCRYPTION_KEYS opens its credential", advice
-    return "it has no enabled credential", "give it one in the admin or by `manage.py load_catalog`"
+    return None
 
 
 def _address_fault(base_url: str) -> tuple[str, str] | None:

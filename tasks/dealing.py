@@ -21,7 +21,8 @@ class Waiting:
 
 @dataclass(slots=True, kw_only=True)
 class Running:
-    """Tasks that run now, counted from rows; a channel without a limit has no entry in `channel_limits`."""
+    """Tasks that run now, counted from rows; a channel without a limit has no entry in `channel_limits`. `resting` and
+    `disabled` are the channels that nothing may start on now."""
 
     by_key: dict[int, int]
     by_account: dict[int, int]
@@ -29,15 +30,19 @@ class Running:
     total: int
     channel_limits: Mapping[int, int]
     total_limit: int | None
+    resting: frozenset[int] = frozenset()
+    disabled: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """One seat for the next task of a group, on one route."""
+    """One seat for the next task of a group, on one route. `passed` are the routes that stood before it, each with the
+    reason why it was passed over: "busy", "cooling down" or "disabled"."""
 
     group: Waiting
     route_id: int
     channel_id: int
+    passed: tuple[tuple[int, str], ...] = ()
 
 
 Shuffle = Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
@@ -88,11 +93,28 @@ def _seat(group: Waiting, running: Running, shuffle: Shuffle) -> Seat | None:
         return None
     if running.by_account.get(group.account_id, 0) >= group.account_limit:
         return None
+    passed: list[tuple[int, str]] = []
     for route in shuffle(group.routes):
-        limit = running.channel_limits.get(route["channel"])
-        if limit is None or running.by_channel.get(route["channel"], 0) < limit:
-            return Seat(group=group, route_id=route["route"], channel_id=route["channel"])
+        obstacle = _obstacle(route["channel"], running)
+        if not obstacle:
+            return Seat(group=group, route_id=route["route"], channel_id=route["channel"], passed=tuple(passed))
+        passed.append((route["route"], obstacle))
     return None
+
+
+def _obstacle(channel: int, running: Running) -> str:
+    """Why nothing may start on this channel now; empty if it may."""
+    if channel in running.disabled:
+        return "disabled"
+    if channel in running.resting:
+        return "cooling down"
+    limit = running.channel_limits.get(channel)
+    return "" if limit is None or running.by_channel.get(channel, 0) < limit else "busy"
+
+
+def is_unavailable(group: Waiting, running: Running) -> bool:
+    """Whether every route of the group leads to a disabled channel: waiting would not help it."""
+    return all(route["channel"] in running.disabled for route in group.routes)
 
 
 def _take(seat: Seat, running: Running) -> None:

@@ -7,18 +7,18 @@ see the older snapshot).
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from catalog import snapshot
+from catalog import health, snapshot
 from catalog.snapshot import Catalog
 from common import sql
 from tasks import events, route_sets
-from tasks.dealing import Running, Seat, Waiting, deal
+from tasks.dealing import Running, Seat, Waiting, deal, is_unavailable
 from tasks.lifecycle import lock_tasks
 
 CLAIM_LOCK = 7_203_451_001
@@ -26,7 +26,8 @@ CLAIM_LOCK = 7_203_451_001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A task that this worker now runs: `attempt` is its fence; the route is the one it got a seat on."""
+    """A task that this worker now runs: `attempt` is its fence; the route is the one it got a seat on, `passed` those
+    before it that it did not get one on, each with the reason."""
 
     id: str
     attempt: int
@@ -37,14 +38,21 @@ class Claimed:
     requeues: int
     deadline_at: datetime
     deadline_seconds: float
+    passed: tuple[tuple[int, str], ...] = ()
+
+
+Group = tuple[int, int]
+"""Queued tasks of one key (id) with one set of open routes (id)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a claim brought: the tasks, and the (key, route set) groups whose routes have all vanished."""
+    """What a claim brought: the tasks; the groups whose routes have all vanished, and those whose routes all lead to
+    disabled channels."""
 
     tasks: tuple[Claimed, ...]
-    routeless: tuple[tuple[int, int], ...]
+    routeless: tuple[Group, ...]
+    unavailable: tuple[Group, ...] = ()
 
 
 def has_waiting() -> bool:
@@ -66,7 +74,8 @@ def claim(worker_id: str, *, seats: int) -> Claim:
         claimed = _start(worker_id, picked) if picked else ()
         if dealt:
             sql.run("UPDATE tasks_claimturn SET last_key = %s", [dealt[-1].group.key_id])
-    return Claim(tasks=claimed, routeless=routeless)
+    unavailable = tuple((g.key_id, g.route_set_id) for g in waiting if is_unavailable(g, running))
+    return Claim(tasks=claimed, routeless=routeless, unavailable=unavailable)
 
 
 def serialise_claims() -> None:
@@ -104,7 +113,7 @@ def ready() -> str:
     return f"(not_before IS NULL OR not_before <= {sql.now()}) AND deadline_at > {sql.now()}"
 
 
-def _waiting(catalog: Catalog) -> tuple[list[Waiting], tuple[tuple[int, int], ...]]:
+def _waiting(catalog: Catalog) -> tuple[list[Waiting], tuple[Group, ...]]:
     groups = GROUPS_POSTGRESQL if sql.is_postgresql() else GROUPS_SQLITE
     waiting, routeless = [], []
     for key, account, route_set, head, key_limit, account_limit in sql.fetch(groups.format(ready=ready()) + GROUPS):
@@ -147,14 +156,20 @@ UNION ALL
 SELECT 'total', COALESCE(s.max_running, -1), t.last_key,
     CASE WHEN s.max_running IS NULL THEN 0 ELSE (SELECT count(*) FROM tasks_task WHERE status = 'running') END
 FROM tasks_servicestate s CROSS JOIN tasks_claimturn t
+UNION ALL
+SELECT u.kind, u.channel_id, 0, 0 FROM ({unusable}) u
 """
 
 
 def _running(waiting: Sequence[Waiting], catalog: Catalog) -> tuple[Running, int]:
     limits = {c.id: c.max_running for c in catalog.channels() if c.max_running is not None}
     accounts = {group.account_id for group in waiting}
-    rows = sql.fetch(RUNNING.format(accounts=sql.places(accounts), channels=sql.places(limits)), [*accounts, *limits])
+    statement = RUNNING.format(
+        accounts=sql.places(accounts), channels=sql.places(limits), unusable=health.UNUSABLE.format(now=sql.now())
+    )
+    rows = sql.fetch(statement, [*accounts, *limits])
     by_key, by_channel, by_account = Counter[int](), Counter[int](), Counter[int]()
+    unusable: dict[str, set[int]] = {"resting": set(), "disabled": set()}
     total, total_limit, last_key = 0, None, 0
     for kind, first, second, count in rows:
         if kind == "key":
@@ -162,6 +177,8 @@ def _running(waiting: Sequence[Waiting], catalog: Catalog) -> tuple[Running, int
             by_account[second] += count
         elif kind == "channel":
             by_channel[first] = count
+        elif kind in unusable:
+            unusable[kind].add(first)
         else:
             total, last_key, total_limit = count, second, None if first < 0 else first
     return (
@@ -172,6 +189,8 @@ def _running(waiting: Sequence[Waiting], catalog: Catalog) -> tuple[Running, int
             total=total,
             channel_limits=limits,
             total_limit=total_limit,
+            resting=frozenset(unusable["resting"]),
+            disabled=frozenset(unusable["disabled"]),
         ),
         last_key,
     )
@@ -214,7 +233,8 @@ def _start(worker_id: str, picked: Sequence[tuple[str, Seat]]) -> tuple[Claimed,
         START.format(now=sql.now(), deadlines=deadlines, rows=sql.rows("id text, channel bigint, route bigint")),
         [worker_id, sql.pack({"id": i, "channel": s.channel_id, "route": s.route_id} for i, s in picked)],
     )
-    claimed = tuple(_claimed(*row) for row in sorted(rows))
+    passed = {task_id: seat.passed for task_id, seat in picked}
+    claimed = tuple(replace(_claimed(*row), passed=passed[row[0]]) for row in sorted(rows))
     events.record((task.id, task.key_id, "running", task.attempt) for task in claimed)
     return claimed
 

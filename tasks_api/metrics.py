@@ -9,6 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
+from catalog import health
 from common import sql
 from common.money import MICROS
 from tasks import leases
@@ -100,6 +101,7 @@ class Darkroom(Collector):
         channels = dict(sql.fetch("SELECT id, name FROM catalog_channel"))
         yield from queue()
         yield from running(channels)
+        yield channel_states(channels)
         yield from history(channels)
         yield durations()
         yield from money()
@@ -125,6 +127,17 @@ def running(channels: dict[int, str]) -> Iterator[Metric]:
     for channel, count in sql.fetch(RUNNING):
         family.add_metric([channels.get(channel, "")], count)
     yield family
+
+
+def channel_states(channels: dict[int, str]) -> Metric:
+    """1 for the state that each channel is in, 0 for the others."""
+    family = GaugeMetricFamily("darkroom_channel_state", "How channels fare.", labels=["channel", "state"])
+    disabled, resting = health.unusable()
+    for channel, name in sorted(channels.items()):
+        now = "disabled" if channel in disabled else "resting" if channel in resting else "ok"
+        for state in ("ok", "resting", "disabled"):
+            family.add_metric([name, state], int(state == now))
+    return family
 
 
 def history(channels: dict[int, str]) -> Iterator[Metric]:

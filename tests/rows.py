@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts import keys
 from accounts.models import Account, ApiKey
 from billing import ledger
+from catalog import credentials
 from catalog.models import Channel, ChannelModel, Credential, MediaModel, ModelName, Plan, Route
 from common import ids, money
 from common.encryption import encrypt_mapping
@@ -52,9 +53,20 @@ def make_key(account: Account, name: str = "key", **fields: Any) -> IssuedKey:
 
 def make_channel(name: str, adapter: str, base_url: str, **fields: Any) -> Channel:
     channel = Channel.objects.create(name=name, adapter=adapter, base_url=base_url, **fields)
-    ciphertext = encrypt_mapping({"api_key": f"{name}-credential-1234"})
-    Credential.objects.create(channel=channel, ciphertext=ciphertext, last4="1234")
+    add_credential(channel, f"{name}-credential-1234")
     return channel
+
+
+def add_credential(channel: Channel, api_key: str) -> Credential:
+    return Credential.objects.create(
+        channel=channel, ciphertext=encrypt_mapping({"api_key": api_key}), last4=api_key[-4:]
+    )
+
+
+def opened(channel: Channel) -> dict[str, str] | None:
+    """What a call to the channel may authenticate with."""
+    rows = credentials.in_turn(channel.pk, 0)
+    return credentials.readable(rows[0].ciphertext) if rows else None
 
 
 def make_model(name: str, modality: str, *, plan: Plan, prices: dict[str, str], **fields: Any) -> MediaModel:

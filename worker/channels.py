@@ -1,22 +1,50 @@
 """How to reach a channel now: its frozen address with a credential opened for this call."""
 
 import logging
+import random
+import threading
+from itertools import count
 
 from django.conf import settings
 
 from adapters.base import Connection, Target
 from catalog import credentials
 from catalog.credentials import Opened
-from common.encryption import Undecryptable
 from tasks import storage
 
 logger = logging.getLogger(__name__)
 
 
-def connection(channel_id: int | None, target: Target, *, total_timeout: float) -> tuple[int | None, Connection]:
-    """The credential's id and the connection. A channel without a usable credential is reached without one, which
-    the adapter answers with an AUTH error before anything is sent."""
-    opened = _opened(channel_id) if channel_id is not None else None
+class Turns:
+    """Whose turn it is, channel by channel, in this process; begins anywhere, so that processes do not go in step."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: dict[int, count[int]] = {}
+
+    def next(self, channel_id: int) -> int:
+        with self._lock:
+            return next(self._of.setdefault(channel_id, count(random.randrange(1_000_000))))
+
+
+turns = Turns()
+
+
+def connection(
+    channel_id: int | None,
+    target: Target,
+    *,
+    total_timeout: float,
+    credential_id: int | None = None,
+    reference: str = "",
+) -> tuple[int | None, Connection]:
+    """The credential's id and the connection.
+
+    The given credential, even where it has been disabled since; without one, or where it is gone, the next of the
+    usable ones. A channel without any is reached without, which the adapter answers with an AUTH error before anything
+    is sent.
+    """
+    opened = _opened(channel_id, credential_id) if channel_id is not None else None
     return (
         opened.id if opened else None,
         Connection(
@@ -27,13 +55,15 @@ def connection(channel_id: int | None, target: Target, *, total_timeout: float) 
             open_stored=lambda file: storage.open(file.key),
             allow_networks=settings.OUTBOUND_ALLOW_NETWORKS,
             deny_networks=settings.OUTBOUND_DENY_NETWORKS,
+            reference=reference,
         ),
     )
 
 
-def _opened(channel_id: int) -> Opened | None:
-    try:
-        return credentials.opened(channel_id)
-    except Undecryptable:
-        logger.error("no key of ENCRYPTION_KEYS opens the credential of channel %d", channel_id)
-        return None
+def _opened(channel_id: int, credential_id: int | None) -> Opened | None:
+    for credential in credentials.in_turn(channel_id, turns.next(channel_id), first=credential_id):
+        opened = credentials.opened(credential)
+        if opened is not None:
+            return opened
+        logger.error("no key of ENCRYPTION_KEYS opens credential %d of channel %d", credential.pk, channel_id)
+    return None

@@ -1,12 +1,15 @@
 """The lane that keeps promises nobody else would: deadlines, vanished routes, retention."""
 
 import logging
+from collections.abc import Iterable
 
+from catalog import health, snapshot
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import lifecycle, retention
-from tasks.lifecycle import CallEnd, Ending
-from worker import verdicts
+from tasks import lifecycle, retention, route_sets
+from tasks.lifecycle import CallEnd, Ending, Failure
+from tasks.queue import Group
+from worker import refusals, verdicts
 
 logger = logging.getLogger(__name__)
 BATCH = 500
@@ -21,7 +24,8 @@ OVERDUE = """
 SELECT t.id, t.status, t.attempt, c.id
 FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state IN ('intent', 'accepted')
 WHERE t.status IN ('queued', 'running') AND t.deadline_at <= {now}
-    AND (c.id IS NULL OR c.state = 'intent' OR t.deadline_at <= {long_ago})
+    AND (c.id IS NULL OR t.deadline_at <= {long_ago} OR (c.state = 'intent' AND NOT EXISTS (
+        SELECT 1 FROM tasks_call s WHERE s.task_id = t.id AND s.state = 'accepted')))
 ORDER BY t.deadline_at LIMIT %s
 """
 
@@ -39,34 +43,72 @@ def enforce_deadlines() -> int:
             attempt=attempt,
             status="timeout",
             failure=verdicts.TIMED_OUT,
-            call=CallEnd(id=call, state="late", outcome={"kind": "timeout"}) if call is not None else None,
+            calls=tuple(
+                CallEnd(id=call, state="late", outcome={"kind": "timeout"})
+                for other, _, _, call in rows
+                if other == task_id and call is not None
+            ),
         )
-        for task_id, status, attempt, call in rows
+        for task_id, status, attempt, _ in rows
     }
     return len(lifecycle.end(list(endings.values()))) if endings else 0
 
 
-def end_routeless(groups: tuple[tuple[int, int], ...]) -> None:
+def end_routeless(groups: Iterable[Group]) -> None:
     """Queued tasks whose open routes have all vanished: those that had more routes get them back, the others fail."""
     for key, routes in groups:
-        where = "key_id = %s AND open_routes_id = %s AND status = 'queued'"
         sql.run(
-            f"UPDATE tasks_task SET open_routes_id = route_set_id WHERE {where} AND route_set_id <> open_routes_id",
+            f"UPDATE tasks_task SET open_routes_id = route_set_id WHERE {OF_GROUP} AND route_set_id <> open_routes_id",
             [key, routes],
         )
-        rows = sql.fetch(f"SELECT id, attempt FROM tasks_task WHERE {where} ORDER BY id LIMIT %s", [key, routes, BATCH])
-        endings = [
-            Ending(
-                task_id=task_id,
-                from_status="queued",
-                attempt=attempt,
-                status="failed",
-                failure=verdicts.ROUTE_VANISHED,
-            )
-            for task_id, attempt in rows
-        ]
-        if endings:
-            lifecycle.end(endings)
+        _fail_queued(_of_group(key, routes), verdicts.ROUTE_VANISHED)
+
+
+def end_unavailable(groups: Iterable[Group]) -> None:
+    """Queued tasks whose open routes all lead to disabled channels: those that another route was only too busy for go
+    back to that one, the others fail."""
+    for key, routes in groups:
+        _fail_queued([task for task in _of_group(key, routes) if not _sent_back(*task)], verdicts.UNAVAILABLE)
+
+
+OF_GROUP = "key_id = %s AND open_routes_id = %s AND status = 'queued'"
+SEND_BACK = """
+UPDATE tasks_task SET open_routes_id = %s, requeues = requeues + 1, not_before = {later}
+WHERE id = %s AND attempt = %s AND status = 'queued'
+"""
+
+
+Queued = tuple[str, int, int]
+"""A queued task: id, attempt, earlier waits."""
+
+
+def _of_group(key: int, routes: int) -> list[Queued]:
+    """The oldest queued tasks of a group."""
+    statement = f"SELECT id, attempt, requeues FROM tasks_task WHERE {OF_GROUP} ORDER BY id LIMIT %s"
+    return [(task_id, attempt, waits) for task_id, attempt, waits in sql.fetch(statement, [key, routes, BATCH])]
+
+
+def _sent_back(task_id: str, attempt: int, waits: int) -> bool:
+    """Whether the task waits again for a route that was busy before and whose channel is in use."""
+    spoiled = refusals.spoiled_calls(task_id) if attempt else []
+    wait = verdicts.of_last_route(spoiled, rounds=waits, retry_after=0.0)
+    if wait is None:
+        return False
+    catalog, disabled = snapshot.latest(), health.disabled_channels()
+    live = {found.id for found in map(catalog.route, wait.routes) if found and found.channel.id not in disabled}
+    back = route_sets.only(route_sets.submitted(task_id), frozenset(live))
+    return back is not None and bool(
+        sql.run(SEND_BACK.format(later=sql.later("%s")), [back, wait.delay_seconds, task_id, attempt])
+    )
+
+
+def _fail_queued(tasks: Iterable[Queued], failure: Failure) -> None:
+    endings = [
+        Ending(task_id=task_id, from_status="queued", attempt=attempt, status="failed", failure=failure)
+        for task_id, attempt, _ in tasks
+    ]
+    if endings:
+        lifecycle.end(endings)
 
 
 def prune() -> None:

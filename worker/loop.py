@@ -12,7 +12,7 @@ from callbacks import claims
 from common import sql
 from tasks import leases, queue, url_policy
 from tasks.models import Worker as WorkerRow
-from worker import adoption, janitor
+from worker import adoption, janitor, probes
 from worker.adoption import OwnStrays
 from worker.callbacks import Callbacks
 from worker.execution import Execution
@@ -29,6 +29,7 @@ POLL_SECONDS = 0.1
 SWEEP_SECONDS = 1.0
 STRAY_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
+PROBE_SECONDS = 2.0
 WATCH_SECONDS = 0.1
 STEP_SECONDS = 3.0
 LAST_STEP_SECONDS = 1.0
@@ -68,7 +69,7 @@ class Worker:
         if "callbacks" in self.lanes:
             lanes.append(self._start(self.callbacks.step, self._stopping))
         if "janitor" in self.lanes:
-            lanes += [self._start(step, self._stopping) for step in (self._sweep, self._prune)]
+            lanes += [self._start(step, self._stopping) for step in (self._sweep, self._prune, self._probe)]
         while not self.is_asked_to_stop and not (self.drain and is_drained()):
             time.sleep(WATCH_SECONDS)
         self._finish(lanes)
@@ -109,6 +110,7 @@ class Worker:
         for task in claim.tasks:
             self.seats.start(self.execution.run, task)
         janitor.end_routeless(claim.routeless)
+        janitor.end_unavailable(claim.unavailable)
         return 0.0 if claim.tasks else FULL_SECONDS
 
     def _poll(self) -> float:
@@ -131,6 +133,9 @@ class Worker:
     def _prune(self) -> float:
         janitor.prune()
         return PRUNE_SECONDS
+
+    def _probe(self) -> float:
+        return 0.0 if probes.probe_one() else PROBE_SECONDS
 
     def _beat(self) -> float:
         leases.heartbeat(self.id)

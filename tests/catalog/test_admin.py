@@ -11,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Group
-from catalog import credentials, naming, snapshot
+from adapters.base import ErrorKind, UpstreamError
+from catalog import credentials, health, naming, snapshot
 from catalog.models import Channel, ChannelModel, Credential, GroupChannel, MediaModel, Plan, Route
-from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route
+from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -67,9 +68,17 @@ def channel_form(**fields: str) -> dict[str, str]:
         "options": "{}",
         "max_running": "",
         "enabled": "on",
-        "api_key": SECRET,
         **no_inlines("channel_models"),
+        **no_inlines("credentials"),
     } | fields
+
+
+def credential_form(row: Credential | None = None, **fields: str) -> dict[str, str]:
+    """A channel's page with one credential: a new one, or what is done to the stored one."""
+    inline = {f"credentials-0-{name}": value for name, value in fields.items()}
+    counts = {"credentials-TOTAL_FORMS": "1", "credentials-INITIAL_FORMS": str(int(row is not None))}
+    stored = {"credentials-0-id": str(row.pk), "credentials-0-channel": str(row.channel_id)} if row else {}
+    return channel_form(**inline, **counts, **stored)
 
 
 def test_a_model_is_made_with_its_names(desk: Client, plan: Plan) -> None:
@@ -113,11 +122,9 @@ def test_a_wrong_model_is_refused_at_its_field(
 
 
 def test_a_channel_keeps_its_api_key_encrypted_and_unseen(desk: Client) -> None:
-    assert desk.post(url("channel", action="add"), channel_form()).status_code == 302
+    assert desk.post(url("channel", action="add"), credential_form(secret=SECRET)).status_code == 302
     channel = Channel.objects.get()
-    opened = credentials.opened(channel.pk)
-    assert opened is not None
-    assert opened.values == {"api_key": SECRET}
+    assert opened(channel) == {"api_key": SECRET}
     assert channel.base_url == "https://studio.example/v1"
     page = desk.get(url("channel", channel)).content.decode()
     assert "…9876" in page
@@ -125,18 +132,81 @@ def test_a_channel_keeps_its_api_key_encrypted_and_unseen(desk: Client) -> None:
     assert Credential.objects.get().ciphertext not in page
 
 
-def test_an_empty_api_key_keeps_the_stored_one(desk: Client, studio: Channel) -> None:
-    before = Credential.objects.get().ciphertext
-    assert desk.post(url("channel", studio), channel_form(api_key="")).status_code == 302
-    assert Credential.objects.get().ciphertext == before
+def test_an_empty_secret_keeps_the_stored_one(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    assert desk.post(url("channel", studio), credential_form(row, secret="")).status_code == 302
+    assert Credential.objects.get().ciphertext == row.ciphertext
 
 
 def test_a_new_api_key_keeps_the_other_fields_of_the_credential(desk: Client, studio: Channel) -> None:
     credentials.store(studio, {"api_key": "old", "organization": "org"})
-    desk.post(url("channel", studio), channel_form())
-    opened = credentials.opened(studio.pk)
-    assert opened is not None
-    assert opened.values == {"api_key": SECRET, "organization": "org"}
+    desk.post(url("channel", studio), credential_form(Credential.objects.get(), secret=SECRET))
+    assert opened(studio) == {"api_key": SECRET, "organization": "org"}
+
+
+def test_a_credential_of_several_fields_is_given_as_json(desk: Client, studio: Channel) -> None:
+    both = '{"access_key": "a", "secret_key": "b"}'
+    desk.post(url("channel", studio), credential_form(Credential.objects.get(), secret=both))
+    assert opened(studio) == {"access_key": "a", "secret_key": "b"}
+
+
+@pytest.mark.parametrize("secret", ["two\twords", "{", '{"api_key": 7}', '{"api_key": ""}'])
+def test_a_wrong_secret_is_refused_at_its_field(desk: Client, secret: str) -> None:
+    response = desk.post(url("channel", action="add"), credential_form(secret=secret))
+    assert set(errors(response)) == {"secret"}
+    assert not Channel.objects.exists()
+
+
+def test_a_new_credential_needs_a_value(desk: Client, studio: Channel) -> None:
+    response = desk.post(url("channel", studio), credential_form(switch="disable"))
+    assert set(errors(response)) == {"secret"}
+
+
+def test_an_operator_disables_and_enables_a_credential(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    version = snapshot.stored_version()
+    desk.post(url("channel", studio), credential_form(row, switch="disable"))
+    row.refresh_from_db()
+    assert (row.disabled_at is None, row.reason, row.probe_at) == (False, "by an operator", None)
+    assert snapshot.stored_version() > version
+    desk.post(url("channel", studio), credential_form(row, switch="enable"))
+    assert Credential.objects.get().disabled_at is None
+
+
+def test_an_operator_stops_the_probes_of_a_credential_that_was_disabled_by_itself(
+    desk: Client, studio: Channel
+) -> None:
+    row = Credential.objects.get()
+    health.refused(studio.pk, row.pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    desk.post(url("channel", studio), credential_form(row, switch="disable"))
+    assert Credential.objects.get().probe_at is None
+
+
+def test_saving_a_page_leaves_what_was_disabled_meanwhile_disabled(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    health.refused(studio.pk, row.pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    desk.post(url("channel", studio), credential_form(row, secret="", switch=""))
+    assert Credential.objects.get().disabled_at is not None
+
+
+def test_a_second_credential_is_added_and_the_first_deleted(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    fields = credential_form(row) | {"credentials-TOTAL_FORMS": "2", "credentials-1-secret": SECRET}
+    assert desk.post(url("channel", studio), fields).status_code == 302
+    assert [found.last4 for found in credentials.of_channel(studio.pk)] == ["1234", "9876"]
+    desk.post(url("channel", studio), credential_form(row, DELETE="on"))
+    assert [found.last4 for found in credentials.of_channel(studio.pk)] == ["9876"]
+
+
+def test_the_pages_tell_why_a_channel_is_not_used(desk: Client, studio: Channel, atelier: Channel) -> None:
+    health.refused(studio.pk, Credential.objects.get(channel=studio).pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    health.refused(atelier.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    page = desk.get(url("channel", action="changelist")).content.decode()
+    assert "auth: Bad key." in page
+    assert "disabled since 20" in page
+    assert "cooling down until 20" in page
+    assert "disabled by itself" in desk.get(url("channel", studio)).content.decode()
+    assert "overloaded at 20" in desk.get(url("channel", atelier)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +217,6 @@ def test_a_new_api_key_keeps_the_other_fields_of_the_credential(desk: Client, st
         ("options", "[]"),
         ("max_running", "0"),
         ("max_running", "-1"),
-        ("api_key", "two\twords"),
     ],
 )
 def test_a_wrong_channel_is_refused_at_its_field(desk: Client, field: str, value: str) -> None:

@@ -7,7 +7,7 @@ from cryptography.fernet import Fernet
 
 from catalog import checks, credentials
 from catalog.models import Channel, Credential, MediaModel, Route
-from tests.rows import make_channel
+from tests.rows import make_channel, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -35,15 +35,29 @@ def test_a_channel_without_a_credential_is_a_problem(studio: Channel) -> None:
     assert checks.problems() == ["channel studio has no credential"]
 
 
-def test_a_disabled_credential_is_a_problem(studio: Channel) -> None:
+def test_a_disabled_credential_is_a_problem_and_what_to_do_is_told(studio: Channel) -> None:
     Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", reason="401 from the provider")
-    assert checks.problems() == ["channel studio: its credential is disabled: 401 from the provider"]
-    assert credentials.opened(studio.pk) is None
+    assert checks.problems() == [
+        "channel studio: credential …1234 is disabled since 2026-01-01 00:00:00 UTC: 401 from the provider; "
+        "enable it in the admin, or store a new one"
+    ]
+    assert opened(studio) is None
+
+
+def test_the_next_probe_of_a_disabled_credential_is_told(studio: Channel) -> None:
+    Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", reason="x", probe_at="2026-01-01T00:00:30Z")
+    assert "it is probed again at 2026-01-01 00:00:30 UTC; or enable" in checks.problems()[0]
+
+
+def test_a_disabled_credential_beside_a_good_one_is_a_problem(studio: Channel) -> None:
+    Credential.objects.create(channel=studio, ciphertext="", last4="9999", disabled_at="2026-01-01T00:00:00Z")
+    (problem,) = checks.problems()
+    assert problem.startswith("channel studio: credential …9999 is disabled since")
 
 
 def test_a_credential_that_no_key_opens_is_a_problem(studio: Channel, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    assert checks.problems() == ["channel studio: no key of ENCRYPTION_KEYS opens its credential"]
+    assert checks.problems() == ["channel studio: no key of ENCRYPTION_KEYS opens its credential …1234"]
 
 
 def test_an_unregistered_adapter_is_a_problem() -> None:
@@ -64,6 +78,6 @@ def test_a_credential_shows_only_the_end_of_a_long_secret() -> None:
 
 
 def test_an_opened_credential_does_not_repeat_its_secret(studio: Channel) -> None:
-    opened = credentials.opened(studio.pk)
-    assert opened is not None
-    assert opened.values["api_key"] not in repr(opened)
+    found = credentials.opened(Credential.objects.get())
+    assert found is not None
+    assert found.values["api_key"] not in repr(found)

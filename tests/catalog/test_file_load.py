@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import Group
-from catalog import credentials, file, snapshot
+from catalog import file, snapshot
 from catalog.file import CatalogFileError
 from catalog.models import (
     CatalogVersion,
@@ -21,7 +21,7 @@ from catalog.models import (
     Route,
 )
 from tests.catalog.conftest import FILE
-from tests.rows import IssuedKey, make_account, make_key
+from tests.rows import IssuedKey, make_account, make_key, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -125,7 +125,7 @@ def test_prune_leaves_a_busy_channel_disabled_with_its_credential() -> None:
     report = file.load(EMPTY, prune=True, busy_channels={studio.pk})
     studio.refresh_from_db()
     assert not studio.enabled
-    assert credentials.opened(studio.pk) is not None
+    assert opened(studio) is not None
     assert any("running tasks" in warning for warning in report.warnings)
 
 
@@ -188,16 +188,12 @@ def test_disabled_entries_stay_disabled() -> None:
 
 def test_variables_come_from_the_environment() -> None:
     file.load(FILE, environment={"STUDIO_KEY": "from-outside"})
-    opened = credentials.opened(Channel.objects.get(name="studio").pk)
-    assert opened is not None
-    assert opened.values == {"api_key": "from-outside"}
+    assert opened(Channel.objects.get(name="studio")) == {"api_key": "from-outside"}
 
 
 def test_a_default_stands_in_for_a_missing_variable() -> None:
     file.load(FILE, environment={})
-    opened = credentials.opened(Channel.objects.get(name="studio").pk)
-    assert opened is not None
-    assert opened.values == {"api_key": "sandbox-key-of-the-studio"}
+    assert opened(Channel.objects.get(name="studio")) == {"api_key": "sandbox-key-of-the-studio"}
 
 
 def test_numbers_and_switches_may_come_from_the_environment() -> None:
@@ -219,7 +215,7 @@ def test_absent_credentials_leave_the_stored_ones() -> None:
     file.load(FILE)
     report = file.load(FILE.replace("    credentials: {api_key: sandbox}\n", ""))
     assert not report.changed
-    assert credentials.opened(Channel.objects.get(name="cinema").pk) is not None
+    assert opened(Channel.objects.get(name="cinema")) is not None
 
 
 def test_a_new_credential_enables_a_disabled_one() -> None:
@@ -227,7 +223,7 @@ def test_a_new_credential_enables_a_disabled_one() -> None:
     Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", reason="401")
     assert file.load(FILE).warnings
     file.load(FILE.replace("{api_key: sandbox}", "{api_key: fresh}"))
-    assert credentials.opened(Channel.objects.get(name="cinema").pk) is not None
+    assert opened(Channel.objects.get(name="cinema")) is not None
 
 
 def test_a_refused_file_writes_nothing() -> None:

@@ -10,12 +10,14 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from adapters.base import ErrorKind, UpstreamError
+from catalog import health
 from catalog.models import Credential
 from config.settings import asset_storage
 from desk import doctor
 from desk.doctor import Finding
 from tasks.models import ServiceState, Worker
-from tests.rows import make_channel
+from tests.rows import add_credential, make_channel
 
 pytestmark = pytest.mark.django_db
 
@@ -100,6 +102,25 @@ def test_a_credential_that_no_key_opens_is_an_error(provider, of):
 def test_a_channel_without_a_credential_is_an_error(provider, of):
     make_channel("studio", "openai_images", provider).credentials.all().delete()
     assert "load_catalog" in of("channels")[0].advice
+
+
+def test_a_disabled_credential_beside_a_good_one_is_a_warning(provider, of):
+    channel = make_channel("studio", "openai_images", provider)
+    row = add_credential(channel, "the-second-credential-5678")
+    health.refused(channel.pk, row.pk, UpstreamError(ErrorKind.QUOTA_EXHAUSTED, "No balance."))
+    (found,) = of("channels")
+    assert found.level == "warning"
+    assert found.message.startswith("studio: credential …5678 is disabled since 20")
+    assert found.message.endswith("quota_exhausted: No balance.")
+    assert "probed again at" in found.advice
+    assert "enable it in the admin" in found.advice
+
+
+def test_a_channel_whose_only_credential_is_disabled_is_an_error_with_the_reason(provider, of):
+    channel = make_channel("studio", "openai_images", provider)
+    health.refused(channel.pk, channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    assert [found.level for found in of("channels")] == ["error", "warning"]
+    assert "auth: Bad key." in of("channels")[1].message
 
 
 def test_a_model_without_a_route_is_a_warning(image_model, of):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dealing import Running, Waiting, by_priority, deal
+from tasks.dealing import Running, Waiting, by_priority, deal, is_unavailable
 
 
 def route(number: int, *, channel: int = 1, priority: int = 10, weight: int = 1) -> dict[str, int]:
@@ -106,6 +106,46 @@ def test_a_channel_of_limit_zero_is_never_used():
     assert keys([group(1)], 3, now=running(channel_limits={1: 0})) == []
 
 
+ROUTES = [route(n, channel=n, priority=n) for n in (1, 2, 3, 4)]
+
+
+def test_channels_that_rest_or_are_disabled_give_way_to_the_next_route():
+    now = running(resting=frozenset({1}), disabled=frozenset({2}))
+    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1, last_key=0)
+    assert (seat.route_id, seat.channel_id) == (3, 3)
+
+
+def test_a_seat_tells_which_routes_were_passed_over_and_why():
+    now = running(resting=frozenset({1}), disabled=frozenset({2}), channel_limits={3: 1}, by_channel={3: 1})
+    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1, last_key=0)
+    assert seat.passed == ((1, "cooling down"), (2, "disabled"), (3, "busy"))
+    (first,) = deal([group(1, routes=ROUTES)], running(), seats=1, last_key=0)
+    assert first.passed == ()
+
+
+def test_a_disabled_channel_is_called_so_although_it_also_rests():
+    now = running(resting=frozenset({1}), disabled=frozenset({1}))
+    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1, last_key=0)
+    assert seat.passed == ((1, "disabled"),)
+
+
+def test_tasks_wait_for_a_channel_that_rests():
+    assert keys([group(1)], 3, now=running(resting=frozenset({1}))) == []
+
+
+def test_a_channel_that_rests_does_not_block_the_other_tasks_of_the_key():
+    resting = group(1, route_set_id=1, head="task_a")
+    free = group(1, route_set_id=2, head="task_b", routes=[route(2, channel=2)])
+    seats = deal([resting, free], running(resting=frozenset({1})), seats=2, last_key=0)
+    assert [seat.group.route_set_id for seat in seats] == [2, 2]
+
+
+def test_only_where_every_channel_is_disabled_waiting_is_in_vain():
+    assert is_unavailable(group(1, routes=ROUTES), running(disabled=frozenset({1, 2, 3, 4})))
+    assert not is_unavailable(group(1, routes=ROUTES), running(disabled=frozenset({1, 2, 3})))
+    assert not is_unavailable(group(1, routes=ROUTES), running(resting=frozenset({1, 2, 3, 4})))
+
+
 def test_routes_are_tried_by_priority():
     routes = [route(n, priority=p) for n, p in ((1, 30), (2, -5), (3, 20))]
     assert [row["route"] for row in by_priority(routes)] == [2, 3, 1]
@@ -143,8 +183,13 @@ GROUPS = st.lists(
 )
 
 
-@given(GROUPS, st.integers(0, 30), st.integers(0, 5), LIMIT, LIMIT, LIMIT, st.none() | st.integers(0, 10))
-def test_no_limit_is_ever_passed(groups, seats, last_key, key_limit, account_limit, channel_limit, total_limit):
+CHANNELS = st.frozensets(st.integers(1, 3))
+
+
+@given(GROUPS, st.integers(0, 30), st.integers(0, 5), LIMIT, LIMIT, LIMIT, st.none() | st.integers(0, 10), CHANNELS)
+def test_no_limit_is_ever_passed(
+    groups, seats, last_key, key_limit, account_limit, channel_limit, total_limit, resting
+):
     limited = [
         group(
             g.key_id,
@@ -157,7 +202,7 @@ def test_no_limit_is_ever_passed(groups, seats, last_key, key_limit, account_lim
         )
         for g in groups
     ]
-    now = running(channel_limits=dict.fromkeys((1, 2, 3), channel_limit), total_limit=total_limit)
+    now = running(channel_limits=dict.fromkeys((1, 2, 3), channel_limit), total_limit=total_limit, resting=resting)
     dealt = deal(limited, now, seats=seats, last_key=last_key)
     assert len(dealt) <= min(seats, seats if total_limit is None else total_limit)
     for counted, limit in (
@@ -166,6 +211,7 @@ def test_no_limit_is_ever_passed(groups, seats, last_key, key_limit, account_lim
         (Counter(seat.channel_id for seat in dealt), channel_limit),
     ):
         assert max(counted.values(), default=0) <= limit
+    assert not resting & {seat.channel_id for seat in dealt}
 
 
 @given(GROUPS, st.integers(1, 30))

@@ -5,10 +5,13 @@ from collections import Counter
 import pytest
 
 from accounts.models import Account, ApiKey
-from catalog.models import Channel, Route
+from adapters.base import ErrorKind, UpstreamError
+from catalog import health
+from catalog.models import Channel, Credential, Route
+from common import sql
 from tasks import cancellation, queue
 from tasks.models import ClaimTurn, ServiceState, Task, TaskEvent
-from tests.rows import make_account, make_channel, make_key, make_model, make_route
+from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 
 
@@ -249,3 +252,92 @@ def test_tasks_of_different_routes_are_different_groups_of_a_key(plan, key, imag
         steps.submitted(key, model=name)
     started = steps.claimed(worker) + steps.claimed(worker)
     assert len({task.open_routes_id for task in started}) == 2
+
+
+@pytest.fixture
+def spare(plan, image_model) -> Channel:
+    """A second way to the image model, taken when the first cannot be."""
+    channel = make_channel("spare", "openai_images", "https://spare.provider.example/v1")
+    make_route(plan, image_model, channel, upstream_model="gpt-image-2", priority=20)
+    return channel
+
+
+def credential_of(channel: Channel) -> Credential:
+    return channel.credentials.get()
+
+
+def refused(channel: Channel, kind: ErrorKind, **fields) -> None:
+    health.refused(channel.pk, credential_of(channel).pk, UpstreamError(kind, "No.", **fields))
+
+
+def rest(channel: Channel) -> None:
+    refused(channel, ErrorKind.RATE_LIMITED, retry_after=600)
+
+
+def test_tasks_of_a_channel_that_rests_wait_for_its_end(key, image_model, image_channel, worker):
+    task_id = steps.submitted(key)
+    rest(image_channel)
+    claim = queue.claim(worker, seats=5)
+    assert (claim.tasks, claim.routeless, claim.unavailable) == ((), (), ())
+    sql.run(f"UPDATE catalog_credential SET cooldown_until = {sql.now()}")
+    assert [task.id for task in steps.claimed(worker)] == [task_id]
+
+
+def test_a_channel_that_rests_gives_way_to_the_next_route_which_is_told(key, image_channel, spare, worker):
+    steps.submitted(key)
+    refused(image_channel, ErrorKind.OVERLOADED, retry_after=600)
+    (task,) = steps.claimed(worker)
+    first, second = Route.objects.order_by("priority").values_list("id", flat=True)
+    assert (task.route_id, task.passed) == (second, ((first, "cooling down"),))
+
+
+def test_a_disabled_channel_gives_way_to_the_next_route_which_is_told(key, image_channel, spare, worker):
+    steps.submitted(key)
+    refused(image_channel, ErrorKind.AUTH)
+    (task,) = steps.claimed(worker)
+    first, second = Route.objects.order_by("priority").values_list("id", flat=True)
+    assert (task.route_id, task.passed) == (second, ((first, "disabled"),))
+
+
+def test_each_task_of_a_claim_knows_its_own_passed_routes(key, image_channel, spare, worker):
+    Channel.objects.filter(pk=image_channel.pk).update(max_running=1)
+    steps.submitted_many(key, 2)
+    first, second = Route.objects.order_by("priority").values_list("id", flat=True)
+    assert {(task.route_id, task.passed) for task in steps.claimed(worker)} == {
+        (first, ()),
+        (second, ((first, "busy"),)),
+    }
+
+
+def test_tasks_whose_channels_are_all_disabled_are_reported(key, image_model, image_channel, spare, worker):
+    task_id = steps.submitted(key)
+    refused(image_channel, ErrorKind.AUTH)
+    rest(spare)
+    assert queue.claim(worker, seats=5).unavailable == ()
+    refused(spare, ErrorKind.QUOTA_EXHAUSTED)
+    claim = queue.claim(worker, seats=5)
+    assert (claim.tasks, claim.routeless) == ((), ())
+    assert claim.unavailable == ((key.id, Task.objects.get(id=task_id).open_routes_id),)
+
+
+def test_a_route_that_is_gone_does_not_make_a_disabled_channel_usable(key, image_model, image_channel, spare, worker):
+    steps.submitted(key)
+    Route.objects.filter(channel=image_channel).delete()
+    refused(spare, ErrorKind.AUTH)
+    assert queue.claim(worker, seats=5).unavailable
+
+
+def test_a_channel_without_any_credential_is_not_disabled(key, image_model, image_channel, worker):
+    steps.submitted(key)
+    credential_of(image_channel).delete()
+    assert len(steps.claimed(worker)) == 1
+
+
+def test_a_second_credential_keeps_a_channel_in_use(key, image_model, image_channel, worker):
+    steps.submitted_many(key, 2)
+    first = credential_of(image_channel)
+    second = add_credential(image_channel, "the-second-credential-5678")
+    health.refused(image_channel.pk, first.pk, UpstreamError(ErrorKind.AUTH, "No."))
+    assert len(steps.claimed(worker, seats=1)) == 1
+    health.refused(image_channel.pk, second.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
+    assert steps.claimed(worker) == ()

@@ -1,0 +1,65 @@
+"""How channels and their credentials stand now, in words for the operator: admin, `doctor`, `load_catalog`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from catalog.models import Channel, ChannelHealth, Credential
+
+
+def of_channel(channel: Channel, now: datetime) -> str:
+    """One line; reads `health` and `credentials`, which a list fetches beforehand."""
+    rows = list(channel.credentials.all())
+    disabled = [row for row in rows if row.disabled_at]
+    if rows and len(disabled) == len(rows):
+        latest = max(disabled, key=lambda row: row.disabled_at or now)
+        return f"disabled since {told(latest.disabled_at)}: {reason(latest)}"
+    if until := cooling_until(channel, [row for row in rows if not row.disabled_at], now):
+        return f"cooling down until {told(until)}"
+    return f"ok, {len(disabled)} of {len(rows)} credentials disabled" if disabled else "ok"
+
+
+def cooling_until(channel: Channel, enabled: Sequence[Credential], now: datetime) -> datetime | None:
+    """When a channel that rests now may be used again: after its own cool-down, and its first credential's."""
+    health: ChannelHealth | None = getattr(channel, "health", None)
+    ends = [health.cooldown_until] if health and health.cooldown_until else []
+    of_credentials = [row.cooldown_until for row in enabled if row.cooldown_until and row.cooldown_until > now]
+    if enabled and len(of_credentials) == len(enabled):
+        ends.append(min(of_credentials))
+    return max((end for end in ends if end > now), default=None)
+
+
+def last_fault(channel: Channel) -> str:
+    """What the channel itself last did wrong, and how many paid calls it left without an answer."""
+    health: ChannelHealth | None = getattr(channel, "health", None)
+    if health is None:
+        return "none"
+    return f"{health.last_kind} at {told(health.last_at)}; {health.unknown_total} paid calls with unknown outcome"
+
+
+def of_credential(row: Credential, now: datetime) -> str:
+    """One line."""
+    if row.disabled_at is not None:
+        by = "by itself" if row.probe_at else "by an operator"
+        return f"disabled {by}"
+    if row.cooldown_until and row.cooldown_until > now:
+        return "cools down"
+    return "in use"
+
+
+def disabled(row: Credential) -> str:
+    """A disabled credential: since when and why."""
+    return f"credential {row} is disabled since {told(row.disabled_at)}: {reason(row)}"
+
+
+def advice(row: Credential) -> str:
+    """What to do about a disabled credential."""
+    probed = f"it is probed again at {told(row.probe_at)}; or " if row.probe_at else ""
+    return f"{probed}enable it in the admin, or store a new one"
+
+
+def reason(row: Credential) -> str:
+    return row.reason or "by an operator"
+
+
+def told(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "–"

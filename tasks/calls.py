@@ -1,7 +1,8 @@
 """Step 8, the record of paid calls: the intent is committed before the call, the handle right after it.
 
 The intent is fenced by the task's attempt. The handle is stored even when the fence has moved on: losing it would lose
-a job that was paid for.
+a job that was paid for. Where a protocol has no count an attempt buys with several calls, told apart by their position;
+a finished one is kept as a handle until the last of them has ended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,15 +28,19 @@ class Intent:
     credential_id: int | None
     target: Target
     request_digest: str
+    passed: Sequence[tuple[int, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCall:
-    """An accepted call that wants a poll. `attempt` is the task's fence now; `is_late` follows an ended task."""
+    """An accepted call that wants a poll. `attempt` is the task's fence now, `bought_in` the attempt that bought it,
+    beside so many `siblings`; `is_late` follows an ended task."""
 
     id: int
     task_id: str
     attempt: int
+    bought_in: int
+    siblings: int
     channel_id: int | None
     credential_id: int | None
     target: Target
@@ -60,12 +65,13 @@ class Reschedule:
     progress: int | None = None
 
 
-def intend(intent: Intent) -> int | None:
-    """Commit the intent; None if the task has been taken over or ended: then do not call."""
+def intend(intent: Intent, count: int = 1) -> tuple[int, ...]:
+    """Commit the intent of so many equal calls, and return their ids; empty if the task has been taken over or ended:
+    then do not call."""
     with transaction.atomic():
         lock_tasks([intent.task_id])
         rows = sql.fetch(
-            INTEND.format(now=sql.now()),
+            INTEND.format(now=sql.now(), rows=sql.rows("position bigint")),
             [
                 intent.task_id,
                 intent.attempt,
@@ -75,33 +81,45 @@ def intend(intent: Intent) -> int | None:
                 intent.route_id,
                 sql.document_parameter(asdict(intent.target)),
                 intent.request_digest,
+                sql.document_parameter([list(each) for each in intent.passed]) if intent.passed else None,
+                sql.pack({"position": position} for position in range(count)),
                 intent.task_id,
                 intent.attempt,
                 intent.worker_id,
             ],
         )
-    return rows[0][0] if rows else None
+    return tuple(sorted(row[0] for row in rows))
 
 
 INTEND = """
 INSERT INTO tasks_call (task_id, attempt, position, worker_id, channel_id, credential_id, route_id, target,
-    request_digest, state, faults, copy_faults, created_at)
-SELECT %s, %s, 0, %s, %s, %s, %s, %s, %s, 'intent', 0, 0, {now}
+    request_digest, passed, state, faults, copy_faults, created_at)
+SELECT %s, %s, r.position, %s, %s, %s, %s, %s, %s, %s, 'intent', 0, 0, {now} FROM {rows}
 WHERE EXISTS (SELECT 1 FROM tasks_task WHERE id = %s AND attempt = %s AND worker_id = %s AND status = 'running')
 RETURNING id
 """
 
 
-def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float) -> bool:
-    """Store the provider's handle; True if the task still waits for it.
+def reference(task_id: str, attempt: int, position: int) -> str:
+    """Our own name for a call, unique for ever."""
+    return f"{task_id}-{attempt}-{position}"
+
+
+ACCEPT = """
+UPDATE tasks_call SET handle = %s, answered_at = {now}, ended_at = NULL, next_poll_at = {later},
+    worker_id = COALESCE(%s, worker_id), state = CASE state WHEN 'intent' THEN 'accepted' ELSE 'late' END
+WHERE id = %s AND state IN ('intent', 'unknown', 'late') RETURNING state
+"""
+
+
+def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float, worker_id: str | None = None) -> bool:
+    """Store the provider's handle; True if the task still waits for it. The given worker takes the call over.
 
     Where the task has ended meanwhile the call is late: it is followed all the same, and booked as our loss.
     """
     rows = sql.fetch(
-        f"UPDATE tasks_call SET handle = %s, answered_at = {sql.now()}, ended_at = NULL, "
-        f"next_poll_at = {sql.later('%s')}, state = CASE state WHEN 'intent' THEN 'accepted' ELSE 'late' END "
-        "WHERE id = %s AND state IN ('intent', 'unknown', 'late') RETURNING state",
-        [sql.document_parameter(dict(handle)), poll_after, call_id],
+        ACCEPT.format(now=sql.now(), later=sql.later("%s")),
+        [sql.document_parameter(dict(handle)), poll_after, worker_id, call_id],
     )
     return bool(rows) and rows[0][0] == "accepted"
 
@@ -115,8 +133,53 @@ def close(call_id: int, *, state: str, outcome: Mapping[str, Any], cost_micros: 
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One of the calls that an attempt buys with; `handle` is None until it is accepted."""
+
+    id: int
+    state: str
+    handle: Mapping[str, Any] | None
+
+
+def parts(task_id: str, bought_in: int) -> list[Part]:
+    """The live calls that one attempt of a task bought with, by position."""
+    rows = sql.fetch(
+        "SELECT id, state, handle FROM tasks_call WHERE task_id = %s AND attempt = %s "
+        "AND state IN ('intent', 'accepted') ORDER BY position",
+        [task_id, bought_in],
+    )
+    return [Part(id=call, state=state, handle=sql.as_document(handle)) for call, state, handle in rows]
+
+
+def keep(call_id: int, handle: Mapping[str, Any]) -> None:
+    """A job has ended well while its siblings go on: its handle is now where its result is."""
+    sql.run(
+        f"UPDATE tasks_call SET handle = %s, next_poll_at = {sql.now()}, faults = 0 "
+        "WHERE id = %s AND state IN ('accepted', 'late')",
+        [sql.document_parameter(dict(handle)), call_id],
+    )
+
+
+def drop(call_id: int, task_id: str, *, state: str, outcome: Mapping[str, Any]) -> bool:
+    """Close a call that brought nothing while siblings of it still may; False, and it stays open, where it is the last:
+    then the task ends with it."""
+    with transaction.atomic():
+        lock_tasks([task_id])
+        others = sql.fetch(
+            "SELECT 1 FROM tasks_call c JOIN tasks_call s ON s.task_id = c.task_id AND s.attempt = c.attempt "
+            "AND s.id <> c.id WHERE c.id = %s AND s.state IN ('intent', 'accepted') LIMIT 1",
+            [call_id],
+        )
+        if others:
+            close(call_id, state=state, outcome=outcome)
+    return bool(others)
+
+
 DUE = """
-SELECT c.id, c.task_id, t.attempt, c.channel_id, c.credential_id, c.target, c.handle, c.faults, c.copy_faults,
+SELECT c.id, c.task_id, t.attempt, c.attempt,
+    (SELECT count(*) - 1 FROM tasks_call s WHERE s.task_id = c.task_id AND s.attempt = c.attempt),
+    c.channel_id, c.credential_id, c.target, c.handle, c.faults, c.copy_faults,
     c.state = 'late', t.status = 'running' AND t.deadline_at <= {now}, {age}
 FROM tasks_call c JOIN tasks_task t ON t.id = c.task_id
 WHERE c.worker_id = %s AND c.state IN ('accepted', 'late') AND c.next_poll_at <= {now}
@@ -134,12 +197,14 @@ def due(worker_id: str, *, limit: int) -> list[DueCall]:
     return [_due(*row) for row in sql.fetch(DUE.format(now=sql.now(), age=age), [worker_id, limit])]
 
 
-def _due(call_id: int, task_id: str, attempt: int, *rest: Any) -> DueCall:
+def _due(call_id: int, task_id: str, attempt: int, bought_in: int, siblings: int, *rest: Any) -> DueCall:
     channel, credential, target, handle, faults, copy_faults, late, overdue, age = rest
     return DueCall(
         id=call_id,
         task_id=task_id,
         attempt=attempt,
+        bought_in=bought_in,
+        siblings=siblings,
         channel_id=channel,
         credential_id=credential,
         target=Target(**sql.as_document(target)),

@@ -60,7 +60,7 @@ class Ending:
     status: Literal["succeeded", "failed", "timeout", "canceled"]
     failure: Failure | None = None
     success: Success | None = None
-    call: CallEnd | None = None
+    calls: tuple[CallEnd, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,8 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
         mine = [ending for ending in endings if ending.task_id in ended]
         events.record((row.id, row.key_id, row.status, row.attempt) for row in ended.values())
         _record_success(mine)
-        _end_calls([ending.call for ending in mine if ending.call])
+        _end_calls([call for ending in mine for call in ending.calls])
+        _leave_calls([ending.task_id for ending in mine if ending.from_status == "running"])
         deliveries.owe((row.id, row.callback_url) for row in ended.values() if row.callback_url)
         ledger.close([_closing(ending, ended[ending.task_id]) for ending in mine])
     return frozenset(ended)
@@ -177,6 +178,18 @@ ASSET_COLUMNS = (
 
 def _asset_row(task_id: str, position: int, asset: NewAsset) -> dict[str, Any]:
     return {"task": task_id, "position": position} | {name: getattr(asset, name) for name in ASSET_FIELDS.split(", ")}
+
+
+LEAVE_CALLS = """
+UPDATE tasks_call SET state = 'late' WHERE state IN ('intent', 'accepted') AND task_id IN (SELECT r.id FROM {rows})
+"""
+
+
+def _leave_calls(task_ids: Sequence[str]) -> None:
+    """Calls that did not end with their task are followed as late ones: what they still bring is our loss."""
+    if task_ids:
+        packed = sql.pack({"id": task_id} for task_id in task_ids)
+        sql.run(LEAVE_CALLS.format(rows=sql.rows("id text")), [packed])
 
 
 # A handle that arrived after the caller gave its call up as unknown: the job is there, so it is followed as late.

@@ -1,7 +1,7 @@
 """Tasks that nobody works on: those of dead workers, and our own whose claim or adoption was committed unseen.
 
 What had been bought decides: with a handle polling goes on; without an intent the task is queued again; an intent
-without a handle ends as TASK_OUTCOME_UNKNOWN, because no adapter here can ask its provider by reference.
+without a handle ends as TASK_OUTCOME_UNKNOWN, unless the provider finds the job by our reference.
 """
 
 import logging
@@ -11,22 +11,22 @@ from typing import Any
 
 from common import sql
 from common.logs import bind
-from tasks import leases, lifecycle, queue
+from tasks import calls, leases, lifecycle, queue
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
-from worker import verdicts
+from worker import lookup, verdicts
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
-    """A running task whose job nobody can ask for; `paid` is the call that may have bought it."""
+    """A running task whose job nobody can ask for; `paid` are the calls that may have bought it."""
 
     task_id: str
     attempt: int
     open_routes_id: int
-    paid: int | None
+    paid: tuple[int, ...]
 
 
 def adopt(worker_id: str) -> int:
@@ -35,49 +35,68 @@ def adopt(worker_id: str) -> int:
     if orphans:
         logger.warning("adopted %d tasks of dead or stopped workers", len(orphans))
     decide(
-        Stray(
-            task_id=orphan.task_id,
-            attempt=orphan.attempt,
-            open_routes_id=orphan.open_routes_id,
-            paid=orphan.intents[-1] if orphan.intents else None,
-        )
-        for orphan in orphans
-        if not orphan.accepted
+        worker_id,
+        (
+            Stray(
+                task_id=orphan.task_id,
+                attempt=orphan.attempt,
+                open_routes_id=orphan.open_routes_id,
+                paid=orphan.intents,
+            )
+            for orphan in orphans
+            if not orphan.accepted
+        ),
     )
+    for orphan in orphans:
+        if orphan.accepted:
+            _give_up(orphan.intents)
     return len(orphans)
 
 
-def decide(strays: Iterable[Stray]) -> None:
-    """Back to the queue, or a failed end, in one transaction each."""
+def decide(worker_id: str, strays: Iterable[Stray]) -> None:
+    """Back to the queue, on with a job that its provider knows by our reference, or a failed end."""
     found = list(strays)
     for stray in found:
         with bind(task_id=stray.task_id, attempt=stray.attempt):
             logger.warning("nobody works on this task; %s", "it may have been paid" if stray.paid else "not bought")
     if back := [_back(stray) for stray in found if not stray.paid]:
         queue.requeue(back)
-    if lost := [_unknown(stray, stray.paid) for stray in found if stray.paid]:
-        lifecycle.end(lost)
+    lost = [stray for stray in found if stray.paid and not _is_recovered(worker_id, stray)]
+    if lost:
+        lifecycle.end([_unknown(stray) for stray in lost])
+
+
+def _is_recovered(worker_id: str, stray: Stray) -> bool:
+    recovered = [call_id for call_id in stray.paid if lookup.recover(call_id, worker_id)]
+    if recovered:
+        _give_up(call_id for call_id in stray.paid if call_id not in recovered)
+    return bool(recovered)
+
+
+def _give_up(intents: Iterable[int]) -> None:
+    """Calls without an answer are waited for no longer, since others of their attempt have one."""
+    for call_id in intents:
+        calls.close(call_id, state="unknown", outcome={"kind": "crash"})
 
 
 def _back(stray: Stray) -> Return:
     return Return(task_id=stray.task_id, attempt=stray.attempt, open_routes_id=stray.open_routes_id, is_failure=False)
 
 
-def _unknown(stray: Stray, paid: int) -> Ending:
+def _unknown(stray: Stray) -> Ending:
     return Ending(
         task_id=stray.task_id,
         from_status="running",
         attempt=stray.attempt,
         status="failed",
         failure=verdicts.OUTCOME_UNKNOWN,
-        call=CallEnd(id=paid, state="unknown", outcome={"kind": "crash"}),
+        calls=tuple(CallEnd(id=call, state="unknown", outcome={"kind": "crash"}) for call in stray.paid),
     )
 
 
 WITHOUT_HANDLE = """
-SELECT t.id, t.attempt, t.open_routes_id,
-    (SELECT max(c.id) FROM tasks_call c WHERE c.task_id = t.id AND c.state <> 'refused')
-FROM tasks_task t
+SELECT t.id, t.attempt, t.open_routes_id, c.id
+FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state <> 'refused'
 WHERE t.worker_id = %s AND t.status = 'running'
     AND NOT EXISTS (SELECT 1 FROM tasks_call c WHERE c.task_id = t.id AND c.state = 'accepted')
 """
@@ -90,6 +109,18 @@ SELECT id, task_id, attempt FROM tasks_call WHERE worker_id = %s AND state = 'la
 """
 
 
+def _strays(rows: Iterable[tuple[Any, ...]]) -> list[Stray]:
+    """One a task, from one row a call."""
+    found: dict[str, Stray] = {}
+    for task_id, attempt, routes, call in rows:
+        paid = () if call is None else (call,)
+        before = found.get(task_id)
+        found[task_id] = Stray(
+            task_id=task_id, attempt=attempt, open_routes_id=routes, paid=(before.paid if before else ()) + paid
+        )
+    return list(found.values())
+
+
 class OwnStrays:
     """Finds rows of this worker that none of its threads works on. Seen twice in a row, they are no mere moment
     between a commit and its thread."""
@@ -100,13 +131,13 @@ class OwnStrays:
         self._seen: frozenset[object] = frozenset()
 
     def sweep(self) -> None:
-        tasks = [Stray(task_id=i, attempt=n, open_routes_id=r, paid=c) for i, n, r, c in self._rows(WITHOUT_HANDLE)]
-        calls = self._rows(LATE_WITHOUT_HANDLE)
+        tasks = _strays(self._rows(WITHOUT_HANDLE))
+        late = self._rows(LATE_WITHOUT_HANDLE)
         in_hand = self._in_hand()  # read after the rows: what was being worked on then still is, or has changed them
         strays = {stray for stray in tasks if (stray.task_id, stray.attempt) not in in_hand}
-        unanswered = {call for call, task_id, attempt in calls if (task_id, attempt) not in in_hand}
+        unanswered = {call for call, task_id, attempt in late if (task_id, attempt) not in in_hand}
         before, self._seen = self._seen, frozenset(strays | unanswered)
-        decide(strays & before)
+        decide(self._worker_id, strays & before)
         if lost := unanswered & before:
             packed = sql.pack({"id": call} for call in lost)
             sql.run(UNANSWERED.format(now=sql.now(), rows=sql.rows("id bigint")), [self._worker_id, packed])

@@ -11,7 +11,8 @@ from common.logs import bind
 from tasks import calls, lifecycle
 from tasks.calls import DueCall
 from tasks.lifecycle import CallEnd, Ending
-from worker import delivery, verdicts
+from worker import delivery, gathering, verdicts
+from worker.delivery import Part
 from worker.persistence import insist
 from worker.refusals import described
 
@@ -28,11 +29,21 @@ def is_final(answer: Answer) -> bool:
 
 def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
     """Everything but a result to copy. Returns the calls whose jobs nobody waits for any more: to be cancelled."""
-    live = [(call, answer) for call, answer in answered if not call.is_late]
+    live = [(call, answer) for call, answer in answered if not call.is_late and not one_of_many(call, answer)]
     endings = [ending for call, answer in live if (ending := ending_of(call, answer))]
     ended = insist(lifecycle.end, endings) if endings else frozenset()
     orphaned = [call for call, answer in live if call.task_id in ended and not is_final(answer)]
     return orphaned + [call for call, answer in answered if call.is_late and follow_late(call, answer)]
+
+
+def one_of_many(call: DueCall, answer: Answer) -> bool:
+    """Whether this answer leaves the task to the call's siblings: it has failed and they have not, or it is overdue and
+    one of them has a result."""
+    if not call.siblings:
+        return False
+    if isinstance(answer, UpstreamError) and is_final(answer):
+        return bool(insist(calls.drop, call.id, call.task_id, state="done", outcome=described(answer)))
+    return call.is_overdue and not is_final(answer) and bool(insist(gathering.has_result, call))
 
 
 def ending_of(call: DueCall, answer: Answer) -> Ending | None:
@@ -46,7 +57,7 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
                 attempt=call.attempt,
                 status="failed",
                 failure=verdicts.FAILURES[answer.kind],
-                call=CallEnd(id=call.id, state="done", outcome=described(answer)),
+                calls=(CallEnd(id=call.id, state="done", outcome=described(answer)),),
             )
     if is_final(answer) or not call.is_overdue:
         return None
@@ -56,7 +67,7 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
         attempt=call.attempt,
         status="timeout",
         failure=verdicts.TIMED_OUT,
-        call=CallEnd(id=call.id, state="late", outcome={"kind": "timeout"}),
+        calls=(CallEnd(id=call.id, state="late", outcome={"kind": "timeout"}),),
     )
 
 
@@ -64,7 +75,7 @@ def follow_late(call: DueCall, answer: Answer) -> bool:
     """The task has ended and is never charged; what its job delivers after all is our loss. True: still not over."""
     if isinstance(answer, Done):
         bought = insist(delivery.terms, call)
-        insist(delivery.lose, bought, answer)
+        insist(delivery.lose, bought, Part(call_id=call.id, done=answer, stored=delivery.restored(call.handle)))
     elif is_final(answer) or call.age_seconds > LATE_FOR_SECONDS:
         outcome = described(answer) if isinstance(answer, UpstreamError) else {"kind": "given_up"}
         insist(calls.close, call.id, state="done", outcome=outcome)

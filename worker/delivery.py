@@ -2,11 +2,12 @@
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any
 
-from adapters.base import Adapter, Connection, Done, Output, UpstreamError
+from adapters.base import Adapter, Connection, Done, ErrorKind, Output, UpstreamError
 from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import snapshot
@@ -27,12 +28,35 @@ GIVE_UP_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copied:
-    """What was stored, and why the rest was not; `is_ours` when our storage refused, else the file was unusable."""
+class Part:
+    """What one paid call made: outputs still to be copied, or files of ours where they were kept for its siblings."""
 
-    stored: tuple[NewAsset, ...]
+    call_id: int
+    done: Done
+    stored: tuple[NewAsset, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return self.done.outputs[0].kind if self.done.outputs else self.stored[0].kind
+
+    @property
+    def size(self) -> int:
+        return len(self.done.outputs) + len(self.stored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """What is stored, by call, and why the rest is not; `is_ours` when our storage refused, else a file was unusable.
+    `fresh` was stored just now."""
+
+    by_call: Mapping[int, tuple[NewAsset, ...]]
+    fresh: tuple[NewAsset, ...] = ()
     fault: str = ""
     is_ours: bool = False
+
+    @property
+    def stored(self) -> tuple[NewAsset, ...]:
+        return tuple(asset for assets_ in self.by_call.values() for asset in assets_)
 
     @property
     def failure(self) -> Failure:
@@ -41,11 +65,10 @@ class Copied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bought:
-    """The terms of a finished call: what was asked, at which price, by which call and fence."""
+    """The terms of a finished task: what was asked, at which price, on which route, and its fence."""
 
     task_id: str
     attempt: int
-    call_id: int
     route_id: int | None
     price: Price
     asked_seconds: int | None
@@ -60,38 +83,70 @@ def deliver_now(job: Job, call_id: int, done: Done, connection: Connection) -> N
     bought = Bought(
         task_id=job.task.id,
         attempt=job.task.attempt,
-        call_id=call_id,
         route_id=job.route.id,
         price=job.price,
         asked_seconds=job.request.duration,
     )
+    part = Part(call_id=call_id, done=done)
     try:
-        tries = 0
-        while True:
-            copied = copy(done.outputs, job.adapter, connection)
-            seconds_left = job.seconds_left - GIVE_UP_SECONDS
-            if finish(bought, done, copied, is_last=not copied.is_ours or seconds_left <= 0):
+        for copied, is_last in _copies(job, part, connection):
+            if finish(bought, [part], copied, is_last=is_last):
                 return
-            release_connection()
-            time.sleep(min(verdicts.backoff(tries), seconds_left))
-            tries += 1
     finally:
-        for output in done.outputs:
-            if output.path is not None:
-                output.path.unlink(missing_ok=True)
+        _unlink(done.outputs)
 
 
-def kept(done: Done) -> dict[str, Any]:
-    """The outputs of a finished call as a handle."""
+def staged(job: Job, done: Done, connection: Connection) -> dict[str, Any]:
+    """The handle under which a result waits for its siblings: its URLs, or the files that were made of its bytes.
+    Raises UpstreamError (EMPTY_RESULT) where none of it can be used."""
+    if all(output.url for output in done.outputs):
+        return kept(done)
+    try:
+        for copied, is_last in _copies(job, Part(call_id=0, done=done), connection):
+            if copied.stored and (is_last or not copied.fault):
+                return {"assets": [asdict(asset) for asset in copied.stored], "duration": done.duration}
+            assets.discard(copied.fresh)
+        raise UpstreamError(ErrorKind.EMPTY_RESULT, copied.fault)
+    finally:
+        _unlink(done.outputs)
+
+
+def _copies(job: Job, part: Part, connection: Connection) -> Iterator[tuple[Copied, bool]]:
+    """One try after the other while our storage refuses, and whether it is the last before the deadline."""
+    for tries in count():
+        copied = copy([part], job.adapter, connection)
+        seconds_left = job.seconds_left - GIVE_UP_SECONDS
+        is_last = not copied.is_ours or seconds_left <= 0
+        yield copied, is_last
+        if is_last:
+            return
+        release_connection()
+        time.sleep(min(verdicts.backoff(tries), seconds_left))
+
+
+def _unlink(outputs: Iterable[Output]) -> None:
+    for output in outputs:
+        if output.path is not None:
+            output.path.unlink(missing_ok=True)
+
+
+def kept(done: Done, handle: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The outputs of a finished call as a handle; a job's keeps its name."""
     outputs = [{"index": output.index, "kind": output.kind, "url": output.url} for output in done.outputs]
-    return {"outputs": outputs, "duration": done.duration}
+    name = {"id": handle["id"]} if handle and "id" in handle else {}
+    return {**name, "outputs": outputs, "duration": done.duration}
 
 
 def reread(handle: Mapping[str, Any]) -> Done | None:
-    """The inverse of `kept`; None for a provider's own handle."""
-    if "outputs" not in handle:
-        return None
-    return Done(outputs=tuple(Output(**output) for output in handle["outputs"]), duration=handle["duration"])
+    """The inverse of `kept` and `staged`; None for a provider's own handle."""
+    if "outputs" in handle:
+        return Done(outputs=tuple(Output(**output) for output in handle["outputs"]), duration=handle["duration"])
+    return Done(outputs=(), duration=handle["duration"]) if "assets" in handle else None
+
+
+def restored(handle: Mapping[str, Any]) -> tuple[NewAsset, ...]:
+    """The files that `staged` has kept."""
+    return tuple(NewAsset(**asset) for asset in handle.get("assets", ()))
 
 
 def terms(call: calls.DueCall) -> Bought:
@@ -100,72 +155,86 @@ def terms(call: calls.DueCall) -> Bought:
     return Bought(
         task_id=task.id,
         attempt=call.attempt,
-        call_id=call.id,
         route_id=task.route_id,
         price=Price.frozen(task.price),
         asked_seconds=(task.payload.params or {}).get("duration"),
     )
 
 
-def copy(outputs: Sequence[Output], adapter: Adapter, connection: Connection) -> Copied:
+def copy(parts: Sequence[Part], adapter: Adapter, connection: Connection) -> Copied:
     """Stream each output into storage."""
     release_connection()
-    stored: list[NewAsset] = []
+    by_call = {part.call_id: part.stored for part in parts}
+    fresh: list[NewAsset] = []
     fault = ""
-    for output in outputs:
+    for call_id, output in [(part.call_id, output) for part in parts for output in part.done.outputs]:
         try:
             with adapter.open_output(output, connection) as chunks:
-                stored.append(assets.store(chunks, kind=output.kind))
+                fresh.append(assets.store(chunks, kind=output.kind))
+            by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:
-            return Copied(stored=tuple(stored), fault=str(error), is_ours=True)
+            return Copied(by_call=by_call, fresh=tuple(fresh), fault=str(error), is_ours=True)
         except (UnusableOutput, UpstreamError) as error:
             fault = str(error)
         except Exception as error:
             logger.exception("copying a result broke off")
             fault = repr(error)[:500]
-    return Copied(stored=tuple(stored), fault=fault)
+    return Copied(by_call=by_call, fresh=tuple(fresh), fault=fault)
 
 
-def finish(bought: Bought, done: Done, copied: Copied, *, is_last: bool) -> bool:
+def finish(bought: Bought, parts: Sequence[Part], copied: Copied, *, is_last: bool) -> bool:
     """End the task with what was copied, if that is all of it or this was the last try; else it is deleted again."""
     if not copied.fault:
-        insist(succeed, bought, done, copied)
+        insist(succeed, bought, parts, copied)
         return True
     logger.warning("a result could not be copied: %s", copied.fault)
-    if is_last and any(asset.kind == done.outputs[0].kind for asset in copied.stored):
-        insist(succeed, bought, done, copied)
+    if is_last and any(asset.kind == parts[0].kind for asset in copied.stored):
+        insist(succeed, bought, parts, copied)
         return True
-    assets.discard(copied.stored)
+    assets.discard(copied.stored if is_last else copied.fresh)
     if is_last:
-        insist(give_up, bought, copied)
+        insist(give_up, bought, parts, copied)
     return is_last
 
 
-def succeed(bought: Bought, done: Done, copied: Copied) -> None:
+def succeed(bought: Bought, parts: Sequence[Part], copied: Copied) -> None:
     """Settle and end; a result for a task that has ended meanwhile is our loss."""
     stored = copied.stored
     settlement = pricing.settle(
         bought.price,
         delivered=len(stored),
         asked_seconds=bought.asked_seconds,
-        reported_seconds=done.duration,
+        reported_seconds=parts[0].done.duration,
     )
-    cost = own_cost(bought, settlement, len(stored))
-    outcome = {"kind": "succeeded", "delivered": len(stored), "flags": flags(settlement, copied)}
+    costs = {part.call_id: own_cost(bought, settlement, part.size) for part in parts}
     ending = Ending(
         task_id=bought.task_id,
         from_status="running",
         attempt=bought.attempt,
         status="succeeded",
         success=Success(actual_micros=settlement.actual_micros, seconds=settlement.seconds, assets=stored),
-        call=CallEnd(id=bought.call_id, state="done", outcome=outcome, cost_micros=cost),
+        calls=tuple(
+            CallEnd(
+                id=part.call_id,
+                state="done",
+                outcome=delivered(len(copied.by_call[part.call_id]), flags(settlement, copied)),
+                cost_micros=costs[part.call_id],
+            )
+            for part in parts
+        ),
     )
     if lifecycle.end([ending]) or is_delivered(stored):
         return
     assets.discard(stored)
     if is_over(bought):
         logger.warning("the result came too late")
-        calls.close(bought.call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
+        for call_id, cost in costs.items():
+            calls.close(call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
+
+
+def delivered(files: int, flags: Sequence[str]) -> dict[str, Any]:
+    """The outcome of a call beside whose result the task succeeded; it may have brought nothing usable itself."""
+    return {"kind": "succeeded" if files else "copy_failed", "delivered": files, "flags": list(flags)}
 
 
 def is_delivered(stored: Sequence[NewAsset]) -> bool:
@@ -178,32 +247,35 @@ def is_over(bought: Bought) -> bool:
     return not Task.objects.filter(id=bought.task_id, status="running").exists()
 
 
-def give_up(bought: Bought, copied: Copied) -> None:
+def give_up(bought: Bought, parts: Sequence[Part], copied: Copied) -> None:
     """The result was bought but cannot be had: not charged, and in the operator's books with its cost."""
-    cost = own_cost(bought, Settlement(actual_micros=0, seconds=bought.asked_seconds or 0), bought.price.quantity)
+    unbilled = Settlement(actual_micros=0, seconds=bought.asked_seconds or 0)
     outcome = {"kind": "copy_failed", "message": copied.fault}
+    costs = {part.call_id: own_cost(bought, unbilled, part.size) for part in parts}
     ending = Ending(
         task_id=bought.task_id,
         from_status="running",
         attempt=bought.attempt,
         status="failed",
         failure=copied.failure,
-        call=CallEnd(id=bought.call_id, state="done", outcome=outcome, cost_micros=cost),
+        calls=tuple(CallEnd(id=i, state="done", outcome=outcome, cost_micros=cost) for i, cost in costs.items()),
     )
     if not lifecycle.end([ending]) and is_over(bought):
-        calls.close(bought.call_id, state="lost", outcome=outcome, cost_micros=cost)
+        for call_id, cost in costs.items():
+            calls.close(call_id, state="lost", outcome=outcome, cost_micros=cost)
 
 
-def lose(bought: Bought, done: Done) -> None:
+def lose(bought: Bought, part: Part) -> None:
     """A result that came after the task's end: never charged, our loss, with its cost."""
     settlement = pricing.settle(
         bought.price,
-        delivered=len(done.outputs),
+        delivered=part.size,
         asked_seconds=bought.asked_seconds,
-        reported_seconds=done.duration,
+        reported_seconds=part.done.duration,
     )
-    cost = own_cost(bought, settlement, len(done.outputs))
-    calls.close(bought.call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
+    cost = own_cost(bought, settlement, part.size)
+    calls.close(part.call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
+    assets.discard(part.stored)
 
 
 def own_cost(bought: Bought, settlement: Settlement, delivered: int) -> int | None:

@@ -1,6 +1,6 @@
-"""Step 8: one claimed task meets its provider: intent, the paid call, the handle. Nothing is open during the call.
+"""Step 8: one claimed task on its way to its provider: what it needs is read, and the intent committed.
 
-What a refusal means is for `worker/refusals.py`, what becomes of a result for `worker/delivery.py`.
+The calls themselves are `worker/purchase.py`'s.
 """
 
 import logging
@@ -9,16 +9,16 @@ from collections.abc import Iterable
 
 from django.db import IntegrityError
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
-from common.errors import StorageUnavailable
+from adapters.base import ErrorKind
 from common.logs import bind
 from tasks import calls
 from tasks.inputs import InputGone
 from tasks.models import Call
 from tasks.queue import Claimed
-from worker import channels, delivery, jobs, refusals, verdicts
+from worker import channels, jobs, purchase, refusals, verdicts
 from worker.jobs import Job, RouteGone
-from worker.persistence import insist, release_connection
+from worker.persistence import insist
+from worker.purchase import Purchase
 from worker.verdicts import Verdict
 
 logger = logging.getLogger(__name__)
@@ -107,42 +107,20 @@ class Execution:
             credential_id=credential_id,
             target=job.target,
             request_digest=job.upstream.digest(),
+            passed=job.task.passed,
         )
-        call_id = insist(intend, intent)
-        if call_id is None:
+        call_ids = insist(intend, intent, job.upstream.calls)
+        if not call_ids:
             logger.info("the task was taken over before its paid call")
             return
-        try:
-            pay(job, call_id, connection)
-        except Exception as error:
-            logger.exception("the paid call broke off")
-            insist(refusals.unknown, job.task, call_id, repr(error)[:500])
+        purchase.make(Purchase(job=job, call_ids=call_ids, credential_id=credential_id, connection=connection))
 
 
-def intend(intent: calls.Intent) -> int | None:
-    """The id of the committed intent, also of an earlier try whose commit went unseen; None: do not call."""
+def intend(intent: calls.Intent, count: int) -> tuple[int, ...]:
+    """The ids of the committed intents, also of an earlier try whose commit went unseen; empty: do not call."""
     try:
-        return calls.intend(intent)
+        return calls.intend(intent, count)
     except IntegrityError:
         rows = Call.objects.filter(task_id=intent.task_id, attempt=intent.attempt, state="intent")
         mine = rows.filter(task__attempt=intent.attempt, task__status="running", task__worker_id=intent.worker_id)
-        return mine.values_list("id", flat=True).first()
-
-
-def pay(job: Job, call_id: int, connection: Connection) -> None:
-    """The paid call, and the record of its answer."""
-    release_connection()
-    try:
-        answer = job.adapter.submit(job.upstream, connection)
-    except UpstreamError as error:
-        logger.warning("channel %s answered %s", job.route.channel.name, error)
-        return insist(refusals.refused, job, call_id, error)
-    except StorageUnavailable:  # our own files are read before anything is sent
-        logger.warning("an input could not be read from asset storage")
-        return insist(refusals.unpaid, job.task, call_id, "asset storage is unavailable")
-    match answer:
-        case Accepted():
-            insist(calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
-        case Done():
-            delivery.deliver_now(job, call_id, answer, connection)
-    return None
+        return tuple(mine.order_by("position").values_list("id", flat=True))

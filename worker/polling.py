@@ -15,8 +15,9 @@ from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, Upstrea
 from common.logs import bind
 from tasks import calls
 from tasks.calls import DueCall, Reschedule
-from worker import answers, channels, delivery, verdicts
+from worker import answers, channels, delivery, gathering, verdicts
 from worker.answers import Answer
+from worker.delivery import Part
 from worker.persistence import insist, release_connection
 from worker.seats import Seats
 
@@ -75,19 +76,19 @@ class Polling:
             for call in answers.settle(answered):
                 seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
             for call, answer in answered:
-                if isinstance(answer, Done) and not call.is_late:
+                if isinstance(answer, Done) and not call.is_late and (parts := insist(gathering.parts, call, answer)):
                     copying.add(call.id)
-                    seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, answer)
+                    seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, parts)
         except Exception:
             logger.exception("a poll broke off")
             insist(calls.reschedule, [after_fault(call, LATE_POLL_SECONDS) for call in batch])
         finally:
             self._release(call for call in batch if call.id not in copying)
 
-    def _copy(self, call: DueCall, done: Done) -> None:
+    def _copy(self, call: DueCall, parts: Sequence[Part]) -> None:
         with bind(task_id=call.task_id, attempt=call.attempt):
             try:
-                copy_result(call, done)
+                copy_result(call, parts)
             except Exception:
                 logger.exception("a copy broke off")
                 insist(calls.reschedule, [after_fault(call, LATE_POLL_SECONDS)])
@@ -104,16 +105,24 @@ def seats(table: dict[Channel, Seats], call: DueCall, size: int, name: str) -> S
 
 
 def batches(due: Iterable[DueCall]) -> Iterator[list[DueCall]]:
-    """Calls that are reached in the same way, as many as one poll request of their protocol takes."""
-    groups: dict[tuple[Channel, str, str], list[DueCall]] = {}
+    """Calls that are reached in the same way, with the credential that bought them, as many as one poll takes. Those
+    whose last poll met a fault go in smaller batches and soon alone, so that one job never spoils the polls of others.
+    """
+    groups: dict[tuple[Channel, int | None, str, str, int], list[DueCall]] = {}
     for call in due:
-        key = channel_of(call), call.target.adapter, json.dumps(call.target.options, sort_keys=True)
-        groups.setdefault(key, []).append(call)
-    for (_, protocol, _), group in groups.items():
-        adapter = registry.get(protocol)
+        adapter = registry.get(call.target.adapter)
+        size = batch_size(adapter.poll_batch if adapter else 1, call.faults)
+        options = json.dumps(call.target.options, sort_keys=True)
+        groups.setdefault((channel_of(call), call.credential_id, call.target.adapter, options, size), []).append(call)
+    for (*_, size), group in groups.items():
         rest = iter(group)
-        while batch := list(islice(rest, adapter.poll_batch if adapter else 1)):
+        while batch := list(islice(rest, size)):
             yield batch
+
+
+def batch_size(most: int, faults: int) -> int:
+    """A fifth for each fault in a row: 50, 10, 2, 1."""
+    return max(1, most // (5, 25, 125)[min(faults, 3) - 1]) if faults else most
 
 
 def ask(batch: Sequence[DueCall]) -> list[Answer]:
@@ -150,7 +159,13 @@ def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
     adapter = registry.get(call.target.adapter)
     if adapter is None:
         raise LookupError(f"adapter {call.target.adapter} is not registered any more")
-    return adapter, insist(channels.connection, call.channel_id, call.target, total_timeout=total_timeout)[1]
+    return adapter, insist(
+        channels.connection,
+        call.channel_id,
+        call.target,
+        total_timeout=total_timeout,
+        credential_id=call.credential_id,
+    )[1]
 
 
 def next_poll(call: DueCall, answer: Answer) -> Reschedule | None:
@@ -180,13 +195,13 @@ def after_fault(call: DueCall, delay_seconds: float) -> Reschedule:
     )
 
 
-def copy_result(call: DueCall, done: Done) -> None:
+def copy_result(call: DueCall, parts: Sequence[Part]) -> None:
     """Copy and succeed; a failed copy is tried again with the next poll, which also refreshes the provider's URLs."""
     bought = insist(delivery.terms, call)
     adapter, connection = reach(call, COPY_SECONDS)
-    copied = delivery.copy(done.outputs, adapter, connection)
+    copied = delivery.copy(parts, adapter, connection)
     is_last = call.is_overdue or (not copied.is_ours and call.copy_faults + 1 >= delivery.UNUSABLE_TRIES)
-    if delivery.finish(bought, done, copied, is_last=is_last):
+    if delivery.finish(bought, parts, copied, is_last=is_last):
         return
     again = Reschedule(
         call_id=call.id,

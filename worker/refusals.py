@@ -2,10 +2,12 @@
 
 import logging
 import random
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from adapters.base import UpstreamError
-from catalog import snapshot
+from adapters.base import ErrorKind, UpstreamError
+from catalog import health, snapshot
 from common import sql
 from tasks import calls, lifecycle, queue, route_sets
 from tasks.lifecycle import CallEnd, Ending, Failure
@@ -13,37 +15,98 @@ from tasks.models import Call
 from tasks.queue import Claimed, Return
 from worker import verdicts
 from worker.jobs import Job
+from worker.persistence import insist
 from worker.verdicts import Spoiled, Verdict
 
 logger = logging.getLogger(__name__)
+# Another credential of the same channel may be taken where this one was not.
+OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
 
 
-def refused(job: Job, call_id: int, error: UpstreamError) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """A paid call that brought nothing: the provider's `error`, or a fault of ours: `unpaid` before anything was sent,
+    `broken` so that nobody knows."""
+
+    call_id: int
+    credential_id: int | None = None
+    error: UpstreamError | None = None
+    unpaid: str = ""
+    broken: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the provider may have taken it all the same."""
+        return bool(self.broken) or (self.error is not None and self.error.maybe_accepted)
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """As the operator sees it."""
+        if self.error is not None:
+            return described(self.error)
+        return {"kind": "broken" if self.broken else "unpaid", "message": self.broken or self.unpaid}
+
+
+def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
+    """What the missed calls of one execution mean. Beside others that were accepted each is simply closed; else the one
+    whose outcome is open decides for all, because then nothing may be bought again."""
+    if has_others:
+        for miss in misses:
+            insist(one_of_many, job.task, miss)
+        return
+    decisive = next((miss for miss in misses if miss.is_open), misses[0])
+    for miss in misses:
+        if miss is not decisive:
+            insist(calls.close, miss.call_id, state="unknown" if miss.is_open else "refused", outcome=miss.outcome)
+    if decisive.error is not None:
+        insist(refused, job, decisive, decisive.error)
+    elif decisive.broken:
+        insist(unknown, job.task, decisive)
+    else:
+        insist(unpaid, job.task, decisive)
+
+
+def one_of_many(task: Claimed, miss: Miss) -> None:
+    """The task goes on with the calls that were accepted; where those have failed meanwhile it fails."""
+    state: Literal["unknown", "refused"] = "unknown" if miss.is_open else "refused"
+    if not calls.drop(miss.call_id, task.id, state=state, outcome=miss.outcome):
+        failure = verdicts.OUTCOME_UNKNOWN if miss.is_open else verdicts.NO_USABLE_RESULT
+        fail(task, failure, CallEnd(id=miss.call_id, state=state, outcome=miss.outcome))
+
+
+def refused(job: Job, miss: Miss, error: UpstreamError) -> None:
     """The provider refused, or its answer was lost: fail, try another route, or wait."""
     task = job.task
-    earlier = spoiled_calls(task.id, before=call_id)
+    earlier = spoiled_calls(task.id, before=task.attempt)
     verdict = verdicts.of_submit(error, earlier=earlier, may_buy_again=job.route.resubmit_ambiguous)
-    outcome = described(error)
     if verdict.step == "fail":
-        fail(task, verdict.failure, CallEnd(id=call_id, state=verdict.call_state, outcome=outcome))
+        fail(task, verdict.failure, CallEnd(id=miss.call_id, state=verdict.call_state, outcome=miss.outcome))
         return
-    calls.close(call_id, state=verdict.call_state, outcome=outcome)
+    calls.close(miss.call_id, state=verdict.call_state, outcome=miss.outcome)
     if verdict.step == "again":
         requeue(task, task.open_routes_id, verdict.delay_seconds)
+    elif has_other_credential(job, miss, error):
+        requeue(task, task.open_routes_id, 0.0, is_failure=False)
     else:
         leave_route(task, verdict)
 
 
-def unpaid(task: Claimed, call_id: int, reason: str) -> None:
+def has_other_credential(job: Job, miss: Miss, error: UpstreamError) -> bool:
+    """Whether the same route may be taken at once with another credential than the one that was refused."""
+    if error.kind not in OF_CREDENTIAL or miss.credential_id is None:
+        return False
+    return health.has_other_credential(job.route.channel.id, miss.credential_id)
+
+
+def unpaid(task: Claimed, miss: Miss) -> None:
     """A fault of ours before anything was sent: the task waits and is tried again with the same routes."""
-    calls.close(call_id, state="refused", outcome={"kind": "unpaid", "message": reason})
+    calls.close(miss.call_id, state="refused", outcome=miss.outcome)
     requeue(task, task.open_routes_id, verdicts.backoff(task.requeues))
 
 
-def unknown(task: Claimed, call_id: int, reason: str) -> None:
+def unknown(task: Claimed, miss: Miss) -> None:
     """Nobody knows whether the provider took it: never bought again, not charged, listed for the operator."""
-    outcome = {"kind": "broken", "message": reason}
-    fail(task, verdicts.OUTCOME_UNKNOWN, CallEnd(id=call_id, state="unknown", outcome=outcome))
+    fail(task, verdicts.OUTCOME_UNKNOWN, CallEnd(id=miss.call_id, state="unknown", outcome=miss.outcome))
 
 
 def leave_route(task: Claimed, verdict: Verdict) -> None:
@@ -85,24 +148,27 @@ def requeue(task: Claimed, open_routes_id: int, delay_seconds: float, *, is_fail
     queue.requeue([back])
 
 
-def fail(task: Claimed, failure: Failure, call: CallEnd | None = None) -> None:
-    """The task fails; where it has ended or moved on meanwhile, only the call is closed."""
+def fail(task: Claimed, failure: Failure, *ended: CallEnd) -> None:
+    """The task fails; where it has ended or moved on meanwhile, only the calls are closed."""
     ending = Ending(
-        task_id=task.id, from_status="running", attempt=task.attempt, status="failed", failure=failure, call=call
+        task_id=task.id, from_status="running", attempt=task.attempt, status="failed", failure=failure, calls=ended
     )
-    if not lifecycle.end([ending]) and call is not None:
-        calls.close(call.id, state=call.state, outcome=call.outcome or {})
+    if not lifecycle.end([ending]):
+        for call in ended:
+            calls.close(call.id, state=call.state, outcome=call.outcome or {})
 
 
 def spoiled_calls(task_id: str, *, before: int | None = None) -> list[Spoiled]:
-    """The task's refused and lost calls, in order; only those before the given call."""
-    rows = Call.objects.filter(task_id=task_id, state__in=["refused", "unknown"]).order_by("id")
+    """The task's attempts that were refused or lost, in order, each by the call that decided; only those before the
+    given attempt."""
+    rows = Call.objects.filter(task_id=task_id, state__in=["refused", "unknown"]).order_by("attempt", "-state", "id")
     if before is not None:
-        rows = rows.filter(id__lt=before)
-    return [
-        Spoiled(route_id=route, kind=(sql.as_document(outcome) or {}).get("kind", ""))
-        for route, outcome in rows.values_list("route_id", "outcome")
-    ]
+        rows = rows.filter(attempt__lt=before)
+    decisive: dict[int, Spoiled] = {}
+    for attempt, route, outcome in rows.values_list("attempt", "route_id", "outcome"):
+        kind = (sql.as_document(outcome) or {}).get("kind", "")
+        decisive.setdefault(attempt, Spoiled(route_id=route, kind=kind))
+    return list(decisive.values())
 
 
 def described(error: UpstreamError) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_every_line_about_a_task_names_it_and_its_attempt(start_worker, key, cre
     start_worker()
     ended(picture(key, "a fox [moderated]"), picture(key, "a hen [reset]"), picture(key, "an owl [rate-limited=1]"))
     lines = [json.loads(line) for line in crew.logs().splitlines()]
-    about = [line for line in lines if line["logger"] in ("worker.execution", "worker.refusals", "worker.delivery")]
+    about = [line for line in lines if line["logger"] in ("worker.purchase", "worker.refusals", "worker.delivery")]
     assert len(about) >= 3
     assert all(line["task_id"].startswith("task_") and line["attempt"] >= 1 for line in about)
 

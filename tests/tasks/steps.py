@@ -109,7 +109,7 @@ def ending(task: Claimed, status: str, *, call: CallEnd | None = None, **changes
         given["success"] = success()
     elif status in ("failed", "timeout"):
         given["failure"] = FAILURE
-    return Ending(**{**given, "call": call, **changes})
+    return Ending(**{**given, "calls": (call,) if call else (), **changes})
 
 
 def end(task: Claimed, status: str = "succeeded", **changes: Any) -> bool:
@@ -137,8 +137,7 @@ def intent(task: Claimed, worker_id: str, **changes: Any) -> Intent:
 
 def intended(task: Claimed, worker_id: str) -> int:
     """The id of the call whose intent is committed."""
-    call_id = calls.intend(intent(task, worker_id))
-    assert call_id is not None
+    (call_id,) = calls.intend(intent(task, worker_id))
     return call_id
 
 

@@ -30,7 +30,7 @@ def test_an_intent_is_the_record_of_what_will_be_bought(task, worker, image_chan
     target = Target(
         adapter="a", base_url="https://x/v1", upstream_model="m", capabilities={"max_n": 2}, options={"o": [1, None]}
     )
-    call_id = calls.intend(
+    (call_id,) = calls.intend(
         steps.intent(task, worker, target=target, channel_id=image_channel.pk, request_digest="e" * 64)
     )
     call = Call.objects.get(id=call_id)
@@ -49,22 +49,22 @@ def test_an_attempt_buys_once(task, worker):
 @pytest.mark.parametrize("status", ["succeeded", "failed", "timeout"])
 def test_nothing_is_bought_for_an_ended_task(task, worker, status):
     steps.end(task, status)
-    assert calls.intend(steps.intent(task, worker)) is None
+    assert calls.intend(steps.intent(task, worker)) == ()
     assert not Call.objects.exists()
 
 
 def test_nothing_is_bought_for_a_returned_task(task, worker):
     queue.requeue([Return(task_id=task.id, attempt=1, open_routes_id=task.open_routes_id)])
-    assert calls.intend(steps.intent(task, worker)) is None
+    assert calls.intend(steps.intent(task, worker)) == ()
 
 
 @pytest.mark.parametrize("attempt", [0, 2])
 def test_nothing_is_bought_with_another_attempt(task, worker, attempt):
-    assert calls.intend(steps.intent(task, worker, attempt=attempt)) is None
+    assert calls.intend(steps.intent(task, worker, attempt=attempt)) == ()
 
 
 def test_nothing_is_bought_by_another_worker(task, other_worker):
-    assert calls.intend(steps.intent(task, other_worker)) is None
+    assert calls.intend(steps.intent(task, other_worker)) == ()
 
 
 def test_an_accepted_call_has_a_handle_and_a_next_poll(task, worker):

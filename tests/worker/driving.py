@@ -97,7 +97,9 @@ def beside(job: Callable[[], object]) -> threading.Thread:
 
 
 def hurry() -> None:
-    """Every wait is over: nothing of what a task or a poll waits for is left to the clock."""
+    """Every wait is over: nothing of what a task, a poll or a channel waits for is left to the clock."""
+    sql.run("UPDATE catalog_credential SET cooldown_until = NULL")
+    sql.run("UPDATE catalog_channelhealth SET cooldown_until = NULL")
     sql.run("UPDATE tasks_task SET not_before = NULL WHERE status = 'queued'")
     sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.now()} WHERE next_poll_at > {sql.now()}")
 
@@ -114,6 +116,7 @@ class Shift:
         claim = queue.claim(self.id, seats=100)
         self.execution.take(claim.tasks)
         janitor.end_routeless(claim.routeless)
+        janitor.end_unavailable(claim.unavailable)
         return claim.tasks
 
     def execute(self) -> int:

@@ -10,7 +10,8 @@ from tests.worker.driving import Shift, at_provider, call, film, hurry, picture,
 from tools.children import wait_until
 from worker import channels, jobs, polling, verdicts
 from worker.adoption import OwnStrays
-from worker.execution import pay
+from worker.delivery import Part
+from worker.purchase import Purchase, make
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -77,7 +78,8 @@ def test_the_former_workers_copy_is_thrown_away(shift, other, key, sandbox):
     (due,) = calls.due(other.id, limit=9)
     steps.silence(other.id)
     shift.sweep()
-    polling.copy_result(due, polling.ask([due])[0])
+    (done,) = polling.ask([due])
+    polling.copy_result(due, [Part(call_id=due.id, done=done)])
     assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
     assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["jobs"] == 1
@@ -100,7 +102,8 @@ def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, san
     steps.silence(other.id)
     shift.sweep()
     job = jobs.load(claimed)
-    pay(job, call_id, channels.connection(job.route.channel.id, job.target, total_timeout=5)[1])
+    credential_id, connection = channels.connection(job.route.channel.id, job.target, total_timeout=5)
+    make(Purchase(job=job, call_ids=[call_id], credential_id=credential_id, connection=connection))
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
     assert call(task_id).state == "lost"
 

@@ -55,7 +55,7 @@ def test_an_overdue_film_that_is_not_done_times_out_and_is_cancelled(shift, key,
 
 def test_a_job_that_cannot_be_cancelled_is_followed_and_booked_as_our_loss(shift, key):
     ChannelModel.objects.filter(model__modality="video").update(cost={"720p": "0.03"})
-    task_id = film(key, "a fox runs [late=0.5]")
+    task_id = film(key, "a fox runs [late=2]")
     shift.execute()
     wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
     overdue(task_id)
@@ -68,7 +68,7 @@ def test_a_job_that_cannot_be_cancelled_is_followed_and_booked_as_our_loss(shift
 
 
 def test_a_late_failure_ends_the_following(shift, key):
-    task_id = film(key, "a fox runs [fail][late=0.3]")
+    task_id = film(key, "a fox runs [fail][late=2]")
     shift.execute()
     wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
     overdue(task_id)

@@ -78,12 +78,19 @@ def test_a_failed_tls_handshake_goes_to_the_next_route(shift, key, spare, hangin
     assert channels_of(task_id) == ["studio", "spare"]
 
 
-@pytest.mark.parametrize("change", [{"disabled_at": "2026-01-01T00:00:00Z"}, {"ciphertext": "unreadable"}])
-def test_a_channel_without_a_usable_credential_is_passed_over(shift, key, spare, change):
-    Credential.objects.filter(channel__name="studio").update(**change)
+def test_a_channel_whose_credential_nobody_can_open_is_left(shift, key, spare):
+    Credential.objects.filter(channel__name="studio").update(ciphertext="unreadable")
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["studio", "spare"]
+
+
+def test_a_channel_without_an_enabled_credential_is_passed_over(shift, key, spare):
+    Credential.objects.filter(channel__name="studio").update(disabled_at="2026-01-01T00:00:00Z")
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["spare"]
+    assert [reason for _, reason in call(task_id).passed] == ["disabled"]
 
 
 @pytest.mark.parametrize("word", ["[reset]", "[garbage]", "[status=500]", "[status=502]", "[status=504]"])

@@ -1,0 +1,69 @@
+"""Jobs that a provider did take although its answer was lost: attached, or bought again."""
+
+from collections.abc import Callable
+
+import pytest
+import requests
+
+from tasks import retries, unknown
+from tasks.models import Task
+from tests.tasks import steps
+from tests.worker.driving import call, end_of, film, task
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("video_model")]
+
+
+def unknown_film(shift, key, prompt: str) -> str:
+    task_id = film(key, prompt)
+    shift.execute()
+    assert end_of(task_id) == "TASK_OUTCOME_UNKNOWN"
+    return task_id
+
+
+def job_at(sandbox) -> str:
+    """What an operator finds in the provider's console."""
+    url = f"{sandbox.url}/ark/api/v3/contents/generations/tasks"
+    (job,) = requests.get(url, headers={"Authorization": "Bearer any"}, timeout=10).json()["items"]
+    return str(job["id"])
+
+
+def test_an_attached_job_is_delivered_and_charged_once(shift, key, sandbox):
+    lost = unknown_film(shift, key, "a fox runs [garbage]")
+    new_id = retries.attach(call(lost).pk, job_at(sandbox), by="ada")
+    shift.sweep()
+    assert shift.work(new_id) == "succeeded"
+    assert (task(new_id).actual_micros, task(lost).actual_micros) == (200_000, 0)
+    assert sandbox.audit()["jobs"] == 1
+    assert not unknown.open_calls()
+
+
+def test_a_wrong_id_ends_without_a_charge(shift, key, sandbox):
+    lost = unknown_film(shift, key, "a fox runs [garbage]")
+    new_id = retries.attach(call(lost).pk, "cgt-19700101000000-nobody", by="ada")
+    shift.sweep()
+    assert shift.work(new_id) == "TASK_UPSTREAM_ERROR"
+    assert task(new_id).actual_micros == 0
+
+
+def test_a_retry_buys_it_again_and_succeeds(shift, key, sandbox, bought_again):
+    bought_again.add("a fox runs [garbage=1]")
+    lost = unknown_film(shift, key, "a fox runs [garbage=1]")
+    assert shift.work(retries.retry(lost, by="ada")) == "succeeded"
+    assert task(lost).status == "failed"
+
+
+def test_of_operators_at_once_one_settles_the_call(shift, key, sandbox):
+    lost = unknown_film(shift, key, "a fox runs [garbage]")
+    call_id, job = call(lost).pk, job_at(sandbox)
+    wishes = [lambda: retries.attach(call_id, job, by="ada"), lambda: retries.mark_lost(call_id, by="bob")] * 2
+    granted = steps.at_once([lambda wish=wish: is_granted(wish) for wish in wishes])
+    assert sum(granted) == 1
+    assert Task.objects.filter(retry_of=lost).count() == (call(lost).outcome["resolved"] == "attached")
+
+
+def is_granted(wish: Callable[[], object]) -> bool:
+    try:
+        wish()
+    except unknown.Refused:
+        return False
+    return True

@@ -1,0 +1,61 @@
+"""Where a provider finds a job by our reference: asked after a paid call whose answer, or whose worker, was lost."""
+
+import logging
+import time
+from collections.abc import Sequence
+
+from adapters import registry
+from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
+from tasks import calls, params
+from tasks.models import Call
+from worker import channels
+from worker.persistence import insist, release_connection
+
+logger = logging.getLogger(__name__)
+WAITS_SECONDS: Sequence[float] = (0.0, 1.0, 3.0)
+ASK_SECONDS = 20.0
+
+
+def after(error: UpstreamError, adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
+    """The job that an ambiguous call did buy, where the protocol can tell; None leaves the outcome open."""
+    return ask(adapter, upstream, connection) if error.maybe_accepted else None
+
+
+def ask(adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
+    """The job of `connection.reference`, asked for a few times, since lists lag; None proves nothing."""
+    if adapter.submit_safety != "lookup":
+        return None
+    for wait in WAITS_SECONDS:
+        time.sleep(wait)
+        try:
+            if found := adapter.find(upstream, connection):
+                return found
+        except UpstreamError as error:
+            logger.warning("a job could not be looked up: %s", error)
+    return None
+
+
+def recover(call_id: int, worker_id: str) -> bool:
+    """Whether the call of a dead worker did buy a job, which this worker follows from now on."""
+    call = Call.objects.select_related("task__payload").get(id=call_id)
+    if call.state != Call.State.INTENT:
+        return False
+    target = Target(**call.target)
+    adapter = registry.get(target.adapter)
+    if adapter is None or adapter.submit_safety != "lookup":
+        return False
+    request = params.load(call.task.modality, call.task.payload.params or {})
+    _, connection = channels.connection(
+        call.channel_id,
+        target,
+        total_timeout=ASK_SECONDS,
+        credential_id=call.credential_id,
+        reference=calls.reference(call.task_id, call.attempt, call.position),
+    )
+    release_connection()
+    found = ask(adapter, adapter.build(request, target), connection)
+    if found is None:
+        return False
+    insist(calls.accept, call_id, found.handle, poll_after=found.poll_after, worker_id=worker_id)
+    logger.warning("call %d of a dead worker was found at the provider by its reference", call_id)
+    return True

@@ -1,0 +1,102 @@
+"""Step 8, the paid calls themselves: one, or several side by side where a protocol has no count.
+
+Each call's answer is recorded by the thread that made it, before anything else happens.
+"""
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from adapters.base import Accepted, Connection, Done, UpstreamError
+from catalog import health
+from common.errors import StorageUnavailable
+from common.logs import bind
+from tasks import calls
+from worker import delivery, lookup, refusals
+from worker.jobs import Job
+from worker.persistence import insist, release_connection
+from worker.refusals import Miss
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """The paid calls of one execution, by position, their intents committed."""
+
+    job: Job
+    call_ids: Sequence[int]
+    credential_id: int | None
+    connection: Connection
+
+
+def make(purchase: Purchase) -> None:
+    """All the calls, and then what those mean that brought nothing."""
+    misses: list[Miss] = []
+    threads = [
+        threading.Thread(target=_apart, args=(purchase, position, misses), name="paid call", daemon=True)
+        for position in range(1, len(purchase.call_ids))
+    ]
+    for thread in threads:
+        thread.start()
+    pay(purchase, 0, misses)
+    for thread in threads:
+        thread.join()
+    if misses:
+        misses.sort(key=lambda miss: miss.call_id)
+        refusals.judge(purchase.job, misses, has_others=len(misses) < len(purchase.call_ids))
+
+
+def _apart(purchase: Purchase, position: int, misses: list[Miss]) -> None:
+    task = purchase.job.task
+    try:
+        with bind(task_id=task.id, attempt=task.attempt):
+            pay(purchase, position, misses)
+    finally:
+        release_connection()
+
+
+def pay(purchase: Purchase, position: int, misses: list[Miss]) -> None:
+    """One call and the record of its answer; what brought nothing is added to `misses`."""
+    task, call_id = purchase.job.task, purchase.call_ids[position]
+    connection = replace(purchase.connection, reference=calls.reference(task.id, task.attempt, position))
+    try:
+        answer = submit(purchase, connection)
+        record(purchase, call_id, answer, connection)
+    except UpstreamError as error:
+        misses.append(Miss(call_id=call_id, credential_id=purchase.credential_id, error=error))
+    except StorageUnavailable:  # our own files are read before anything is sent
+        logger.warning("an input could not be read from asset storage")
+        misses.append(Miss(call_id=call_id, unpaid="asset storage is unavailable"))
+    except Exception as error:
+        logger.exception("the paid call broke off")
+        misses.append(Miss(call_id=call_id, broken=repr(error)[:500]))
+
+
+def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
+    """The provider's answer; the channel's health hears of it. Raises UpstreamError, StorageUnavailable."""
+    job = purchase.job
+    channel = job.route.channel
+    release_connection()
+    try:
+        answer = job.adapter.submit(job.upstream, connection)
+    except UpstreamError as error:
+        logger.warning("channel %s answered %s", channel.name, error)
+        insist(health.refused, channel.id, purchase.credential_id, error)
+        found = lookup.after(error, job.adapter, job.upstream, connection)
+        if found is None:
+            raise
+        return found
+    insist(health.succeeded, channel.id, purchase.credential_id)
+    return answer
+
+
+def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection: Connection) -> None:
+    """The handle is stored; a result that came with the answer is delivered, or kept until its siblings have ended."""
+    if isinstance(answer, Accepted):
+        insist(calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
+    elif len(purchase.call_ids) == 1:
+        delivery.deliver_now(purchase.job, call_id, answer, connection)
+    else:
+        insist(calls.accept, call_id, delivery.staged(purchase.job, answer, connection), poll_after=0.0)

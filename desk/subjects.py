@@ -1,6 +1,9 @@
 """What commands are about: accounts and keys found by argument, and everything shown as an answer."""
 
+import re
+
 from django.core.management.base import CommandError
+from django.db.models import Q
 
 from accounts.models import Account, ApiKey
 from common import money
@@ -23,6 +26,19 @@ def key(argument: str, key_id: object) -> ApiKey:
     if found is None:
         raise CommandError(f"{argument}: there is no key {key_id}")
     return found
+
+
+def named_key(argument: str, name: object) -> ApiKey:
+    """The key of that name or id, with its account. Raises CommandError, also where several keys are meant."""
+    given = text(argument, name, at_most=200)
+    is_id = re.fullmatch(r"[0-9]{1,18}", given) is not None
+    meant = Q(name=given) | Q(pk=int(given)) if is_id else Q(name=given)
+    found = list(ApiKey.objects.filter(meant).select_related("account")[:2])
+    if not found:
+        raise refusal(argument, name, "is neither the name nor the id of a key")
+    if len(found) > 1:
+        raise refusal(argument, name, "means several keys: give the id")
+    return found[0]
 
 
 def show_account(account: Account) -> dict[str, object]:

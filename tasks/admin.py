@@ -22,7 +22,9 @@ from accounts.read_only import (
 )
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
+from tasks import trace, trace_table
 from tasks.models import Asset, Call, ServiceState, Task, TaskEvent, TaskPayload, Worker
+from tasks.unknown_admin import LossFilter, UnknownOutcomes
 
 
 class ModalityFilter(admin.SimpleListFilter):
@@ -129,9 +131,9 @@ class TaskAdmin(ReadOnlyAdmin):
     def params(self, task: Task) -> str:
         return _payload(task, "params")
 
-    @admin.display(description="routes considered")
-    def trace(self, task: Task) -> str:
-        return _payload(task, "trace")
+    @admin.display(description="routes and calls")
+    def trace(self, task: Task) -> SafeString:
+        return trace_table.tables(trace.of(task))
 
     def result(self, task: Task) -> str:
         return _payload(task, "result")
@@ -151,7 +153,7 @@ def _payload(task: Task, part: str) -> str:
 
 
 @admin.register(Call)
-class CallAdmin(ReadOnlyAdmin):
+class CallAdmin(UnknownOutcomes, ReadOnlyAdmin):
     list_display = (
         "id",
         "task_id",
@@ -163,7 +165,7 @@ class CallAdmin(ReadOnlyAdmin):
         moment("created_at"),
         moment("ended_at"),
     )
-    list_filter = ("state",)
+    list_filter = ("state", LossFilter)
     list_select_related = ("channel",)
     search_fields = ("task__id__exact",)
     search_help_text = "Task id."

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from tasks_api import deliveries, views
+from tasks_api import deliveries, trace, views
 
 urlpatterns = [
     path("v1/tasks", views.TasksView.as_view()),
@@ -13,5 +13,6 @@ urlpatterns = [
     path("v1/tasks/<str:task_id>/cancel", views.CancelView.as_view()),
     path("v1/tasks/<str:task_id>/deliveries", deliveries.DeliveriesView.as_view()),
     path("v1/tasks/<str:task_id>/redeliver", deliveries.RedeliverView.as_view()),
+    path("v1/tasks/<str:task_id>/trace", trace.TraceView.as_view()),
     re_path(r"^v1/tasks(/.*)?$", views.UnknownPathView.as_view()),
 ]

@@ -12,13 +12,16 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Account
+from adapters.base import ErrorKind, UpstreamError
 from billing.models import LedgerEntry
 from callbacks.models import Delivery
+from catalog import health as catalog_health
 from common.asgi import Message, Scope
 from config.settings import asset_storage
 from tasks.models import Call, TaskEvent
 from tasks_api import health, metrics
 from tests.front.scopes import scope
+from tests.rows import make_channel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOOPBACK = ("127.0.0.1", 50_000)
@@ -129,6 +132,19 @@ def test_the_queue_is_counted_by_modality_with_the_age_of_its_oldest(samples, ma
     found = samples()
     assert (found["darkroom_queued_tasks['image']"], found["darkroom_queued_tasks['video']"]) == (2, 1)
     assert 299 < found["darkroom_queued_oldest_seconds['image']"] < 330
+
+
+def test_each_channel_is_in_one_state(samples, image_channel, video_channel):
+    catalog_health.refused(
+        image_channel.pk, image_channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key.")
+    )
+    catalog_health.refused(video_channel.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    make_channel("spare", "openai_images", "https://spare.provider.example/v1")
+    found = samples()
+    states = {"studio": "disabled", "cinema": "resting", "spare": "ok"}
+    for channel, now in states.items():
+        for state in ("ok", "resting", "disabled"):
+            assert found[f"darkroom_channel_state['{channel}', '{state}']"] == (state == now)
 
 
 def test_running_tasks_and_calls_are_counted_by_channel(samples, make_task, make_worker, image_channel):

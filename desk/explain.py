@@ -1,0 +1,152 @@
+"""Which routes a request would take, and why, without sending or storing anything."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.models import Account, ApiKey
+from adapters import inline, registry
+from adapters.base import FilePart, TaskRequest, UpstreamRequest
+from billing.pricing import Price
+from catalog import health, routing, snapshot
+from catalog.routing import Judgement, RouteOption, Survey
+from common import money
+from common.errors import ApiError, BillingUnsupported, ScopeRequired
+from common.redaction import clean, cleaned
+from tasks import assets, body, submission, url_policy
+from tasks.params import ParamRules
+from tasks.params import parse as parse_params
+
+
+@dataclass(slots=True, kw_only=True)
+class Explanation:
+    """As far as the checks came: what they did not reach is None, and `error` is why."""
+
+    survey: Survey | None = None
+    request: TaskRequest | None = None
+    price: Price | None = None
+    error: ApiError | None = None
+
+
+def explain(key: ApiKey, document: dict[str, Any]) -> Explanation:
+    """A submission's checks from scope to price, in their order; a pause, limits and the balance are left out."""
+    found = Explanation()
+    try:
+        _refuse_callers(key)
+        policy, catalog = url_policy.current(), snapshot.latest()
+        parsed = body.parse(document, policy)
+        model = routing.resolve(catalog, key.pk, parsed.model, parsed.modality)
+        rules = ParamRules(catalog=model.params, urls=policy, own_asset=lambda url: assets.own_asset(key.pk, url))
+        found.request = parse_params(model.modality, parsed.params, model_name=parsed.model, rules=rules).request
+        found.survey = routing.survey(catalog, key_id=key.pk, model=model, request=found.request)
+        found.price = submission.price_of(model, routing.decide(found.survey), found.request)
+    except ApiError as error:
+        found.error = error
+    return found
+
+
+def _refuse_callers(key: ApiKey) -> None:
+    if key.binding != ApiKey.Binding.TASK or not key.task_api:
+        raise ScopeRequired()
+    if key.account.billing == Account.Billing.SUBSCRIPTION:
+        raise BillingUnsupported()
+
+
+def shown(found: Explanation) -> dict[str, Any]:
+    """All of it as JSON: the routes with their channels' health, the price, and the first route's upstream request."""
+    survey, error = found.survey, found.error
+    states = channel_states()
+    return {
+        "model": survey.model.name if survey else None,
+        "modality": survey.model.modality if survey else None,
+        "plan": survey.plan.name if survey else None,
+        "plan_selected": survey.is_selected if survey else None,
+        "routes": [_route(judgement, states) for judgement in survey.judgements] if survey else [],
+        "price": _price(found.price) if found.price else None,
+        "request": _upstream(found),
+        "error": {"type": error.type, "message": error.message} if error else None,
+    }
+
+
+def channel_states() -> dict[int, str]:
+    """The channels, by id, that no task is given to now, and why: in the words of a call's `passed`."""
+    disabled, resting = health.unusable()
+    return dict.fromkeys(disabled, "disabled") | dict.fromkeys(resting, "cooling down")
+
+
+def _route(judgement: Judgement, states: Mapping[int, str]) -> dict[str, Any]:
+    return {**judgement.row(), "health": states.get(judgement.route.channel.id, "ok")}
+
+
+def _price(price: Price) -> dict[str, Any]:
+    return {
+        "mode": price.mode,
+        "tier": price.tier,
+        "unit": money.usd(price.unit_micros),
+        "quantity": price.quantity,
+        "estimated_cost": money.usd(price.estimate_micros),
+    }
+
+
+def _upstream(found: Explanation) -> dict[str, Any] | None:
+    """What the first capable route would be sent, but for credentials; Data URLs and files by their size."""
+    options = [judgement.option for judgement in found.survey.judgements if judgement.option] if found.survey else []
+    if not options or found.request is None:
+        return None
+    built = _built(options[0], found.request)
+    return {
+        "route": options[0].route_id,
+        "url": clean(f"{options[0].target.base_url}{built.path}"),
+        "calls": built.calls,
+        "encoding": built.encoding,
+        "body": cleaned(_readable(built.body)),
+        "files": [_file(part) for part in built.files],
+    }
+
+
+def _built(option: RouteOption, request: TaskRequest) -> UpstreamRequest:
+    adapter = registry.get(option.target.adapter)
+    if adapter is None:
+        raise LookupError(f"adapter {option.target.adapter} is not registered any more")
+    return adapter.build(request, option.target)
+
+
+def _readable(value: Any) -> Any:
+    """A body with words in the place of the marks for its files."""
+    if isinstance(value, Mapping):
+        for mark, meaning in ((inline.MARK, "content"), (inline.MARK_TYPE, "content type")):
+            if mark in value:
+                return f"[{meaning} of file {value[mark]}]"
+        return {name: _readable(item) for name, item in value.items()}
+    return [_readable(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _file(part: FilePart) -> dict[str, Any]:
+    stored = part.image.stored
+    source = f"{stored.content_type}, {stored.size_bytes} bytes" if stored else clean(part.image.url or "")
+    return {"field": part.field, "source": source}
+
+
+def listed(answer: Mapping[str, Any]) -> dict[str, object]:
+    """The same as named lines for people; what is not known is left out."""
+    price, request = answer["price"], answer["request"]
+    found: dict[str, object] = {name: answer[name] for name in ("model", "modality", "plan")}
+    found["routes"] = "".join([str(len(answer["routes"])), *(f"\n  {_line(row)}" for row in answer["routes"])])
+    if price:
+        found["price"] = f"${price['unit']} × {price['quantity']} ({price['tier']}) = ${price['estimated_cost']}"
+    if request:
+        times = f", {request['calls']} times" if request["calls"] > 1 else ""
+        found["request"] = f"route {request['route']}: POST {request['url']} as {request['encoding']}{times}"
+        found["body"] = json.dumps(request["body"], indent=2, ensure_ascii=False)
+    if request and request["files"]:
+        found["files"] = "".join(f"\n  {file['field']}: {file['source']}" for file in request["files"])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    why = "; ".join(f"{reason['field']}: {reason['reason']}" for reason in row["reasons"])
+    billed = row["billed"] and f"buys {row['billed']['count']} of {row['billed']['tier'] or 'no known tier'}"
+    verdict = "kept" if row["kept"] else "skipped"
+    where = f"{row['channel']} ({row['adapter']}, {row['upstream_model']}, {row['health']})"
+    return f"route {row['route']} priority {row['priority']} weight {row['weight']} {where}: {verdict}, {why or billed}"

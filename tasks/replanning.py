@@ -1,0 +1,87 @@
+"""The plan of a task that is submitted again: its request and frozen price, on the routes that the catalog has now."""
+
+from typing import Any
+
+from adapters.base import Billed, TaskRequest
+from billing.pricing import Price
+from catalog import routing, snapshot
+from catalog.snapshot import ModelEntry
+from tasks import inputs, params, storage
+from tasks.body import SubmissionBody
+from tasks.drafts import Plan
+from tasks.gate import Caller
+from tasks.models import Task
+from tasks.params import Blob, Parsed
+
+
+class Gone(Exception):
+    """What the task was made of is not there any more; the message is for the operator."""
+
+
+def plan(task: Task) -> Plan:
+    """Only routes that buy what the price was agreed for are kept.
+
+    Raises Gone, InputGone, StorageUnavailable and what `routing.decide` raises.
+    """
+    stored = task.payload.params
+    if stored is None:
+        raise Gone("The params of this task were deleted at the end of their retention.")
+    request = params.load(task.modality, stored)
+    inputs.fresh(request)
+    model, price = _model(task), Price.frozen(task.price)
+    survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=request, wanted=agreed(price))
+    return Plan(
+        caller=_caller(task),
+        body=_body(task, stored),
+        model=model,
+        decision=routing.decide(survey),
+        price=price,
+        parsed=Parsed(request=request, stored=stored, blobs=_blobs(request)),
+    )
+
+
+def agreed(price: Price) -> Billed | None:
+    """What a route must buy for this price; None where the price is of the request, whatever it buys."""
+    if price.mode == "per_request":
+        return None
+    return Billed(count=price.quantity if price.mode == "image_matrix" else 1, tier=price.tier)
+
+
+def _model(task: Task) -> ModelEntry:
+    for model in snapshot.latest().models():
+        if model.id == task.media_model_id and model.enabled:
+            return model
+    raise Gone(f"The model {task.model_name} is gone or disabled.")
+
+
+def _caller(task: Task) -> Caller:
+    """Balance and billing are looked at when the accounts are locked."""
+    return Caller(
+        key_id=task.key_id,
+        secret_id=task.secret_id,
+        account_id=task.account_id,
+        is_subscription=False,
+        balance_micros=0,
+        held_micros=0,
+    )
+
+
+def _body(task: Task, stored: dict[str, Any]) -> SubmissionBody:
+    return SubmissionBody(
+        model=task.model_name,
+        modality=task.modality,
+        params=stored,
+        metadata=task.metadata,
+        callback_url=task.callback_url,
+    )
+
+
+def _blobs(request: TaskRequest) -> tuple[Blob, ...]:
+    """The Data URLs of the request, for copies of its own: those of the old task go with the old task's payload."""
+    found = []
+    for position, image in enumerate(request.images):
+        if image.stored is not None:
+            with storage.open(image.stored.key) as file:
+                content = file.read()
+            found.append(Blob(position=position, content_type=image.stored.content_type, content=content))
+    return tuple(found)

@@ -1,0 +1,190 @@
+"""What an operator does about a paid call whose outcome nobody knows: buy again, follow the job, or write it off.
+
+Each is one transaction. A new task is linked to the old one by `retry_of`; the old one stays as it ended and is never
+charged.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from adapters import registry
+from adapters.base import Target
+from billing import ledger
+from billing.pricing import Price
+from common import ids
+from common.errors import ApiError, StorageUnavailable
+from tasks import events, limits, replanning, submission, unknown
+from tasks.drafts import Draft
+from tasks.inputs import InputGone
+from tasks.lifecycle import lock_tasks
+from tasks.models import Call, Task, TaskPayload, Worker
+from tasks.unknown import OPEN, Refused, resolved
+
+DESK = "desk"
+OVER = ("failed", "timeout")
+# No index finds calls by the provider's id; one of the same job was written at about the same time.
+NEARBY_CALLS = 100_000
+
+
+def retry(task_id: str, *, by: str) -> str:
+    """Submit a task again at its frozen price, on the routes that the catalog has now; returns the new task's id.
+
+    May be done again, whatever became of the first retry. Raises Refused.
+    """
+    task = _without_outcome(task_id)
+    draft = _draft(task)
+    try:
+        with transaction.atomic():
+            lock_tasks([task_id])
+            accounts = ledger.lock_accounts([task.account_id])
+            (refusal,) = limits.decide([draft], accounts, limits.read_standing([draft]))
+            if isinstance(refusal, ApiError):
+                raise Refused(refusal.message)
+            submission.insert([draft])
+            Task.objects.filter(id=draft.task_id).update(retry_of=task)
+            for call in Call.objects.filter(task_id=task_id, state="unknown"):
+                call.outcome = resolved(call, "retried", by=by, task_id=draft.task_id)
+                Call.objects.filter(pk=call.pk, state="unknown").update(outcome=call.outcome)
+    except BaseException:
+        submission.discard_blobs(draft)
+        raise
+    return draft.task_id
+
+
+def _without_outcome(task_id: str) -> Task:
+    task: Task | None = Task.objects.select_related("payload").filter(id=task_id, status__in=OVER).first()
+    calls = Call.objects.filter(Q(state="unknown") | Q(outcome__resolved__isnull=False), task_id=task_id)
+    if task is None or not calls.exists():
+        raise Refused("Only a task that ended without a result after a call of unknown outcome can be retried.")
+    return task
+
+
+def _draft(task: Task) -> Draft:
+    """Stores copies of the task's Data URLs. Raises Refused."""
+    try:
+        return submission.draft(replanning.plan(task), body_digest=task.body_digest, idempotency_key=None)
+    except InputGone as gone:
+        raise Refused("An own asset that the request takes as an input was deleted.") from gone
+    except StorageUnavailable as away:
+        raise Refused("Asset storage is unavailable, or an input that it held is gone.") from away
+    except (ApiError, replanning.Gone) as refusal:
+        raise Refused(str(refusal)) from refusal
+
+
+def attach(call_id: int, upstream_id: str, *, by: str) -> str:
+    """Follow the job that the call did buy, as a new task that is already running; returns its id.
+
+    It belongs to a worker that has stopped, so that a live one adopts and polls it; its result is charged at the frozen
+    price like any other. Raises Refused.
+    """
+    call = unknown.open_call(call_id)
+    handle = _handle(call, upstream_id)
+    new_id = ids.new_task_id()
+    with transaction.atomic():
+        lock_tasks([call.task_id])
+        outcome = resolved(call, "attached", by=by, task_id=new_id)
+        if not Call.objects.filter(OPEN, pk=call_id).update(state="done", outcome=outcome):
+            raise Refused("The outcome of this call became known meanwhile.")
+        _refuse_unaffordable(call.task)
+        _follow(call, handle, new_id)
+    return new_id
+
+
+def _handle(call: Call, upstream_id: str) -> Mapping[str, Any]:
+    """Raises Refused where no job can be attached to this call, or not this one."""
+    adapter = registry.get(call.target["adapter"])
+    if adapter is None or call.channel_id is None:
+        raise Refused("The channel of this call, or its adapter, is gone.")
+    if call.task.status not in OVER:
+        raise Refused(f"The task is {call.task.status}: it went on without this call.")
+    try:
+        handle = adapter.attach(upstream_id, Target(**call.target))
+    except ValueError as error:
+        raise Refused(f"Cannot be attached: {error}.") from error
+    nearby = Call.objects.filter(pk__gte=call.pk - NEARBY_CALLS, channel_id=call.channel_id)
+    if other := nearby.filter(handle__id=handle.get("id", upstream_id)).first():
+        raise Refused(f"This job belongs to {other.task_id} already.")
+    return handle
+
+
+def _refuse_unaffordable(task: Task) -> None:
+    account = ledger.lock_accounts([task.account_id])[task.account_id]
+    if account.available_micros < task.estimated_micros:
+        raise Refused("The available balance does not cover the estimated cost of this task.")
+
+
+def _follow(call: Call, handle: Mapping[str, Any], new_id: str) -> None:
+    """The new task with its payload, hold, events and call; its first status is running."""
+    task, worker = call.task, _nobody()
+    deadline = Now() + timedelta(seconds=settings.TASK_DEADLINES[task.modality])
+    Task.objects.create(
+        id=new_id,
+        retry_of=task,
+        status="running",
+        attempt=1,
+        worker=worker,
+        channel_id=call.channel_id,
+        route_id=call.route_id,
+        started_at=Now(),
+        deadline_at=deadline,
+        **_same(task),
+    )
+    payload = TaskPayload.objects.get(task=task)
+    TaskPayload.objects.create(task_id=new_id, params=_params(task, payload), trace=payload.trace)
+    events.record([(new_id, task.key_id, "queued", 0), (new_id, task.key_id, "running", 1)])
+    ledger.reserve(
+        [ledger.Reservation(reference=new_id, account_id=task.account_id, amount_micros=task.estimated_micros)]
+    )
+    Call.objects.create(
+        task_id=new_id,
+        attempt=1,
+        worker=worker,
+        channel_id=call.channel_id,
+        credential_id=call.credential_id,
+        route_id=call.route_id,
+        target=call.target,
+        request_digest=call.request_digest,
+        state="accepted",
+        handle=dict(handle),
+        answered_at=Now(),
+        next_poll_at=Now(),
+    )
+
+
+def _params(task: Task, payload: TaskPayload) -> dict[str, Any]:
+    """As long as they are kept; else what the charge of a video needs of them."""
+    price = Price.frozen(task.price)
+    rest = {"duration": price.quantity} if price.mode == "video_duration" else {}
+    return rest if payload.params is None else payload.params
+
+
+COPIED = (
+    *("key_id", "secret_id", "account_id", "origin", "model_name", "media_model_id", "modality", "body_digest"),
+    *("route_set_id", "estimated_micros", "price", "callback_url", "metadata"),
+)
+
+
+def _same(task: Task) -> dict[str, Any]:
+    """What the new task has in common with the old one."""
+    return {name: getattr(task, name) for name in COPIED} | {"open_routes_id": task.route_set_id}
+
+
+def _nobody() -> Worker:
+    """The owner of what waits for adoption: a worker that stopped before it began."""
+    fields = {"host": DESK, "pid": 0, "lanes": "", "stopped_at": Now()}
+    return Worker.objects.get_or_create(id=DESK, defaults=fields)[0]
+
+
+def mark_lost(call_id: int, *, by: str) -> None:
+    """Write the call off: bought, perhaps, and nobody will see it; its cost is the operator's loss. Raises Refused."""
+    call = unknown.open_call(call_id)
+    cost = unknown.costs_at_stake([call])[call_id]
+    outcome = resolved(call, "lost", by=by)
+    if not Call.objects.filter(OPEN, pk=call_id).update(state="lost", outcome=outcome, cost_micros=cost):
+        raise Refused("The outcome of this call became known meanwhile.")

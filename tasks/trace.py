@@ -1,0 +1,169 @@
+"""Why a task ran where it ran: the decision stored at its submission, its paid calls, and what they cost.
+
+Two views of it: `operator` with names and the providers' words, `public` without either, for the task's owner.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters import registry
+from common.money import usd
+from tasks.models import Call, Task, TaskPayload
+from tasks.representation import iso
+
+ELSEWHERE = "does not run this modality"
+INEXPRESSIBLE = "is not supported here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """`routes` as `catalog/routing.py` wrote them, in order; empty where nothing is kept any more. Money in
+    micro-USD; `charges` has what each call's delivery cost the client, by the call's id."""
+
+    task_id: str
+    status: str
+    plan: str | None
+    routes: tuple[Mapping[str, Any], ...]
+    calls: tuple[Call, ...]
+    charges: Mapping[int, int]
+
+    def number(self, route_id: int) -> int | None:
+        """The place of a route in the decision, from 1; None for one that is not in it."""
+        return next((n for n, row in enumerate(self.routes, 1) if row.get("route") == route_id), None)
+
+
+def of_task(task_id: str) -> Trace:
+    """The trace of an existing task, in three statements. Raises Task.DoesNotExist."""
+    return of(Task.objects.only("id", "status", "actual_micros").get(id=task_id))
+
+
+def of(task: Task) -> Trace:
+    """The same of a row at hand, in two statements."""
+    stored = TaskPayload.objects.filter(task_id=task.pk).values_list("trace", flat=True).first()
+    decision = stored if isinstance(stored, dict) else {}
+    calls = tuple(
+        Call.objects.filter(task_id=task.pk).select_related("credential", "channel").order_by("attempt", "position")
+    )
+    return Trace(
+        task_id=task.pk,
+        status=task.status,
+        plan=decision.get("plan"),
+        routes=tuple(decision.get("routes", ())),
+        calls=calls,
+        charges=charges(calls, task.actual_micros or 0),
+    )
+
+
+def charges(calls: Sequence[Call], actual_micros: int) -> dict[int, int]:
+    """The task's cost by call: those that delivered share it by the number of their files, to the last micro-USD."""
+    files = {call.pk: _delivered(call) for call in calls if _delivered(call)}
+    whole, shares, given, counted = sum(files.values()), {}, 0, 0
+    for call_id, count in files.items():
+        counted += count
+        shares[call_id] = actual_micros * counted // whole - given
+        given += shares[call_id]
+    return shares
+
+
+def _delivered(call: Call) -> int:
+    outcome = call.outcome or {}
+    if call.state != "done" or outcome.get("kind") != "succeeded":
+        return 0
+    return int(outcome.get("delivered", 1))
+
+
+def public(trace: Trace) -> dict[str, Any]:
+    """What the task's owner may see: numbers for providers, kinds for their words, and no cost but its own."""
+    return {
+        "object": "trace",
+        "id": trace.task_id,
+        "status": trace.status,
+        "plan": trace.plan,
+        "routes": [_public_route(number, row) for number, row in enumerate(trace.routes, 1)],
+        "attempts": [_public_call(trace, call) for call in trace.calls],
+    }
+
+
+def _public_route(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "route": number,
+        "priority": row.get("priority"),
+        "weight": row.get("weight"),
+        "kept": bool(row.get("kept")),
+        "reasons": _public_reasons(row),
+    }
+
+
+def _public_reasons(row: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The reasons; one whose text holds a name of the provider's is told in our words."""
+    names = {row.get("channel"), row.get("adapter"), row.get("upstream_model"), *registry.ADAPTERS}
+    telling = _any_of(name for name in names if name)
+    return [{"field": each["field"], "reason": _public_reason(telling, **each)} for each in row.get("reasons", ())]
+
+
+def _public_reason(telling: re.Pattern[str], field: str, reason: str) -> str:
+    if not telling.search(reason):
+        return reason
+    return ELSEWHERE if field == "modality" else INEXPRESSIBLE
+
+
+def _any_of(names: Iterable[str]) -> re.Pattern[str]:
+    listed = "|".join(re.escape(name) for name in sorted(names))
+    return re.compile(rf"\badapter\b|(?<!\w)(?:{listed})(?!\w)", re.IGNORECASE)
+
+
+def _public_call(trace: Trace, call: Call) -> dict[str, Any]:
+    outcome = call.outcome or {}
+    return {
+        "attempt": call.attempt,
+        "call": call.position,
+        "route": trace.number(call.route_id),
+        "state": call.state,
+        "outcome": outcome.get("kind"),
+        "http_status": outcome.get("http_status"),
+        "upstream_id": upstream_id(call),
+        "passed_over": [{"route": trace.number(route), "reason": reason} for route, reason in passed(call)],
+        "created_at": iso(call.created_at),
+        "answered_at": iso(call.answered_at),
+        "ended_at": iso(call.ended_at),
+        "duration": round((call.ended_at - call.created_at).total_seconds(), 3) if call.ended_at else None,
+        "cost": usd(trace.charges.get(call.pk, 0)),
+    }
+
+
+def passed(call: Call) -> list[tuple[int, str]]:
+    """The routes that were drawn before this one, and why each was passed over."""
+    return [(route, reason) for route, reason in call.passed or ()]
+
+
+def upstream_id(call: Call) -> str | None:
+    """The provider's own name for the job, which clients quote; None for a call that answered at once."""
+    name = (call.handle or {}).get("id")
+    return name if isinstance(name, str) else None
+
+
+def operator(trace: Trace) -> dict[str, Any]:
+    """All of it, credentials by their last four characters; `cost` is the client's, `own_cost` the operator's."""
+    return {
+        **public(trace),
+        "routes": [{**row, "route": number, "id": row.get("route")} for number, row in enumerate(trace.routes, 1)],
+        "attempts": [_public_call(trace, call) | _private(call) for call in trace.calls],
+    }
+
+
+def _private(call: Call) -> dict[str, Any]:
+    target, outcome = call.target or {}, call.outcome or {}
+    own = call.cost_micros
+    return {
+        "channel": call.channel.name if call.channel else None,
+        "adapter": target.get("adapter"),
+        "upstream_model": target.get("upstream_model"),
+        "credential": f"…{call.credential.last4}" if call.credential else None,
+        "code": outcome.get("code") or None,
+        "message": outcome.get("message") or None,
+        "request_id": outcome.get("request_id") or None,
+        "resolved": outcome.get("resolved"),
+        "own_cost": None if own is None else usd(own),
+    }

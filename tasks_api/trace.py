@@ -1,0 +1,14 @@
+"""Why a task ran where it ran, as its owner may see it."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from tasks import trace
+from tasks_api.views import TaskApiView
+
+
+class TraceView(TaskApiView):
+    """GET tells every route that was considered and every paid call, without naming a provider."""
+
+    def get(self, request: Request, task_id: str) -> Response:
+        return Response(trace.public(trace.of_task(self.task(task_id).id)))

@@ -216,10 +216,10 @@ def _pick(dealt: Sequence[Seat]) -> list[tuple[str, Seat]]:
 START = """
 UPDATE tasks_task SET status = 'running', attempt = attempt + 1, worker_id = %s, channel_id = r.channel,
     route_id = r.route, not_before = NULL, progress = NULL, started_at = COALESCE(started_at, {now}),
-    deadline_at = CASE modality {deadlines} END
+    deadline_at = CASE WHEN seconds_left IS NOT NULL THEN {left} ELSE CASE modality {deadlines} END END
 FROM {rows} WHERE tasks_task.id = r.id AND tasks_task.status = 'queued'
 RETURNING tasks_task.id, tasks_task.attempt, tasks_task.key_id, tasks_task.modality, tasks_task.route_id,
-    tasks_task.open_routes_id, tasks_task.requeues, tasks_task.deadline_at
+    tasks_task.open_routes_id, tasks_task.requeues, tasks_task.deadline_at, tasks_task.seconds_left
 """
 
 
@@ -229,8 +229,14 @@ def _start(worker_id: str, picked: Sequence[tuple[str, Seat]]) -> tuple[Claimed,
         for modality, seconds in settings.TASK_DEADLINES.items()
         if modality != "queue"
     )
+    statement = START.format(
+        now=sql.now(),
+        left=sql.later("seconds_left"),
+        deadlines=deadlines,
+        rows=sql.rows("id text, channel bigint, route bigint"),
+    )
     rows = sql.fetch(
-        START.format(now=sql.now(), deadlines=deadlines, rows=sql.rows("id text, channel bigint, route bigint")),
+        statement,
         [worker_id, sql.pack({"id": i, "channel": s.channel_id, "route": s.route_id} for i, s in picked)],
     )
     passed = {task_id: seat.passed for task_id, seat in picked}
@@ -240,7 +246,7 @@ def _start(worker_id: str, picked: Sequence[tuple[str, Seat]]) -> tuple[Claimed,
 
 
 def _claimed(task_id: str, attempt: int, key: int, modality: str, *rest: Any) -> Claimed:
-    route, open_routes, requeues, deadline = rest
+    route, open_routes, requeues, deadline, seconds_left = rest
     return Claimed(
         id=task_id,
         attempt=attempt,
@@ -250,7 +256,7 @@ def _claimed(task_id: str, attempt: int, key: int, modality: str, *rest: Any) ->
         open_routes_id=open_routes,
         requeues=requeues,
         deadline_at=sql.as_moment(deadline),
-        deadline_seconds=settings.TASK_DEADLINES[modality],
+        deadline_seconds=settings.TASK_DEADLINES[modality] if seconds_left is None else seconds_left,
     )
 
 
@@ -267,7 +273,8 @@ class Return:
 
 REQUEUE = """
 UPDATE tasks_task SET status = 'queued', worker_id = NULL, channel_id = NULL, route_id = NULL, progress = NULL,
-    open_routes_id = r.routes, requeues = requeues + r.failures, not_before = {later}, deadline_at = {deadline}
+    open_routes_id = r.routes, requeues = requeues + r.failures, not_before = {later}, deadline_at = {deadline},
+    seconds_left = {left}
 FROM {rows}
 WHERE tasks_task.id = r.id AND tasks_task.status = 'running' AND tasks_task.attempt = r.attempt
 RETURNING tasks_task.id, tasks_task.key_id, tasks_task.attempt
@@ -287,6 +294,7 @@ def requeue(returns: Sequence[Return]) -> frozenset[str]:
             REQUEUE.format(
                 later=sql.later("r.delay"),
                 deadline=deadline,
+                left=_left(),
                 rows=sql.rows("id text, attempt bigint, routes bigint, delay real, failures bigint"),
             ),
             [
@@ -304,6 +312,18 @@ def requeue(returns: Sequence[Return]) -> frozenset[str]:
         )
         events.record((task_id, key, "queued", attempt) for task_id, key, attempt in rows)
     return frozenset(row[0] for row in rows)
+
+
+LEAST_SECONDS_LEFT = 1.0
+
+
+def _left() -> str:
+    """What is left of the execution deadline, which is one for all attempts of a task together: waiting is not counted.
+    At least a moment, so that a task whose worker died at the wrong time gets to its timeout in the usual way."""
+    if sql.is_postgresql():
+        left = "EXTRACT(EPOCH FROM deadline_at - statement_timestamp())"
+        return f"GREATEST({LEAST_SECONDS_LEFT}, {left})"
+    return f"max({LEAST_SECONDS_LEFT}, (julianday(deadline_at) - julianday('now')) * 86400.0)"
 
 
 def _queue_deadline() -> str:

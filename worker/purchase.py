@@ -6,9 +6,9 @@ Each call's answer is recorded by the thread that made it, before anything else 
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from adapters.base import Accepted, Connection, Done, UpstreamError
+from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
 from catalog import health
 from common.errors import StorageUnavailable
 from common.logs import bind
@@ -29,6 +29,9 @@ class Purchase:
     call_ids: Sequence[int]
     credential_id: int | None
     connection: Connection
+    told: set[ErrorKind] = field(
+        default_factory=set
+    )  # what the channel's health has heard: of many calls it hears once
 
 
 def make(purchase: Purchase) -> None:
@@ -83,7 +86,9 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
         answer = job.adapter.submit(job.upstream, connection)
     except UpstreamError as error:
         logger.warning("channel %s answered %s", channel.name, error)
-        insist(health.refused, channel.id, purchase.credential_id, error)
+        if error.kind not in purchase.told:
+            purchase.told.add(error.kind)
+            insist(health.refused, channel.id, purchase.credential_id, error)
         found = lookup.after(error, job.adapter, job.upstream, connection)
         if found is None:
             raise

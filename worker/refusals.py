@@ -125,9 +125,10 @@ def leave_route(task: Claimed, verdict: Verdict) -> None:
 
 
 def is_open(route_set_id: int) -> bool:
-    """Whether any route of the set is still enabled."""
-    catalog = snapshot.latest()
-    return any(catalog.route(row["route"]) is not None for row in route_sets.routes_of(route_set_id))
+    """Whether any route of the set is still enabled, and leads to a channel that is."""
+    catalog, disabled = snapshot.latest(), health.disabled_channels()
+    routes = (catalog.route(row["route"]) for row in route_sets.routes_of(route_set_id))
+    return any(route is not None and route.channel.id not in disabled for route in routes)
 
 
 def hand_back(task: Claimed) -> None:

@@ -1,6 +1,7 @@
 """Returns to the queue: the task is as it was, waits its delay, and keeps its deadline."""
 
 import pytest
+from django.utils import timezone
 
 from catalog.models import Route
 from tasks import queue, route_sets
@@ -116,3 +117,22 @@ def test_a_list_of_returns_costs_as_many_statements_as_one(key, image_model, wor
     with steps.captured() as of_many:
         assert len(queue.requeue([back(task) for task in many])) == 10
     assert len(of_one) == len(of_many) <= 3
+
+
+def test_all_attempts_share_one_execution_deadline(key, image_model, worker):
+    task = steps.start(key, worker)
+    steps.age(task.id, "deadline_at", 300)
+    give_back(task)
+    steps.age(task.id, "created_at", -3_600)  # the time in the queue is not counted
+    (again,) = steps.claimed(worker)
+    row = Task.objects.get(id=task.id)
+    assert (row.deadline_at - timezone.now()).total_seconds() == pytest.approx(300, abs=1)
+    assert again.deadline_seconds == pytest.approx(300, abs=1)
+
+
+def test_a_task_without_time_left_gets_to_its_timeout(key, image_model, worker):
+    task = steps.start(key, worker)
+    steps.age(task.id, "deadline_at", -30)
+    give_back(task)
+    (again,) = steps.claimed(worker)
+    assert again.deadline_seconds == queue.LEAST_SECONDS_LEFT

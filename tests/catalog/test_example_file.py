@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from catalog import file, listing, snapshot
+from adapters import registry
+from adapters.base import TaskRequest
+from catalog import file, listing, routing, snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -63,3 +65,38 @@ def test_the_contracts_example_loads_with_a_warning_for_the_model_without_a_rout
     assert file.load(CONTRACT, environment={}).warnings == (
         "video model comet-video has no enabled route in its default plan standard",
     )
+
+
+def test_the_providers_file_has_a_channel_of_every_protocol_switched_off() -> None:
+    text = (Path(settings.BASE_DIR) / "catalog.providers.yaml").read_text(encoding="utf-8")
+    file.load(text, environment={})
+    catalog = snapshot.latest()
+    assert {channel.adapter for channel in catalog.channels()} == set(registry.ADAPTERS)
+    assert not any(channel.enabled for channel in catalog.channels())
+    assert listing.offers(catalog, 1) == []
+
+
+def test_the_providers_file_serves_what_it_says_once_it_is_switched_on() -> None:
+    text = (Path(settings.BASE_DIR) / "catalog.providers.yaml").read_text(encoding="utf-8")
+    file.load(text.replace("enabled: false", "enabled: true"), environment={})
+    catalog = snapshot.latest()
+    asked = {
+        "picture": TaskRequest(modality="image", prompt="a fox", image_size="1K", aspect_ratio="1:1"),
+        "film": TaskRequest(modality="video", prompt="a fox", duration=5, resolution="720p", aspect_ratio="16:9"),
+    }
+    served = {
+        name: {
+            judgement.route.channel.name: [reason.field for reason in judgement.reasons]
+            for judgement in routing.judge(catalog.routes(model.default_plan_id, model.id), model, request)
+        }
+        for name, request in asked.items()
+        if (model := catalog.model(name, request.modality))
+    }
+    assert served["picture"] == dict.fromkeys(served["picture"], [])
+    passed_over = {channel: fields for channel, fields in served["film"].items() if fields}
+    assert passed_over == {
+        "minimax": ["params.resolution"],
+        "own-gpus": ["params.resolution"],
+        "openrouter": ["params.duration"],
+        "replicate": ["params.resolution"],
+    }

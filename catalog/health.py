@@ -13,7 +13,7 @@ from common import redaction, sql
 logger = logging.getLogger(__name__)
 
 FAULTS_IN_A_ROW = 3
-FAULT_SECONDS, LONGEST_FAULT_SECONDS = 5.0, 300.0
+FAULT_SECONDS, LONGEST_FAULT_SECONDS = 2.0, 60.0
 BUSY_SECONDS, LONGEST_BUSY_SECONDS = 1.0, 60.0
 LONGEST_RETRY_AFTER_SECONDS = 3600.0
 
@@ -35,11 +35,12 @@ def backoff(times: int, *, first: float, longest: float) -> float:
 def succeeded(channel_id: int | None, credential_id: int | None) -> None:
     """The channel answered as it should: what counted against it is forgotten. Writes only where something is.
 
-    A credential's cool-down runs its time all the same: the call may have gone out before the provider asked for it.
+    A cool-down that the provider asked for, or that it was too busy for, runs its time all the same: the call may have
+    gone out before.
     """
     marked = sql.fetch(MARKED, [channel_id, credential_id])
     if any(table == "channel" for (table,) in marked):
-        sql.run(CLEAR_CHANNEL, [channel_id])
+        sql.run(CLEAR_CHANNEL.format(now=sql.now()), [channel_id])
     if any(table == "credential" for (table,) in marked):
         sql.run(CLEAR_CREDENTIAL, [credential_id])
 
@@ -52,7 +53,9 @@ SELECT 'credential' FROM catalog_credential
 WHERE id = %s AND disabled_at IS NULL AND (cooldowns > 0 OR probes > 0)
 """
 CLEAR_CHANNEL = """
-UPDATE catalog_channelhealth SET faults = 0, cooldowns = 0, cooldown_until = NULL WHERE channel_id = %s
+UPDATE catalog_channelhealth SET faults = 0, cooldowns = 0, cooldown_until =
+    CASE WHEN last_kind IN ('rate_limited', 'overloaded') AND cooldown_until > {now} THEN cooldown_until END
+WHERE channel_id = %s
 """
 CLEAR_CREDENTIAL = """
 UPDATE catalog_credential SET cooldowns = 0, probes = 0 WHERE id = %s AND disabled_at IS NULL

@@ -133,6 +133,15 @@ def close(call_id: int, *, state: str, outcome: Mapping[str, Any], cost_micros: 
     )
 
 
+def give_up(call_ids: Sequence[int]) -> None:
+    """Wait no longer for answers whose worker is gone; a call whose handle came after all goes on."""
+    sql.run(
+        f"UPDATE tasks_call SET state = 'unknown', outcome = r.outcome, ended_at = {sql.now()} "
+        f"FROM {sql.rows('id bigint, outcome json')} WHERE tasks_call.id = r.id AND tasks_call.state = 'intent'",
+        [sql.pack({"id": call, "outcome": sql.document({"kind": "crash"})} for call in call_ids)],
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One of the calls that an attempt buys with; `handle` is None until it is accepted."""

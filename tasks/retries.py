@@ -24,6 +24,7 @@ from tasks.drafts import Draft
 from tasks.inputs import InputGone
 from tasks.lifecycle import lock_tasks
 from tasks.models import Call, Task, TaskPayload, Worker
+from tasks.queue import serialise_claims
 from tasks.unknown import OPEN, Refused, resolved
 
 DESK = "desk"
@@ -62,6 +63,8 @@ def _without_outcome(task_id: str) -> Task:
     calls = Call.objects.filter(Q(state="unknown") | Q(outcome__resolved__isnull=False), task_id=task_id)
     if task is None or not calls.exists():
         raise Refused("Only a task that ended without a result after a call of unknown outcome can be retried.")
+    if attached := calls.filter(outcome__resolved="attached").first():
+        raise Refused(f"Its job was attached: {attached.outcome['task']} follows it.")
     return task
 
 
@@ -87,7 +90,9 @@ def attach(call_id: int, upstream_id: str, *, by: str) -> str:
     handle = _handle(call, upstream_id)
     new_id = ids.new_task_id()
     with transaction.atomic():
+        serialise_claims()  # else one job could be given to two tasks at once
         lock_tasks([call.task_id])
+        _refuse_taken(call, handle)
         outcome = resolved(call, "attached", by=by, task_id=new_id)
         if not Call.objects.filter(OPEN, pk=call_id).update(state="done", outcome=outcome):
             raise Refused("The outcome of this call became known meanwhile.")
@@ -107,10 +112,13 @@ def _handle(call: Call, upstream_id: str) -> Mapping[str, Any]:
         handle = adapter.attach(upstream_id, Target(**call.target))
     except ValueError as error:
         raise Refused(f"Cannot be attached: {error}.") from error
-    nearby = Call.objects.filter(pk__gte=call.pk - NEARBY_CALLS, channel_id=call.channel_id)
-    if other := nearby.filter(handle__id=handle.get("id", upstream_id)).first():
-        raise Refused(f"This job belongs to {other.task_id} already.")
     return handle
+
+
+def _refuse_taken(call: Call, handle: Mapping[str, Any]) -> None:
+    nearby = Call.objects.filter(pk__gte=call.pk - NEARBY_CALLS, channel=call.channel)
+    if other := nearby.filter(handle__id=handle["id"]).first():
+        raise Refused(f"This job belongs to {other.task_id} already.")
 
 
 def _refuse_unaffordable(task: Task) -> None:

@@ -1,6 +1,7 @@
 """A task's trace as tables for the admin: which routes there were, and what was paid on which."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from django.utils.html import format_html, format_html_join
@@ -41,7 +42,7 @@ def _call(row: Mapping[str, Any]) -> tuple[object, ...]:
     passed = ", ".join(f"{each['route']} {each['reason']}" for each in row["passed_over"])
     place = (row["attempt"], row["call"], row["route"], f"{row['channel']} · {row['upstream_model']}")
     costs = (row["cost"], row["own_cost"])
-    money = (None if cost is None else f"${cost:g}" for cost in costs)
+    money = (None if cost is None else f"${Decimal(str(cost)):f}" for cost in costs)
     words = " · ".join(str(part) for part in said if part is not None)
     return (
         *place,

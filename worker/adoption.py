@@ -15,6 +15,7 @@ from tasks import calls, leases, lifecycle, queue
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
 from worker import lookup, verdicts
+from worker.persistence import AWAY, insist
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,8 @@ def adopt(worker_id: str) -> int:
     orphans = leases.adopt(worker_id)
     if orphans:
         logger.warning("adopted %d tasks of dead or stopped workers", len(orphans))
+    if silent := [call for orphan in orphans if orphan.accepted for call in orphan.intents]:
+        insist(calls.give_up, silent)
     decide(
         worker_id,
         (
@@ -47,9 +50,6 @@ def adopt(worker_id: str) -> int:
             if not orphan.accepted
         ),
     )
-    for orphan in orphans:
-        if orphan.accepted:
-            _give_up(orphan.intents)
     return len(orphans)
 
 
@@ -61,22 +61,31 @@ def decide(worker_id: str, strays: Iterable[Stray]) -> None:
             logger.warning("nobody works on this task; %s", "it may have been paid" if stray.paid else "not bought")
     if back := [_back(stray) for stray in found if not stray.paid]:
         queue.requeue(back)
-    lost = [stray for stray in found if stray.paid and not _is_recovered(worker_id, stray)]
-    if lost:
+    paid = [stray for stray in found if stray.paid]
+    findable = lookup.findable([call for stray in paid for call in stray.paid])
+    if lost := [stray for stray in paid if findable.isdisjoint(stray.paid)]:
         lifecycle.end([_unknown(stray) for stray in lost])
+    for stray in paid:  # last and one by one, since asking takes its time
+        if not findable.isdisjoint(stray.paid) and not _is_recovered(worker_id, stray, findable):
+            lifecycle.end([_unknown(stray)])
 
 
-def _is_recovered(worker_id: str, stray: Stray) -> bool:
-    recovered = [call_id for call_id in stray.paid if lookup.recover(call_id, worker_id)]
+def _is_recovered(worker_id: str, stray: Stray, findable: frozenset[int]) -> bool:
+    with bind(task_id=stray.task_id, attempt=stray.attempt):
+        recovered = [call for call in stray.paid if call in findable and _recover(call, worker_id)]
     if recovered:
-        _give_up(call_id for call_id in stray.paid if call_id not in recovered)
+        calls.give_up([call for call in stray.paid if call not in recovered])
     return bool(recovered)
 
 
-def _give_up(intents: Iterable[int]) -> None:
-    """Calls without an answer are waited for no longer, since others of their attempt have one."""
-    for call_id in intents:
-        calls.close(call_id, state="unknown", outcome={"kind": "crash"})
+def _recover(call_id: int, worker_id: str) -> bool:
+    try:
+        return lookup.recover(call_id, worker_id)
+    except AWAY:
+        raise
+    except Exception:  # one that cannot be asked for must not keep the others waiting
+        logger.exception("a lookup broke off")
+        return False
 
 
 def _back(stray: Stray) -> Return:

@@ -30,8 +30,9 @@ def is_final(answer: Answer) -> bool:
 def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
     """Everything but a result to copy. Returns the calls whose jobs nobody waits for any more: to be cancelled."""
     live = [(call, answer) for call, answer in answered if not call.is_late and not one_of_many(call, answer)]
-    endings = [ending for call, answer in live if (ending := ending_of(call, answer))]
-    ended = insist(lifecycle.end, endings) if endings else frozenset()
+    # One a task: its other overdue calls become late with it.
+    endings = {ending.task_id: ending for call, answer in live if (ending := ending_of(call, answer))}
+    ended = insist(lifecycle.end, list(endings.values())) if endings else frozenset()
     orphaned = [call for call, answer in live if call.task_id in ended and not is_final(answer)]
     return orphaned + [call for call, answer in answered if call.is_late and follow_late(call, answer)]
 

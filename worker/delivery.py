@@ -223,10 +223,13 @@ def succeed(bought: Bought, parts: Sequence[Part], copied: Copied) -> None:
             for part in parts
         ),
     )
-    if lifecycle.end([ending]) or is_delivered(stored):
+    if lifecycle.end([ending]):
         return
-    assets.discard(stored)
-    if is_over(bought):
+    # Read before the rows of its assets: what goes on now may end in between, and with the files kept for siblings.
+    is_late = is_over(bought)
+    named = delivered_keys(stored)
+    assets.discard(asset for asset in (stored if is_late else copied.fresh) if asset.storage_key not in named)
+    if is_late and not named:
         logger.warning("the result came too late")
         for call_id, cost in costs.items():
             calls.close(call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
@@ -237,9 +240,10 @@ def delivered(files: int, flags: Sequence[str]) -> dict[str, Any]:
     return {"kind": "succeeded" if files else "copy_failed", "delivered": files, "flags": list(flags)}
 
 
-def is_delivered(stored: Sequence[NewAsset]) -> bool:
-    """Whether rows name these files: an earlier try was committed and only its answer was lost."""
-    return Asset.objects.filter(storage_key__in=[asset.storage_key for asset in stored]).exists()
+def delivered_keys(stored: Sequence[NewAsset]) -> frozenset[str]:
+    """The files that rows name: an earlier try was committed unseen, or another worker has delivered what was kept."""
+    keys = [asset.storage_key for asset in stored]
+    return frozenset(Asset.objects.filter(storage_key__in=keys).values_list("storage_key", flat=True))
 
 
 def is_over(bought: Bought) -> bool:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adapters import registry
 from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
@@ -23,8 +24,9 @@ def after(error: UpstreamError, adapter: Adapter, upstream: UpstreamRequest, con
 
 def ask(adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
     """The job of `connection.reference`, asked for a few times, since lists lag; None proves nothing."""
-    if adapter.submit_safety != "lookup":
+    if not can_find(adapter):
         return None
+    connection = replace(connection, total_timeout=ASK_SECONDS)
     for wait in WAITS_SECONDS:
         time.sleep(wait)
         try:
@@ -35,14 +37,22 @@ def ask(adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> 
     return None
 
 
+def findable(call_ids: Sequence[int]) -> frozenset[int]:
+    """Those of the calls without an answer whose protocol can tell."""
+    rows = Call.objects.filter(id__in=call_ids, state=Call.State.INTENT).values_list("id", "target")
+    return frozenset(call_id for call_id, target in rows if can_find(registry.get(target["adapter"])))
+
+
+def can_find(adapter: Adapter | None) -> bool:
+    return adapter is not None and adapter.submit_safety == "lookup"
+
+
 def recover(call_id: int, worker_id: str) -> bool:
-    """Whether the call of a dead worker did buy a job, which this worker follows from now on."""
+    """Whether the findable call of a dead worker did buy a job, which this worker follows from now on."""
     call = Call.objects.select_related("task__payload").get(id=call_id)
-    if call.state != Call.State.INTENT:
-        return False
     target = Target(**call.target)
     adapter = registry.get(target.adapter)
-    if adapter is None or adapter.submit_safety != "lookup":
+    if adapter is None:
         return False
     request = params.load(call.task.modality, call.task.payload.params or {})
     _, connection = channels.connection(

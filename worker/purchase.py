@@ -5,8 +5,10 @@ Each call's answer is recorded by the thread that made it, before anything else 
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
 from catalog import health
@@ -78,30 +80,40 @@ def pay(purchase: Purchase, position: int, misses: list[Miss]) -> None:
 
 
 def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
-    """The provider's answer; the channel's health hears of it. Raises UpstreamError, StorageUnavailable."""
+    """The provider's answer; the channel's health hears of a refusal. Raises UpstreamError, StorageUnavailable."""
     job = purchase.job
     channel = job.route.channel
     release_connection()
     try:
-        answer = job.adapter.submit(job.upstream, connection)
+        return job.adapter.submit(job.upstream, connection)
     except UpstreamError as error:
         logger.warning("channel %s answered %s", channel.name, error)
+        if found := lookup.after(error, job.adapter, job.upstream, connection):
+            return found
         if error.kind not in purchase.told:
             purchase.told.add(error.kind)
-            insist(health.refused, channel.id, purchase.credential_id, error)
-        found = lookup.after(error, job.adapter, job.upstream, connection)
-        if found is None:
-            raise
-        return found
-    insist(health.succeeded, channel.id, purchase.credential_id)
-    return answer
+            tell(health.refused, channel.id, purchase.credential_id, error)
+        raise
+
+
+def tell(step: Callable[..., None], *arguments: Any) -> None:
+    """What an answer means for the channel's health, which never decides about the task."""
+    try:
+        insist(step, *arguments)
+    except Exception:
+        logger.exception("the channel's health could not be noted")
 
 
 def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection: Connection) -> None:
-    """The handle is stored; a result that came with the answer is delivered, or kept until its siblings have ended."""
+    """The handle is stored before anything else; a result that came with the answer is delivered, or kept until its
+    siblings have ended."""
+    note_success = partial(tell, health.succeeded, purchase.job.route.channel.id, purchase.credential_id)
     if isinstance(answer, Accepted):
         insist(calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
-    elif len(purchase.call_ids) == 1:
+        note_success()
+        return
+    note_success()
+    if len(purchase.call_ids) == 1:
         delivery.deliver_now(purchase.job, call_id, answer, connection)
     else:
         insist(calls.accept, call_id, delivery.staged(purchase.job, answer, connection), poll_after=0.0)

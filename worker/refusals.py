@@ -21,6 +21,7 @@ from worker.verdicts import Spoiled, Verdict
 logger = logging.getLogger(__name__)
 # Another credential of the same channel may be taken where this one was not.
 OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
+NO_ROUTES: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,17 @@ class Miss:
         return bool(self.broken) or (self.error is not None and self.error.maybe_accepted)
 
     @property
+    def is_spent(self) -> bool:
+        """Whether it was bought, and brought nothing that can be used."""
+        return self.error is not None and self.error.kind is ErrorKind.EMPTY_RESULT
+
+    @property
+    def state(self) -> Literal["unknown", "done", "refused"]:
+        if self.is_open:
+            return "unknown"
+        return "done" if self.is_spent else "refused"
+
+    @property
     def outcome(self) -> dict[str, Any]:
         """As the operator sees it."""
         if self.error is not None:
@@ -48,16 +60,16 @@ class Miss:
 
 
 def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
-    """What the missed calls of one execution mean. Beside others that were accepted each is simply closed; else the one
-    whose outcome is open decides for all, because then nothing may be bought again."""
+    """What the missed calls of one execution mean. Beside others that were accepted each is simply closed; else one
+    whose outcome is open, or that was bought, decides for all, because then nothing may be bought again."""
     if has_others:
         for miss in misses:
             insist(one_of_many, job.task, miss)
         return
-    decisive = next((miss for miss in misses if miss.is_open), misses[0])
+    decisive = min(misses, key=lambda miss: (not miss.is_open, not miss.is_spent))
     for miss in misses:
         if miss is not decisive:
-            insist(calls.close, miss.call_id, state="unknown" if miss.is_open else "refused", outcome=miss.outcome)
+            insist(calls.close, miss.call_id, state=miss.state, outcome=miss.outcome)
     if decisive.error is not None:
         insist(refused, job, decisive, decisive.error)
     elif decisive.broken:
@@ -68,10 +80,9 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
 
 def one_of_many(task: Claimed, miss: Miss) -> None:
     """The task goes on with the calls that were accepted; where those have failed meanwhile it fails."""
-    state: Literal["unknown", "refused"] = "unknown" if miss.is_open else "refused"
-    if not calls.drop(miss.call_id, task.id, state=state, outcome=miss.outcome):
+    if not calls.drop(miss.call_id, task.id, state=miss.state, outcome=miss.outcome):
         failure = verdicts.OUTCOME_UNKNOWN if miss.is_open else verdicts.NO_USABLE_RESULT
-        fail(task, failure, CallEnd(id=miss.call_id, state=state, outcome=miss.outcome))
+        fail(task, failure, CallEnd(id=miss.call_id, state=miss.state, outcome=miss.outcome))
 
 
 def refused(job: Job, miss: Miss, error: UpstreamError) -> None:
@@ -110,25 +121,30 @@ def unknown(task: Claimed, miss: Miss) -> None:
 
 
 def leave_route(task: Claimed, verdict: Verdict) -> None:
-    """Back to the queue without this route; after the last one wait for those that were only busy, or give up."""
+    """Back to the queue without this route. Where no other can be used now, wait for those that rest and those that
+    were only busy, whichever is ready first; without any give up."""
     rest = route_sets.without(task.open_routes_id, task.route_id)
-    if rest is not None and is_open(rest):
+    usable, resting = still_open(rest) if rest is not None else (NO_ROUTES, NO_ROUTES)
+    if rest is not None and usable:
         requeue(task, rest, 0.0, is_failure=False)
         return
-    wait = verdicts.of_last_route(spoiled_calls(task.id), rounds=task.requeues, retry_after=verdict.delay_seconds)
-    again = route_sets.only(route_sets.submitted(task.id), wait.routes) if wait else None
-    if wait is None or again is None:
+    # Beside a route that rests, how long this one asked for is left to the health of its channel.
+    asked = 0.0 if resting else verdict.delay_seconds
+    wait = verdicts.of_last_route(spoiled_calls(task.id), rounds=task.requeues, retry_after=asked)
+    again = route_sets.only(route_sets.submitted(task.id), resting | (wait.routes if wait else NO_ROUTES))
+    if again is None:
         logger.warning("no route is left")
         fail(task, verdict.failure)
     else:
-        requeue(task, again, wait.delay_seconds)
+        requeue(task, again, wait.delay_seconds if wait else 0.0, is_failure=wait is not None)
 
 
-def is_open(route_set_id: int) -> bool:
-    """Whether any route of the set is still enabled, and leads to a channel that is."""
-    catalog, disabled = snapshot.latest(), health.disabled_channels()
-    routes = (catalog.route(row["route"]) for row in route_sets.routes_of(route_set_id))
-    return any(route is not None and route.channel.id not in disabled for route in routes)
+def still_open(route_set_id: int) -> tuple[frozenset[int], frozenset[int]]:
+    """The enabled routes of the set whose channels can be used now, and those whose channels rest."""
+    catalog, (disabled, resting) = snapshot.latest(), health.unusable()
+    found = [route for row in route_sets.routes_of(route_set_id) if (route := catalog.route(row["route"]))]
+    waiting = frozenset(route.id for route in found if route.channel.id in resting)
+    return frozenset(route.id for route in found if route.channel.id not in disabled) - waiting, waiting
 
 
 def hand_back(task: Claimed) -> None:

@@ -125,6 +125,15 @@ def test_a_success_does_not_cut_short_what_the_provider_asked_for(studio: Channe
     assert state(studio) == "resting"
 
 
+def test_a_success_does_not_wake_a_channel_that_is_overloaded(studio: Channel, only: Credential) -> None:
+    refuse(only, ErrorKind.OVERLOADED, retry_after=60.0)
+    health.succeeded(studio.pk, only.pk)
+    assert state(studio) == "resting"
+    pass_time(61)
+    health.succeeded(studio.pk, only.pk)
+    assert ChannelHealth.objects.get().cooldown_until is None
+
+
 def test_a_success_starts_the_back_off_anew(studio: Channel, only: Credential) -> None:
     for _ in range(3):
         refuse(only, ErrorKind.RATE_LIMITED)
@@ -157,7 +166,7 @@ def test_faults_that_go_on_rest_a_channel_for_up_to_five_minutes(studio: Channel
         if number >= 2:
             rests.append(round(cooldown(studio)))
         pass_time(400)
-    assert rests == [5, 10, 20, 40, 80, 160, 300, 300, 300]
+    assert rests == [2, 4, 8, 16, 32, 60, 60, 60, 60]
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,12 @@ def test_an_attached_call_leaves_the_open_list_for_good(film):
     assert "settled before" in refusal(retries.mark_lost, film.pk)
 
 
+def test_a_task_whose_job_is_followed_is_not_bought_again(film):
+    new_id = retries.attach(film.pk, "job-7", by=BY)
+    with pytest.raises(Refused, match=new_id):
+        retries.retry(film.task_id, by=BY)
+
+
 def test_an_attached_job_is_adopted_polled_and_charged(film, worker):
     new_id = retries.attach(film.pk, "cgt-1", by=BY)
     (orphan,) = leases.adopt(worker)

@@ -2,11 +2,13 @@
 
 import pytest
 
+from adapters.kling_tasks import KlingTasks
 from billing.models import Hold
 from tasks import calls, leases, lifecycle
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
-from tests.worker.driving import Shift, at_provider, call, film, hurry, picture, task
+from tests.worker.driving import Shift, at_provider, call, end_of, film, hurry, picture, task
+from tests.worker.protocols import LANES
 from tools.children import wait_until
 from worker import channels, jobs, polling, verdicts
 from worker.adoption import OwnStrays
@@ -106,6 +108,18 @@ def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, san
     make(Purchase(job=job, call_ids=[call_id], credential_id=credential_id, connection=connection))
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
     assert call(task_id).state == "lost"
+
+
+def test_a_lookup_that_breaks_off_keeps_no_other_task_waiting(shift, other, key, plan, sandbox, monkeypatch):
+    (kling,) = (lane for lane in LANES if str(lane) == "kling")
+    kling.install(plan, sandbox)
+    task_ids = [steps.submitted(key, kling.body("a fox")), picture(key, "a fox")]
+    for claimed in (*other.claim(), *other.claim()):
+        calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+    monkeypatch.setattr(KlingTasks, "find", lambda *_: {}["data"])
+    steps.silence(other.id)
+    shift.sweep()
+    assert [end_of(task_id) for task_id in task_ids] == ["TASK_OUTCOME_UNKNOWN"] * 2
 
 
 def test_a_claim_that_was_committed_unseen_is_found_at_the_second_look(shift, strays, key):

@@ -67,3 +67,12 @@ def is_granted(wish: Callable[[], object]) -> bool:
     except unknown.Refused:
         return False
     return True
+
+
+def test_one_job_is_never_attached_to_two_tasks_at_once(shift, key, sandbox):
+    lost = [call(unknown_film(shift, key, f"a fox runs {n} [garbage]")).pk for n in range(3)]
+    wishes = [
+        lambda call_id=call_id: is_granted(lambda: retries.attach(call_id, "cgt-1", by="ada")) for call_id in lost
+    ]
+    assert sum(steps.at_once(wishes)) == 1
+    assert Task.objects.filter(retry_of__isnull=False).count() == 1

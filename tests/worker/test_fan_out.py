@@ -2,16 +2,19 @@
 
 import pytest
 
+from adapters.base import ErrorKind, Pending, UpstreamError
 from billing.models import Hold
+from catalog import health
 from catalog.models import Channel
 from common.errors import StorageUnavailable
-from tasks import calls, storage
+from tasks import calls, leases, storage
 from tasks.models import Call
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import Shift, assets, hurry, outage, picture, task
-from worker import channels, jobs
+from worker import adoption, answers, channels, gathering, jobs, polling
 from worker.purchase import Purchase, pay
+from worker.refusals import Miss, judge
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -129,13 +132,19 @@ def test_one_lost_beside_a_refusal_is_never_bought_elsewhere(shift, key, sandbox
     assert sorted(states(task_id)) == ["refused", "unknown"]
 
 
-def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
-    """A task with two intents, of which the first is answered."""
+def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
+    """A task with two intents."""
     task_id = picture(key, "a fox", n=2)
     (claimed,) = shift.claim()
     job = jobs.load(claimed)
+    intent = steps.intent(claimed, shift.id, target=job.target, channel_id=job.route.channel.id)
+    return task_id, job, calls.intend(intent, 2)
+
+
+def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
+    """The same, and the first is answered."""
+    task_id, job, call_ids = intended(shift, key)
     credential_id, connection = channels.connection(job.route.channel.id, job.target, total_timeout=10)
-    call_ids = calls.intend(steps.intent(claimed, shift.id, target=job.target, channel_id=job.route.channel.id), 2)
     purchase = Purchase(job=job, call_ids=call_ids, credential_id=credential_id, connection=connection)
     pay(purchase, 0, [])
     return task_id, job, call_ids
@@ -192,3 +201,63 @@ def test_the_last_of_several_failures_ends_the_task(shift, key):
     steps.silence(shift.id)
     Shift().sweep()
     assert (task(task_id).status, states(task_id)) == ("failed", ["done", "unknown"])
+
+
+def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
+    task_id = picture(key, "a fox", n=2)
+    shift.execute()
+    hurry()
+    first = min(calls.due(shift.id, limit=9), key=lambda due: due.id)
+    steps.silence(shift.id)
+    other = Shift()
+    other.sweep()
+    polling.copy_result(first, gathering.parts(first, polling.ask([first])[0]))
+    assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
+    assert other.work(task_id) == "succeeded"
+    assert len([storage.open(asset.storage_key).close() for asset in assets(task_id)]) == 2
+
+
+EMPTY, BUSY = UpstreamError(ErrorKind.EMPTY_RESULT, "nothing"), UpstreamError(ErrorKind.RATE_LIMITED, "wait")
+
+
+@pytest.mark.parametrize("errors", [(BUSY, EMPTY), (EMPTY, BUSY)])
+def test_what_was_bought_for_nothing_is_not_bought_again_because_a_sibling_was_refused(shift, key, errors):
+    task_id, job, call_ids = intended(shift, key)
+    misses = [Miss(call_id=call_id, error=error) for call_id, error in zip(call_ids, errors, strict=True)]
+    judge(job, misses, has_others=False)
+    assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_UPSTREAM_ERROR")
+    assert sorted(states(task_id)) == ["done", "refused"]
+
+
+def test_an_answer_that_comes_while_its_task_is_adopted_is_not_given_up(shift, key, monkeypatch):
+    task_id, _, call_ids = halfway(shift, key)
+    adopt = leases.adopt
+
+    def answered_meanwhile(worker_id):
+        orphans = adopt(worker_id)
+        calls.accept(call_ids[1], Call.objects.get(id=call_ids[0]).handle, poll_after=0.0)
+        return orphans
+
+    monkeypatch.setattr(leases, "adopt", answered_meanwhile)
+    steps.silence(shift.id)
+    adoption.adopt(Shift().id)
+    assert states(task_id) == ["accepted", "accepted"]
+
+
+def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
+    task_id, _, call_ids = intended(shift, key)
+    for call_id in call_ids:
+        calls.accept(call_id, {"id": f"job-{call_id}"}, poll_after=0.0)
+    steps.age(task_id, "deadline_at", -1)
+    hurry()
+    due = calls.due(shift.id, limit=9)
+    asked_to_cancel = answers.settle([(call, Pending(poll_after=1.0)) for call in due])
+    assert (task(task_id).status, states(task_id)) == ("timeout", ["late", "late"])
+    assert len(asked_to_cancel) == 2
+
+
+def test_the_health_of_a_channel_never_decides_about_a_paid_call(shift, key, monkeypatch):
+    monkeypatch.setattr(health, "MARKED", "SELECT no such thing")
+    task_id = picture(key, "a fox", n=2)
+    assert shift.work(task_id) == "succeeded"
+    assert bill(task_id) == ("succeeded", 2, 2 * MICROS)

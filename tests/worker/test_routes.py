@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from adapters.base import ErrorKind
+from adapters.base import ErrorKind, UpstreamError
+from catalog import health
 from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
 from tests.rows import make_channel, make_route
@@ -214,3 +215,28 @@ def test_a_route_that_vanished_is_not_a_way_out(shift, key, spare, sandbox):
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["studio", "studio"]
     assert task(task_id).requeues == 1
+
+
+def test_a_route_that_rests_for_long_is_not_waited_for_while_the_refused_one_is_ready_sooner(
+    shift, key, spare, sandbox
+):
+    credential = spare.channel.credentials.get()
+    health.refused(spare.channel_id, credential.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
+    outage(sandbox, path="/openai/", status=429, times=1)
+    task_id = picture(key, "a fox")
+    assert shift.execute() == 1
+    steps.age(task_id, "not_before", -1)
+    Credential.objects.exclude(pk=credential.pk).update(cooldown_until=None)
+    assert shift.execute() == 1
+    assert channels_of(task_id) == ["studio", "studio"]
+
+
+def test_a_route_that_rests_is_waited_for_when_the_others_refused_for_good(shift, key, spare, sandbox):
+    credential = spare.channel.credentials.get()
+    health.refused(spare.channel_id, credential.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
+    outage(sandbox, path="/openai/", status=404, times=1)
+    task_id = picture(key, "a fox")
+    assert (shift.execute(), shift.execute()) == (1, 0)
+    assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]

@@ -92,5 +92,5 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return float(text[:9])
     try:
         return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):  # a date without a zone cannot be compared
+    except (ValueError, TypeError, OverflowError):  # a date without a zone cannot be compared, one far off not be made
         return None

@@ -97,8 +97,9 @@ class MediaModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return str(model.count) if model.count else "none"
 
 
-@admin.register(Channel)
 class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Registered by the desk, which knows the jobs that channels are needed for."""
+
     form = ChannelForm
     inlines = (CredentialInline, ChannelModelInline)
     list_display = ("name", "adapter", "base_url", "credential", "state", "models", "max_running", "enabled")

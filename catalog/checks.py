@@ -1,5 +1,7 @@
 """What is amiss in the stored catalog, in words for the operator: `doctor` and the catalog file tell it."""
 
+from collections.abc import Mapping
+
 from adapters import registry
 from catalog import credentials, snapshot, standing
 from catalog.snapshot import Catalog, ChannelEntry
@@ -37,6 +39,19 @@ def _channel(channel: ChannelEntry) -> list[str]:
     for row in rows:
         if row.disabled_at is not None:
             found.append(f"channel {channel.name}: {standing.disabled(row)}; {standing.advice(row)}")
-        elif credentials.readable(row.ciphertext) is None:
+            continue
+        values = credentials.readable(row.ciphertext)
+        if values is None:
             found.append(f"channel {channel.name}: no key of ENCRYPTION_KEYS opens its credential {row}")
+        elif wanted := _missing(channel, values):
+            has = ", ".join(values) or "nothing"
+            found.append(f"channel {channel.name}: its credential needs {wanted}; it has {has}")
     return found
+
+
+def _missing(channel: ChannelEntry, values: Mapping[str, str]) -> str:
+    """The names that a credential needs, where it has none of the sets; adapters of other packages need not tell."""
+    sets = getattr(registry.get(channel.adapter), "credential_sets", ())
+    if not sets or any(set(names) <= values.keys() for names in sets):
+        return ""
+    return " or ".join(" and ".join(names) for names in sets)

@@ -15,10 +15,12 @@ from accounts import keys
 from accounts.models import Account, ApiKey, KeySecret
 from accounts.read_only import cost, dollars, moment
 from billing import ledger
-from catalog.models import PlanChoice
+from catalog.models import Channel, PlanChoice
+from desk.channel_admin import KeptChannelAdmin
 from desk.forms import ApiKeyForm, CreditForm, RotateForm
 
 DISABLED = moment("disabled_at")
+admin.site.register(Channel, KeptChannelAdmin)
 
 
 class DeskAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 
+from adapters import registry
 from catalog import checks as catalog_checks
 from catalog import credentials, standing
 from catalog.models import Channel, Credential
@@ -44,7 +45,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """All checks; those that read the database are left out while it is of no use."""
-    found = [*configuration(), *storage(), *database()]
+    found = [*configuration(), *adapters(), *storage(), *database()]
     if not any(finding.check == "database" and finding.level == "error" for finding in found):
         found += [finding for check in IN_DATABASE for finding in check()]
     return found
@@ -83,6 +84,18 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def adapters() -> Iterator[Finding]:
+    """The adapters of installed packages that were not loaded."""
+    for name, why in registry.SKIPPED.items():
+        yield Finding(
+            check="adapters",
+            level="warning",
+            message=f"{name} was not loaded: {why}",
+            advice="correct or remove its package, then restart; a channel that needs it runs nothing until then",
+        )
+    yield Finding(check="adapters", level="ok", message=f"{len(registry.ADAPTERS)} are registered")
 
 
 def storage() -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from tasks import events, limits, replanning, submission, unknown
 from tasks.drafts import Draft
 from tasks.inputs import InputGone
 from tasks.lifecycle import lock_tasks
-from tasks.models import Call, Task, TaskPayload, Worker
+from tasks.models import LIVE, Call, Task, TaskPayload, Worker
 from tasks.queue import serialise_claims
 from tasks.unknown import OPEN, Refused, resolved
 
@@ -36,13 +36,14 @@ NEARBY_CALLS = 100_000
 def retry(task_id: str, *, by: str) -> str:
     """Submit a task again at its frozen price, on the routes that the catalog has now; returns the new task's id.
 
-    May be done again, whatever became of the first retry. Raises Refused.
+    May be done again once the first retry has ended, however it did. Raises Refused.
     """
     task = _without_outcome(task_id)
     draft = _draft(task)
     try:
         with transaction.atomic():
             lock_tasks([task_id])
+            _refuse_twice(task_id)
             accounts = ledger.lock_accounts([task.account_id])
             (refusal,) = limits.decide([draft], accounts, limits.read_standing([draft]))
             if isinstance(refusal, ApiError):
@@ -56,6 +57,12 @@ def retry(task_id: str, *, by: str) -> str:
         submission.discard_blobs(draft)
         raise
     return draft.task_id
+
+
+def _refuse_twice(task_id: str) -> None:
+    """A second retry only after the first has ended: a double click buys once."""
+    if live := Task.objects.filter(retry_of=task_id, status__in=LIVE).first():
+        raise Refused(f"A retry of it is {live.status}: {live.id}.")
 
 
 def _without_outcome(task_id: str) -> Task:

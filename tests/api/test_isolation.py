@@ -10,6 +10,8 @@ PATHS = [
     ("GET", "/v1/tasks/{}"),
     ("HEAD", "/v1/tasks/{}"),
     ("GET", "/v1/tasks/{}?wait=1"),
+    ("GET", "/v1/tasks/{}/trace"),
+    ("HEAD", "/v1/tasks/{}/trace"),
     ("POST", "/v1/tasks/{}/cancel"),
     ("GET", "/v1/tasks/{}/assets/0"),
     ("GET", "/v1/tasks/{}/deliveries"),

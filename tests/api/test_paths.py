@@ -15,6 +15,7 @@ UNKNOWN = [
     "/v1/tasks/models/",
     "/v1/tasks/quote/x",
     "/v1/tasks/a/cancel/",
+    "/v1/tasks/a/trace/",
     "/v1/tasks/a/b/c/d",
     "/v1/tasks/a%0Ab/c",
     "/v1/tasks/%0A/",
@@ -59,8 +60,8 @@ def test_an_unknown_path_is_the_same_404_without_a_key(client, db):
 
 @pytest.mark.parametrize("task_id", STRANGE_IDS)
 def test_a_strange_id_is_an_unknown_task(api, task_id):
-    for method, path in (("GET", f"/v1/tasks/{task_id}"), ("POST", f"/v1/tasks/{task_id}/cancel")):
-        assert refused(api.send(method, path)) == (404, "TASK_NOT_FOUND")
+    for method, path in (("GET", ""), ("GET", "/trace"), ("POST", "/cancel")):
+        assert refused(api.send(method, f"/v1/tasks/{task_id}{path}")) == (404, "TASK_NOT_FOUND")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,7 @@ def test_a_strange_id_is_an_unknown_task(api, task_id):
         ("/v1/tasks/quote", {"POST"}),
         ("/v1/tasks/task_00000000000000000000000000", {"GET", "HEAD"}),
         ("/v1/tasks/task_00000000000000000000000000/cancel", {"POST"}),
+        ("/v1/tasks/task_00000000000000000000000000/trace", {"GET", "HEAD"}),
     ],
 )
 def test_another_method_is_a_405_that_tells_the_allowed_ones(api, path, allowed):

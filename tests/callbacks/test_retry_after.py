@@ -23,7 +23,12 @@ def test_retry_after_as_a_date_counts_from_now():
 
 
 @pytest.mark.parametrize(
-    "header", ["", "soon", "-5", "1.5", "²", "Fri, 99 Jan 1999 00:00:00 GMT", "Fri, 01 Jan 1999 00:00:00"]
+    "header",
+    [
+        *("", "soon", "-5", "1.5", "²", "Fri, 99 Jan 1999 00:00:00 GMT", "Fri, 01 Jan 1999 00:00:00"),
+        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+        "Mon, 01 Jan 2035 00:00:00 +99999999999999",
+    ],
 )
 def test_an_illegible_retry_after_is_none(header):
     assert sender.retry_after({"Retry-After": header}) is None

@@ -7,6 +7,7 @@ from cryptography.fernet import Fernet
 
 from catalog import checks, credentials
 from catalog.models import Channel, Credential, MediaModel, Route
+from common.encryption import encrypt_mapping
 from tests.rows import make_channel, opened
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +59,12 @@ def test_a_disabled_credential_beside_a_good_one_is_a_problem(studio: Channel) -
 def test_a_credential_that_no_key_opens_is_a_problem(studio: Channel, settings: Any) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert checks.problems() == ["channel studio: no key of ENCRYPTION_KEYS opens its credential …1234"]
+
+
+@pytest.mark.parametrize(("values", "has"), [({"key": "x"}, "key"), ({}, "nothing")])
+def test_a_credential_under_the_wrong_name_is_a_problem(studio: Channel, values: dict[str, str], has: str) -> None:
+    Credential.objects.update(ciphertext=encrypt_mapping(values))
+    assert checks.problems() == [f"channel studio: its credential needs api_key; it has {has}"]
 
 
 def test_an_unregistered_adapter_is_a_problem() -> None:

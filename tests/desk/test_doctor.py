@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from adapters import registry
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health
 from catalog.models import Credential
@@ -121,6 +122,13 @@ def test_a_channel_whose_only_credential_is_disabled_is_an_error_with_the_reason
     health.refused(channel.pk, channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
     assert [found.level for found in of("channels")] == ["error", "warning"]
     assert "auth: Bad key." in of("channels")[1].message
+
+
+def test_an_adapter_of_a_package_that_was_not_loaded_is_a_warning(monkeypatch, of):
+    monkeypatch.setitem(registry.SKIPPED, "theirs", "package.adapter:Theirs: ValueError: it lacks probe")
+    (found,) = of("adapters")
+    assert found.level == "warning"
+    assert found.message == "theirs was not loaded: package.adapter:Theirs: ValueError: it lacks probe"
 
 
 def test_a_model_without_a_route_is_a_warning(image_model, of):

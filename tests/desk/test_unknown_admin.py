@@ -11,7 +11,7 @@ from django.urls import reverse
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel
 from common import ids
-from tasks import calls, ledger_check
+from tasks import calls, ledger_check, lifecycle
 from tasks.lifecycle import CallEnd, Failure
 from tasks.models import Call, Task
 from tests.tasks import steps
@@ -133,12 +133,15 @@ def test_retrying_makes_a_linked_task(operator, film):
     assert messages() == [f"Retry the task: {linked().id}"]
 
 
-def test_a_second_retry_is_warned_of_and_done(operator, film):
+def test_a_second_retry_is_warned_of_and_done_once_the_first_has_ended(operator, film):
     operator.post(address(film, "retry"))
     first = linked().id
     assert re.search(
         rf"Already retried by operator:.*{first}", page(operator, "admin:tasks_call_resolve", film.pk, "retry")
     )
+    operator.post(address(film, "retry"))  # a double click
+    assert Task.objects.filter(retry_of=film.task_id).count() == 1
+    lifecycle.end([steps.cancellation_of(first)])
     operator.post(address(film, "retry"))
     assert Task.objects.filter(retry_of=film.task_id).count() == 2
 

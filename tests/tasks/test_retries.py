@@ -108,9 +108,17 @@ def test_a_retried_call_leaves_the_open_list(film):
 
 
 def test_a_retry_may_be_repeated_and_the_newest_is_told(film):
-    first, second = retries.retry(film.task_id, by=BY), retries.retry(film.task_id, by=BY)
+    first = retries.retry(film.task_id, by=BY)
+    lifecycle.end([steps.cancellation_of(first)])
+    second = retries.retry(film.task_id, by=BY)
     assert first != second
     assert outcome(film)["task"] == second
+
+
+def test_a_double_click_buys_once(film):
+    new_id = retries.retry(film.task_id, by=BY)
+    assert new_id in refusal(retries.retry, film.task_id)
+    assert Task.objects.filter(retry_of=film.task_id).count() == 1
 
 
 def test_a_retry_costs_what_was_agreed_whatever_it_costs_now(film, worker, video_model):

@@ -12,7 +12,7 @@ from desk.doctor import Finding
 
 
 class Command(DeskCommand):
-    help = "Check configuration, database, storage, channels and workers, and say what to do about what is found."
+    help = "Check configuration, adapters, database, storage, channels and workers, and say what to do about it."
 
     def handle(self, *args: Any, **options: Any) -> None:
         findings = doctor.examine()

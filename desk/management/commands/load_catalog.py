@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from catalog import file
+from desk import busy
 from desk.command import DeskCommand
-from tasks.models import Call, Task
 
 
 class Command(DeskCommand):
@@ -27,7 +27,7 @@ class Command(DeskCommand):
                 text,
                 dry_run=options["dry_run"],
                 prune=options["prune"],
-                busy_channels=busy_channels(),
+                busy_channels=busy.channels(),
             )
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error
@@ -51,10 +51,3 @@ class Command(DeskCommand):
 def listed(lines: Sequence[str]) -> str:
     """Their number, and each on a line of its own."""
     return "".join([str(len(lines)), *(f"\n  {line}" for line in lines)])
-
-
-def busy_channels() -> set[int]:
-    """Channels with a running task or a paid job that is still followed."""
-    running = Task.objects.filter(status=Task.Status.RUNNING).values_list("channel_id", flat=True)
-    followed = Call.objects.filter(state__in=[Call.State.INTENT, Call.State.ACCEPTED, Call.State.LATE])
-    return {channel for channel in {*running, *followed.values_list("channel_id", flat=True)} if channel is not None}

@@ -1,0 +1,34 @@
+"""Channels in the admin, which keeps what the jobs that were bought with them still need."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+
+from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline
+from desk import busy
+
+
+class KeptCredentialFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
+    def clean(self) -> None:
+        super().clean()
+        kept = busy.credentials()
+        needed = [form.instance for form in self.deleted_forms if form.instance.pk in kept]
+        reasons = [f"{row}: the jobs that it bought are still followed: disable it instead." for row in needed]
+        if reasons:
+            raise forms.ValidationError(reasons)
+
+
+class KeptCredentialInline(CredentialInline):
+    formset = KeptCredentialFormSet
+
+
+class KeptChannelAdmin(ChannelAdmin):
+    inlines = (KeptCredentialInline, ChannelModelInline)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """With the channels that are busy among what is protected: Django deletes nothing then, and shows them."""
+        *found, protected = super().get_deleted_objects(objs, request)
+        kept = busy.channels()
+        reasons = [f"{row}: its jobs are still followed: disable it instead" for row in objs if row.pk in kept]
+        return *found, [*protected, *reasons]

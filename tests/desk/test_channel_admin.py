@@ -1,0 +1,91 @@
+"""Channels in the admin keep what the jobs that were bought with them still need."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from catalog import snapshot
+from catalog.models import Channel, Credential
+from tasks import calls, lifecycle
+from tasks.lifecycle import CallEnd, Ending, Failure
+from tasks.models import Call
+from tests.tasks import steps
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.fixture
+def followed(key: Any, video_model: Any) -> Call:
+    """A paid job that a worker still follows."""
+    worker = steps.worker()
+    task = steps.start(key, worker, steps.VIDEO)
+    channel = Channel.objects.get(pk=snapshot.latest().route(task.route_id).channel.id)
+    fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk}
+    (call_id,) = calls.intend(steps.intent(task, worker, **fields))
+    calls.accept(call_id, {"id": "job-1"}, poll_after=60)
+    return Call.objects.select_related("channel", "credential").get(pk=call_id)
+
+
+def end(call: Call) -> None:
+    """The task fails, and with it ends its job."""
+    over = CallEnd(id=call.pk, state="done", outcome={"kind": "provider_failed"})
+    failure = Failure(type="TASK_UPSTREAM_ERROR", message="It failed.", retryable=True)
+    ending = Ending(
+        task_id=call.task_id, from_status="running", attempt=1, status="failed", failure=failure, calls=(over,)
+    )
+    assert lifecycle.end([ending])
+
+
+def delete_selected(operator: Client, channel: Channel) -> None:
+    fields = {"action": "delete_selected", "_selected_action": [channel.pk], "post": "yes"}
+    operator.post(reverse("admin:catalog_channel_changelist"), fields)
+
+
+def test_a_channel_whose_jobs_are_followed_is_not_deleted(operator, followed):
+    page = reverse("admin:catalog_channel_delete", args=[followed.channel_id])
+    assert "its jobs are still followed: disable it instead" in operator.get(page).content.decode()
+    operator.post(page, {"post": "yes"})
+    delete_selected(operator, followed.channel)
+    assert Call.objects.get(pk=followed.pk).channel_id == followed.channel_id
+
+
+def test_a_channel_without_jobs_is_deleted(operator, followed):
+    end(followed)
+    delete_selected(operator, followed.channel)
+    assert not Channel.objects.filter(pk=followed.channel_id).exists()
+
+
+def deletion(channel: Channel, row: Credential) -> dict[str, str]:
+    return {
+        "name": channel.name,
+        "adapter": channel.adapter,
+        "base_url": channel.base_url,
+        "options": "{}",
+        "enabled": "on",
+        "channel_models-TOTAL_FORMS": "0",
+        "channel_models-INITIAL_FORMS": "0",
+        "credentials-TOTAL_FORMS": "1",
+        "credentials-INITIAL_FORMS": "1",
+        "credentials-0-id": str(row.pk),
+        "credentials-0-channel": str(channel.pk),
+        "credentials-0-DELETE": "on",
+    }
+
+
+def test_a_credential_whose_jobs_are_followed_is_not_deleted(operator, followed):
+    page = reverse("admin:catalog_channel_change", args=[followed.channel_id])
+    answer = operator.post(page, deletion(followed.channel, followed.credential))
+    assert "the jobs that it bought are still followed: disable it instead" in answer.content.decode()
+    assert Call.objects.get(pk=followed.pk).credential_id == followed.credential_id
+    end(followed)
+    assert operator.post(page, deletion(followed.channel, followed.credential)).status_code == 302
+    assert not Credential.objects.exists()

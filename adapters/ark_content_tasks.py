@@ -26,7 +26,7 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.faults import Verdict, parsed
-from adapters.http import call_json, calling, redacted
+from adapters.http import call_json, calling, job_error
 from adapters.outputs import is_url
 from adapters.shapes import ANSWERS_PROBE, Asynchronous, is_id, seconds_of
 
@@ -115,11 +115,8 @@ def _failed(job: Job, dialect: Dialect, connection: Connection) -> UpstreamError
     error = dialect.spoken(job, 200)
     verdict = dialect.codes(error.code)
     is_content = verdict is not None and verdict.kind is ErrorKind.CONTENT_POLICY
-    return UpstreamError(
-        ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED,
-        redacted(error.message, connection) or f"the job ended as {job['status']}",
-        code=error.code,
-    )
+    kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
+    return job_error(kind, error, connection, f"the job ended as {job['status']}")
 
 
 def _done(job: Job, handle: Mapping[str, Any], dialect: Dialect) -> Done | UpstreamError:

@@ -31,8 +31,8 @@ class Dialect:
 
 
 def _is_unknown_at_ark(error: UpstreamError) -> bool:
-    # Only in the protocol's own words: a proxy's bare 404 says nothing about the job.
-    return error.http_status == 404 and bool(error.code) and ark_errors.verdict_of(error.code) is not NOT_HERE
+    # Only in the protocol's own words, ResourceNotFound: a proxy's 404 says nothing about the job.
+    return error.http_status == 404 and "NotFound" in error.code and ark_errors.verdict_of(error.code) is not NOT_HERE
 
 
 ARK = Dialect(

@@ -68,7 +68,7 @@ def _items(document: Any, *, connection: Connection) -> Iterable[tuple[object, o
         return items
     verdict = verdict_of(spoken.code) or Verdict(ErrorKind.EMPTY_RESULT)
     message = redacted(spoken.message, connection) or "the answer has no picture"
-    raise UpstreamError(verdict.kind, message, code=redacted(spoken.code, connection)[:200], http_status=200)
+    raise UpstreamError(verdict.kind, message, code=redacted(spoken.code, connection), http_status=200)
 
 
 def _spoken(holder: Any) -> SpokenError:

@@ -63,6 +63,6 @@ def find(job_id: str, connection: Connection) -> Job:
         kind = ErrorKind.EMPTY_RESULT if dialect.is_unknown_job(error) else ErrorKind.TRANSIENT
         if kind is ErrorKind.TRANSIENT and error.kind not in REFUSALS:
             raise
-        raise UpstreamError(kind, error.message, code=error.code, http_status=error.http_status) from error
+        raise error.as_kind(kind) from error
     job: Job = dialect.job_of(document)  # type: ignore[assignment]
     return job

@@ -205,11 +205,23 @@ class UpstreamError(Exception):
         super().__init__(f"{kind}: {code or http_status or ''} {message}"[:500])
         self.kind = kind
         self.message = message[:2000]
-        self.code = code
+        self.code = code[:200]
         self.http_status = http_status
         self.retry_after = retry_after
         self.request_id = request_id
         self.model_specific = model_specific
+
+    def as_kind(self, kind: ErrorKind) -> "UpstreamError":
+        """The same words under another kind."""
+        return UpstreamError(
+            kind,
+            self.message,
+            code=self.code,
+            http_status=self.http_status,
+            retry_after=self.retry_after,
+            request_id=self.request_id,
+            model_specific=self.model_specific and kind is self.kind,
+        )
 
     @property
     def maybe_accepted(self) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from adapters import rules
 from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
 from adapters.faults import NOT_HERE, SpokenError, Verdict, spoken_error
-from adapters.http import Call, bearer, call_json, calling, redacted
+from adapters.http import Call, bearer, call_json, calling, job_error
 from adapters.shapes import Asynchronous, is_id
 
 Answer = dict[str, Any]
@@ -115,9 +115,7 @@ class DashScopeJobs(Asynchronous):
         except UpstreamError as error:
             if error.kind not in JOB_ENDS:
                 raise
-            raise UpstreamError(
-                ErrorKind.TRANSIENT, error.message, code=error.code, http_status=error.http_status
-            ) from error
+            raise error.as_kind(ErrorKind.TRANSIENT) from error
 
 
 def path_of(job_id: str) -> str:
@@ -140,7 +138,7 @@ def failed(spoken: SpokenError) -> UpstreamError:
     """The end of a job for the reason that the provider gives."""
     verdict = verdict_of(spoken.code)
     kind = verdict.kind if verdict and verdict.kind in JOB_ENDS else ErrorKind.PROVIDER_FAILED
-    return UpstreamError(kind, spoken.message or "the job failed", code=spoken.code[:200])
+    return UpstreamError(kind, spoken.message or "the job failed", code=spoken.code)
 
 
 @overload
@@ -150,4 +148,5 @@ def _without_credentials(outcome: Done | UpstreamError, connection: Connection) 
 def _without_credentials(outcome: Done | UpstreamError, connection: Connection) -> Done | UpstreamError:
     if isinstance(outcome, Done):
         return outcome
-    return UpstreamError(outcome.kind, redacted(outcome.message, connection), code=outcome.code)
+    said = SpokenError(code=outcome.code, message=outcome.message)
+    return job_error(outcome.kind, said, connection, "the job failed")

@@ -29,6 +29,7 @@ SIZES = with_portraits({tier: dict(zip(RATIOS, row.split(), strict=True)) for ti
 FORBIDDEN = (
     *("model", "input", "parameters", "messages", "prompt", "image", "images", "function"),
     *("stream", "incremental_output", "webhook", "webhook_url", "callback_url"),
+    *("enable_interleave", "max_images"),  # text with as many pictures as the model likes, whatever `n` says
 )
 
 

@@ -63,7 +63,7 @@ def refusal(answer: Answer, codes: Codes, *, paid: bool) -> UpstreamError:
     return UpstreamError(
         verdict.kind,
         spoken.message or f"HTTP {answer.status} without a usable body",
-        code=(spoken.code or spoken.type)[:200],
+        code=spoken.code or spoken.type,
         http_status=answer.status,
         retry_after=retry_after(answer.headers.get("Retry-After", "")),
         request_id=request_id(answer.headers),
@@ -122,7 +122,7 @@ def retry_after(value: str) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS) if math.isfinite(seconds) else None
 

@@ -101,10 +101,19 @@ def call_json(
 
 def error_of(document: Any, reply: Reply, call: Call, connection: Connection) -> UpstreamError:
     """The error for a reply that is no success, or a success without what the protocol promises."""
-    spoken = call.spoken(document, reply.status)
-    spoken = spoken._replace(message=redacted(spoken.message, connection))
+    spoken = without_credentials(call.spoken(document, reply.status), connection)
     answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=spoken)
     return faults.refusal(answer, call.codes, paid=call.paid)
+
+
+def job_error(kind: ErrorKind, spoken: faults.SpokenError, connection: Connection, otherwise: str) -> UpstreamError:
+    """The bad end of a job in the provider's words; `otherwise` where it has none."""
+    said = without_credentials(spoken, connection)
+    return UpstreamError(kind, said.message or otherwise, code=said.code)
+
+
+def without_credentials(spoken: faults.SpokenError, connection: Connection) -> faults.SpokenError:
+    return faults.SpokenError(*(redacted(text, connection) for text in spoken))
 
 
 def error_body(reply: Reply) -> Any:

@@ -7,7 +7,7 @@ reference. Facts of the shipped ones: fal's documentation and fal-client 1.0.3, 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,8 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.http import call_json, calling, redacted
+from adapters.faults import SpokenError
+from adapters.http import call_json, calling, job_error
 from adapters.inline import body_of
 from adapters.shapes import ANSWERS_PROBE, Asynchronous
 from adapters.template_calls import address_of, ask, call_of, headers_of, tell, template_of
@@ -50,6 +51,7 @@ class HttpTemplate(Asynchronous):
     protocol: ClassVar[str] = "http_template"
     modalities: ClassVar[frozenset[str]] = frozenset({"image", "video"})
     summary: ClassVar[str] = "Any provider that a template describes; fal and Replicate are shipped"
+    credential_sets: ClassVar[Sequence[Sequence[str]]] = ()  # the template's placeholders tell
 
     def validate(self, target: Target) -> list[str]:
         return list(template_rules.complaints(target))
@@ -166,4 +168,4 @@ def _done(
 
 
 def _redacted(error: UpstreamError, connection: Connection) -> UpstreamError:
-    return UpstreamError(error.kind, redacted(error.message, connection), code=error.code)
+    return job_error(error.kind, SpokenError(code=error.code, message=error.message), connection, "the job failed")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
-from adapters.faults import text
-from adapters.http import Call, call_json, redacted
+from adapters.faults import SpokenError, text
+from adapters.http import Call, call_json, job_error
 from adapters.kling_errors import verdict_of
 from adapters.outputs import is_url
 from adapters.shapes import is_id, seconds_of
@@ -31,9 +31,7 @@ class Job(NamedTuple):
 
 def listed(query: Mapping[str, str], connection: Connection) -> list[Job]:
     """The jobs of the newer generation that a query finds. Raises UpstreamError."""
-    call = Call(method="GET", path=f"{TASKS}?{urlencode(query, safe=',')}", codes=verdict_of)
-    answer = call_json(call, connection, lambda answer: not answer.get("code") and isinstance(answer.get("data"), list))
-    return [job for item in _objects(answer["data"]) if (job := _newer(item))]
+    return list(filter(None, map(_newer, _items(query, connection))))
 
 
 def batch(ids: Sequence[str], connection: Connection) -> dict[str, Job]:
@@ -55,7 +53,7 @@ def one(path: str, name: str, connection: Connection) -> Job:
         if error.kind not in REFUSALS:
             raise
         kind = ErrorKind.EMPTY_RESULT if is_unknown(error) else ErrorKind.TRANSIENT
-        raise UpstreamError(kind, error.message, code=error.code, http_status=error.http_status) from error
+        raise error.as_kind(kind) from error
     if found is None:
         raise UpstreamError(ErrorKind.EMPTY_RESULT, "the provider does not show the job (any more)")
     return found
@@ -75,7 +73,7 @@ def ended(job: Job, connection: Connection) -> Done | UpstreamError | None:
     # Failed jobs have a text and no code.
     is_content = "risk control" in job.message.lower()
     kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
-    return UpstreamError(kind, redacted(job.message, connection) or "the job failed")
+    return job_error(kind, SpokenError(message=job.message), connection, "the job failed")
 
 
 def _done(job: Job) -> Done | UpstreamError:
@@ -95,7 +93,19 @@ def _whole_seconds(value: object) -> float | None:
 
 
 def _newer_one(name: str, connection: Connection) -> Job | None:
-    return next((job for job in listed({"task_ids": name}, connection) if job.id == name), None)
+    """None where it is not listed. Raises UpstreamError: a job that cannot be read is not gone."""
+    jobs = [_newer(item) for item in _items({"task_ids": name}, connection)]
+    found = next((job for job in jobs if job and job.id == name), None)
+    if found is None and None in jobs:
+        raise UpstreamError(ErrorKind.TRANSIENT, "the answer cannot be read")
+    return found
+
+
+def _items(query: Mapping[str, str], connection: Connection) -> list[Any]:
+    call = Call(method="GET", path=f"{TASKS}?{urlencode(query, safe=',')}", codes=verdict_of)
+    answer = call_json(call, connection, lambda answer: not answer.get("code") and isinstance(answer.get("data"), list))
+    items: list[Any] = answer["data"]
+    return items
 
 
 def _older_one(path: str, name: str, connection: Connection) -> Job | None:
@@ -103,7 +113,9 @@ def _older_one(path: str, name: str, connection: Connection) -> Job | None:
     return _older(call_json(call, connection, lambda answer: _older(answer.get("data")) is not None)["data"])
 
 
-def _newer(item: Mapping[str, Any]) -> Job | None:
+def _newer(item: Any) -> Job | None:
+    if not isinstance(item, dict):
+        return None
     videos = [each for each in _objects(item.get("outputs")) if each.get("type") == "video"]
     return _job(item.get("id"), item.get("status"), item.get("message"), item.get("external_id"), videos)
 

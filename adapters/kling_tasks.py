@@ -44,6 +44,7 @@ class KlingTasks(Asynchronous):
     capabilities: ClassVar[rules.Rules] = kling_request.CAPABILITIES
     options: ClassVar[rules.Rules] = OPTIONS
     modalities: ClassVar[frozenset[str]] = frozenset({"video"})
+    credential_sets: ClassVar[Sequence[Sequence[str]]] = (("api_key",), ("access_key", "secret_key"))
     submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "lookup"
     poll_batch: ClassVar[int] = 20
     poll_seconds: ClassVar[float] = 10.0
@@ -71,7 +72,7 @@ class KlingTasks(Asynchronous):
             if error.code != "1201" or "already exist" not in error.message.lower():
                 raise
             # Nobody else uses this name: the job is there.
-            raise UpstreamError(ErrorKind.AMBIGUOUS, error.message, code=error.code, http_status=400) from error
+            raise error.as_kind(ErrorKind.AMBIGUOUS) from error
         return self._accepted(_id_of(document["data"]), upstream.path, connection)
 
     def find(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:

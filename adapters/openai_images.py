@@ -4,10 +4,7 @@ Generations go out as JSON, edits as multipart with the reference images as file
 `xai_request` that of the dialect `xai`, whose edits are JSON with the images inside.
 """
 
-import json
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from adapters import inline, openai_request, rules, xai_errors, xai_request
@@ -23,7 +20,7 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.faults import NOT_HERE, Verdict
-from adapters.multipart import Multipart, Upload
+from adapters.form import form_of
 from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.shapes import Synchronous
 
@@ -61,8 +58,7 @@ class OpenAIImages(Synchronous):
         if upstream.encoding == "json":
             with inline.body_of(upstream, connection, "data_url") as body:
                 return self._bought(upstream.path, body.content_type, body, connection)
-        with tempfile.TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
-            form = Multipart(_fields(upstream.body), _uploads(upstream, Path(folder), connection))
+        with form_of(upstream, connection) as form:
             return self._bought(upstream.path, form.content_type, form, connection)
 
     def _bought(self, path: str, content_type: str, body: bytes | Iterable[bytes], connection: Connection) -> Done:
@@ -86,20 +82,3 @@ def _items(document: Any) -> Iterable[tuple[object, object]] | None:
     if stopped and all(stopped):
         raise UpstreamError(ErrorKind.CONTENT_POLICY, "the moderation stopped every picture", code="respect_moderation")
     return data_items({"data": [item for item, is_stopped in zip(items, stopped, strict=True) if not is_stopped]})
-
-
-def _fields(body: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in body.items()]
-
-
-def _uploads(upstream: UpstreamRequest, folder: Path, connection: Connection) -> list[Upload]:
-    found = inline.pictures([part.image for part in upstream.files], folder, connection)
-    return [
-        Upload(
-            field=part.field,
-            name=f"image-{index}.{picture.content_type.removeprefix('image/')}",
-            content_type=picture.content_type,
-            path=picture.path,
-        )
-        for index, (part, picture) in enumerate(zip(upstream.files, found, strict=True))
-    ]

@@ -6,13 +6,11 @@ new-api (further state words and error codes, `task_id`, the result's URL in the
 """
 
 import json
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters import faults, inline, openai_videos_request, rules
+from adapters import faults, openai_videos_request, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -25,8 +23,9 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.faults import Verdict
+from adapters.form import form_of
 from adapters.http import call_json, calling, error_of
-from adapters.multipart import Multipart, Upload
+from adapters.multipart import Multipart
 from adapters.openai_videos_answers import (
     CODES,
     ENDED_BADLY,
@@ -69,8 +68,7 @@ class OpenAIVideos(Asynchronous):
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         if upstream.encoding == "json":
             return self._submit(upstream.path, "application/json", json.dumps(upstream.body).encode(), connection)
-        with tempfile.TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
-            form = _form(upstream, Path(folder), connection)
+        with form_of(upstream, connection) as form:
             return self._submit(upstream.path, form.content_type, form, connection)
 
     def _submit(self, path: str, content_type: str, body: bytes | Multipart, connection: Connection) -> Accepted:
@@ -98,26 +96,7 @@ class OpenAIVideos(Asynchronous):
                     raise error_of(job, reply, call, connection)
                 return job, wait_of(reply.headers.get("openai-poll-after-ms", ""))
         except UpstreamError as error:
-            kind = poll_kind(error)
-            raise UpstreamError(
-                kind, error.message, code=error.code, http_status=error.http_status, retry_after=error.retry_after
-            ) from error
-
-
-def _form(upstream: UpstreamRequest, folder: Path, connection: Connection) -> Multipart:
-    """The body as a form, its files fetched into the folder. Raises UpstreamError (ASSET_UNREACHABLE)."""
-    fields = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in upstream.body.items()]
-    found = inline.pictures([part.image for part in upstream.files], folder, connection)
-    uploads = [
-        Upload(
-            field=part.field,
-            name=f"{part.field}.{picture.content_type.removeprefix('image/')}",
-            content_type=picture.content_type,
-            path=picture.path,
-        )
-        for part, picture in zip(upstream.files, found, strict=True)
-    ]
-    return Multipart(fields, uploads)
+            raise error.as_kind(poll_kind(error)) from error
 
 
 def _path(job_id: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
 from adapters.faults import NOT_HERE, Verdict, spoken_error
-from adapters.http import redacted
+from adapters.http import job_error
 from adapters.outputs import is_url
 from adapters.shapes import is_id, seconds_of
 
@@ -79,8 +79,5 @@ def failure(job: Job, connection: Connection) -> UpstreamError:
     error = spoken_error(job)
     verdict = CODES.get(error.code)
     is_content = verdict is not None and verdict.kind is ErrorKind.CONTENT_POLICY
-    return UpstreamError(
-        ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED,
-        redacted(error.message, connection) or f"the job ended as {job['status']}",
-        code=error.code,
-    )
+    kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
+    return job_error(kind, error, connection, f"the job ended as {job['status']}")

@@ -10,7 +10,8 @@ from adapters.base import ErrorKind
 from adapters.faults import NOT_HERE, SpokenError, Verdict, spoken_error
 
 MODERATED = "moderated"
-# 408 and 499 say that somebody gave up waiting, not that nothing was bought.
+# Somebody gave up waiting, which does not say that nothing was bought.
+GAVE_UP = (408, 499)
 CODES = {
     MODERATED: Verdict(ErrorKind.CONTENT_POLICY),
     "400": Verdict(ErrorKind.INVALID_REQUEST),
@@ -18,10 +19,9 @@ CODES = {
     "402": Verdict(ErrorKind.QUOTA_EXHAUSTED),
     "403": Verdict(ErrorKind.AUTH),
     "404": NOT_HERE,
-    "408": Verdict(ErrorKind.AMBIGUOUS),
     "413": Verdict(ErrorKind.INVALID_REQUEST),
     "429": Verdict(ErrorKind.RATE_LIMITED),
-    "499": Verdict(ErrorKind.AMBIGUOUS),
+    **dict.fromkeys(map(str, GAVE_UP), Verdict(ErrorKind.AMBIGUOUS)),
     "503": Verdict(ErrorKind.OVERLOADED),
     "529": Verdict(ErrorKind.OVERLOADED),
 }
@@ -37,10 +37,11 @@ def verdict_of(code: str) -> Verdict | None:
 
 def spoken(document: Any, status: int) -> SpokenError:
     """What a body says. A prompt refused by moderation has the number of a forbidden key, so it gets a code of ours."""
-    said = spoken_error(document)
+    error = document.get("error") if isinstance(document, dict) else None
+    said = spoken_error({"error": error})  # what stands beside it is a proxy's
     if said.code in ("", "403") and (said.code or status == 403) and _is_moderation(document, said.message):
         return said._replace(code=MODERATED)
-    return said
+    return said if said.code or status not in GAVE_UP else said._replace(code=str(status))
 
 
 def is_content(message: str) -> bool:

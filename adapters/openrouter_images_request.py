@@ -38,6 +38,8 @@ def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[
     for name in FORBIDDEN:
         if name in request.extra_body:
             yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+    if {"size", "resolution"} <= request.extra_body.keys():
+        yield Unsupported(field="params.extra_body.resolution", reason="cannot stand beside size")
     provider = request.extra_body.get("provider")
     if isinstance(provider, Mapping) and "options" in provider:
         # They pass by everything that is checked and billed here.

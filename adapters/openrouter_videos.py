@@ -24,7 +24,7 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.faults import Verdict, spoken_error
-from adapters.http import call_json, redacted
+from adapters.http import call_json, job_error
 from adapters.openrouter_errors import is_content, spoken, verdict_of
 from adapters.openrouter_videos_request import PATH
 from adapters.outputs import is_own, is_url
@@ -80,10 +80,7 @@ class OpenRouterVideos(Asynchronous):
         try:
             return call_json(call, connection, lambda document: isinstance(document.get("status"), str))
         except UpstreamError as error:
-            kind = _poll_kind(error)
-            raise UpstreamError(
-                kind, error.message, code=error.code, http_status=error.http_status, retry_after=error.retry_after
-            ) from error
+            raise error.as_kind(_poll_kind(error)) from error
 
 
 def _poll_kind(error: UpstreamError) -> ErrorKind:
@@ -108,11 +105,8 @@ def _list(value: object) -> list[Any]:
 
 def _failure(job: Job, connection: Connection) -> UpstreamError:
     error = spoken_error(job)
-    return UpstreamError(
-        ErrorKind.CONTENT_POLICY if is_content(error.message) else ErrorKind.PROVIDER_FAILED,
-        redacted(error.message, connection) or f"the job ended as {job['status']}",
-        code=error.code,
-    )
+    kind = ErrorKind.CONTENT_POLICY if is_content(error.message) else ErrorKind.PROVIDER_FAILED
+    return job_error(kind, error, connection, f"the job ended as {job['status']}")
 
 
 def _path(job_id: str) -> str:

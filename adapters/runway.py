@@ -5,6 +5,7 @@ documentation. `runway_request` is the pure half.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -23,8 +24,8 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict, text
-from adapters.http import bearer, call_json, calling, redacted
+from adapters.faults import SpokenError, Verdict, text
+from adapters.http import bearer, call_json, calling, job_error
 from adapters.outputs import is_url
 from adapters.shapes import Asynchronous, is_id
 
@@ -43,11 +44,13 @@ CODES = {
     "INTERNAL": Verdict(ErrorKind.PROVIDER_FAILED),
     "THIRD_PARTY": Verdict(ErrorKind.PROVIDER_FAILED),
 }
-# What a 400 at submission may say that is more than a bad request.
+# What a 400 at submission may say that is more than a bad request. Anchored where the channel is at stake: a text may
+# quote the prompt.
 WORDS = {
-    "not have enough credits": ErrorKind.QUOTA_EXHAUSTED,
-    "content moderation": ErrorKind.CONTENT_POLICY,
+    re.compile(r"you do not have enough credits\b", re.IGNORECASE): ErrorKind.QUOTA_EXHAUSTED,
+    re.compile(r".*content moderation", re.IGNORECASE): ErrorKind.CONTENT_POLICY,
 }
+GONE = re.compile(r"\btask\b.*\b(not (be )?found|not exist|deleted)", re.IGNORECASE)
 REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)
 
 
@@ -89,8 +92,8 @@ class Runway(Asynchronous):
         except UpstreamError as error:
             if error.kind is not ErrorKind.INVALID_REQUEST:
                 raise
-            kinds = (kind for words, kind in WORDS.items() if words in error.message)
-            raise _as(next(kinds, error.kind), error) from error
+            kinds = (kind for words, kind in WORDS.items() if words.match(error.message))
+            raise error.as_kind(next(kinds, error.kind)) from error
         return Accepted(handle={"id": document["id"]}, poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
@@ -118,27 +121,15 @@ class Runway(Asynchronous):
             return call_json(call, connection, lambda document: isinstance(document.get("status"), str))
         except UpstreamError as error:
             # Only in words about a task: a proxy's 404 says nothing about the job.
-            if error.http_status == 404 and "task" in error.message.lower():
-                raise _as(ErrorKind.EMPTY_RESULT, error) from error
+            if error.http_status == 404 and GONE.search(error.message):
+                raise error.as_kind(ErrorKind.EMPTY_RESULT) from error
             if error.kind in REFUSALS:
-                raise _as(ErrorKind.TRANSIENT, error) from error
+                raise error.as_kind(ErrorKind.TRANSIENT) from error
             raise
 
 
 def _path(handle: Mapping[str, Any]) -> str:
     return f"/v1/tasks/{quote(handle['id'], safe='')}"
-
-
-def _as(kind: ErrorKind, error: UpstreamError) -> UpstreamError:
-    """The same error under another kind."""
-    return UpstreamError(
-        kind,
-        error.message,
-        code=error.code,
-        http_status=error.http_status,
-        request_id=error.request_id,
-        model_specific=error.model_specific and kind is error.kind,
-    )
 
 
 def _done(task: Mapping[str, Any]) -> Done | UpstreamError:
@@ -150,10 +141,9 @@ def _done(task: Mapping[str, Any]) -> Done | UpstreamError:
 
 
 def _failed(task: Mapping[str, Any], connection: Connection) -> UpstreamError:
-    code = text(task.get("failureCode"))[:200]
-    verdict = verdict_of(code) or Verdict(ErrorKind.PROVIDER_FAILED)
-    message = redacted(text(task.get("failure")), connection) or f"the task ended as {task['status']}"
-    return UpstreamError(verdict.kind, message, code=code)
+    said = SpokenError(code=text(task.get("failureCode")), message=text(task.get("failure")))
+    verdict = verdict_of(said.code) or Verdict(ErrorKind.PROVIDER_FAILED)
+    return job_error(verdict.kind, said, connection, f"the task ended as {task['status']}")
 
 
 def _percent(progress: object) -> int | None:

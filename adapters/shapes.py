@@ -32,7 +32,8 @@ ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.
 
 
 class Provider:
-    """What both shapes share. `probe_path` is of a free GET that needs the credential, of an unknown job for one."""
+    """What both shapes share. `credential_sets` are the names that a credential must have, in one of these ways;
+    `probe_path` is of a free GET that needs the credential, of an unknown job for one."""
 
     protocol: ClassVar[str]
     modalities: ClassVar[frozenset[str]]
@@ -40,6 +41,7 @@ class Provider:
     capabilities: ClassVar[Rules] = {}
     options: ClassVar[Rules] = {}
     error_codes: ClassVar[Mapping[str, Verdict]] = {}
+    credential_sets: ClassVar[Sequence[Sequence[str]]] = (("api_key",),)
     submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
     poll_batch: ClassVar[int] = 1
     probe_path: ClassVar[str] = "/models"

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters import faults, template_answers, template_errors
 from adapters.base import Connection, ErrorKind, UpstreamError
-from adapters.http import MAX_JSON_BYTES, Call, call_json, calling, redacted, secret
+from adapters.http import MAX_JSON_BYTES, Call, call_json, calling, secret, without_credentials
 from adapters.outputs import is_own
 from adapters.template_build import id_path
 from adapters.template_fill import PLACEHOLDER
@@ -83,10 +83,9 @@ def _asked_elsewhere(template: Template, address: str, connection: Connection) -
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
     if 200 <= reply.status < 300 and isinstance(document, dict):
         return document
-    said = template_errors.spoken(template, document, reply.status)
-    said = said._replace(message=redacted(said.message, connection))
+    said = without_credentials(template_errors.spoken(template, document, reply.status), connection)
     answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=said)
     refusal = faults.refusal(answer, partial(template_errors.codes, template), paid=False)
     # It was asked without a credential: what it says of one is not about the channel's.
     is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
-    raise template_errors.with_kind(refusal, ErrorKind.TRANSIENT) if is_accusing else refusal
+    raise refusal.as_kind(ErrorKind.TRANSIENT) if is_accusing else refusal

@@ -67,16 +67,16 @@ def _final(template: Template, document: Any, otherwise: ErrorKind, message: str
     error = spoken(template, document, 0)
     verdict = codes(template, error.code) or codes(template, error.type)
     kind = verdict.kind if verdict and verdict.kind in ENDINGS else otherwise
-    return UpstreamError(kind, error.message or message, code=error.code[:200])
+    return UpstreamError(kind, error.message or message, code=error.code)
 
 
 def of_result(template: Template, error: UpstreamError) -> UpstreamError:
     """A refusal at the address of the result, once the job has ended. What the protocol says of the job ends it; what
     a gateway may have said is a poll fault."""
     if is_gone(template, error):
-        return with_kind(error, ErrorKind.EMPTY_RESULT)
+        return error.as_kind(ErrorKind.EMPTY_RESULT)
     if error.code in template.part("result").get("failed_codes", ()):
-        return with_kind(error, ErrorKind.PROVIDER_FAILED)
+        return error.as_kind(ErrorKind.PROVIDER_FAILED)
     verdict = codes(template, error.code)
     is_said = verdict is not None and verdict.kind in ENDINGS
     has_words = bool(error.code) or not error.message.startswith(NO_WORDS)
@@ -87,8 +87,8 @@ def of_result(template: Template, error: UpstreamError) -> UpstreamError:
 def of_status(template: Template, error: UpstreamError) -> UpstreamError:
     """A fault while asking for a job: it says nothing about it, but where the protocol says that there is none."""
     if is_gone(template, error):
-        return with_kind(error, ErrorKind.EMPTY_RESULT)
-    return with_kind(error, ErrorKind.TRANSIENT) if error.kind in ENDINGS else error
+        return error.as_kind(ErrorKind.EMPTY_RESULT)
+    return error.as_kind(ErrorKind.TRANSIENT) if error.kind in ENDINGS else error
 
 
 def is_gone(template: Template, error: UpstreamError) -> bool:
@@ -96,14 +96,3 @@ def is_gone(template: Template, error: UpstreamError) -> bool:
     said = f"{error.code}\n{error.message}".lower()
     words = template.part("error").get("gone", ())
     return error.http_status in (404, 410) and any(word.lower() in said for word in words)
-
-
-def with_kind(error: UpstreamError, kind: ErrorKind) -> UpstreamError:
-    return UpstreamError(
-        kind,
-        error.message,
-        code=error.code,
-        http_status=error.http_status,
-        retry_after=error.retry_after,
-        request_id=error.request_id,
-    )

@@ -116,16 +116,25 @@ def _paths(template: Template) -> Iterator[str]:
 
 def _option_places(template: Template) -> Iterator[str]:
     """An option that fills what a field fills would change what is bought behind the price."""
-    filled = [path for path, text in template_fill.texts(template.part("submit").get("body"))]
+    filled = dict.fromkeys(_leaves(template.part("submit").get("body") or {}), "the body")
     for name, path in template.options.items():
         if name in OURS:
             yield f"options.template.options.{name}: is the service's to set"
-        elif any(_overlap(path, other) for other in filled):
-            yield f"options.template.options.{name}: {path} is filled by the body"
+        elif by := next((by for other, by in filled.items() if _overlap(path, other)), None):
+            yield f"options.template.options.{name}: {path} is filled by {by}"
+        filled.setdefault(path, f"the option {name}")
+
+
+def _leaves(body: Mapping[str, Any]) -> Iterator[str]:
+    """The path of everything in a body that is no object."""
+    for name, value in body.items():
+        if isinstance(value, Mapping):
+            yield from (f"{name}.{path}" for path in _leaves(value))
+        else:
+            yield str(name)
 
 
 def _overlap(one: str, other: str) -> bool:
-    one, other = re.sub(r"\[\d+\]", "", one), re.sub(r"\[\d+\]", "", other)
     return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 

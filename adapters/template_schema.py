@@ -74,7 +74,6 @@ HOSTS = rule(
 )
 MODALITIES = rule(lambda value: value in (["image"], ["video"], ["image", "video"]), "a list of image and video")
 UNFINISHED = rule(lambda value: is_texts(value) and set(value) <= {"queued", "running"}, "a list of queued and running")
-UNFINISHED = rule(lambda value: is_texts(value) and set(value) <= {"queued", "running"}, "a list of queued and running")
 OBJECT = rule(lambda value: isinstance(value, dict), "an object")
 
 FORM: dict[str, Rule | Rules] = {

@@ -41,9 +41,9 @@ def named(
     request: TaskRequest, capabilities: Mapping[str, Any], names: Mapping[str, str], ratios: Collection[str]
 ) -> Iterator[Unsupported]:
     """Of a protocol that takes names of tiers, {our tier: its name}, and ratios."""
-    if request.image_size is not None:
-        tiers = [tier for tier in names if tier in capabilities.get("tiers", names)]
-        yield from checks.listed("params.image_size", request.image_size, tiers)
+    if tier := asked(request, capabilities, list(names)):
+        allowed = [name for name in names if name in capabilities.get("tiers", names)]
+        yield from checks.listed("params.image_size", tier, allowed)
     if request.aspect_ratio is not None:
         allowed = [ratio for ratio in ratios if ratio in capabilities.get("ratios", ratios)]
         yield from checks.listed("params.aspect_ratio", request.aspect_ratio, allowed)

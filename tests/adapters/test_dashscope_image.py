@@ -155,6 +155,8 @@ def test_every_size_suits_the_provider(row: dict[str, str]) -> None:
         ({"extra_body": {"parameters": {"n": 6}}}, {}, "params.extra_body.parameters"),
         ({"extra_body": {"prompt": "a cat"}}, {}, "params.extra_body.prompt"),
         ({"extra_body": {"stream": True}}, {}, "params.extra_body.stream"),
+        ({"extra_body": {"enable_interleave": True}}, {}, "params.extra_body.enable_interleave"),
+        ({"extra_body": {"max_images": 5}}, {}, "params.extra_body.max_images"),
     ],
 )
 def test_what_cannot_be_expressed_names_its_field(

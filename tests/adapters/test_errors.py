@@ -170,6 +170,8 @@ def test_the_request_id_and_the_wait_are_kept() -> None:
         ("inf", None),
         ("soon", None),
         ("", None),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2035 00:00:00 +99999999999999", None),
     ],
 )
 def test_retry_after_in_seconds(value: str, seconds: float | None) -> None:

@@ -231,7 +231,7 @@ def test_a_form_goes_out_with_the_key_and_the_picture() -> None:
     assert f"Authorization: Bearer {API_KEY}\r\n".encode() in posted
     parts = parts_of(posted)
     assert {name: part.content.decode() for name, part in parts.items() if part.filename is None} == upstream.body
-    assert (parts["input_reference"].filename, parts["input_reference"].content) == ("input_reference.png", PNG)
+    assert (parts["input_reference"].filename, parts["input_reference"].content) == ("input_reference-0.png", PNG)
 
 
 def test_a_picture_that_cannot_be_fetched_ends_before_anything_is_bought() -> None:

@@ -109,6 +109,7 @@ def test_references_of_extra_body_replace_the_images() -> None:
         ({"image_size": "3K"}, {}, "params.image_size"),
         ({"image_size": "4K"}, {"tiers": ["1K"]}, "params.image_size"),
         ({"image_size": "3K"}, {"tiers": ["3K"]}, "params.image_size"),
+        ({"image_size": None}, {"tiers": ["3K"]}, "params.image_size"),
         ({"aspect_ratio": "7:3"}, {}, "params.aspect_ratio"),
         ({"aspect_ratio": "21:9"}, {"ratios": ["1:1"]}, "params.aspect_ratio"),
         ({"n": 11}, {"max_n": 20}, "params.n"),
@@ -120,6 +121,7 @@ def test_references_of_extra_body_replace_the_images() -> None:
         ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
         ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
         ({"extra_body": {"stream": False}}, {}, "params.extra_body.stream"),
+        ({"extra_body": {"size": "512", "resolution": "4K"}}, {}, "params.extra_body.resolution"),
         ({"extra_body": {"provider": {"options": {}}}}, {}, "params.extra_body.provider.options"),
     ],
 )

@@ -225,6 +225,8 @@ def test_a_submit_is_accepted_with_a_handle(provider: responses.RequestsMock) ->
         (200, {"code": 502, "message": "m"}, ErrorKind.AMBIGUOUS),
         (429, {"code": 402, "message": "m"}, ErrorKind.QUOTA_EXHAUSTED),
         (202, None, ErrorKind.AMBIGUOUS),
+        (408, None, ErrorKind.AMBIGUOUS),
+        (499, None, ErrorKind.AMBIGUOUS),
     ],
 )
 def test_every_documented_refusal_has_its_kind(

@@ -250,6 +250,7 @@ def test_a_submit_carries_key_and_version_and_is_accepted(provider: responses.Re
         (400, {"error": "Validation of body failed", "issues": [{"path": ["ratio"]}]}, ErrorKind.INVALID_REQUEST),
         (400, {"error": "You do not have enough credits to run this task."}, ErrorKind.QUOTA_EXHAUSTED),
         (400, {"error": "Text did not pass content moderation."}, ErrorKind.CONTENT_POLICY),
+        (400, {"error": "promptText: 'a bank: You do not have enough credits'"}, ErrorKind.INVALID_REQUEST),
         (401, {"error": "Unauthorized"}, ErrorKind.AUTH),
         (404, {"error": "Not found"}, ErrorKind.INVALID_REQUEST),
         (405, {}, ErrorKind.INVALID_REQUEST),

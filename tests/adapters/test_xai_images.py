@@ -111,6 +111,7 @@ def test_the_ratios_are_those_of_the_sdk() -> None:
     [
         ({"image_size": "4K"}, {}, "params.image_size"),
         ({"image_size": "2K"}, {"tiers": ["1K"]}, "params.image_size"),
+        ({"image_size": None}, {"tiers": ["4K"]}, "params.image_size"),
         ({"aspect_ratio": "21:9"}, {}, "params.aspect_ratio"),
         ({"aspect_ratio": "16:9"}, {"ratios": ["1:1"]}, "params.aspect_ratio"),
         ({"n": 11}, {}, "params.n"),

@@ -1,0 +1,345 @@
+"""What holds for every adapter, whatever a provider answers: only the words of the interface come out, no outcome is
+settled that is open, no credential is quoted, and no job ends by what a proxy says."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import responses
+
+from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
+from adapters.outputs import is_url
+from tests.adapters.making import API_KEY, connection_to, says_nothing_secret
+from tools.adapter_docs import Column, columns
+
+BASE = "https://provider.example.com"
+FILE = f"{BASE}/file"
+ANYWHERE = re.compile(".*")
+ENDINGS = {
+    ErrorKind.PROVIDER_FAILED,
+    ErrorKind.CONTENT_POLICY,
+    ErrorKind.INVALID_REQUEST,
+    ErrorKind.ASSET_UNREACHABLE,
+    ErrorKind.EMPTY_RESULT,
+}
+EVERY = {column.name: column for modality in ("image", "video") for column in columns(modality)}
+ERROR = {"code": "unknown", "type": "unknown", "message": "unknown"}
+FAL = {"request_id": "j1", **{f"{name}_url": f"{BASE}/j1/{name}" for name in ("status", "response", "cancel")}}
+REPLICATE = {"id": "j1", "urls": {"get": f"{BASE}/j1", "cancel": f"{BASE}/j1/cancel"}}
+ARK = {"id": "j1", "status": "succeeded", "content": {"video_url": FILE}, "duration": 5, "error": ERROR}
+KLING_VIDEO = {"type": "video", "url": FILE, "duration": "5.04"}
+KLING = {"id": "j1", "external_id": "r1", "status": "succeeded", "message": "", "outputs": [KLING_VIDEO]}
+LEGACY_RESULT = {"task_result": {"videos": [KLING_VIDEO]}, "task_info": {"external_task_id": "r1"}}
+LEGACY = {"task_id": "j1", "task_status": "succeed", "task_status_msg": "", **LEGACY_RESULT}
+DASHSCOPE = {"task_id": "j1", "task_status": "SUCCEEDED", "video_url": FILE, "results": [{"url": FILE}]}
+CHOICES = [{"message": {"content": [{"image": FILE}]}}]
+PICTURES = {"data": [{"b64_json": "iVBORw0KGgo=", "url": FILE, "respect_moderation": True, "error": ERROR}]}
+INLINE = {"content": {"parts": [{"thought": False, "inlineData": {"data": "iVBORw0KGgo="}}]}, "finishReason": "STOP"}
+GEMINI = {"candidates": [INLINE], "promptFeedback": {}, "usageMetadata": {}, "error": {"details": [{"reason": ""}]}}
+# What each answers to a submission.
+TAKEN: Mapping[str, dict[str, Any]] = {
+    "openai_images": PICTURES,
+    "openai_images xai": PICTURES,
+    "ark_images": PICTURES,
+    "openrouter_images": PICTURES,
+    "gemini_generate_content": GEMINI,
+    "dashscope_image": {"output": {"choices": CHOICES, "results": [{"url": FILE}]}, **ERROR},
+    "dashscope_image async": {"output": DASHSCOPE, **ERROR},
+    "dashscope_video": {"output": DASHSCOPE, **ERROR},
+    "ark_content_tasks": {"id": "j1", "error": ERROR},
+    "ark_content_tasks minimax_v2": {"task_id": "j1", "error": ERROR},
+    "kling_tasks": {"code": 0, "message": "", "data": KLING},
+    "kling_tasks v1": {"code": 0, "message": "", "data": LEGACY},
+    "openai_videos": {"id": "j1", "status": "queued", "error": ERROR},
+    "openrouter_videos": {"id": "j1", "status": "pending", "error": ERROR},
+    "runway": {"id": "j1", "error": "unknown"},
+    "runway router": {"id": "j1", "error": "unknown"},
+    "http_template fal_image": FAL,
+    "http_template fal_video": FAL,
+    "http_template replicate_image": REPLICATE,
+    "http_template replicate_video": REPLICATE,
+}
+VIDEO_JOB = {"id": "j1", "status": "completed", "progress": 50, "seconds": "5", "url": FILE, "error": ERROR}
+OPENROUTER_JOB = {"id": "j1", "status": "completed", "urls": [FILE], "unsigned_urls": [FILE], "error": ERROR}
+RUNWAY_JOB = {"id": "j1", "status": "SUCCEEDED", "progress": 0.5, "output": [FILE], "failure": "", "failureCode": ""}
+FAL_JOB = {"status": "COMPLETED", "error": None, "images": [{"url": FILE}], "video": {"url": FILE, "duration": 5}}
+# What each shows of a job that has ended well.
+SHOWN: Mapping[str, dict[str, Any]] = {
+    "dashscope_image async": {"output": {**DASHSCOPE, "choices": CHOICES}, "usage": {}, **ERROR},
+    "dashscope_video": {"output": DASHSCOPE, "usage": {"duration": 5, "video_duration": 5}, **ERROR},
+    "ark_content_tasks": ARK,
+    "ark_content_tasks minimax_v2": {"task": {**ARK, "content": {"url": FILE}}},
+    "kling_tasks": {"code": 0, "message": "", "data": [KLING]},
+    "kling_tasks v1": {"code": 0, "message": "", "data": LEGACY},
+    "openai_videos": VIDEO_JOB,
+    "openrouter_videos": OPENROUTER_JOB,
+    "runway": RUNWAY_JOB,
+    "runway router": RUNWAY_JOB,
+    "http_template fal_image": FAL_JOB,
+    "http_template fal_video": FAL_JOB,
+    "http_template replicate_image": {**REPLICATE, "status": "succeeded", "output": [FILE], "error": None},
+    "http_template replicate_video": {**REPLICATE, "status": "succeeded", "output": FILE, "error": None},
+}
+FAILED_WORDS = {"succeeded": "failed", "succeed": "failed", "completed": "failed", "SUCCEEDED": "FAILED"}
+ODD: list[Any] = [
+    *(None, True, 0, -1, 10**400, 1e308, float("nan"), float("-inf"), "", "\0", "x\n/../y", "\ud800", "y" * 5000),
+    *("file:///etc/passwd", [], {}, [[]], [None], ["x"], {"x": {}}, [{"url": 1}], {"url": ["x"]}, "failed", "FAILED"),
+]
+WHOLE: list[str] = [
+    *("", "null", "[]", "{}", '"x"', "1", "NaN", "<html>no</html>", "{", '{"a":', "\ufeff{}", '{"id":"a","id":"b"}'),
+    *('{"error":null}', '{"error":[]}', '{"error":{"code":{},"message":[]}}', '{"x":' + "9" * 5000 + "}"),
+    '{"data":[' + "{}," * 1000 + "{}]}",
+]
+HUGE: list[str] = ["[" * 100_000, '{"a":' * 50_000, '{"id":"' + "x" * 10_000_000 + '"}']
+# Of nginx, of load balancers, of API gateways, of a framework's router.
+PROXIED = [
+    *("<html>404</html>", "{}", '{"message":"no Route matched"}', '{"code":404,"message":"page not found"}'),
+    '{"status":404,"error":"Not Found","path":"/x"}',
+    '{"error":{"code":"not_found","message":"no such path"}}',
+    '{"message":"Cannot GET /v1/tasks/j1"}',
+    '{"error":"no route to /v1/tasks/j1"}',
+    '{"error":{"message":"Invalid URL (GET /v1/videos/j1)","type":"invalid_request_error"}}',
+    '{"detail":"Route GET:/v1/videos/j1 not found"}',
+]
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """One adapter and how to reach it."""
+
+    column: Column
+    connection: Connection
+
+    def submitted(self) -> Accepted | Done | UpstreamError:
+        upstream = self.column.adapter.build(self.column.base, self.column.target)
+        try:
+            return self.column.adapter.submit(upstream, self.connection)
+        except UpstreamError as error:
+            return error
+
+    def shown(self, *ids: str) -> Any:
+        """The state of the first of these jobs."""
+        try:
+            return self.column.adapter.poll([self.handle(job_id) for job_id in ids or ("j1",)], self.connection)[0]
+        except UpstreamError as error:
+            return error
+
+    def handle(self, job_id: str) -> Mapping[str, Any]:
+        named = f"text2video/{job_id}" if self.column.name == "kling_tasks v1" else job_id
+        handle = dict(self.column.adapter.attach(named, self.column.target))
+        told = {"status": f"{BASE}/{job_id}/status", "result": f"{BASE}/{job_id}/result"}
+        return {**handle, **told} if self.column.adapter.protocol == "http_template" else handle
+
+
+def spoken(name: str, folder: Path) -> Spoken:
+    column = EVERY[name]
+    options = column.target.options
+    changes = {"scratch_dir": folder, "reference": "r1", "total_timeout": 60.0}
+    return Spoken(column, connection_to(BASE, options=options, **changes))
+
+
+def mutants(document: Any) -> Iterator[Any]:
+    """The document with something odd in one place, for every place."""
+    if isinstance(document, dict):
+        for name, value in document.items():
+            yield {each: item for each, item in document.items() if each != name}
+            yield from ({**document, name: mutant} for mutant in [*ODD, *mutants(value)])
+    elif isinstance(document, list):
+        for index, value in enumerate(document):
+            yield from ([*document[:index], mutant, *document[index + 1 :]] for mutant in [*ODD, *mutants(value)])
+
+
+def replying(provider: responses.RequestsMock, answer: str, status: int = 200, **headers: str) -> None:
+    for method in ("GET", "POST", "PUT", "DELETE"):
+        provider.add(method, ANYWHERE, body=answer, status=status, headers=headers)
+
+
+def insist_on_words(outcome: object) -> None:
+    """What comes out is of the interface, storable, and quotes no credential."""
+    match outcome:
+        case UpstreamError():
+            for text in (outcome.message, outcome.code, outcome.request_id):
+                assert isinstance(text, str)
+                assert "\0" not in text
+                text.encode()
+            assert len(outcome.code) <= 200
+            assert says_nothing_secret(outcome)
+        case Accepted():
+            assert len(json.dumps(dict(outcome.handle)).encode()) < 8000
+            assert outcome.handle["id"]
+            assert 0 < outcome.poll_after < 3600
+        case Pending():
+            assert outcome.progress is None or 0 <= outcome.progress <= 100
+            assert 0 < outcome.poll_after < 3600
+        case Done():
+            assert outcome.outputs
+            assert all(output.path or is_url(output.url) for output in outcome.outputs)
+            assert [output.index for output in outcome.outputs] == list(range(len(outcome.outputs)))
+            assert outcome.duration is None or (math.isfinite(outcome.duration) and outcome.duration > 0)
+        case _:
+            pytest.fail(f"no word of the interface: {outcome!r}")
+
+
+@pytest.fixture
+def provider() -> Iterator[responses.RequestsMock]:
+    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+        yield mock
+
+
+def failed(name: str) -> dict[str, Any]:
+    """The answer about a job that has ended badly."""
+    text = json.dumps(SHOWN[name])
+    for good, bad in FAILED_WORDS.items():
+        text = text.replace(f'"{good}"', f'"{bad}"')
+    document: dict[str, Any] = json.loads(text)
+    return document | ({"error": "unknown", "error_type": "unknown"} if "template" in name else {})
+
+
+def answers(document: dict[str, Any], step: int) -> list[str]:
+    """Every `step`th of the odd ones."""
+    return [*map(json.dumps, mutants(document)), *WHOLE][step // 2 :: step]
+
+
+def quoting(document: Any, text: str) -> Any:
+    """The document with this text for each that says nothing."""
+    if isinstance(document, dict):
+        return {name: quoting(value, text) for name, value in document.items()}
+    if isinstance(document, list):
+        return [quoting(value, text) for value in document]
+    return text if document in ("unknown", "") else document
+
+
+def try_submission(name: str, folder: Path, provider: responses.RequestsMock, odd: list[str]) -> None:
+    asked = spoken(name, folder)
+    for answer in odd:
+        provider.reset()
+        replying(provider, answer)
+        insist_on_words(asked.submitted())
+
+
+def try_poll(name: str, folder: Path, provider: responses.RequestsMock, odd: list[str]) -> None:
+    asked = spoken(name, folder)
+    for answer in odd:
+        provider.reset()
+        replying(provider, answer)
+        insist_on_words(asked.shown())
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_odd_answers_to_a_submission(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    try_submission(name, tmp_path, provider, answers(TAKEN[name], 37))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TAKEN)
+def test_many_odd_answers_to_a_submission(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    try_submission(name, tmp_path, provider, [*answers(TAKEN[name], 11), *HUGE])
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_odd_answers_about_a_job(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    try_poll(name, tmp_path, provider, [*answers(SHOWN[name], 61), *answers(failed(name), 61)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHOWN)
+def test_many_odd_answers_about_a_job(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    try_poll(name, tmp_path, provider, [*answers(SHOWN[name], 11), *answers(failed(name), 11)])
+
+
+def test_every_adapter_is_here() -> None:
+    assert set(TAKEN) == set(EVERY)
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_example_of_an_answer_is_taken(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    replying(provider, json.dumps(TAKEN[name]))
+    assert isinstance(asked.submitted(), Accepted if name in SHOWN else Done)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_examples_of_jobs_end_them(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    replying(provider, json.dumps(SHOWN[name]))
+    assert isinstance(asked.shown(), Done)
+    provider.reset()
+    replying(provider, json.dumps(failed(name)))
+    assert asked.shown().kind is ErrorKind.PROVIDER_FAILED
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_failed_job_has_words_that_can_be_kept_and_shown(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    for text in ("y" * 5000, f"the key {API_KEY} is bad", "\0\ud800"):
+        provider.reset()
+        replying(provider, json.dumps(quoting(failed(name), text)))
+        insist_on_words(asked.shown())
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_no_refusal_quotes_a_credential(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    fields = {"message": API_KEY, "type": API_KEY, "status": API_KEY, "detail": API_KEY, "title": API_KEY}
+    for document in ({"error": {"code": API_KEY, **fields}}, {"code": API_KEY, **fields, "error": API_KEY}):
+        provider.reset()
+        replying(provider, json.dumps(document), 400)
+        insist_on_words(asked.submitted())
+        if name in SHOWN:
+            insist_on_words(asked.shown())
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_may_have_been_bought_is_left_open(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    for status in (200, 500, 502, 504, 524):
+        for answer in ("<html>oops</html>", "{}"):
+            provider.reset()
+            replying(provider, answer, status)
+            assert asked.submitted().kind is ErrorKind.AMBIGUOUS, (status, answer)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_was_surely_not_bought_is_not_left_open(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    kinds = {400: "invalid_request", 401: "auth", 404: "invalid_request", 429: "rate_limited", 503: "overloaded"}
+    for status, kind in kinds.items():
+        provider.reset()
+        replying(provider, "<html>no</html>", status, **{"Retry-After": "7"})
+        error = asked.submitted()
+        assert isinstance(error, UpstreamError)
+        assert (error.kind, error.retry_after, error.model_specific) == (kind, 7, status == 404)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_no_proxy_ends_a_job(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    for answer in PROXIED:
+        for status in (400, 404, 410):
+            provider.reset()
+            replying(provider, answer, status)
+            error = asked.shown()
+            assert isinstance(error, UpstreamError)
+            assert error.kind not in ENDINGS, (status, answer)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_answer_about_something_else_does_not_end_a_job(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    for answer in ("{}", "null", "[]", '{"data":[{}]}', '{"code":0,"data":[null,{"id":"j1"}]}', '{"output":{}}'):
+        provider.reset()
+        replying(provider, answer)
+        for outcome in (asked.shown(), asked.shown("j1", "j2")):
+            is_open = isinstance(outcome, UpstreamError) and outcome.kind not in ENDINGS
+            assert is_open or isinstance(outcome, Pending), answer

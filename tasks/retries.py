@@ -70,8 +70,8 @@ def _without_outcome(task_id: str) -> Task:
     calls = Call.objects.filter(Q(state="unknown") | Q(outcome__resolved__isnull=False), task_id=task_id)
     if task is None or not calls.exists():
         raise Refused("Only a task that ended without a result after a call of unknown outcome can be retried.")
-    if attached := calls.filter(outcome__resolved="attached").first():
-        raise Refused(f"Its job was attached: {attached.outcome['task']} follows it.")
+    if follower := calls.filter(outcome__resolved="attached").values_list("outcome__task", flat=True).first():
+        raise Refused(f"Its job was attached: {follower} follows it.")
     return task
 
 

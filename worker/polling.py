@@ -144,14 +144,7 @@ def ask(batch: Sequence[DueCall]) -> list[Answer]:
 
 def as_fault(error: UpstreamError) -> UpstreamError:
     """A raised error says nothing about any one job, whatever its kind."""
-    return UpstreamError(
-        ErrorKind.TRANSIENT,
-        error.message,
-        code=error.code,
-        http_status=error.http_status,
-        retry_after=error.retry_after,
-        request_id=error.request_id,
-    )
+    return error.as_kind(ErrorKind.TRANSIENT)
 
 
 def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:

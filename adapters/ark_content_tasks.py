@@ -1,17 +1,19 @@
 """The Ark (BytePlus, Volcengine) content generation protocol: asynchronous video jobs, polled in batches.
 
 Facts: Volcengine's documentation of the video generation API and its Ark runtime SDK 5.0.54 (request fields; the list
-filter repeated as `filter.task_ids=a&filter.task_ids=b`), which MiniMax's video generation V2 shares. `ark_dialects`
-has what differs, `ark_request` and `minimax_request` are the pure halves.
+filter repeated as `filter.task_ids=a&filter.task_ids=b`), which MiniMax's video generation V2 shares. `ark/dialects.py`
+has what differs, `ark/request.py` and `ark/minimax.py` are the pure halves.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from adapters import ark_errors, minimax_request, rules
-from adapters.ark_dialects import DIALECTS, Dialect, Job, dialect_of
-from adapters.ark_jobs import below, call, find, find_all
+from adapters import rules
+from adapters.ark import errors as ark_errors
+from adapters.ark import minimax as minimax_request
+from adapters.ark.dialects import DIALECTS, Dialect, Job, dialect_of
+from adapters.ark.jobs import below, call, find, find_all
 from adapters.base import (
     Accepted,
     Connection,

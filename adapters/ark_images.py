@@ -1,6 +1,6 @@
 """The Ark (BytePlus, Volcengine) image protocol: one synchronous paid call that answers with one picture.
 
-Generations and edits are the same call. `ark_images_request` is the pure half.
+Generations and edits are the same call. `ark/images_request.py` is the pure half.
 Facts: Volcengine's documentation of the image generation API and its Ark runtime SDK 5.0.54.
 """
 
@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from adapters import ark_errors, ark_images_request, ark_request, inline, rules
-from adapters.ark_errors import verdict_of
+from adapters import inline, rules
+from adapters.ark import errors as ark_errors
+from adapters.ark import images_request as ark_images_request
+from adapters.ark import request as ark_request
+from adapters.ark.errors import verdict_of
 from adapters.base import (
     Accepted,
     Connection,

@@ -1,14 +1,14 @@
 """The DashScope (Alibaba Model Studio) image protocol: Qwen-Image and Wan, with the result at once or as a job.
 
 The option `mode` decides: "sync" (default), or "async" for models and regions that have jobs only.
-Facts: Alibaba's documentation of the two endpoints and its DashScope SDK 2.0.2. `dashscope_image_request` is the pure
-half.
+Facts: Alibaba's documentation of the two endpoints and its DashScope SDK 2.0.2. `dashscope/image_request.py` is
+the pure half.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from adapters import dashscope, dashscope_image_request, inline, rules
+from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -21,7 +21,9 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.dashscope import ASYNC_HEADERS, Answer, DashScopeJobs, output_of
+from adapters.dashscope import image_request as dashscope_image_request
+from adapters.dashscope import jobs as dashscope
+from adapters.dashscope.jobs import ASYNC_HEADERS, Answer, DashScopeJobs, output_of
 from adapters.faults import spoken_error
 from adapters.outputs import is_url
 from adapters.pictures import MAX_ANSWER_BYTES, bought

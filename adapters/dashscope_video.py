@@ -1,13 +1,13 @@
 """The DashScope (Alibaba Model Studio) video protocol: Wan and the models that it hosts, as jobs polled by id.
 
 Facts: Alibaba's documentation of video synthesis and its DashScope SDK 2.0.2 (path, media types, parameters).
-`dashscope_video_request` is the pure half, `dashscope` what the protocols of this provider share.
+`dashscope/video_request.py` is the pure half, `dashscope/jobs.py` what this provider's protocols share.
 """
 
 import json
 from typing import Any, ClassVar
 
-from adapters import dashscope, dashscope_video_request, rules
+from adapters import rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -20,7 +20,9 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.dashscope import ASYNC_HEADERS, Answer, DashScopeJobs, output_of
+from adapters.dashscope import jobs as dashscope
+from adapters.dashscope import video_request as dashscope_video_request
+from adapters.dashscope.jobs import ASYNC_HEADERS, Answer, DashScopeJobs, output_of
 from adapters.outputs import is_url
 from adapters.shapes import seconds_of
 

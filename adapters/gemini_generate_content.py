@@ -1,7 +1,7 @@
 """The Gemini API's generateContent with pictures: one synchronous paid call that answers with one picture.
 
-Reference images go out inline; a refusal of the content comes as a success. `gemini_request` is the pure half,
-`gemini_errors` reads refusals.
+Reference images go out inline; a refusal of the content comes as a success. `gemini/request.py` is the pure half,
+`gemini/errors.py` reads refusals.
 Facts: Google's reference of generateContent and its SDK google-genai 3.4.0.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from adapters import gemini_errors, gemini_request, inline, rules
+from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -21,7 +21,9 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.faults import Verdict
-from adapters.gemini_errors import mapping, mappings
+from adapters.gemini import errors as gemini_errors
+from adapters.gemini import request as gemini_request
+from adapters.gemini.errors import mapping, mappings
 from adapters.http import calling, redacted, secret
 from adapters.pictures import MAX_ANSWER_BYTES, bought
 from adapters.shapes import ANSWERS_PROBE, Synchronous

@@ -2,8 +2,8 @@
 
 The channel's options are `{"template": NAME}` for one that is shipped, or `{"template": {…}}`; docs/templates.md is the
 reference. Facts of the shipped ones: fal's documentation and fal-client 1.0.3, Replicate's and replicate 1.0.7.
-`template_request` and `template_build` are the pure half, `template_calls` asks, `template_answers` and
-`template_errors` read, `template_rules` judges templates.
+In `adapters/template/`, `request` and `build` are the pure half, `calls` asks, `answers` and
+`errors` read, `rules` judges templates.
 """
 
 import json
@@ -13,15 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from adapters import (
-    outputs,
-    pictures,
-    template_answers,
-    template_build,
-    template_errors,
-    template_request,
-    template_rules,
-)
+from adapters import outputs, pictures
 from adapters.base import (
     Accepted,
     Connection,
@@ -39,8 +31,13 @@ from adapters.faults import SpokenError
 from adapters.http import call_json, calling, job_error
 from adapters.inline import body_of
 from adapters.shapes import ANSWERS_PROBE, Asynchronous
-from adapters.template_calls import address_of, ask, call_of, headers_of, tell, template_of
-from adapters.template_form import Template, of_target
+from adapters.template import answers as template_answers
+from adapters.template import build as template_build
+from adapters.template import errors as template_errors
+from adapters.template import request as template_request
+from adapters.template import rules as template_rules
+from adapters.template.calls import address_of, ask, call_of, headers_of, tell, template_of
+from adapters.template.form import Template, of_target
 
 JSON = "application/json"
 

@@ -3,14 +3,14 @@
 Facts: the provider's API documentation of 2026-09 (create, query by `task_ids` or `external_task_ids`, error codes) and
 what the client `kling-api` 2.0 reports from live calls: at most 20 ids a query; an unknown id is absent from the
 answer; a name that is taken is refused as 1201 "already exists"; the older generation says 1201 "Task not found by
-id/external id". `kling_request` is the pure half, `kling_jobs` reads the jobs.
+id/external id". `kling/request.py` is the pure half, `kling/jobs.py` reads the jobs.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from adapters import kling_errors, kling_jobs, kling_legacy, kling_request, rules
+from adapters import rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -25,9 +25,13 @@ from adapters.base import (
 )
 from adapters.faults import Verdict
 from adapters.http import bearer, call_json
-from adapters.kling_auth import signed
-from adapters.kling_errors import verdict_of
-from adapters.kling_jobs import TASKS
+from adapters.kling import errors as kling_errors
+from adapters.kling import jobs as kling_jobs
+from adapters.kling import legacy as kling_legacy
+from adapters.kling import request as kling_request
+from adapters.kling.auth import signed
+from adapters.kling.errors import verdict_of
+from adapters.kling.jobs import TASKS
 from adapters.shapes import ANSWERS_PROBE, Asynchronous, is_id
 
 LEGACY_PROBE_PATH = f"{kling_legacy.PATHS['text']}?pageNum=1&pageSize=1"

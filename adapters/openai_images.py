@@ -1,13 +1,13 @@
 """The OpenAI Images protocol: one synchronous paid call that answers with the pictures.
 
-Generations go out as JSON, edits as multipart with the reference images as files. `openai_request` is the pure half,
-`xai_request` that of the dialect `xai`, whose edits are JSON with the images inside.
+Generations go out as JSON, edits as multipart with the reference images as files. `openai/images_request.py` is the
+pure half, `openai/xai_request.py` that of the dialect `xai`, whose edits are JSON with the images inside.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from adapters import inline, openai_request, rules, xai_errors, xai_request
+from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -21,6 +21,9 @@ from adapters.base import (
 )
 from adapters.faults import NOT_HERE, Verdict
 from adapters.form import form_of
+from adapters.openai import images_request as openai_request
+from adapters.openai import xai_errors as xai_errors
+from adapters.openai import xai_request as xai_request
 from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.shapes import Synchronous
 

@@ -2,7 +2,8 @@
 
 Facts: OpenAI's SDK 3.54.0 (paths, fields, states, `openai-poll-after-ms`); vLLM-Omni's documentation; the gateway
 new-api (further state words and error codes, `task_id`, the result's URL in the job). OpenAI's own service has ended.
-`openai_videos_request` and `openai_videos_answers` are the pure halves. DELETE deletes results and cancels nothing.
+`openai/videos_request.py` and `openai/videos_answers.py` are the pure halves. DELETE deletes results, it cancels
+nothing.
 """
 
 import json
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters import faults, openai_videos_request, rules
+from adapters import faults, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -26,7 +27,8 @@ from adapters.faults import Verdict
 from adapters.form import form_of
 from adapters.http import call_json, calling, error_of
 from adapters.multipart import Multipart
-from adapters.openai_videos_answers import (
+from adapters.openai import videos_request as openai_videos_request
+from adapters.openai.videos_answers import (
     CODES,
     ENDED_BADLY,
     SUCCEEDED,
@@ -38,7 +40,7 @@ from adapters.openai_videos_answers import (
     poll_kind,
     wait_of,
 )
-from adapters.openai_videos_request import OPENAI, PATH, VLLM_OMNI
+from adapters.openai.videos_request import OPENAI, PATH, VLLM_OMNI
 from adapters.shapes import Asynchronous
 
 CAPABILITIES = rules.VIDEO_CAPABILITIES

@@ -1,13 +1,13 @@
 """OpenRouter's Images protocol: one synchronous paid call for pictures of many providers' models.
 
 `n` is an upper bound: fewer pictures are a success. Facts: OpenRouter's documentation and its SDK 1.3.84.
-`openrouter_images_request` is the pure half.
+`openrouter/images_request.py` is the pure half.
 """
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from adapters import inline, openrouter_errors, openrouter_images_request, rules
+from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -18,7 +18,9 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.faults import Verdict
-from adapters.openrouter_errors import spoken, verdict_of
+from adapters.openrouter import errors as openrouter_errors
+from adapters.openrouter import images_request as openrouter_images_request
+from adapters.openrouter.errors import spoken, verdict_of
 from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.shapes import Synchronous
 

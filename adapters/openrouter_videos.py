@@ -1,7 +1,7 @@
 """The OpenRouter Videos protocol: asynchronous jobs on many providers' models, polled one by one.
 
 Facts: OpenRouter's SDK 1.3.84 (paths, fields, states). What a job costs (`usage.cost`) is the catalog's matter.
-`openrouter_videos_request` is the pure half.
+`openrouter/videos_request.py` is the pure half.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters import openrouter_errors, openrouter_videos_request, rules
+from adapters import rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -25,8 +25,10 @@ from adapters.base import (
 )
 from adapters.faults import Verdict, spoken_error
 from adapters.http import call_json, job_error
-from adapters.openrouter_errors import is_content, spoken, verdict_of
-from adapters.openrouter_videos_request import PATH
+from adapters.openrouter import errors as openrouter_errors
+from adapters.openrouter import videos_request as openrouter_videos_request
+from adapters.openrouter.errors import is_content, spoken, verdict_of
+from adapters.openrouter.videos_request import PATH
 from adapters.outputs import is_own, is_url
 from adapters.shapes import Asynchronous, is_id
 

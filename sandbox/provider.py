@@ -8,24 +8,25 @@ import typing
 from dataclasses import replace
 from typing import Any
 
-from sandbox import ark_errors, steering
-from sandbox.ark_images import ArkImages
-from sandbox.ark_tasks import ArkTasks
-from sandbox.dashscope import DashScope
+from sandbox import steering
+from sandbox.ark import errors as ark_errors
+from sandbox.ark.images import ArkImages
+from sandbox.ark.tasks import ArkTasks
+from sandbox.dashscope.provider import DashScope
 from sandbox.fal import Fal
-from sandbox.gemini import Gemini
-from sandbox.kling import Kling
-from sandbox.minimax import MiniMax
-from sandbox.openai_images import OpenAIImages
-from sandbox.openai_videos import OpenAIVideos
-from sandbox.openrouter_images import OpenRouterImages
-from sandbox.openrouter_videos import OpenRouterVideos
+from sandbox.gemini.provider import Gemini
+from sandbox.kling.provider import Kling
+from sandbox.minimax.provider import MiniMax
+from sandbox.openai.images import OpenAIImages
+from sandbox.openai.videos import OpenAIVideos
+from sandbox.openrouter.images import OpenRouterImages
+from sandbox.openrouter.videos import OpenRouterVideos
 from sandbox.replicate import Replicate
-from sandbox.runway import Runway
+from sandbox.runway.provider import Runway
 from sandbox.state import Outage, State
 from sandbox.steering import CALL_FAULTS, DOWNLOAD
 from sandbox.wire import Cut, Endpoint, Refusal, Request, Response, json_response
-from sandbox.xai_images import XaiImages
+from sandbox.xai.images import XaiImages
 
 
 class Protocol(typing.Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import responses
 
-from adapters.ark_images_request import SIZES
+from adapters.ark.images_request import SIZES
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, TaskRequest, UpstreamError
 from adapters.registry import ADAPTERS
 from adapters.sizes import pixels

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.ark_images_request import SIZES
+from adapters.ark.images_request import SIZES
 from adapters.base import ImageRef, Target
 from adapters.inline import InlineJson, Picture
 from adapters.registry import ADAPTERS

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.base import ImageRef, Target, TaskRequest
-from adapters.gemini_errors import STOPS
-from adapters.gemini_request import TIERS
+from adapters.gemini.errors import STOPS
+from adapters.gemini.request import TIERS
 from adapters.inline import InlineJson, Picture
 from adapters.registry import ADAPTERS
 from tests.adapters.making import PNG, image_request, stored

@@ -11,8 +11,8 @@ import pytest
 import responses
 from requests import ConnectionError as NoConnection
 
-from adapters import kling_auth
 from adapters.base import Accepted, Connection, Done, ErrorKind, Output, Pending, Target, UpstreamError
+from adapters.kling import auth as kling_auth
 from adapters.registry import ADAPTERS
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret, video_request
 

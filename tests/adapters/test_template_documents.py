@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from adapters import template_fill, template_form, template_schema
 from adapters.base import Target
+from adapters.template import fill as template_fill
+from adapters.template import form as template_form
+from adapters.template import schema as template_schema
 from tests.adapters.making import video_request
 from tests.adapters.templates import adapter
 

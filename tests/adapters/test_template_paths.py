@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.template_paths import first, found, is_path
+from adapters.template.paths import first, found, is_path
 
 ANSWER = {
     "data": {"images": [{"url": "a"}, {"url": "b"}, {"nope": 1}, None], "empty": []},

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters.template_form import shipped
+from adapters.template.form import shipped
 from tests.adapters.templates import AT_ONCE, JOB, adapter, changed, target_of
 
 SHIPPED = ("fal_image", "fal_video", "replicate_image", "replicate_video")

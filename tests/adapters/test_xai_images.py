@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target
+from adapters.openai.xai_request import RATIOS
 from adapters.openai_images import OpenAIImages
-from adapters.xai_request import RATIOS
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, stored
 from tests.adapters.posting import posted
 

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from adapters.xai_request import RATIOS, TIERS
+from adapters.openai.xai_request import RATIOS, TIERS
 
 pytest.importorskip("xai_sdk", reason="the provider's SDK is not installed")
 from xai_sdk.types.image import ImageAspectRatio, ImageResolution

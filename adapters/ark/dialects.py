@@ -1,0 +1,74 @@
+"""The dialects of `ark_content_tasks`: providers that share its jobs and differ in paths, envelopes and errors."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters import http
+from adapters.ark import errors as ark_errors
+from adapters.ark import minimax as minimax_request
+from adapters.ark import request as ark_request
+from adapters.base import Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
+from adapters.faults import NOT_HERE, Codes
+
+Job = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """`create` is the path to submit to and to delete at, `query` the one to ask at, for one job below it. `job_of`
+    finds the job in the answer about one; `is_unknown_job` tells the provider's own words for "no such job"."""
+
+    create: str
+    query: str
+    id_field: str
+    video_field: str
+    poll_seconds: float
+    cancellable: tuple[str, ...]
+    codes: Codes
+    spoken: http.Spoken
+    job_of: Callable[[Job], object]
+    is_unknown_job: Callable[[UpstreamError], bool]
+    problems: Callable[[TaskRequest, Mapping[str, Any]], Iterator[Unsupported]]
+    build: Callable[[TaskRequest, Target], UpstreamRequest]
+
+
+def _is_unknown_at_ark(error: UpstreamError) -> bool:
+    # Only in the protocol's own words, ResourceNotFound: a proxy's 404 says nothing about the job.
+    return error.http_status == 404 and "NotFound" in error.code and ark_errors.verdict_of(error.code) is not NOT_HERE
+
+
+ARK = Dialect(
+    create=ark_request.PATH,
+    query=ark_request.PATH,
+    id_field="id",
+    video_field="video_url",
+    poll_seconds=5.0,
+    cancellable=("queued", "running"),
+    codes=ark_errors.verdict_of,
+    spoken=http.usual,
+    job_of=lambda document: document,
+    is_unknown_job=_is_unknown_at_ark,
+    problems=ark_request.problems,
+    build=ark_request.build,
+)
+MINIMAX = Dialect(
+    create=minimax_request.CREATE,
+    query=minimax_request.QUERY,
+    id_field="task_id",
+    video_field="url",
+    poll_seconds=10.0,
+    cancellable=("queued",),
+    codes=minimax_request.verdict_of,
+    spoken=minimax_request.spoken,
+    job_of=lambda document: document.get("task"),
+    is_unknown_job=minimax_request.is_unknown_job,
+    problems=minimax_request.problems,
+    build=minimax_request.build,
+)
+DIALECTS = {"ark": ARK, "minimax_v2": MINIMAX}
+
+
+def dialect_of(options: Mapping[str, Any]) -> Dialect:
+    """The dialect that a channel's options name, `ark` without one."""
+    return DIALECTS[options.get("dialect", "ark")]

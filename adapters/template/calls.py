@@ -1,0 +1,93 @@
+"""Calls to a described provider: its headers and error words, and addresses that it has told itself.
+
+A told address may name any host. Those of the channel's own origin get the credentials; those at a host that the
+template lists go through the outbound door without; no other is followed.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from adapters import faults
+from adapters.base import Connection, ErrorKind, UpstreamError
+from adapters.http import MAX_JSON_BYTES, Call, call_json, calling, secret, without_credentials
+from adapters.outputs import is_own
+from adapters.template import answers as template_answers
+from adapters.template import errors as template_errors
+from adapters.template.build import id_path
+from adapters.template.fill import PLACEHOLDER
+from adapters.template.form import BadTemplate, Template, of_connection
+from common.outbound import Failed, Limits, Refused, UrlPolicy, open_url
+
+
+def template_of(connection: Connection) -> Template:
+    """Raises UpstreamError (TRANSIENT) for options that hold none any more: nothing was sent."""
+    try:
+        return of_connection(connection)
+    except BadTemplate as bad:
+        raise UpstreamError(ErrorKind.TRANSIENT, f"options.template: {bad}") from bad
+
+
+def headers_of(template: Template, connection: Connection) -> dict[str, str]:
+    """With the credentials in them. Raises UpstreamError (AUTH)."""
+    return {
+        name: PLACEHOLDER.sub(lambda match: secret(connection, match[1]), text)
+        for name, text in template.headers.items()
+    }
+
+
+def call_of(template: Template, method: str, address: str, **more: Any) -> Call:
+    """A call to a path of the base URL, or to a URL of the same origin."""
+    is_path = address.startswith("/")
+    return Call(
+        method=method,
+        path=address if is_path else "",
+        url="" if is_path else address,
+        codes=partial(template_errors.codes, template),
+        authorize=partial(headers_of, template),
+        spoken=partial(template_errors.spoken, template),
+        **more,
+    )
+
+
+def address_of(template: Template, name: str, handle: Mapping[str, Any]) -> str:
+    """Where a job's status, result or cancellation is: a path, or the URL that was told; empty for none."""
+    if told := handle.get(name):
+        return str(told)
+    url = template.part(name).get("url", "")
+    return id_path(url, handle["id"]) if url.startswith("/") else ""
+
+
+def ask(template: Template, address: str, connection: Connection) -> dict[str, Any]:
+    """The JSON object at an address of a job. Raises UpstreamError, TRANSIENT for an address that is not followed."""
+    if address.startswith("/") or is_own(address, connection):
+        return call_json(call_of(template, "GET", address), connection)
+    if not template_answers.is_at(address, template.document.get("hosts", [])):
+        raise UpstreamError(ErrorKind.TRANSIENT, f"hosts does not list the host of {address[:200] or 'no address'}")
+    return _asked_elsewhere(template, address, connection)
+
+
+def tell(template: Template, method: str, address: str, connection: Connection) -> None:
+    """A call whose answer has no content that matters. Raises UpstreamError."""
+    if not address.startswith("/") and not is_own(address, connection):
+        raise UpstreamError(ErrorKind.TRANSIENT, "the address is not of the channel's own origin")
+    with calling(call_of(template, method, address), connection):
+        pass
+
+
+def _asked_elsewhere(template: Template, address: str, connection: Connection) -> dict[str, Any]:
+    policy = UrlPolicy(allow_networks=connection.allow_networks, deny_networks=connection.deny_networks)
+    limits = Limits(max_bytes=MAX_JSON_BYTES, total_seconds=connection.total_timeout)
+    try:
+        with open_url(address, policy=policy, limits=limits) as reply:
+            document = faults.parsed(b"".join(reply.chunks))
+    except (Refused, Failed) as error:
+        raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
+    if 200 <= reply.status < 300 and isinstance(document, dict):
+        return document
+    said = without_credentials(template_errors.spoken(template, document, reply.status), connection)
+    answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=said)
+    refusal = faults.refusal(answer, partial(template_errors.codes, template), paid=False)
+    # It was asked without a credential: what it says of one is not about the channel's.
+    is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
+    raise refusal.as_kind(ErrorKind.TRANSIENT) if is_accusing else refusal

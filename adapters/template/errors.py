@@ -1,0 +1,99 @@
+"""What the errors of a described provider mean: by its codes, its texts and the HTTP status, as the template says."""
+
+from typing import Any
+
+from adapters import faults
+from adapters.base import ErrorKind, UpstreamError
+from adapters.faults import SpokenError, Verdict
+from adapters.template import paths as template_paths
+from adapters.template.form import KINDS, Template
+
+ENDINGS = (
+    ErrorKind.PROVIDER_FAILED,
+    ErrorKind.CONTENT_POLICY,
+    ErrorKind.INVALID_REQUEST,
+    ErrorKind.ASSET_UNREACHABLE,
+    ErrorKind.EMPTY_RESULT,
+)
+NO_WORDS = "HTTP "  # how the message begins that stands for a body without one
+
+
+def spoken(template: Template, document: Any, status: int) -> SpokenError:
+    """The error of an answer. Where its code means nothing, `type` is the text or the status that means something."""
+    error = template.part("error")
+    found, message = _words(template, document)
+    code = next((code for code in found if code in error.get("map", {})), found[0] if found else "")
+    by_status = str(status) if str(status) in error.get("map", {}) else ""
+    return SpokenError(code=code, type=_telling(template, message, status) or by_status, message=message)
+
+
+def _words(template: Template, document: Any) -> tuple[list[str], str]:
+    """The codes and the message; where the template has no paths for them, in the shapes that most providers share."""
+    error = template.part("error")
+    if "code" not in error and "message" not in error:
+        usual = faults.spoken_error(document)
+        return list(filter(None, (usual.code, usual.type))), usual.message
+    found = map(faults.text, template_paths.values(document, error.get("code", ())))
+    messages = map(faults.text, template_paths.values(document, error.get("message", ())))
+    return list(filter(None, found)), next(filter(None, messages), "")
+
+
+def codes(template: Template, code: str) -> Verdict | None:
+    """The meaning of a code, or of what `spoken` put in the place of one."""
+    error = template.part("error")
+    of_texts = {rule["contains"]: rule["kind"] for rule in error.get("texts", ())}
+    kind = error.get("map", {}).get(code) or of_texts.get(code)
+    return KINDS[kind] if kind else None
+
+
+def _telling(template: Template, message: str, status: int) -> str:
+    """The text of a rule that the message contains, if its status fits."""
+    for rule in template.part("error").get("texts", ()):
+        if rule["contains"].lower() in message.lower() and rule.get("status", status) == status:
+            return str(rule["contains"])
+    return ""
+
+
+def ended(template: Template, document: Any, state: str) -> UpstreamError:
+    """The error of a job that ended as failed or canceled."""
+    return _final(template, document, ErrorKind.PROVIDER_FAILED, f"the job ended as {state}")
+
+
+def empty(template: Template, document: Any) -> UpstreamError:
+    """The error of a job that succeeded without a result; some say why in the place of it."""
+    return _final(template, document, ErrorKind.EMPTY_RESULT, "the job succeeded without a result")
+
+
+def _final(template: Template, document: Any, otherwise: ErrorKind, message: str) -> UpstreamError:
+    error = spoken(template, document, 0)
+    verdict = codes(template, error.code) or codes(template, error.type)
+    kind = verdict.kind if verdict and verdict.kind in ENDINGS else otherwise
+    return UpstreamError(kind, error.message or message, code=error.code)
+
+
+def of_result(template: Template, error: UpstreamError) -> UpstreamError:
+    """A refusal at the address of the result, once the job has ended. What the protocol says of the job ends it; what
+    a gateway may have said is a poll fault."""
+    if is_gone(template, error):
+        return error.as_kind(ErrorKind.EMPTY_RESULT)
+    if error.code in template.part("result").get("failed_codes", ()):
+        return error.as_kind(ErrorKind.PROVIDER_FAILED)
+    verdict = codes(template, error.code)
+    is_said = verdict is not None and verdict.kind in ENDINGS
+    has_words = bool(error.code) or not error.message.startswith(NO_WORDS)
+    is_refused = error.http_status in (400, 422) and error.kind in ENDINGS and has_words
+    return error if is_said or is_refused else of_status(template, error)
+
+
+def of_status(template: Template, error: UpstreamError) -> UpstreamError:
+    """A fault while asking for a job: it says nothing about it, but where the protocol says that there is none."""
+    if is_gone(template, error):
+        return error.as_kind(ErrorKind.EMPTY_RESULT)
+    return error.as_kind(ErrorKind.TRANSIENT) if error.kind in ENDINGS else error
+
+
+def is_gone(template: Template, error: UpstreamError) -> bool:
+    """Whether the provider says, in its own words, that it has no such job."""
+    said = f"{error.code}\n{error.message}".lower()
+    words = template.part("error").get("gone", ())
+    return error.http_status in (404, 410) and any(word.lower() in said for word in words)

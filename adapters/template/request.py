@@ -1,0 +1,123 @@
+"""Half of the pure half of `http_template`: whether a template can express a request.
+
+A field is expressed by a placeholder of the body, or by a capability that lists nothing but the value asked for: then
+the model makes nothing else. What is neither is refused.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adapters import checks
+from adapters.base import Target, TaskRequest, Unsupported
+from adapters.template import fill as template_fill
+from adapters.template.build import options_of, size_table, word
+from adapters.template.fill import ALL_OF_ROLE, ONE_OF_ROLE, SIZES, size_of, tier_of_request
+from adapters.template.form import BadTemplate, Template, of_target
+
+MAX_N = 10
+MAX_IMAGES = 16
+# Field of the request: the placeholders that express it, and the capability that can fix it.
+EXPRESSED = {
+    "image": {
+        "prompt": (("prompt",), ""),
+        "image_size": (("image_size", *SIZES), "tiers"),
+        "aspect_ratio": (("aspect_ratio", *SIZES), "ratios"),
+    },
+    "video": {
+        "prompt": (("prompt",), ""),
+        "duration": (("duration",), "durations"),
+        "resolution": (("resolution", *SIZES), "resolutions"),
+        "aspect_ratio": (("aspect_ratio", *SIZES), "ratios"),
+    },
+}
+
+
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
+    """Why the template, or the model behind it, cannot express the request."""
+    try:
+        template = of_target(target)
+    except (BadTemplate, LookupError, TypeError):
+        yield Unsupported(field="params", reason="cannot be expressed: the description of this provider is not usable")
+        return
+    if request.modality not in template.modalities:
+        yield Unsupported(field="modality", reason=f"makes {' and '.join(template.modalities)} only")
+        return
+    names = template_fill.used(template.part("submit").get("body"))
+    yield from (_image if request.modality == "image" else _video)(request, target.capabilities, template, names)
+    yield from _unexpressed(request, target.capabilities, names)
+    yield from _size(request, target.capabilities, names)
+    yield from _unmapped(request, target, template, names)
+    yield from _options(request, template)
+
+
+def _image(
+    request: TaskRequest, capabilities: Mapping[str, Any], template: Template, names: frozenset[str]
+) -> Iterator[Unsupported]:
+    can_many = "n" in names or template.document.get("fan_out", False)
+    most = MAX_IMAGES if "images" in names else int("image" in names)
+    yield from checks.images(request, capabilities, max_n=MAX_N if can_many else 1, max_images=most)
+    if request.image_size is not None:
+        yield from checks.listed("params.image_size", request.image_size, capabilities.get("tiers"))
+    if request.aspect_ratio is not None:
+        yield from checks.listed("params.aspect_ratio", request.aspect_ratio, capabilities.get("ratios"))
+
+
+def _video(
+    request: TaskRequest, capabilities: Mapping[str, Any], template: Template, names: frozenset[str]
+) -> Iterator[Unsupported]:
+    yield from checks.video(request, capabilities)
+    is_chosen = request.generate_audio is not None and capabilities.get("audio", "switch") == "switch"
+    if is_chosen and "generate_audio" not in names:
+        yield Unsupported(field="params.generate_audio", reason="cannot be chosen here")
+    seen: Counter[str] = Counter()
+    for index, item in enumerate(request.inputs):
+        role = checks.role_of(item)
+        seen[role] += 1
+        if seen[role] > _limit(role, names):
+            reason = f"at most {_limit(role, names)} of {role} here"
+            yield Unsupported(field=f"params.inputs[{index}].role", reason=reason)
+
+
+def _limit(role: str, names: frozenset[str]) -> int:
+    if any(name in names for name, listed in ALL_OF_ROLE.items() if listed == role):
+        return MAX_IMAGES
+    return int(any(name in names for name, single in ONE_OF_ROLE.items() if single == role))
+
+
+def _unexpressed(request: TaskRequest, capabilities: Mapping[str, Any], names: frozenset[str]) -> Iterator[Unsupported]:
+    for field, (placeholders, capability) in EXPRESSED[request.modality].items():
+        value = getattr(request, field)
+        is_fixed = capabilities.get(capability) == [value]
+        if value is not None and not is_fixed and not names.intersection(placeholders):
+            yield Unsupported(field=f"params.{field}", reason="cannot be chosen here")
+
+
+def _size(request: TaskRequest, capabilities: Mapping[str, Any], names: frozenset[str]) -> Iterator[Unsupported]:
+    """Where pixels are sent, the size table must have them."""
+    if not names.intersection(SIZES):
+        return
+    table, tiers = size_table(capabilities), capabilities.get("tiers")
+    field = "image_size" if request.modality == "image" else "resolution"
+    tier = tier_of_request(request, table, tiers)
+    if tier is None and request.aspect_ratio is None:
+        return
+    if tier is None or tier not in table:
+        yield Unsupported(field=f"params.{field}", reason=f"{tier or request.aspect_ratio} has no pixel size here")
+    elif size_of(request, table, tiers) is None:
+        yield from checks.listed("params.aspect_ratio", request.aspect_ratio or "1:1", list(table[tier]))
+
+
+def _unmapped(request: TaskRequest, target: Target, template: Template, names: frozenset[str]) -> Iterator[Unsupported]:
+    """A map has all the values that can be sent."""
+    for name, translation in template.part("maps").items():
+        value = getattr(request, name, None)
+        if name in names and value is not None and word(value) not in translation:
+            yield from checks.listed(f"params.{name}", word(value), list(translation))
+
+
+def _options(request: TaskRequest, template: Template) -> Iterator[Unsupported]:
+    field = "extra_body" if request.modality == "image" else "provider_options"
+    for name in options_of(request):
+        if name not in template.options:
+            yield Unsupported(field=f"params.{field}.{name}", reason="is not an option here")

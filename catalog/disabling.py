@@ -5,8 +5,8 @@ What an operator disabled has no time for a probe, and is left alone. All by the
 
 from common import sql
 
-# 30 s, doubled with every probe since the last paid call that succeeded, up to an hour.
-WAIT = "CASE WHEN {probes} < 7 THEN 30 * (1 << {probes}) ELSE 3600 END"
+# 10 s, doubled with every probe since the last paid call that succeeded, up to an hour.
+WAIT = "CASE WHEN {probes} < 9 THEN 10 * (1 << {probes}) ELSE 3600 END"
 
 DISABLE = """
 UPDATE catalog_credential SET disabled_at = {now}, reason = %s, probe_at = {probe}, cooldown_until = NULL

@@ -203,7 +203,7 @@ def test_a_refused_credential_is_disabled_with_reason_and_time(
     row = Credential.objects.get()
     assert row.reason == f"{kind.value} invalid_api_key: The provider's words."
     assert -5 < seconds_until(row.disabled_at) <= 0
-    assert seconds_until(row.probe_at) == pytest.approx(30, abs=2)
+    assert seconds_until(row.probe_at) == pytest.approx(10, abs=2)
     assert state(studio) == "disabled"
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
@@ -306,11 +306,11 @@ def test_a_probe_is_due_once_and_not_before_its_time(only: Credential) -> None:
 def test_failed_probes_come_at_growing_distances_up_to_an_hour(only: Credential) -> None:
     refuse(only, ErrorKind.AUTH)
     waits = []
-    for _ in range(9):
+    for _ in range(11):
         waits.append(round(seconds_until(Credential.objects.get().probe_at)))
         pass_time(3_700)
         assert disabling.claim_probe() == only.pk
-    assert waits == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+    assert waits == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]
 
 
 def test_a_credential_that_passes_its_probe_is_in_use_again(studio: Channel, only: Credential) -> None:
@@ -329,10 +329,10 @@ def test_a_credential_that_only_answers_probes_waits_longer_each_time(studio: Ch
         pass_time(3_700)
         assert disabling.claim_probe() == only.pk
         assert disabling.recover(only.pk)
-    assert waits == [30, 60, 120]
+    assert waits == [10, 20, 40]
     health.succeeded(studio.pk, only.pk)
     refuse(only, ErrorKind.QUOTA_EXHAUSTED)
-    assert seconds_until(Credential.objects.get().probe_at) == pytest.approx(30, abs=2)
+    assert seconds_until(Credential.objects.get().probe_at) == pytest.approx(10, abs=2)
 
 
 def test_what_an_operator_disabled_is_never_probed_nor_enabled(only: Credential) -> None:

@@ -21,6 +21,14 @@ image_channel = of_workers.image_channel
 video_channel = of_workers.video_channel
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of whole processes and what befalls them are slow ones."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and not item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def crew(transactional_db: None, sandbox: Sandbox, tmp_path: Path) -> Iterator[TestStack]:
     """Processes on the test's own database. Afterwards the ledger is right and nothing was bought twice."""

@@ -3,10 +3,13 @@
 import base64
 import json
 
+import pytest
+
 from tests.api.asking import SUBMISSION_FIELDS, image_task
 from tests.flows.conftest import submitted
 from tests.tasks.param_requests import data_url
 
+pytestmark = pytest.mark.slow
 MEGABYTE = 1024 * 1024
 STORED = """
 from tasks.models import TaskPayload

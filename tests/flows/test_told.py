@@ -23,6 +23,8 @@ from tests.stream import sse
 from tools.children import wait_until
 from tools.stack import ROOT
 
+pytestmark = pytest.mark.slow
+
 MINTED = {"url", "expires_at"}
 PAGE = (ROOT / "docs" / "interface.md").read_text(encoding="utf-8")
 NODE = shutil.which("node")

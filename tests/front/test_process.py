@@ -14,6 +14,8 @@ from tests.processes import Client, TestStack
 from tools.children import answers, wait_until
 from tools.stack import ROOT
 
+pytestmark = pytest.mark.slow
+
 GUNICORN = str(Path(sys.executable).with_name("gunicorn"))
 CATALOG = """
 version: 1

@@ -20,7 +20,7 @@ from tools.children import Child, wait_until
 
 CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def make_keys(count: int) -> list[IssuedKey]:

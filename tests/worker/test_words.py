@@ -13,7 +13,7 @@ from tests.tasks import steps
 from tests.worker.driving import Shift, assets, end_of, hurry, task
 from tests.worker.protocols import LANES, Lane
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 OK = ("succeeded", 1)
 UNKNOWN, REJECTED, FAILED = "TASK_OUTCOME_UNKNOWN", "TASK_CONTENT_REJECTED", "TASK_UPSTREAM_ERROR"
 
@@ -68,14 +68,12 @@ def test_submit(lane, shift, key, plan, sandbox):
         assert row.actual_micros == (charged if row.status == "succeeded" else 0), row.payload.params
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lane", [lane for lane in LANES if lane.is_job], ids=str)
 def test_poll(lane, shift, key, plan, sandbox):
     lane.install(plan, sandbox)
     assert ends(shift, key, lane, OF_POLL, sandbox) == OF_POLL
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lane", [lane for lane in LANES if lane.has_links], ids=str)
 def test_download(lane, shift, key, plan, sandbox):
     lane.install(plan, sandbox)
@@ -84,7 +82,6 @@ def test_download(lane, shift, key, plan, sandbox):
     assert ends(shift, key, lane, expected, sandbox) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lane", LANES, ids=str)
 def test_what_is_delivered_in_part_is_billed_in_part(lane, shift, key, plan, sandbox, bought_again):
     lane.install(plan, sandbox)

@@ -67,6 +67,7 @@ def test_a_stopped_service_ends_without_a_kill(compose):
     assert compose.run("migrate").wait(60) == 0
     web, worker = compose.run("web"), compose.run("worker")
     web.wait_for_http(f"{compose.base_url}/readyz")
+    worker.wait_for_line(r"worker \w+ starts")
     for child in (web, worker):
         child.terminate()
     assert [web.wait(10), worker.wait(10)] == [0, 0]

@@ -30,7 +30,7 @@ from adapters.base import (
 from adapters.faults import Verdict, parsed
 from adapters.http import call_json, calling, job_error
 from adapters.outputs import is_url
-from adapters.shapes import ANSWERS_PROBE, Asynchronous, is_id, seconds_of
+from adapters.shapes import Asynchronous, is_id, probing, seconds_of
 
 CAPABILITIES = rules.VIDEO_CAPABILITIES
 OPTIONS = {"dialect": rules.one_of(*DIALECTS), "poll_seconds": rules.POLL_SECONDS}
@@ -90,12 +90,8 @@ class ArkContentTasks(Asynchronous):
     def probe(self, connection: Connection) -> None:
         """Asks for a job that cannot be."""
         dialect = dialect_of(connection.options)
-        try:
-            with calling(call(dialect, "GET", below(dialect.query, "probe")), connection):
-                pass
-        except UpstreamError as error:
-            if error.kind not in ANSWERS_PROBE:
-                raise
+        with probing(), calling(call(dialect, "GET", below(dialect.query, "probe")), connection):
+            pass
 
     def poll_after(self, connection: Connection) -> float:
         return float(connection.options.get("poll_seconds", dialect_of(connection.options).poll_seconds))

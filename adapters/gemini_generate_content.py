@@ -26,7 +26,7 @@ from adapters.gemini import request as gemini_request
 from adapters.gemini.errors import mapping, mappings
 from adapters.http import calling, redacted, secret
 from adapters.pictures import MAX_ANSWER_BYTES, bought
-from adapters.shapes import ANSWERS_PROBE, Synchronous
+from adapters.shapes import Synchronous, probing
 
 
 class GeminiGenerateContent(Synchronous):
@@ -72,12 +72,8 @@ class GeminiGenerateContent(Synchronous):
 
     def probe(self, connection: Connection) -> None:
         path = f"/{gemini_request.version(connection.options)}/models?pageSize=1"
-        try:
-            with calling(self.call("GET", path, spoken=gemini_errors.spoken), connection):
-                pass
-        except UpstreamError as error:
-            if error.kind not in ANSWERS_PROBE:
-                raise
+        with probing(), calling(self.call("GET", path, spoken=gemini_errors.spoken), connection):
+            pass
 
 
 def _items(document: Any, *, connection: Connection) -> Iterable[tuple[object, object]] | None:

@@ -30,7 +30,7 @@ from adapters.base import (
 from adapters.faults import SpokenError
 from adapters.http import call_json, calling, job_error
 from adapters.inline import body_of
-from adapters.shapes import ANSWERS_PROBE, Asynchronous
+from adapters.shapes import Asynchronous, probing
 from adapters.template import answers as template_answers
 from adapters.template import build as template_build
 from adapters.template import errors as template_errors
@@ -101,12 +101,8 @@ class HttpTemplate(Asynchronous):
 
     def probe(self, connection: Connection) -> None:
         template = template_of(connection)
-        try:
-            with calling(call_of(template, "GET", template.document["probe"]), connection):
-                pass
-        except UpstreamError as error:
-            if error.kind not in ANSWERS_PROBE:
-                raise
+        with probing(), calling(call_of(template, "GET", template.document["probe"]), connection):
+            pass
 
     def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
         """Only in a state in which the template says that a cancellation holds."""

@@ -32,7 +32,7 @@ from adapters.kling import request as kling_request
 from adapters.kling.auth import signed
 from adapters.kling.errors import verdict_of
 from adapters.kling.jobs import TASKS
-from adapters.shapes import ANSWERS_PROBE, Asynchronous, is_id
+from adapters.shapes import Asynchronous, is_id, probing
 
 LEGACY_PROBE_PATH = f"{kling_legacy.PATHS['text']}?pageNum=1&pageSize=1"
 LEGACY_NAMES = {path.rpartition("/")[2]: path for path in kling_legacy.PATHS.values()}
@@ -113,11 +113,8 @@ class KlingTasks(Asynchronous):
         """The two generations take different credentials, so each is asked for something of its own. Raises
         UpstreamError, also for a success whose body says otherwise."""
         path = LEGACY_PROBE_PATH if kling_request.is_legacy(connection.options) else self.probe_path
-        try:
+        with probing():
             call_json(self.call("GET", path), signed(connection), lambda answer: answer.get("code") == 0)
-        except UpstreamError as error:
-            if error.kind not in ANSWERS_PROBE:
-                raise
 
     def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:
         """In the older generation the id follows the name of its endpoint: `text2video/123`."""

@@ -22,8 +22,7 @@ from adapters.base import (
 from adapters.faults import NOT_HERE, Verdict
 from adapters.form import form_of
 from adapters.openai import images_request as openai_request
-from adapters.openai import xai_errors as xai_errors
-from adapters.openai import xai_request as xai_request
+from adapters.openai import xai_errors, xai_request
 from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.shapes import Synchronous
 

@@ -6,7 +6,7 @@ An adapter declares `protocol`, `modalities`, a one-line `summary`, what an oper
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Literal
 
 from adapters import outputs, rules
@@ -27,8 +27,18 @@ from adapters.rules import Rules
 
 JOB_SUBMIT_SECONDS = 120.0
 LONGEST_SECONDS = 86_400
-# A probe that is refused as a request has reached the provider, and its credential was taken.
 ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.EMPTY_RESULT)
+
+
+@contextmanager
+def probing() -> Iterator[None]:
+    """A probe: what is refused only as a request has reached the provider, and its credential was taken. Raises every
+    other UpstreamError."""
+    try:
+        yield
+    except UpstreamError as error:
+        if error.kind not in ANSWERS_PROBE:
+            raise
 
 
 class Provider:
@@ -66,12 +76,8 @@ class Provider:
         return None
 
     def probe(self, connection: Connection) -> None:
-        try:
-            with calling(self.call("GET", self.probe_path), connection):
-                pass
-        except UpstreamError as error:
-            if error.kind not in ANSWERS_PROBE:
-                raise
+        with probing(), calling(self.call("GET", self.probe_path), connection):
+            pass
 
     def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Iterator[bytes]]:
         return outputs.open_output(output, connection, self.authorize)

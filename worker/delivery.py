@@ -10,13 +10,13 @@ from typing import Any
 from adapters.base import Adapter, Connection, Done, ErrorKind, Output, UpstreamError
 from billing import pricing
 from billing.pricing import Price, Settlement
-from catalog import snapshot
+from catalog import prices, snapshot
 from common.errors import StorageUnavailable
 from tasks import assets, calls, lifecycle
 from tasks.assets import NewAsset, UnusableOutput
 from tasks.lifecycle import CallEnd, Ending, Failure, Success
 from tasks.models import Asset, Task
-from worker import jobs, verdicts
+from worker import verdicts
 from worker.jobs import Job
 from worker.persistence import insist, release_connection
 
@@ -286,7 +286,7 @@ def own_cost(bought: Bought, settlement: Settlement, delivered: int) -> int | No
     """Micro-USD that the operator pays for it, where the catalog knows."""
     route = snapshot.latest().route(bought.route_id) if bought.route_id is not None else None
     units = {"image_matrix": delivered, "video_duration": settlement.seconds}.get(bought.price.mode, 1)
-    return jobs.own_cost_micros(route, bought.price, units) if route else None
+    return prices.own_cost_micros(route, bought.price.tier, units) if route else None
 
 
 def flags(settlement: Settlement, copied: Copied) -> list[str]:

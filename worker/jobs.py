@@ -2,14 +2,12 @@
 
 import time
 from dataclasses import dataclass
-from decimal import Decimal
 
 from adapters import registry
 from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
 from catalog import snapshot
 from catalog.snapshot import RouteEntry
-from common import money
 from tasks import inputs, params
 from tasks.models import Task
 from tasks.queue import Claimed
@@ -62,9 +60,3 @@ def load(task: Claimed) -> Job:
         price=price,
         ends_at=ends_at,
     )
-
-
-def own_cost_micros(route: RouteEntry, price: Price, units: float) -> int | None:
-    """The operator's own cost of so many units, where the catalog knows it; never billed."""
-    cost = route.cost.get(price.tier, route.cost.get("*"))
-    return None if cost is None else money.micros(cost * Decimal(str(units)))

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from typing import Literal
 
 from catalog import health, snapshot
 from common import sql
@@ -36,22 +37,30 @@ def enforce_deadlines() -> int:
     now = sql.now()
     sql.run(HASTEN.format(now=now))
     rows = sql.fetch(OVERDUE.format(now=now, long_ago=sql.later(str(-HANGING_POLL_SECONDS))), [BATCH])
-    endings = {
-        task_id: Ending(
-            task_id=task_id,
-            from_status=status,
-            attempt=attempt,
-            status="timeout",
-            failure=verdicts.TIMED_OUT,
-            calls=tuple(
-                CallEnd(id=call, state="late", outcome={"kind": "timeout"})
-                for other, _, _, call in rows
-                if other == task_id and call is not None
-            ),
-        )
-        for task_id, status, attempt, _ in rows
-    }
-    return len(lifecycle.end(list(endings.values()))) if endings else 0
+    open_calls: dict[Overdue, list[int | None]] = {}
+    for task_id, status, attempt, call in rows:
+        open_calls.setdefault((task_id, status, attempt), []).append(call)
+    endings = [_timeout(*task, calls) for task, calls in open_calls.items()]
+    return len(lifecycle.end(endings)) if endings else 0
+
+
+Overdue = tuple[str, Literal["queued", "running"], int]
+"""A task past its deadline: id, status, attempt."""
+
+
+def _timeout(
+    task_id: str, status: Literal["queued", "running"], attempt: int, open_calls: Iterable[int | None]
+) -> Ending:
+    return Ending(
+        task_id=task_id,
+        from_status=status,
+        attempt=attempt,
+        status="timeout",
+        failure=verdicts.TIMED_OUT,
+        calls=tuple(
+            CallEnd(id=call, state="late", outcome={"kind": "timeout"}) for call in open_calls if call is not None
+        ),
+    )
 
 
 def end_routeless(groups: Iterable[Group]) -> None:

@@ -73,7 +73,7 @@ class ArkContentTasks(Asynchronous):
         return [self._state(jobs[handle["id"]], handle, connection) for handle in handles]
 
     def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:
-        """Deletes the job, once it is seen to be unfinished: of a finished one that would delete the result."""
+        """Deletes the job, once it is seen to be queued: of one that may have finished that would delete the result."""
         dialect = dialect_of(connection.options)
         try:
             if find(handle["id"], connection).get("status") not in dialect.cancellable:

@@ -218,21 +218,22 @@ def test_a_jobs_id_is_quoted_in_the_path(provider: responses.RequestsMock) -> No
     assert isinstance(state, Pending)
 
 
-@pytest.mark.parametrize("status", ["queued", "running"])
-def test_an_unfinished_job_is_cancelled(provider: responses.RequestsMock, status: str) -> None:
-    provider.get(f"{TASKS}/cgt-1", json=job("cgt-1", status))
+def test_a_queued_job_is_cancelled(provider: responses.RequestsMock) -> None:
+    provider.get(f"{TASKS}/cgt-1", json=job("cgt-1", "queued"))
     provider.delete(f"{TASKS}/cgt-1", json={})
     assert adapter.cancel(handle("cgt-1"), CONNECTION) is True
 
 
-def test_a_finished_job_is_not_deleted(provider: responses.RequestsMock) -> None:
-    provider.get(f"{TASKS}/cgt-1", json=done("cgt-1"))
+@pytest.mark.parametrize("shown", [job("cgt-1", "running"), done("cgt-1")])
+def test_a_job_that_may_have_a_result_is_not_deleted(provider: responses.RequestsMock, shown: Any) -> None:
+    """A running one cannot be cancelled, and one that ends between the two requests would lose its result."""
+    provider.get(f"{TASKS}/cgt-1", json=shown)
     assert adapter.cancel(handle("cgt-1"), CONNECTION) is False
     assert [call.request.method for call in provider.calls] == ["GET"]
 
 
 @pytest.mark.parametrize("refusal", [{"status": 400}, {"status": 500}, {"body": NoConnection("down")}])
 def test_a_refused_cancellation_is_no_exception(provider: responses.RequestsMock, refusal: Any) -> None:
-    provider.get(f"{TASKS}/cgt-1", json=job("cgt-1"))
+    provider.get(f"{TASKS}/cgt-1", json=job("cgt-1", "queued"))
     provider.delete(f"{TASKS}/cgt-1", **refusal)
     assert adapter.cancel(handle("cgt-1"), CONNECTION) is False

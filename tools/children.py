@@ -22,7 +22,7 @@ class ChildFailed(Exception):
     """A child ended or stayed silent where it was needed; the message ends with its last log lines."""
 
 
-def wait_until(condition: Callable[[], Value], *, timeout: float = 20, what: str = "the condition") -> Value:
+def wait_until(condition: Callable[[], Value], *, timeout: float = 60, what: str = "the condition") -> Value:
     """The first true value of the condition, asked every 20 ms. Raises TimeoutError after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while not (value := condition()):

@@ -90,7 +90,7 @@ def test_box_bombs_are_given_up_soon(boxes: bytes, form: media.MediaType) -> Non
     file: BinaryIO = Counting(b"\x00\x00\x00\x10ftypisom\x00\x00\x00\x00" + boxes)
     began = time.monotonic()
     media.facts(form, file)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert file.total < 4_000_000
 
 

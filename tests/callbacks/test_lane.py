@@ -125,7 +125,7 @@ def test_a_stop_does_not_wait_for_a_receiver_that_hangs(owed):
         stopping.set()
         started = time.monotonic()
         lane.finish(0.2)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 5
         assert steps.state(task_id) == ("pending", 0)
         over.set()
         lane.finish(10)

@@ -5,6 +5,7 @@ import json
 import os
 import time
 import tracemalloc
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -92,18 +93,22 @@ def test_a_long_key_is_shortened_in_the_path():
     assert len(caught.value.message) < 200
 
 
+def seconds(read: Callable[[bytes], object], raw: bytes) -> float:
+    started = time.perf_counter()
+    read(raw)
+    return time.perf_counter() - started
+
+
 def test_thirty_megabytes_of_base64_are_fast_and_lean():
     raw = b'{"params": {"images": [{"image_url": "' + base64.b64encode(os.urandom(22 << 20)) + b'"}]}}'
-    started = time.perf_counter()
-    strict_json.loads_object(raw)
-    seconds = time.perf_counter() - started
+    usual, ours = seconds(json.loads, raw), seconds(strict_json.loads_object, raw)
     tracemalloc.start()
     try:
         strict_json.loads_object(raw)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert seconds < 1
+    assert ours < 10 * usual
     assert peak < 2.2 * len(raw)  # beside the body itself
 
 

@@ -14,7 +14,7 @@ from tests.worker.driving import database_url, end_of, task
 from tools.children import Child, wait_until
 
 
-def ended(*task_ids: str, timeout: float = 20) -> list[str]:
+def ended(*task_ids: str, timeout: float = 60) -> list[str]:
     """How these tasks ended, once they have."""
     wait_until(lambda: all(task(task_id).finished_at for task_id in task_ids), timeout=timeout, what="the end")
     return [end_of(task_id) for task_id in task_ids]

@@ -18,7 +18,7 @@ from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RECOVERY = LEASE + 8  # seconds, with the start of the second worker
+RECOVERY = LEASE + 20  # seconds, with the start of the second worker
 CLAIM_AND_HANG = """
 import time, django
 django.setup()
@@ -72,7 +72,7 @@ def test_killed_at_five_steps_at_once(start_worker, key, sandbox, hanging_host):
 
 def test_killed_after_the_answer_before_its_handle_is_stored(start_worker, key, sandbox):
     worker = start_worker()
-    task_id = picture(key, "a fox [slow=1][url]")
+    task_id = picture(key, "a fox [slow=3][url]")
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     with held("tasks_call"):
         wait_until(lambda: not talks_to(worker, sandbox) and waits_for("tasks_call"), what="the answer")
@@ -85,7 +85,7 @@ def test_killed_after_the_answer_before_its_handle_is_stored(start_worker, key, 
 
 def test_killed_in_the_end_transaction_the_film_is_settled_once(start_worker, key, sandbox):
     worker = start_worker()
-    task_id = film(key, "a fox runs [download:slow=1]")
+    task_id = film(key, "a fox runs [download:slow=3]")
     wait_until(lambda: sandbox.audit()["calls"].get("download"), what="the download")
     with held("accounts_account"):
         wait_until(lambda: not talks_to(worker, sandbox) and waits_for("accounts_account"), what="the end's last step")
@@ -99,7 +99,7 @@ def test_killed_in_the_end_transaction_the_film_is_settled_once(start_worker, ke
 @pytest.mark.slow
 def test_killed_with_bytes_in_hand_the_picture_is_unknown_and_not_bought_again(start_worker, key, sandbox):
     worker = start_worker()
-    task_id = picture(key, "a fox [slow=1]")
+    task_id = picture(key, "a fox [slow=3]")
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     with held("accounts_account"):
         wait_until(lambda: not talks_to(worker, sandbox) and waits_for("accounts_account"), what="the end's last step")

@@ -41,7 +41,7 @@ def test_open_films_and_a_copy_do_not_hold_up_the_exit_and_are_adopted_at_once(s
     code, seconds = stopped(first)
     assert code == 0
     assert seconds < EXIT_SECONDS
-    wait_until(lambda: not Task.objects.filter(status="running", attempt=1).exists(), timeout=3, what="the adoption")
+    wait_until(lambda: not Task.objects.filter(status="running", attempt=1).exists(), what="the adoption")
     assert set(ended(*films)) == {"succeeded"}
     assert task(copying).status == "running"
     assert second.is_running
@@ -49,7 +49,7 @@ def test_open_films_and_a_copy_do_not_hold_up_the_exit_and_are_adopted_at_once(s
 
 def test_a_paid_call_is_waited_for(start_worker, key, sandbox):
     worker = start_worker()
-    task_id = picture(key, "a fox [slow=3]")
+    task_id = picture(key, "a fox [slow=6]")
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     waiting = [picture(key, f"waiting {number}") for number in range(3)]
     ended(*waiting)
@@ -61,7 +61,7 @@ def test_a_paid_call_is_waited_for(start_worker, key, sandbox):
 
 def test_what_was_not_begun_stays_in_the_queue(start_worker, key, sandbox):
     worker = start_worker("--concurrency", "1")
-    paid = picture(key, "a fox [slow=1]")
+    paid = picture(key, "a fox [slow=4]")
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     waiting = [picture(key, f"waiting {number}") for number in range(3)]
     assert stopped(worker)[0] == 0
@@ -90,7 +90,7 @@ def test_a_second_sigterm_exits_at_once(start_worker, key, sandbox):
         wait_until(lambda: not worker.is_running, timeout=1)
     code, seconds = stopped(worker)
     assert code == 128 + signal.SIGTERM
-    assert seconds < 1
+    assert seconds < EXIT_SECONDS
 
 
 def test_an_idle_worker_ends_at_once_on_either_signal(start_worker):
@@ -98,8 +98,8 @@ def test_an_idle_worker_ends_at_once_on_either_signal(start_worker):
         worker = start_worker()
         started = time.monotonic()
         worker.send(number)
-        assert worker.wait(5) == 0
-        assert time.monotonic() - started < 2
+        assert worker.wait() == 0
+        assert time.monotonic() - started < EXIT_SECONDS
 
 
 def test_a_drained_worker_exits_with_zero(crew, image_model, video_model, key):

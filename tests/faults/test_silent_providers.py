@@ -20,7 +20,7 @@ DEADLINES = "queue=60,image=3,video=3"
 def words_of(lane: Lane) -> list[str]:
     polls = ["[poll:hang]"] if lane.is_job else []
     downloads = ["[download:hang]"] if lane.has_links else []
-    return ["[hang]", "[late=5]", *polls, *downloads]
+    return ["[hang]", "[late=15]", *polls, *downloads]
 
 
 def states(tasks: dict[str, str]) -> dict[str, str]:
@@ -39,7 +39,7 @@ def test_the_deadline_ends_what_hangs_and_nothing_is_bought_again(start_worker, 
             tasks[lane.name, word] = steps.submitted(key, lane.body(f"{lane.name} {word}"))
     start_worker("--concurrency", "200", TASK_DEADLINES=DEADLINES)
     assert set(ended(*tasks.values(), timeout=60)) == {"TASK_TIMEOUT"}
-    late = {name: task_id for (name, word), task_id in tasks.items() if word == "[late=5]"}
+    late = {name: task_id for (name, word), task_id in tasks.items() if word == "[late=15]"}
 
     def are_over() -> bool:
         # Now and then: a poll that hangs takes 20 seconds, and spoils those of its batch once or twice.

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_its_writes_are_not_accepted_and_it_works_on(start_worker, key, sandbox, crew):
     frozen = start_worker()
-    task_id = film(key, "a fox runs [download:slow=2]")
+    task_id = film(key, "a fox runs [download:slow=4]")
     wait_until(lambda: sandbox.audit()["calls"].get("download"), what="the copy")
     frozen.pause()
     start_worker()
@@ -35,7 +35,7 @@ def stored(crew):
 
 def test_a_paid_call_that_was_frozen_ends_as_our_loss_at_most(start_worker, key, sandbox):
     frozen = start_worker()
-    task_id = picture(key, "a fox [slow=1]")
+    task_id = picture(key, "a fox [slow=3]")
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     frozen.pause()
     second = start_worker()

@@ -46,7 +46,7 @@ def test_limits_are_strict_and_sixty_tasks_run_once_each(start_worker, key, othe
     ApiKey.objects.update(max_running=KEY_LIMIT)
     start_worker()
     start_worker()
-    tasks = [picture(owner, f"{owner.id} {n} [slow=0.05]") for n in range(30) for owner in (key, other_key)]
+    tasks = [picture(owner, f"{owner.id} {n} [slow=0.2]") for n in range(30) for owner in (key, other_key)]
     assert set(ended(*tasks, timeout=40)) == {"succeeded"}
     assert peaks == {"channel": CHANNEL_LIMIT, "key": KEY_LIMIT}
     assert sandbox.audit()["jobs"] == 60
@@ -68,12 +68,15 @@ def test_a_crowd_at_slow_providers_holds_few_connections_and_no_transaction(star
     ApiKey.objects.update(max_running=50)
     start_worker()
     for number in range(30):
-        picture(key, f"fox {number} [slow=1.5]")
+        picture(key, f"fox {number} [slow=5]")
     wait_until(lambda: sandbox.audit()["jobs"] == 30, what="thirty paid calls")
-    states = Counter(state for state, _ in sessions())
-    assert states["idle in transaction"] == 0
-    assert states["active"] <= 3
-    assert states.total() < 30
+    # A heartbeat may be caught in the act; what the calls hold is there every time.
+    held = Counter(state for state, _ in sessions())
+    for _ in range(5):
+        held &= Counter(state for state, _ in sessions())
+    assert held["idle in transaction"] == 0
+    assert held["active"] <= 3
+    assert held.total() < 30
     ended(*Task.objects.values_list("id", flat=True))
 
 

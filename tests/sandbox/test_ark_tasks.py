@@ -23,9 +23,8 @@ def error_of(response):
 
 
 def test_a_job_goes_from_queued_over_running_to_a_film(client):
-    job = client.video("a fox [slow=0.4]", duration=4, ratio="9:16", resolution="1080p", generate_audio=True).json()[
-        "id"
-    ]
+    asked = {"duration": 4, "ratio": "9:16", "resolution": "1080p", "generate_audio": True}
+    job = client.video("a fox [queued=1][slow=1]", **asked).json()["id"]
     seen, deadline = [], time.monotonic() + 10
     while "succeeded" not in seen and time.monotonic() < deadline:
         shown = client.poll(job).json()

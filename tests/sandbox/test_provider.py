@@ -144,7 +144,7 @@ def test_a_sandbox_with_a_hanging_call_closes_at_once(client):
         while short.audit()["jobs"] == 0:
             assert time.monotonic() < deadline
         started = time.monotonic()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5
 
 
 def test_a_taken_port_is_an_error(sandbox):

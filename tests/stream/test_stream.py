@@ -112,7 +112,7 @@ def test_a_heartbeat_comes_at_its_interval_also_between_events(listen, key, imag
     steps.submitted(key)
     client.events(1)
     assert client.next_comment() == ": heartbeat"
-    assert 0.8 < time.monotonic() - began < 1.6
+    assert 0.8 < time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize("way", ["header", "query"])

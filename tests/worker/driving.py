@@ -133,7 +133,7 @@ class Shift:
         for seats in (*self.polling._polls.values(), *self.polling._copies.values()):
             seats.wait_idle(10)
 
-    def work(self, task_id: str, *, timeout: float = 20) -> str:
+    def work(self, task_id: str, *, timeout: float = 60) -> str:
         """Take steps without any waiting until the task has ended; returns `end_of`."""
         deadline = time.monotonic() + timeout
         while task(task_id).status not in ENDED:

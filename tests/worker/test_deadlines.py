@@ -105,7 +105,7 @@ def test_a_last_poll_that_meets_a_fault_ends_the_wait(shift, key, sandbox):
 def test_a_last_poll_that_hangs_does_not_delay_the_end_for_long(shift, key):
     task_id = film(key, "a fox runs [slow]")
     shift.execute()
-    steps.age(task_id, "deadline_at", -4)
+    steps.age(task_id, "deadline_at", -1)
     shift.sweep()
     assert task(task_id).status == "running"
     steps.age(task_id, "deadline_at", -6)
@@ -113,7 +113,7 @@ def test_a_last_poll_that_hangs_does_not_delay_the_end_for_long(shift, key):
     assert task(task_id).status == "timeout"
 
 
-@pytest.mark.parametrize(("word", "state"), [("[slow=0.5]", "lost"), ("[slow=0.5][reset]", "unknown")])
+@pytest.mark.parametrize(("word", "state"), [("[slow=2]", "lost"), ("[slow=2][reset]", "unknown")])
 def test_a_synchronous_call_is_not_waited_for_and_its_answer_changes_nothing(shift, key, sandbox, word, state):
     ChannelModel.objects.filter(model__modality="image").update(cost={"1K": "0.01"})
     task_id = picture(key, f"a fox {word}")
@@ -133,14 +133,14 @@ def test_a_call_that_hangs_gives_its_seat_back_soon_after_the_deadline(shift, ke
     settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "image": 1}
     task_id = picture(key, "a fox [hang]")
     running = beside(shift.execute)
-    wait_until(lambda: (shift.sweep(), task(task_id).status == "timeout")[-1], timeout=3, what="the timeout")
-    running.join(3)
+    wait_until(lambda: (shift.sweep(), task(task_id).status == "timeout")[-1], what="the timeout")
+    running.join(20)
     assert not running.is_alive()
     assert call(task_id).state == "unknown"
 
 
 def test_late_urls_are_our_loss_too(shift, key, sandbox):
-    task_id = picture(key, "a fox [url][slow=0.5]")
+    task_id = picture(key, "a fox [url][slow=2]")
     running = beside(shift.execute)
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     overdue(task_id)

@@ -159,7 +159,7 @@ def test_a_worker_whose_own_lease_ran_low_takes_nobody_for_dead_at_once(key, set
     worker._adopt()
     assert task(task_id).worker_id == other
     steps_of_a_second = (worker._beat, worker._adopt)
-    wait_until(lambda: [step() for step in steps_of_a_second] and task(task_id).status == "queued", timeout=3)
+    wait_until(lambda: [step() for step in steps_of_a_second] and task(task_id).status == "queued")
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_one_job_that_failed_does_not_fail_its_batch(shift, key):
 
 def test_a_channel_that_hangs_holds_up_no_other(shift, key, plan, sandbox, monkeypatch):
     monkeypatch.setattr("worker.polling.POLLS_PER_CHANNEL", 1)
-    monkeypatch.setattr("worker.polling.POLL_SECONDS", 1.0)
+    monkeypatch.setattr("worker.polling.POLL_SECONDS", 5.0)
     channel = make_channel("hanging", "ark_content_tasks", f"{sandbox.url}/ark/api/v3/")
     model = make_model("stuck-video", "video", plan=plan, prices={"*": "0.1"})
     make_route(plan, model, channel, upstream_model="seedance-1")
@@ -141,7 +141,7 @@ def test_a_channel_that_hangs_holds_up_no_other(shift, key, plan, sandbox, monke
     shift.polling.tick()
     task_id = film(key, "a fox runs")
     shift.execute()
-    wait_until(lambda: (hurry(), shift.polling.tick(), task(task_id).status == "succeeded")[-1], timeout=0.9)
+    wait_until(lambda: (hurry(), shift.polling.tick(), task(task_id).status == "succeeded")[-1], timeout=4.5)
     assert call(stuck).faults == 0
     assert shift.work(stuck) == "succeeded"
 

@@ -100,9 +100,9 @@ def test_each_attempt_tells_its_route_outcome_id_and_times(running, worker):
 def test_the_public_view_names_no_provider_and_no_cost_of_ours(running, worker):
     call_id = steps.intended(running, worker)
     Call.objects.filter(pk=call_id).update(credential=Credential.objects.first(), channel=Channel.objects.first())
-    calls.close(call_id, state="refused", outcome=REFUSAL, cost_micros=7_000)
+    calls.close(call_id, state="refused", outcome=REFUSAL, cost_micros=7_123_457)
     text = everything(trace.public(trace.of_task(running.id)))
-    for secret in ("studio", "atelier", "gpt-image", "provider inc", "toomanyrequests", "req_1", "0.007", "1234"):
+    for secret in ("studio", "atelier", "gpt-image", "provider inc", "toomanyrequests", "req_1", "7.123457", "1234"):
         assert secret not in text
     assert not any(name in text for name in registry.ADAPTERS)
     assert '"outcome": "rate_limited", "http_status": 429' in text

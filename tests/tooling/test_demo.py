@@ -23,7 +23,7 @@ def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -46,7 +46,7 @@ def test_the_service_runs_until_it_is_told_to_stop(tmp_path):
     command = [sys.executable, "-m", "tools.run", "--folder", str(tmp_path), "--sandbox-port", "0"]
     run = Child("run", command, environment=environment, log=tmp_path / "run.log")
     try:
-        key = run.wait_for_line(r"Task key +(\S+)", timeout=60)[1]
+        key = run.wait_for_line(r"Task key +(\S+)", timeout=180)[1]
         models = requests.get(
             f"http://127.0.0.1:{port}/v1/tasks/models", headers={"Authorization": f"Bearer {key}"}, timeout=10
         )

@@ -30,7 +30,7 @@ from adapters.base import (
 from adapters.faults import Verdict, parsed
 from adapters.http import call_json, calling, job_error
 from adapters.outputs import is_url
-from adapters.shapes import Asynchronous, is_id, probing, seconds_of
+from adapters.shapes import Asynchronous, id_of, probing, seconds_of
 
 CAPABILITIES = rules.VIDEO_CAPABILITIES
 OPTIONS = {"dialect": rules.one_of(*DIALECTS), "poll_seconds": rules.POLL_SECONDS}
@@ -61,9 +61,9 @@ class ArkContentTasks(Asynchronous):
         dialect = dialect_of(connection.options)
         headers, body = {"Content-Type": "application/json"}, json.dumps(upstream.body).encode()
         paid = call(dialect, "POST", upstream.path, paid=True, headers=headers, body=body)
-        document = call_json(paid, connection, lambda document: is_id(document.get(dialect.id_field)))
+        document = call_json(paid, connection, lambda document: bool(id_of(document.get(dialect.id_field))))
         asked_last_frame = upstream.body.get("return_last_frame") is True
-        handle = {"id": document[dialect.id_field], "last_frame": asked_last_frame}
+        handle = {"id": id_of(document[dialect.id_field]), "last_frame": asked_last_frame}
         return Accepted(handle=handle, poll_after=self.poll_after(connection))
 
     def poll(

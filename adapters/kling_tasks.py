@@ -32,7 +32,7 @@ from adapters.kling import request as kling_request
 from adapters.kling.auth import signed
 from adapters.kling.errors import verdict_of
 from adapters.kling.jobs import TASKS
-from adapters.shapes import Asynchronous, is_id, probing
+from adapters.shapes import Asynchronous, id_of, probing
 
 LEGACY_PROBE_PATH = f"{kling_legacy.PATHS['text']}?pageNum=1&pageSize=1"
 LEGACY_NAMES = {path.rpartition("/")[2]: path for path in kling_legacy.PATHS.values()}
@@ -71,7 +71,7 @@ class KlingTasks(Asynchronous):
         headers = {"Content-Type": "application/json"}
         call = self.call("POST", upstream.path, paid=True, headers=headers, body=body)
         try:
-            document = call_json(call, signed(connection), lambda answer: is_id(_id_of(answer.get("data"))))
+            document = call_json(call, signed(connection), lambda answer: bool(_id_of(answer.get("data"))))
         except UpstreamError as error:
             if error.code != "1201" or "already exist" not in error.message.lower():
                 raise
@@ -132,8 +132,7 @@ class KlingTasks(Asynchronous):
 
 def _id_of(data: Any) -> str:
     """The id in the answer to a submission of either generation, empty where there is none."""
-    found = (data.get("id") or data.get("task_id")) if isinstance(data, dict) else None
-    return found if isinstance(found, str) else ""
+    return id_of(data.get("id") or data.get("task_id")) if isinstance(data, dict) else ""
 
 
 def _job(handle: Mapping[str, Any], connection: Connection) -> kling_jobs.Job | UpstreamError:

@@ -75,7 +75,7 @@ class OpenAIVideos(Asynchronous):
 
     def _submit(self, path: str, content_type: str, body: bytes | Multipart, connection: Connection) -> Accepted:
         call = self.call("POST", path, paid=True, headers={"Content-Type": content_type}, body=body)
-        document = call_json(call, connection, lambda document: id_of(document) is not None)
+        document = call_json(call, connection, lambda document: bool(id_of(document)))
         return Accepted(handle={"id": id_of(document)}, poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:

@@ -30,7 +30,7 @@ from adapters.openrouter import videos_request as openrouter_videos_request
 from adapters.openrouter.errors import is_content, spoken, verdict_of
 from adapters.openrouter.videos_request import PATH
 from adapters.outputs import is_own, is_url
-from adapters.shapes import Asynchronous, is_id
+from adapters.shapes import Asynchronous, id_of
 
 Job = dict[str, Any]
 
@@ -64,8 +64,8 @@ class OpenRouterVideos(Asynchronous):
         headers = {"Content-Type": "application/json"}
         body = json.dumps(upstream.body).encode()
         call = self.call("POST", upstream.path, paid=True, headers=headers, body=body, spoken=spoken)
-        document = call_json(call, connection, lambda document: is_id(document.get("id")))
-        return Accepted(handle={"id": document["id"]}, poll_after=self.poll_after(connection))
+        document = call_json(call, connection, lambda document: bool(id_of(document.get("id"))))
+        return Accepted(handle={"id": id_of(document["id"])}, poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
         job = self._job(handle["id"], connection)

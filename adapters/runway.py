@@ -27,7 +27,7 @@ from adapters.base import (
 from adapters.faults import SpokenError, Verdict, text
 from adapters.http import bearer, call_json, calling, job_error
 from adapters.outputs import is_url
-from adapters.shapes import Asynchronous, is_id
+from adapters.shapes import Asynchronous, id_of
 
 VERSION = "2024-11-06"
 CAPABILITIES = {**rules.VIDEO_CAPABILITIES, "sizes": rules.one_of("pixels", "words")}
@@ -88,13 +88,13 @@ class Runway(Asynchronous):
         headers = {"Content-Type": "application/json"}
         call = self.call("POST", upstream.path, paid=True, headers=headers, body=json.dumps(upstream.body).encode())
         try:
-            document = call_json(call, connection, lambda document: is_id(document.get("id")))
+            document = call_json(call, connection, lambda document: bool(id_of(document.get("id"))))
         except UpstreamError as error:
             if error.kind is not ErrorKind.INVALID_REQUEST:
                 raise
             kinds = (kind for words, kind in WORDS.items() if words.match(error.message))
             raise error.as_kind(next(kinds, error.kind)) from error
-        return Accepted(handle={"id": document["id"]}, poll_after=self.poll_after(connection))
+        return Accepted(handle={"id": id_of(document["id"])}, poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
         task = self._task(handle, connection)

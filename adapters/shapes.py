@@ -7,7 +7,7 @@ An adapter declares `protocol`, `modalities`, a one-line `summary`, what an oper
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeGuard
 
 from adapters import outputs, rules
 from adapters.base import (
@@ -138,9 +138,15 @@ class Asynchronous(Provider):
         return float(connection.options.get("poll_seconds", self.poll_seconds))
 
 
-def is_id(value: object) -> bool:
-    """Whether a provider's value can name a job."""
+def is_id(value: object) -> TypeGuard[str]:
+    """Whether a text can name a job."""
     return isinstance(value, str) and 0 < len(value) <= 200 and value.isascii() and value.isprintable()
+
+
+def id_of(value: object) -> str:
+    """A provider's name for a job, some of which are numbers; empty for what is none."""
+    name = str(value) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else value
+    return name if is_id(name) else ""
 
 
 def seconds_of(value: object) -> float | None:

@@ -12,7 +12,7 @@ from adapters import rules
 from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
 from adapters.faults import NOT_HERE, SpokenError, Verdict, spoken_error
 from adapters.http import Call, bearer, call_json, calling, job_error
-from adapters.shapes import Asynchronous, is_id
+from adapters.shapes import Asynchronous, id_of
 
 Answer = dict[str, Any]
 
@@ -77,8 +77,8 @@ class DashScopeJobs(Asynchronous):
 
     def accepted(self, call: Call, connection: Connection) -> Accepted:
         """The paid call for a job; it carries ASYNC_HEADERS. Raises UpstreamError."""
-        answer = call_json(call, connection, lambda answer: is_id(output_of(answer).get("task_id")))
-        return Accepted(handle={"id": answer["output"]["task_id"]}, poll_after=self.poll_after(connection))
+        answer = call_json(call, connection, lambda answer: bool(id_of(output_of(answer).get("task_id"))))
+        return Accepted(handle={"id": id_of(answer["output"]["task_id"])}, poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
         answer = self._task(handle["id"], connection)

@@ -13,7 +13,7 @@ from adapters.faults import SpokenError, text
 from adapters.http import Call, call_json, job_error
 from adapters.kling.errors import verdict_of
 from adapters.outputs import is_url
-from adapters.shapes import is_id, seconds_of
+from adapters.shapes import id_of, seconds_of
 
 TASKS = "/tasks"
 REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)
@@ -130,9 +130,10 @@ def _older(data: Any) -> Job | None:
 
 
 def _job(job_id: object, status: object, message: object, name: object, videos: list[dict[str, Any]]) -> Job | None:
-    if not isinstance(job_id, str) or not is_id(job_id) or not isinstance(status, str):
+    known_as = id_of(job_id)
+    if not known_as or not isinstance(status, str):
         return None
-    return Job(job_id, status, text(message), text(name), videos[0] if videos else {})
+    return Job(known_as, status, text(message), text(name), videos[0] if videos else {})
 
 
 def _objects(items: object) -> list[dict[str, Any]]:

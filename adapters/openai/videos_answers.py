@@ -4,11 +4,12 @@ import math
 import re
 from typing import Any
 
+from adapters import shapes
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
 from adapters.faults import NOT_HERE, Verdict, spoken_error
 from adapters.http import job_error
 from adapters.outputs import is_url
-from adapters.shapes import is_id, seconds_of
+from adapters.shapes import seconds_of
 
 Job = dict[str, Any]
 
@@ -31,9 +32,9 @@ GONE_WORDS = re.compile(r"\b(video|task|job)\b.*\b(not found|not exist|deleted|e
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 60.0
 
 
-def id_of(document: Job) -> str | None:
-    """The job's id; older gateways call it `task_id`."""
-    return next((value for value in (document.get("id"), document.get("task_id")) if is_id(value)), None)
+def id_of(document: Job) -> str:
+    """The job's id, empty without one; older gateways call it `task_id`."""
+    return shapes.id_of(document.get("id")) or shapes.id_of(document.get("task_id"))
 
 
 def poll_kind(error: UpstreamError) -> ErrorKind:

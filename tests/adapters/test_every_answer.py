@@ -264,6 +264,18 @@ def test_the_example_of_an_answer_is_taken(name: str, tmp_path: Path, provider: 
 
 
 @pytest.mark.parametrize("name", SHOWN)
+def test_a_job_may_have_a_number_for_a_name(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    replying(provider, json.dumps(TAKEN[name]).replace('"j1"', "71"))
+    accepted = asked.submitted()
+    assert isinstance(accepted, Accepted)
+    assert accepted.handle["id"] == "71"
+    provider.reset()
+    replying(provider, json.dumps(SHOWN[name]).replace('"j1"', "71"))
+    assert isinstance(asked.shown("71"), Done)
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_the_examples_of_jobs_end_them(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
     asked = spoken(name, tmp_path)
     replying(provider, json.dumps(SHOWN[name]))

@@ -188,7 +188,7 @@ def test_a_documented_error(provider: responses.RequestsMock, status: int, code:
         {"json": []},
         {"json": fine(None)},
         {"json": fine({"id": ""})},
-        {"json": fine({"id": 7})},
+        {"json": fine({"id": True})},
         {"status": 502, "body": "bad gateway"},
     ],
 )

@@ -164,7 +164,7 @@ def test_a_submit_is_accepted_with_a_handle(provider: responses.RequestsMock) ->
         (200, failure(402, 1008, "insufficient_balance_error"), ErrorKind.QUOTA_EXHAUSTED, "1008"),
         (400, {"error": {"type": "authorized_error", "message": "no"}}, ErrorKind.AUTH, "authorized_error"),
         (400, {"error": {"message": "a key (1004) inside"}}, ErrorKind.INVALID_REQUEST, ""),
-        (200, {"task_id": 42}, ErrorKind.AMBIGUOUS, ""),
+        (200, {"task_id": 0}, ErrorKind.AMBIGUOUS, ""),
         (200, {"id": "42"}, ErrorKind.AMBIGUOUS, ""),
     ],
 )

@@ -260,7 +260,7 @@ def test_a_submit_carries_key_and_version_and_is_accepted(provider: responses.Re
         (503, {}, ErrorKind.OVERLOADED),
         (504, {}, ErrorKind.AMBIGUOUS),
         (200, {}, ErrorKind.AMBIGUOUS),
-        (200, {"id": 5}, ErrorKind.AMBIGUOUS),
+        (200, {"id": 5.5}, ErrorKind.AMBIGUOUS),
     ],
 )
 def test_errors_of_a_submit(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks
+from adapters import checks, image_links
 from adapters.base import Target, TaskRequest, Unsupported
 from adapters.template import fill as template_fill
 from adapters.template.build import options_of, size_table, word
@@ -56,7 +56,8 @@ def _image(
 ) -> Iterator[Unsupported]:
     can_many = "n" in names or template.document.get("fan_out", False)
     most = MAX_IMAGES if "images" in names else int("image" in names)
-    yield from checks.images(request, capabilities, max_n=MAX_N if can_many else 1, max_images=most)
+    max_n = MAX_N if can_many else 1
+    yield from checks.images(request, capabilities, max_n=max_n, max_images=most, types=image_links.TYPES)
     if request.image_size is not None:
         yield from checks.listed("params.image_size", request.image_size, capabilities.get("tiers"))
     if request.aspect_ratio is not None:

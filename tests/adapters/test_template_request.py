@@ -103,6 +103,12 @@ def test_fal_films_by_references() -> None:
     assert body["reference_video_urls"] == body["reference_audio_urls"] == ["https://pics.example.com/a"]
 
 
+@pytest.mark.parametrize("template", ["fal_image", "replicate_image"])
+def test_an_upload_that_cannot_be_sent_is_refused(template: str) -> None:
+    gif = ImageRef(stored=stored(content_type="image/gif"))
+    assert refused(template, image_request(images=(LINK, gif))) == ["params.images[1].image_url"]
+
+
 def test_replicate_draws() -> None:
     request = image_request(n=3, images=(LINK,), extra_body={"seed": 7})
     upstream = built("replicate_image", request, model="black-forest-labs/flux-3")

@@ -16,16 +16,24 @@ UpstreamError that a success stands for in truth."""
 
 
 def bought(call: Call, connection: Connection, items_of: Items) -> Done:
-    """The paid call. A partial answer counts; one without a single picture is an EMPTY_RESULT. Raises UpstreamError."""
+    """The paid call. A partial answer counts; one without a single picture is what it says in the place of pictures,
+    else an EMPTY_RESULT. Raises UpstreamError."""
     with calling(call, connection) as reply, Spool(connection.scratch_dir) as spool:
         document = spool.read(reply.chunks)
         items = items_of(document)
         if items is None:
             raise error_of(document, reply, call, connection)
         outputs = tuple(_outputs(items, spool))
-    if not outputs:
-        raise UpstreamError(ErrorKind.EMPTY_RESULT, "the answer has no picture", http_status=reply.status)
+        if not outputs:
+            raise _without_pictures(error_of(document, reply, call, connection))
     return Done(outputs=outputs)
+
+
+def _without_pictures(error: UpstreamError) -> UpstreamError:
+    """A success says nothing by its status: only a code that is known tells why it is empty."""
+    if error.kind is not ErrorKind.AMBIGUOUS:
+        return error
+    return UpstreamError(ErrorKind.EMPTY_RESULT, "the answer has no picture", http_status=error.http_status)
 
 
 def data_items(document: Any) -> Iterable[tuple[object, object]] | None:

@@ -85,6 +85,15 @@ SHOWN: Mapping[str, dict[str, Any]] = {
     "http_template replicate_image": {**REPLICATE, "status": "succeeded", "output": [FILE], "error": None},
     "http_template replicate_video": {**REPLICATE, "status": "succeeded", "output": FILE, "error": None},
 }
+# A success without a picture, and an error in its body that the protocol knows.
+REFUSED_IN_A_SUCCESS: Mapping[str, dict[str, Any]] = {
+    "openai_images": {"data": [], "error": {"code": "moderation_blocked", "message": "no"}},
+    "openai_images xai": {"data": [], "error": "Rejected by content moderation."},
+    "ark_images": {"data": [], "error": {"code": "OutputImageSensitiveContentDetected", "message": "no"}},
+    "openrouter_images": {"data": [], "error": {"code": 403, "message": "Your input was flagged"}},
+    "gemini_generate_content": {"candidates": [], "promptFeedback": {"blockReason": "SAFETY"}},
+    "dashscope_image": {"output": {"choices": []}, "code": "DataInspectionFailed", "message": "no"},
+}
 FAILED_WORDS = {"succeeded": "failed", "succeed": "failed", "completed": "failed", "SUCCEEDED": "FAILED"}
 ODD: list[Any] = [
     *(None, True, 0, -1, 10**400, 1e308, float("nan"), float("-inf"), "", "\0", "x\n/../y", "\ud800", "y" * 5000),
@@ -261,6 +270,17 @@ def test_the_example_of_an_answer_is_taken(name: str, tmp_path: Path, provider: 
     asked = spoken(name, tmp_path)
     replying(provider, json.dumps(TAKEN[name]))
     assert isinstance(asked.submitted(), Accepted if name in SHOWN else Done)
+
+
+@pytest.mark.parametrize("name", REFUSED_IN_A_SUCCESS)
+def test_a_success_without_pictures_is_what_it_says(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    replying(provider, json.dumps(REFUSED_IN_A_SUCCESS[name]))
+    error = asked.submitted()
+    assert isinstance(error, UpstreamError)
+    assert error.kind is ErrorKind.CONTENT_POLICY
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -11,6 +11,7 @@ from typing import Any
 
 from adapters import faults
 from adapters.base import Connection, ErrorKind, UpstreamError
+from adapters.compression import plain
 from common.deadline import Deadline
 from common.outbound import Failed, Reply
 from common.outbound_dial import Dialer
@@ -74,8 +75,9 @@ def calling(call: Call, connection: Connection) -> Iterator[Reply]:
     try:
         with (
             Deadline(connection.total_timeout) as deadline,
-            exchange(message, dialer(connection, deadline), max_bytes=call.max_bytes) as reply,
+            exchange(message, dialer(connection, deadline), max_bytes=call.max_bytes) as sent,
         ):
+            reply = plain(sent, call.max_bytes)
             if not 200 <= reply.status < 300:
                 raise error_of(error_body(reply), reply, call, connection)
             yield reply

@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from adapters import faults, http
 from adapters.base import Connection, ErrorKind, Output, UpstreamError
+from adapters.compression import plain
 from adapters.http import Authorize, bearer
 from common.deadline import Deadline
 from common.outbound import REDIRECTS, Failed, Limits, Refused, Reply, UrlPolicy, joined, open_url
@@ -30,7 +31,8 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
         return
     try:
         with ExitStack() as stack:
-            yield _opened(output, connection, authorize, stack).chunks
+            reply = _opened(output, connection, authorize, stack)
+            yield plain(reply, _max_bytes(output)).chunks
     except Refused as refused:
         raise UpstreamError(ErrorKind.EMPTY_RESULT, str(refused), code="refused") from refused
     except Failed as failed:
@@ -41,7 +43,7 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
 
 def _opened(output: Output, connection: Connection, authorize: Authorize, stack: ExitStack) -> Reply:
     url = output.url or ""
-    max_bytes = MAX_BYTES.get(output.kind, MAX_OTHER_BYTES)
+    max_bytes = _max_bytes(output)
     deadline = stack.enter_context(Deadline(connection.total_timeout))
     for left in range(MAX_REDIRECTS, -1, -1):
         if not is_own(url, connection):
@@ -54,6 +56,10 @@ def _opened(output: Output, connection: Connection, authorize: Authorize, stack:
             return _checked(reply)
         url = joined(url, reply.headers["Location"])
     raise UpstreamError(ErrorKind.EMPTY_RESULT, f"more than {MAX_REDIRECTS} redirects")
+
+
+def _max_bytes(output: Output) -> int:
+    return MAX_BYTES.get(output.kind, MAX_OTHER_BYTES)
 
 
 def _checked(reply: Reply) -> Reply:

@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters import faults
 from adapters.base import Connection, ErrorKind, UpstreamError
+from adapters.compression import plain
 from adapters.http import MAX_JSON_BYTES, Call, call_json, calling, secret, without_credentials
 from adapters.outputs import is_own
 from adapters.template import answers as template_answers
@@ -80,7 +81,7 @@ def _asked_elsewhere(template: Template, address: str, connection: Connection) -
     limits = Limits(max_bytes=MAX_JSON_BYTES, total_seconds=connection.total_timeout)
     try:
         with open_url(address, policy=policy, limits=limits) as reply:
-            document = faults.parsed(b"".join(reply.chunks))
+            document = faults.parsed(b"".join(plain(reply, MAX_JSON_BYTES).chunks))
     except (Refused, Failed) as error:
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
     if 200 <= reply.status < 300 and isinstance(document, dict):

@@ -1,0 +1,68 @@
+"""Answers and results that come compressed although identity was asked for."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from adapters import http, outputs
+from adapters.base import Accepted, ErrorKind, Output, UpstreamError
+from adapters.registry import ADAPTERS
+from tests.adapters.making import connection_to, video_request, video_target
+from tests.adapters.raw_server import Behaviour, answer, raw_server
+
+adapter = ADAPTERS["ark_content_tasks"]
+UPSTREAM = adapter.build(video_request(), video_target())
+TAKEN = json.dumps({"id": "cgt-1"}).encode()
+
+
+def compressed(body: bytes, status: str = "200 OK", coding: str = "gzip") -> Behaviour:
+    return answer(body, status=status, headers={"Content-Encoding": coding})
+
+
+def refused(behaviour: Behaviour) -> UpstreamError:
+    with raw_server(behaviour) as server, pytest.raises(UpstreamError) as caught:
+        adapter.submit(UPSTREAM, connection_to(server.url))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("coding", "compress"), [("gzip", gzip.compress), (" GZIP", gzip.compress), ("deflate", zlib.compress)]
+)
+def test_a_compressed_answer_is_read(coding: str, compress: Callable[[bytes], bytes]) -> None:
+    with raw_server(compressed(compress(TAKEN), coding=coding)) as server:
+        accepted = adapter.submit(UPSTREAM, connection_to(server.url))
+    assert isinstance(accepted, Accepted)
+    assert accepted.handle["id"] == "cgt-1"
+    assert b"Accept-Encoding: identity" in server.requests[0]
+
+
+def test_a_compressed_refusal_is_read() -> None:
+    body = gzip.compress(json.dumps({"error": {"code": "AccountOverdueError"}}).encode())
+    assert refused(compressed(body, "403 Forbidden")).kind is ErrorKind.QUOTA_EXHAUSTED
+
+
+@pytest.mark.parametrize("body", [b"no gzip", gzip.compress(TAKEN)[:-9], b""])
+def test_an_answer_that_cannot_be_expanded_leaves_the_outcome_open(body: bytes) -> None:
+    assert refused(compressed(body)).kind is ErrorKind.AMBIGUOUS
+
+
+def test_what_an_answer_expands_to_is_capped() -> None:
+    body = gzip.compress(b" " * (http.MAX_JSON_BYTES + 1) + TAKEN)
+    error = refused(compressed(body))
+    assert (error.kind, error.code) == (ErrorKind.AMBIGUOUS, "size")
+
+
+def test_a_compressed_result_is_expanded_and_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    film = b"film" * 100_000
+    with raw_server(compressed(gzip.compress(film))) as server:
+        connection = connection_to(server.url)
+        output = Output(index=0, kind="video", url=server.url)
+        with adapter.open_output(output, connection) as chunks:
+            assert b"".join(chunks) == film
+        monkeypatch.setitem(outputs.MAX_BYTES, "video", len(film) - 1)
+        with pytest.raises(UpstreamError) as caught, adapter.open_output(output, connection) as chunks:
+            list(chunks)
+    assert caught.value.kind is ErrorKind.EMPTY_RESULT

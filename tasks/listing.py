@@ -60,15 +60,25 @@ def _condition(name: str, value: str) -> tuple[str, list[object]]:
     if name == "cursor":
         return "t.id < %s", [_id_of(value)]
     if name.startswith("metadata.") and len(name) > len("metadata."):
-        return _metadata(), [name.removeprefix("metadata."), value]
+        return _metadata(name.removeprefix("metadata."), value)
     raise InvalidRequest(f"{name}: unknown query parameter.")
 
 
-def _metadata() -> str:
+def _metadata(key: str, text: str) -> tuple[str, list[object]]:
     if sql.is_postgresql():
-        return "t.metadata ->> %s = %s"
+        return "t.metadata ->> %s = %s", [key, text]
     shown = "CASE e.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(e.value AS text) END"
-    return f"EXISTS (SELECT 1 FROM json_each(t.metadata) e WHERE e.key = %s AND {shown} = %s)"
+    matches = f"CASE e.type WHEN 'real' THEN e.value = %s ELSE {shown} = %s END"
+    return f"EXISTS (SELECT 1 FROM json_each(t.metadata) e WHERE e.key = %s AND {matches})", [key, _real(text), text]
+
+
+def _real(text: str) -> float | None:
+    """The number that JSON spells like this; SQLite's own text of one keeps 15 of its 17 digits."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if repr(number) == text else None
 
 
 def _limit(text: str | None) -> int:

@@ -94,7 +94,13 @@ def as_moment(value: Any) -> datetime:
 
 def as_document(value: Any) -> Any:
     """A JSON column as a raw statement returns it: text."""
-    return json.loads(value) if isinstance(value, str) else value
+    return json.loads(value, parse_int=_whole) if isinstance(value, str) else value
+
+
+def _whole(digits: str) -> int | float:
+    """PostgreSQL writes 1e22 out; no integer that we store needs more than 64 bits."""
+    number = int(digits)
+    return number if -(2**63) <= number < 2**63 else float(number)
 
 
 def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

@@ -1,11 +1,12 @@
 """The task object in every state, and what it costs to read."""
 
+import json
 import re
 
 import pytest
 
 from callbacks.models import Delivery
-from common import sql
+from common import sql, strict_json
 from tasks import cancellation, representation
 from tasks.models import Asset, Task
 from tasks.representation import etag, find_one, represent
@@ -165,6 +166,12 @@ def test_the_submissions_answer_has_its_six_fields(key, image_model):
 @pytest.mark.parametrize("metadata", [{"a": 1.5, "b": 2**62, "c": None, "d": True, "ü": "ä\"'\\"}, {}, None])
 def test_metadata_is_shown_as_it_was_sent(key, image_model, metadata):
     assert shown(key, steps.submitted(key, metadata=metadata))["metadata"] == metadata
+
+
+@pytest.mark.parametrize("number", [1e22, 1e308, -1e30, 2**63 - 1, -(2**63)])
+def test_a_great_number_in_metadata_is_one_that_a_submission_takes(key, image_model, number):
+    given_back = shown(key, steps.submitted(key, metadata={"mass": number}))["metadata"]
+    assert strict_json.loads(json.dumps(given_back).encode()) == {"mass": number}
 
 
 def test_the_tag_of_an_unchanged_task_stays(key, image_model):

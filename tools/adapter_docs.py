@@ -57,7 +57,7 @@ KINDS = {
         "fails: TASK_OUTCOME_UNKNOWN, listed for the operator",
         "alert",
     ),
-    "empty_result": ("the result is asked for again", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
+    "empty_result": ("the result is asked for once more", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
     "provider_failed": ("no", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
 }
 STORED = StoredFile(key="one", content_type="image/png", size_bytes=1, sha256="0" * 64)

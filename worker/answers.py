@@ -6,7 +6,7 @@ Results of running tasks are for `worker/delivery.py`; when to ask again is `wor
 import logging
 from collections.abc import Sequence
 
-from adapters.base import Done, Pending, UpstreamError
+from adapters.base import Done, ErrorKind, Pending, UpstreamError
 from common.logs import bind
 from tasks import calls, lifecycle
 from tasks.calls import DueCall
@@ -25,6 +25,18 @@ Answer = Pending | Done | UpstreamError
 def is_final(answer: Answer) -> bool:
     """Whether the job has ended at the provider."""
     return isinstance(answer, Done) or (isinstance(answer, UpstreamError) and answer.kind in verdicts.FINAL_AT_PROVIDER)
+
+
+def as_fault(error: UpstreamError) -> UpstreamError:
+    """The same, saying nothing about any one job, whatever its kind."""
+    return error.as_kind(ErrorKind.TRANSIENT)
+
+
+def doubted(call: DueCall, answer: Answer) -> Answer:
+    """A result that is missing is asked for once more: some providers end a job a moment before they show its files."""
+    if not isinstance(answer, UpstreamError) or answer.kind is not ErrorKind.EMPTY_RESULT:
+        return answer
+    return answer if call.faults or call.is_overdue else as_fault(answer)
 
 
 def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from adapters import registry
-from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
+from adapters.base import Adapter, Connection, Done, Pending, UpstreamError
 from common.logs import bind
 from tasks import calls
 from tasks.calls import DueCall, Reschedule
@@ -71,7 +71,7 @@ class Polling:
     def _poll(self, batch: Sequence[DueCall]) -> None:
         copying: set[int] = set()
         try:
-            answered = list(zip(batch, ask(batch), strict=True))
+            answered = [(call, answers.doubted(call, answer)) for call, answer in zip(batch, ask(batch), strict=True)]
             insist(calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
             for call in answers.settle(answered):
                 seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
@@ -137,14 +137,9 @@ def ask(batch: Sequence[DueCall]) -> list[Answer]:
             got: Sequence[Answer] = adapter.poll([call.handle for call in asked], connection)
         except UpstreamError as error:
             logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(asked), asked[0].channel_id, error)
-            got = [as_fault(error)] * len(asked)
+            got = [answers.as_fault(error)] * len(asked)
         found |= {call.id: answer for call, answer in zip(asked, got, strict=True)}
     return [found[call.id] for call in batch]
-
-
-def as_fault(error: UpstreamError) -> UpstreamError:
-    """A raised error says nothing about any one job, whatever its kind."""
-    return error.as_kind(ErrorKind.TRANSIENT)
 
 
 def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:

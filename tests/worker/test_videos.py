@@ -3,7 +3,7 @@
 import pytest
 
 from tests.rows import make_channel, make_model, make_route
-from tests.worker.driving import assets, call, film, hurry, outage, task
+from tests.worker.driving import assets, at_provider, call, end_of, film, forget_at_provider, hurry, outage, task
 from tools.children import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("video_model")]
@@ -77,6 +77,19 @@ def test_no_status_of_a_gateway_in_front_of_the_polls_fails_a_task(shift, key, s
     shift.execute()
     outage(sandbox, path="/ark/", method="GET", status=status, times=3)
     assert shift.work(task_id) == "succeeded"
+
+
+def test_a_result_that_is_missing_is_asked_for_once_more(shift, key):
+    task_id = film(key, "a fox runs")
+    shift.execute()
+    wait_until(lambda: at_provider(task_id) == "succeeded", what="the job's end")
+    forget_at_provider(task_id)
+    hurry()
+    shift.poll()
+    assert (task(task_id).status, call(task_id).faults) == ("running", 1)
+    hurry()
+    shift.poll()
+    assert end_of(task_id) == "TASK_UPSTREAM_ERROR"
 
 
 def test_each_poll_fault_in_a_row_waits_longer(shift, key):

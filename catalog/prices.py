@@ -1,5 +1,6 @@
 """What one unit of a model costs under a plan; how many units a task buys is billing's matter."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from catalog.snapshot import ModelEntry, PlanEntry, RouteEntry
@@ -26,7 +27,7 @@ def effective(model: ModelEntry, plan: PlanEntry) -> dict[str, int]:
 
 def own_cost_micros(route: RouteEntry, tier: str, units: float) -> int | None:
     """Micro-USD that so many units of a tier cost the operator on a route, where the catalog knows; never billed."""
-    cost = route.cost.get(tier, route.cost.get(ANY_TIER))
+    cost = _of_resolution(route.cost, tier)
     return None if cost is None else money.micros(cost * Decimal(str(units)))
 
 
@@ -35,4 +36,10 @@ def _price(model: ModelEntry, tier: str | None) -> Decimal | None:
         return model.prices.get(ANY_TIER)
     if tier is None or model.pricing_mode == "image_matrix":
         return model.prices.get(tier or "")
-    return model.prices.get(tier, model.prices.get(ANY_TIER))
+    return _of_resolution(model.prices, tier)
+
+
+def _of_resolution(amounts: Mapping[str, Decimal], tier: str) -> Decimal | None:
+    """Also where it is spelled in other letters: some providers sell 720P as 720p."""
+    spelled = {name.lower(): amount for name, amount in amounts.items()}
+    return amounts.get(tier, spelled.get(tier.lower(), amounts.get(ANY_TIER)))

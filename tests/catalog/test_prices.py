@@ -39,6 +39,8 @@ def plan_of(multiplier: str) -> PlanEntry:
         ("video_duration", {"720p": "0.1", "*": "0.2"}, "720p", 100_000),
         ("video_duration", {"720p": "0.1", "*": "0.2"}, "4k", 200_000),
         ("video_duration", {"720p": "0.1"}, "4k", None),
+        ("video_duration", {"720p": "0.1", "*": "0.2"}, "720P", 100_000),
+        ("video_duration", {"720p": "0.1", "720P": "0.3"}, "720P", 300_000),
         ("per_request", {"*": "1.5"}, "1K", 1_500_000),
         ("per_request", {}, "1K", None),
         ("image_matrix", {"1K": "0"}, "1K", 0),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from http.client import HTTPException
+from http.client import CONTINUE, HTTPException, HTTPResponse
 from socket import socket
 from typing import Any
 
@@ -157,7 +157,17 @@ class DialingPools(PoolManager):
         return pool
 
 
+class FinalResponse(HTTPResponse):
+    """Skips every interim answer (102, 103) as the standard library skips only `100 Continue`."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        return version, CONTINUE if 101 < status < 200 else status, reason
+
+
 class PlainConnection(HTTPConnection):
+    response_class = FinalResponse
+
     def __init__(self, *arguments: Any, dialer: Dialer, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._dialer = dialer

@@ -129,6 +129,13 @@ def test_a_long_signed_target_passes() -> None:
         assert fetch(f"{server.url}/film.mp4?token={'a' * 4000}") == (200, b"ok")
 
 
+@pytest.mark.parametrize("interim", ["100 Continue", "102 Processing", "103 Early Hints\r\nLink: </a.css>"])
+def test_what_a_server_says_meanwhile_is_not_its_answer(interim: str) -> None:
+    said = f"HTTP/1.1 {interim}\r\n\r\n" * 2 + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    with raw_server(lambda connection, _: connection.sendall(said.encode())) as server:
+        assert fetch(server.url) == (200, b"ok")
+
+
 def test_a_redirect_is_a_reply_where_none_are_followed() -> None:
     with raw_server(answer(status="302 Found", headers={"Location": "http://169.254.169.254/"})) as server:
         assert fetch(server.url)[0] == 302

@@ -99,4 +99,10 @@ def may_scrape(scope: Scope) -> bool:
         return compare_digest(token.strip().encode("latin-1"), settings.METRICS_TOKEN.encode())
     if any(name in PROXY_HEADERS for name, _ in scope["headers"]):
         return False
-    return bool(scope.get("client")) and ip_address(scope["client"][0]).is_loopback
+    return bool(scope.get("client")) and is_loopback(scope["client"][0])
+
+
+def is_loopback(peer: str) -> bool:
+    """A socket for both families shows peers of IPv4 as mapped addresses of IPv6."""
+    address = ip_address(peer)
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback

@@ -99,6 +99,8 @@ def test_without_writable_storage_it_is_not_ready(make_worker, settings, tmp_pat
     [
         ("127.0.0.1", {}, True),
         ("::1", {}, True),
+        ("::ffff:127.0.0.1", {}, True),
+        ("::ffff:10.0.0.5", {}, False),
         ("10.0.0.5", {}, False),
         ("127.0.0.1", {"x_forwarded_for": "10.0.0.5"}, False),
         ("127.0.0.1", {"forwarded": "for=10.0.0.5"}, False),

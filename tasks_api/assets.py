@@ -17,7 +17,7 @@ from tasks import assets, gate, media, signed_urls, storage
 from tasks.models import Asset
 from tasks.signed_urls import UrlRefused
 from tasks.storage import Reading
-from tasks_api import byte_ranges
+from tasks_api import byte_ranges, rates
 from tasks_api.byte_ranges import ByteRange
 
 Result = TypeVar("Result")
@@ -89,12 +89,13 @@ def _find(task_id: str, index: int) -> Asset:
 
 
 def _by_key(scope: Scope) -> Download:
-    admission = gate.admit(header(scope["headers"], b"authorization"))
+    caller = gate.admit(header(scope["headers"], b"authorization")).caller
+    rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
     match = KEYED_PATH.fullmatch(scope["path"])
     if match is None:
         raise TaskNotFound()
-    asset = assets.find(match[1], int(match[2]), key_id=admission.caller.key_id)
+    asset = assets.find(match[1], int(match[2]), key_id=caller.key_id)
     return Download(asset=asset, cache_control="private, no-cache")
 
 

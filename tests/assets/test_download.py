@@ -12,6 +12,7 @@ from django.utils import timezone
 from common import threads
 from tasks import storage
 from tasks.models import Asset, ServiceState
+from tasks_api import rates
 from tasks_api.assets import application
 from tests.assets.asking import Response, ask, scope
 from tests.assets.conftest import StoreAsset
@@ -291,3 +292,12 @@ async def many_slow_readers(requests: list[dict[str, Any]]) -> int:
 def test_slow_readers_hold_no_thread(image: Asset, key: IssuedKey) -> None:
     requests = [scope(path(image), headers=bearer(key)) for _ in range(4 * threads.THREADS)]
     assert asyncio.run(many_slow_readers(requests)) == len(requests)
+
+
+def test_downloads_count_as_requests_of_the_key(image: Asset, key: IssuedKey, settings: Any) -> None:
+    settings.RATE_LIMITS = {"read": 1}
+    rates._counts.clear()
+    assert get(image, key).status == 200
+    refused = get(image, key)
+    assert (refused.status, refused.error) == (429, "TASK_RATE_LIMITED")
+    assert refused.headers["retry-after"] == refused.headers["ratelimit-reset"]

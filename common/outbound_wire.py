@@ -3,6 +3,7 @@
 Shared by the outbound door, which judges addresses, and the adapters, whose base URLs are the operator's own.
 """
 
+import logging
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from common.outbound_dial import Dialer, Failed
+
+# It warns of odd headers with a traceback, and quotes them and the path, which may hold a secret.
+logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
 
 CHUNK_BYTES = 64 * 1024
 HEADERS = {"User-Agent": "darkroom", "Accept": "*/*", "Accept-Encoding": "identity", "Connection": "close"}

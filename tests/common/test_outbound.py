@@ -136,6 +136,13 @@ def test_what_a_server_says_meanwhile_is_not_its_answer(interim: str) -> None:
         assert fetch(server.url) == (200, b"ok")
 
 
+def test_malformed_headers_are_no_news_for_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    said = b"HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 2\r\n\r\nok"
+    with raw_server(lambda connection, _: connection.sendall(said)) as server:
+        assert fetch(f"{server.url}/hooks/a-secret-of-the-path") == (200, b"ok")
+    assert not caplog.records
+
+
 def test_a_redirect_is_a_reply_where_none_are_followed() -> None:
     with raw_server(answer(status="302 Found", headers={"Location": "http://169.254.169.254/"})) as server:
         assert fetch(server.url)[0] == 302

@@ -13,15 +13,15 @@ class InputGone(Exception):
     """An own asset that the task takes as an input is not there any more."""
 
 
-def fresh(request: TaskRequest) -> TaskRequest:
+def fresh(request: TaskRequest, *, takes_files: bool = True) -> TaskRequest:
     """The request with every own asset URL made usable again; it may have expired while the task waited.
 
-    Raises InputGone.
+    Reference images become files of ours where the channel takes such. Raises InputGone.
     """
     return replace(
         request,
         inputs=tuple(_input(element) for element in request.inputs),
-        images=tuple(_image(image) for image in request.images),
+        images=tuple(_image(image, takes_files) for image in request.images),
     )
 
 
@@ -30,9 +30,13 @@ def _input(element: MediaInput) -> MediaInput:
     return replace(element, url=_still(assets.input_url(*own))) if own else element
 
 
-def _image(image: ImageRef) -> ImageRef:
+def _image(image: ImageRef, takes_files: bool) -> ImageRef:
     own = signed_urls.parse_own(image.url, expired_too=True) if image.url else None
-    return ImageRef(stored=_still(assets.own_file(*own))) if own else image
+    if own is None:
+        return image
+    if takes_files:
+        return ImageRef(stored=_still(assets.own_file(*own)))
+    return ImageRef(url=_still(assets.input_url(*own)))
 
 
 def _still(found: Found | None) -> Found:

@@ -39,11 +39,12 @@ def load(task: Claimed) -> Job:
     """Read and build; `check` and `build` run again, since the catalog may have moved. Raises RouteGone, InputGone."""
     ends_at = time.monotonic() + task.deadline_seconds
     row = Task.objects.select_related("payload").get(id=task.id)
-    request = inputs.fresh(params.load(row.modality, row.payload.params or {}))
     route = snapshot.latest().route(task.route_id)
     adapter = registry.get(route.channel.adapter) if route else None
     if route is None or adapter is None:
         raise RouteGone("the route or its adapter is gone")
+    takes_files = route.target.capabilities.get("data_url", True) is not False
+    request = inputs.fresh(params.load(row.modality, row.payload.params or {}), takes_files=takes_files)
     if reasons := adapter.check(request, route.target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = adapter.build(request, route.target)

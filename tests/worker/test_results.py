@@ -183,6 +183,18 @@ def test_an_own_image_is_a_reference_image_without_any_download(shift, key, sand
     assert sandbox.audit()["jobs"] == 2
 
 
+def test_an_own_image_stays_an_address_where_a_channel_takes_no_data_urls(shift, key):
+    first = picture(key, "a fox")
+    shift.work(first)
+    mapping = ChannelModel.objects.get(model__modality="image")
+    mapping.capabilities = {"data_url": False}
+    mapping.save()
+    picture(key, "this fox", images=[{"image_url": domain_assets.input_url(first, 0)}])
+    (claimed,) = shift.claim()
+    (part,) = jobs.load(claimed).upstream.files
+    assert signed_urls.parse_own(part.image.url) == (first, 0)
+
+
 def test_an_own_image_that_is_gone_fails_the_task_unpaid(shift, key, sandbox):
     first = picture(key, "a fox")
     shift.work(first)

@@ -172,11 +172,13 @@ class Worker:
 
 
 def is_drained() -> bool:
-    """Whether no task is queued or running and no delivery is due; False while the database is away."""
+    """Whether no task is queued or running and no delivery is due; False while the database is away.
+
+    Deliveries are looked for last: the task that ends in between leaves one.
+    """
     try:
-        return not claims.has_due() and not sql.fetch(
-            "SELECT 1 FROM tasks_task WHERE status IN ('queued', 'running') LIMIT 1"
-        )
+        live = sql.fetch("SELECT 1 FROM tasks_task WHERE status IN ('queued', 'running') LIMIT 1")
+        return not live and not claims.has_due()
     except AWAY as error:
         if not is_passing(error):
             raise

@@ -8,13 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from tasks import leases
+from callbacks import claims
+from tasks import cancellation, leases
 from tasks.models import Task, TaskEvent
 from tasks.models import Worker as WorkerRow
 from tests.tasks import steps
 from tests.worker.driving import film, picture, task
 from tools.children import wait_until
-from worker.loop import LANES, Worker
+from worker.loop import LANES, Worker, is_drained
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -78,6 +79,19 @@ def test_a_drained_worker_ends_when_nothing_is_left(start, key):
     thread.join(20)
     assert not thread.is_alive()
     assert [task(task_id).status for task_id in tasks] == ["succeeded"] * 3
+
+
+def test_a_task_that_ends_meanwhile_leaves_a_delivery_to_a_drained_worker(transactional_db, key, monkeypatch):
+    task_id = steps.submitted(key, callback_url="https://client.example/hook")
+    has_due = claims.has_due
+
+    def ends_after_the_look():
+        was_due = has_due()
+        cancellation.cancel(key.id, task_id)
+        return was_due
+
+    monkeypatch.setattr(claims, "has_due", ends_after_the_look)
+    assert not is_drained()
 
 
 def test_the_tasks_lane_needs_no_janitor_and_the_janitor_no_tasks_lane(start, key):

@@ -43,6 +43,8 @@ def load(task: Claimed) -> Job:
     adapter = registry.get(route.channel.adapter) if route else None
     if route is None or adapter is None:
         raise RouteGone("the route or its adapter is gone")
+    if route.model_id != row.media_model_id:
+        raise RouteGone("it serves another model now")
     takes_files = route.target.capabilities.get("data_url", True) is not False
     request = inputs.fresh(params.load(row.modality, row.payload.params or {}), takes_files=takes_files)
     if reasons := adapter.check(request, route.target):

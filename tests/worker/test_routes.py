@@ -9,7 +9,7 @@ from adapters.base import ErrorKind, UpstreamError
 from catalog import health
 from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
-from tests.rows import make_channel, make_route
+from tests.rows import make_channel, make_model, make_route
 from tests.tasks import steps
 from tests.worker.driving import call, film, outage, picture, task
 from tools.children import free_port
@@ -195,6 +195,17 @@ def test_a_route_that_would_now_buy_something_else_is_passed_over(shift, key, sp
     offer = ChannelModel.objects.get(channel__name="studio")
     offer.capabilities = {"tiers": ["2K"]}
     offer.save()
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["spare"]
+
+
+def test_a_route_that_now_serves_another_model_is_passed_over(shift, key, plan, image_model, spare):
+    task_id = picture(key, "a fox")
+    luxury = make_model("luxury", "image", plan=plan, prices={"1K": "4"}, params=image_model.params)
+    route = Route.objects.get(channel__name="studio")
+    ChannelModel.objects.create(channel=route.channel, model=luxury, upstream_model="gpt-image-2-luxury")
+    route.model = luxury
+    route.save()
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["spare"]
 

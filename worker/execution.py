@@ -74,7 +74,8 @@ class Execution:
             job = insist(jobs.load, task)
         except RouteGone as gone:
             logger.warning("route %s is skipped: %s", task.route_id, gone)
-            return insist(refusals.leave_route, task, Verdict(step="next", failure=verdicts.ROUTE_VANISHED))
+            vanished = Verdict(step="next", failure=verdicts.ROUTE_VANISHED)
+            return insist(refusals.leave_route, task, vanished, is_gone=True)
         except InputGone:
             return insist(refusals.fail, task, verdicts.FAILURES[ErrorKind.ASSET_UNREACHABLE])
         if not self._may_pay():

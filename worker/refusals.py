@@ -120,9 +120,9 @@ def unknown(task: Claimed, miss: Miss) -> None:
     fail(task, verdicts.OUTCOME_UNKNOWN, CallEnd(id=miss.call_id, state="unknown", outcome=miss.outcome))
 
 
-def leave_route(task: Claimed, verdict: Verdict) -> None:
+def leave_route(task: Claimed, verdict: Verdict, *, is_gone: bool = False) -> None:
     """Back to the queue without this route. Where no other can be used now, wait for those that rest and those that
-    were only busy, whichever is ready first; without any give up."""
+    were only busy, whichever is ready first; without any give up. One that is gone is not waited for."""
     rest = route_sets.without(task.open_routes_id, task.route_id)
     usable, resting = still_open(rest) if rest is not None else (NO_ROUTES, NO_ROUTES)
     if rest is not None and usable:
@@ -130,7 +130,8 @@ def leave_route(task: Claimed, verdict: Verdict) -> None:
         return
     # Beside a route that rests, how long this one asked for is left to the health of its channel.
     asked = 0.0 if resting else verdict.delay_seconds
-    wait = verdicts.of_last_route(spoiled_calls(task.id), rounds=task.requeues, retry_after=asked)
+    spoiled = [call for call in spoiled_calls(task.id) if not (is_gone and call.route_id == task.route_id)]
+    wait = verdicts.of_last_route(spoiled, rounds=task.requeues, retry_after=asked)
     again = route_sets.only(route_sets.submitted(task.id), resting | (wait.routes if wait else NO_ROUTES))
     if again is None:
         logger.warning("no route is left")

@@ -210,6 +210,16 @@ def test_a_route_that_now_serves_another_model_is_passed_over(shift, key, plan, 
     assert channels_of(task_id) == ["spare"]
 
 
+def test_a_busy_route_that_cannot_run_the_task_any_more_is_not_waited_for(shift, key, image_model, sandbox):
+    outage(sandbox, path="/openai/", status=429, times=1)
+    task_id = picture(key, "a fox")
+    assert shift.execute() == 1
+    offer = ChannelModel.objects.get(channel__name="studio")
+    offer.capabilities = {"tiers": ["2K"]}
+    offer.save()
+    assert shift.work(task_id) == "TASK_NO_CAPABLE_ROUTE"
+
+
 def test_videos_change_routes_like_images(shift, key, plan, video_model, sandbox):
     channel = make_channel("spare", "ark_content_tasks", f"{sandbox.url}/ark/api/v3", options={"poll_seconds": 0.2})
     make_route(plan, video_model, channel, upstream_model="seedance-1", priority=200)

@@ -105,7 +105,7 @@ def _unknown(stray: Stray) -> Ending:
 
 WITHOUT_HANDLE = """
 SELECT t.id, t.attempt, t.open_routes_id, c.id
-FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state <> 'refused'
+FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state = 'intent'
 WHERE t.worker_id = %s AND t.status = 'running'
     AND NOT EXISTS (SELECT 1 FROM tasks_call c WHERE c.task_id = t.id AND c.state = 'accepted')
 """

@@ -4,6 +4,7 @@ import pytest
 
 from adapters.kling_tasks import KlingTasks
 from billing.models import Hold
+from catalog.models import Route
 from tasks import calls, leases, lifecycle
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
@@ -127,6 +128,23 @@ def test_a_claim_that_was_committed_unseen_is_found_at_the_second_look(shift, st
     steps.claimed(shift.id)
     strays.sweep()
     assert task(task_id).status == "running"
+    strays.sweep()
+    assert task(task_id).status == "queued"
+    assert shift.work(task_id) == "succeeded"
+
+
+def test_a_lost_answer_of_an_earlier_attempt_does_not_spoil_a_claim_that_was_committed_unseen(
+    shift, strays, key, image_model, bought_again
+):
+    Route.objects.update(resubmit_ambiguous=True)
+    image_model.save()
+    bought_again.add("a fox [reset=1]")
+    task_id = picture(key, "a fox [reset=1]")
+    shift.execute()
+    assert (task(task_id).status, call(task_id).state) == ("queued", "unknown")
+    hurry()
+    steps.claimed(shift.id)
+    strays.sweep()
     strays.sweep()
     assert task(task_id).status == "queued"
     assert shift.work(task_id) == "succeeded"

@@ -5,6 +5,7 @@ without a handle ends as TASK_OUTCOME_UNKNOWN, unless the provider finds the job
 """
 
 import logging
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +13,15 @@ from typing import Any
 from common import sql
 from common.logs import bind
 from tasks import calls, leases, lifecycle, queue
+from tasks.leases import Orphan
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
 from worker import lookup, verdicts
 from worker.persistence import AWAY, insist
 
 logger = logging.getLogger(__name__)
+# What an adoption still asks a provider for would look like a stray of its own worker, and be ended under it.
+_deciding = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +36,23 @@ class Stray:
 
 def adopt(worker_id: str) -> int:
     """Take over what dead workers own; returns how many running tasks that were."""
-    orphans = leases.adopt(worker_id)
-    if orphans:
-        logger.warning("adopted %d tasks of dead or stopped workers", len(orphans))
-    if silent := [call for orphan in orphans if orphan.accepted for call in orphan.intents]:
-        insist(calls.give_up, silent)
-    decide(
-        worker_id,
-        (
-            Stray(
-                task_id=orphan.task_id,
-                attempt=orphan.attempt,
-                open_routes_id=orphan.open_routes_id,
-                paid=orphan.intents,
-            )
-            for orphan in orphans
-            if not orphan.accepted
-        ),
+    with _deciding:
+        orphans = leases.adopt(worker_id)
+        if orphans:
+            logger.warning("adopted %d tasks of dead or stopped workers", len(orphans))
+        if silent := [call for orphan in orphans if orphan.accepted for call in orphan.intents]:
+            insist(calls.give_up, silent)
+        decide(worker_id, [_stray(orphan) for orphan in orphans if not orphan.accepted])
+        return len(orphans)
+
+
+def _stray(orphan: Orphan) -> Stray:
+    return Stray(
+        task_id=orphan.task_id,
+        attempt=orphan.attempt,
+        open_routes_id=orphan.open_routes_id,
+        paid=orphan.intents,
     )
-    return len(orphans)
 
 
 def decide(worker_id: str, strays: Iterable[Stray]) -> None:
@@ -140,6 +142,10 @@ class OwnStrays:
         self._seen: frozenset[object] = frozenset()
 
     def sweep(self) -> None:
+        with _deciding:
+            self._sweep()
+
+    def _sweep(self) -> None:
         tasks = _strays(self._rows(WITHOUT_HANDLE))
         late = self._rows(LATE_WITHOUT_HANDLE)
         in_hand = self._in_hand()  # read after the rows: what was being worked on then still is, or has changed them

@@ -1,17 +1,20 @@
 """What a dead worker leaves behind, and what a living one has lost sight of."""
 
+import threading
+
 import pytest
 
+from adapters.base import Accepted
 from adapters.kling_tasks import KlingTasks
 from billing.models import Hold
 from catalog.models import Route
 from tasks import calls, leases, lifecycle
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
-from tests.worker.driving import Shift, at_provider, call, end_of, film, hurry, picture, task
+from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import wait_until
-from worker import channels, jobs, polling, verdicts
+from worker import adoption, channels, jobs, polling, verdicts
 from worker.adoption import OwnStrays
 from worker.delivery import Part
 from worker.purchase import Purchase, make
@@ -121,6 +124,34 @@ def test_a_lookup_that_breaks_off_keeps_no_other_task_waiting(shift, other, key,
     steps.silence(other.id)
     shift.sweep()
     assert [end_of(task_id) for task_id in task_ids] == ["TASK_OUTCOME_UNKNOWN"] * 2
+
+
+def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, plan, sandbox, monkeypatch):
+    (kling,) = (lane for lane in LANES if str(lane) == "kling")
+    kling.install(plan, sandbox)
+    task_id = steps.submitted(key, kling.body("a fox"))
+    (claimed,) = other.claim()
+    calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+    steps.silence(other.id)
+    asked, answer = threading.Event(), threading.Event()
+    monkeypatch.setattr("worker.lookup.WAITS_SECONDS", (0.0,))
+
+    def find(*_):
+        if asked.is_set():
+            return None
+        asked.set()
+        answer.wait(30)
+        return Accepted(handle={"id": "job-1"}, poll_after=100.0)
+
+    monkeypatch.setattr(KlingTasks, "find", find)
+    adopting = beside(lambda: adoption.adopt(shift.id))
+    assert asked.wait(30)
+    sweeping = beside(lambda: [strays.sweep() for _ in range(2)])
+    sweeping.join(2)
+    answer.set()
+    adopting.join(30)
+    sweeping.join(30)
+    assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
 
 
 def test_a_claim_that_was_committed_unseen_is_found_at_the_second_look(shift, strays, key):

@@ -1,5 +1,6 @@
 """Settings, from the environment only (`.env` at the project's root is read if present)."""
 
+import re
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -20,11 +21,25 @@ env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
 DEBUG = env.bool("DEBUG", default=False)
+LONGEST_SECONDS = 100 * 365 * 86_400
+
+
+def text(name: str, default: str) -> str:
+    """A setting as it was given; an empty one counts as absent."""
+    return env.str(name, default="").strip() or default
+
+
+def whole(name: str, default: int, *, at_least: int = 1, at_most: int = LONGEST_SECONDS) -> int:
+    """A decimal integer within the bounds."""
+    value = text(name, str(default))
+    if not re.fullmatch("[0-9]{1,15}", value) or not at_least <= int(value) <= at_most:
+        raise ImproperlyConfigured(f"{name}: {value!r} is not a whole number from {at_least} to {at_most}.")
+    return int(value)
 
 
 def secret(name: str, development: str) -> str:
     """A secret that must be set, except where DEBUG is on."""
-    value: str = env.str(name, default=development if DEBUG else "")
+    value = text(name, development if DEBUG else "")
     if not value:
         raise ImproperlyConfigured(f"{name} is not set. `make run` writes a .env with random secrets.")
     return value
@@ -53,16 +68,41 @@ for _key in ENCRYPTION_KEYS:
     except ValueError as error:
         raise ImproperlyConfigured("ENCRYPTION_KEYS: comma-separated Fernet keys (32 bytes, base64).") from error
 
-HOST = env.str("HOST", default="127.0.0.1")
-PORT = env.int("PORT", default=8000)
-PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
-ALLOWED_HOSTS = env.list(
-    "ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", urlsplit(PUBLIC_BASE_URL).hostname or "localhost"]
-)
-CSRF_TRUSTED_ORIGINS = [PUBLIC_BASE_URL]
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'darkroom.sqlite3'}")}
-_database: dict[str, Any] = DATABASES["default"]
+def base_url(url: str) -> str:
+    """An http(s) address without a slash at its end."""
+    try:
+        parts = urlsplit(url)
+        is_plain = bool(parts.hostname) and parts.port != 0 and not re.search(r"[\s?#@\\]", url)
+    except ValueError:
+        is_plain = False
+    if not is_plain or parts.scheme not in ("http", "https"):
+        raise ImproperlyConfigured(f"PUBLIC_BASE_URL: {url!r} is not http(s)://host, without user, query and fragment.")
+    return url.rstrip("/")
+
+
+HOST = text("HOST", "127.0.0.1")
+PORT = whole("PORT", 8000, at_most=65_535)
+PUBLIC_BASE_URL = base_url(text("PUBLIC_BASE_URL", f"http://127.0.0.1:{PORT}"))
+_public = urlsplit(PUBLIC_BASE_URL)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[]) or ["127.0.0.1", "localhost", "[::1]", _public.hostname]
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+
+
+def database(url: str) -> dict[str, Any]:
+    """Django's entry for PostgreSQL or SQLite; the reasons never repeat the URL, which holds a password."""
+    try:
+        found: dict[str, Any] = env.db_url_config(url)
+    except ValueError:
+        found = {}
+    known = ("django.db.backends.sqlite3", "django.db.backends.postgresql")
+    if found.get("ENGINE") not in known or not found.get("NAME"):
+        raise ImproperlyConfigured("DATABASE_URL: postgresql://user:password@host:5432/name or sqlite:////folder/file.")
+    return found
+
+
+_database = database(text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'darkroom.sqlite3'}"))
+DATABASES = {"default": _database}
 if _database["ENGINE"] == "django.db.backends.sqlite3":
     if _database["NAME"] != ":memory:":
         Path(_database["NAME"]).parent.mkdir(parents=True, exist_ok=True)
@@ -77,22 +117,18 @@ else:
     _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 24, "timeout": 5}
     pools.close_at_exit()
 
-ASSET_STORAGE = env.str("ASSET_STORAGE", default=f"file://{VAR_DIR / 'assets'}")
-ASSET_URL_TTL = env.int("ASSET_URL_TTL", default=86_400)
-ASSET_RETENTION = env.int("ASSET_RETENTION", default=7 * 86_400)
-PAYLOAD_RETENTION = env.int("PAYLOAD_RETENTION", default=30 * 86_400)
-MAX_REQUEST_BYTES = env.int("MAX_REQUEST_BYTES", default=32 * 1024 * 1024)
-METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-WORKER_LEASE = env.int("WORKER_LEASE", default=60)
-WORKER_GRACE = env.int("WORKER_GRACE", default=120)
-if WORKER_LEASE < 1 or WORKER_GRACE < 0:
-    raise ImproperlyConfigured("WORKER_LEASE: at least 1 second; WORKER_GRACE: 0 or more.")
-SSE_HEARTBEAT = env.int("SSE_HEARTBEAT", default=15)
-if SSE_HEARTBEAT < 1:
-    raise ImproperlyConfigured("SSE_HEARTBEAT: at least 1 second.")
+ASSET_STORAGE = text("ASSET_STORAGE", f"file://{VAR_DIR / 'assets'}")
+ASSET_URL_TTL = whole("ASSET_URL_TTL", 86_400)
+ASSET_RETENTION = whole("ASSET_RETENTION", 7 * 86_400, at_least=0)
+PAYLOAD_RETENTION = whole("PAYLOAD_RETENTION", 30 * 86_400, at_least=0)
+MAX_REQUEST_BYTES = whole("MAX_REQUEST_BYTES", 32 * 1024 * 1024, at_most=2**40)
+METRICS_TOKEN = text("METRICS_TOKEN", "")
+WORKER_LEASE = whole("WORKER_LEASE", 60)
+WORKER_GRACE = whole("WORKER_GRACE", 120, at_least=0)
+SSE_HEARTBEAT = whole("SSE_HEARTBEAT", 15)
 
 try:
-    CALLBACK_SCHEDULE = schedule.parse(env.str("CALLBACK_SCHEDULE", default="0,5,300,1800,7200,18000,36000,36000"))
+    CALLBACK_SCHEDULE = schedule.parse(text("CALLBACK_SCHEDULE", "0,5,300,1800,7200,18000,36000,36000"))
 except ValueError as _error:
     raise ImproperlyConfigured(f"CALLBACK_SCHEDULE: {_error}") from _error
 
@@ -114,13 +150,13 @@ def deadlines(text: str) -> dict[str, int]:
     known = {"queue": 86_400, "image": 900, "video": 7_200, "3d": 7_200}
     for part in filter(None, text.split(",")):
         name, _, seconds = part.strip().partition("=")
-        if name not in known or not seconds.isdigit() or int(seconds) < 1:
+        if name not in known or not re.fullmatch("[0-9]{1,10}", seconds) or not 1 <= int(seconds) <= LONGEST_SECONDS:
             raise ImproperlyConfigured(f"TASK_DEADLINES: {part!r} is not <queue|image|video|3d>=<seconds>.")
         known[name] = int(seconds)
     return known
 
 
-TASK_DEADLINES = deadlines(env.str("TASK_DEADLINES", default=""))
+TASK_DEADLINES = deadlines(text("TASK_DEADLINES", ""))
 
 
 def rates(text: str) -> dict[str, int]:
@@ -131,19 +167,19 @@ def rates(text: str) -> dict[str, int]:
     for part in filter(None, text.split(",")):
         name, _, rate = part.strip().partition("=")
         count, _, unit = rate.partition("/")
-        if name not in known or not count.isdigit() or int(count) < 1 or unit != "min":
+        if name not in known or not re.fullmatch("[0-9]{1,10}", count) or int(count) < 1 or unit != "min":
             raise ImproperlyConfigured(f"RATE_LIMITS: {part!r} is not <submit|read>=<count>/min, nor `off`.")
         known[name] = int(count)
     return known
 
 
-RATE_LIMITS = rates(env.str("RATE_LIMITS", default=""))
+RATE_LIMITS = rates(text("RATE_LIMITS", ""))
 
 
 def asset_storage(url: str) -> dict[str, Any]:
     """Django's STORAGES entry for `file:///folder` or `s3://bucket[/prefix]?endpoint=…&region=…`."""
     parts = urlsplit(url)
-    if parts.scheme == "file" and parts.path:
+    if parts.scheme == "file" and parts.path and not parts.netloc:
         return {
             "BACKEND": "django.core.files.storage.FileSystemStorage",
             "OPTIONS": {"location": parts.path, "base_url": None},

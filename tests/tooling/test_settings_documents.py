@@ -12,7 +12,7 @@ from tools.stack import ROOT
 
 SETTINGS = (ROOT / "config/settings.py").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
-READ = set(re.findall(r"\b(?:env\.\w+|secret|networks)\(\s*\"([A-Z_]+)\"", SETTINGS))
+READ = set(re.findall(r"\b(?:env\.\w+|secret|networks|text|whole)\(\s*\"([A-Z_]+)\"", SETTINGS))
 DEFAULTS = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
 SHOW = """
 import json
@@ -70,3 +70,41 @@ def test_no_other_module_reads_the_environment():
         "config/gunicorn.py",  # gunicorn's own WEB_CONCURRENCY
         "desk/management/commands/verify_callback.py",  # a secret to check a signature with
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "abc"),
+        ("PORT", "65536"),
+        ("ASSET_URL_TTL", "0"),
+        ("ASSET_RETENTION", "-1"),
+        ("PAYLOAD_RETENTION", "1d"),
+        ("MAX_REQUEST_BYTES", "32MB"),
+        ("SSE_HEARTBEAT", "1.5"),
+        ("WORKER_LEASE", "0"),
+        ("WORKER_GRACE", "²"),
+        ("TASK_DEADLINES", "queue=²"),
+        ("TASK_DEADLINES", "queue=99999999999999999999"),
+        ("RATE_LIMITS", "submit=²/min"),
+        ("PUBLIC_BASE_URL", "api.ours.example"),
+        ("ASSET_STORAGE", "file://var/assets"),
+        ("DATABASE_URL", "nonsense"),
+        ("DATABASE_URL", "mysql://user:hunter2@host/name"),
+        ("DATABASE_URL", "postgresql://user:hunter2@host:port/name"),
+        ("DATABASE_URL", "postgresql://user:hunter2@host"),
+    ],
+)
+def test_a_bad_value_names_its_setting_and_no_password(name, value):
+    with pytest.raises(subprocess.CalledProcessError) as refusal:
+        settings_with({"DEBUG": "true", name: value}, [name])
+    reason = refusal.value.stderr.splitlines()[-1]
+    assert reason.startswith(f"django.core.exceptions.ImproperlyConfigured: {name}: ")
+    assert "hunter2" not in reason
+
+
+def test_an_empty_value_is_the_default():
+    names = sorted({*DEFAULTS} - {"DATABASE_URL"})
+    unset = {"DEBUG": "true", "DATABASE_URL": ""}
+    empty = dict.fromkeys(DEFAULTS, "") | {"DEBUG": "true"}
+    assert settings_with(empty, names) == settings_with(unset, names)

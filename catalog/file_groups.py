@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from accounts.models import Group
 from catalog import credentials
 from catalog.file_apply import Changes, find, write
-from catalog.file_form import GroupForm
+from catalog.file_form import GroupChannelForm, GroupForm
 from catalog.models import CatalogVersion, GroupChannel, GroupOffer
 from common.encryption import encrypt_mapping
 
@@ -30,25 +30,29 @@ def _group(form: GroupForm, changes: Changes) -> None:
 
 
 def _replace_channels(group: Group, form: GroupForm) -> bool:
-    """A group's channels have no names: its list is one value."""
+    """A group's channels have no names: its list is one value. Without credentials one keeps what is stored."""
     stored = list(GroupChannel.objects.filter(group=group).order_by("id"))
-    values = {row.base_url: credentials.readable(row.ciphertext) for row in stored}
-    wanted = [
-        (c.base_url, c.priority, c.dialects, values.get(c.base_url) or {} if c.credentials is None else c.credentials)
-        for c in form.channels
-    ]
-    if wanted == [(r.base_url, r.priority, r.dialects, values[r.base_url]) for r in stored]:
+    if len(stored) == len(form.channels) and all(map(_says, stored, form.channels)):
         return False
     GroupChannel.objects.filter(group=group).delete()
-    GroupChannel.objects.bulk_create(
-        GroupChannel(
-            group=group,
-            base_url=base_url,
-            priority=priority,
-            dialects=dialects,
-            ciphertext=encrypt_mapping(secrets),
-            last4=credentials.last4(secrets),
-        )
-        for base_url, priority, dialects, secrets in wanted
-    )
+    GroupChannel.objects.bulk_create([_channel(group, channel, stored) for channel in form.channels])
     return True
+
+
+def _says(row: GroupChannel, form: GroupChannelForm) -> bool:
+    is_same = (row.base_url, row.priority, row.dialects) == (form.base_url, form.priority, form.dialects)
+    return is_same and form.credentials in (None, credentials.readable(row.ciphertext))
+
+
+def _channel(group: Group, form: GroupChannelForm, stored: list[GroupChannel]) -> GroupChannel:
+    """A row for the form; the stored one whose secret it may keep is taken from the list."""
+    row = GroupChannel(group=group, base_url=form.base_url, priority=form.priority, dialects=form.dialects)
+    kept = next((old for old in stored if old.base_url == form.base_url), None)
+    if kept is not None:
+        stored.remove(kept)
+    if kept is not None and form.credentials is None:
+        row.ciphertext, row.last4 = kept.ciphertext, kept.last4
+    else:
+        secrets = form.credentials or {}
+        row.ciphertext, row.last4 = encrypt_mapping(secrets), credentials.last4(secrets)
+    return row

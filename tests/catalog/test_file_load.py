@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import Group
-from catalog import file, snapshot
+from catalog import credentials, file, snapshot
 from catalog.file import CatalogFileError
 from catalog.models import (
     CatalogVersion,
@@ -127,6 +127,20 @@ def test_prune_leaves_a_busy_channel_disabled_with_its_credential() -> None:
     assert not studio.enabled
     assert opened(studio) is not None
     assert any("running tasks" in warning for warning in report.warnings)
+
+
+def test_channels_of_a_group_that_share_an_address_keep_their_own_secrets() -> None:
+    address = "base_url: https://llm.example/v1"
+    group = "version: 1\ngroups:\n  - {name: text, platform: openai, channels: [%s]}"
+    both = group % f"{{{address}, credentials: {{api_key: one}}}}, {{{address}, credentials: {{api_key: two}}}}"
+    bare = group % f"{{{address}}}, {{{address}}}"
+    file.load(both)
+    assert file.load(both).changed == ()
+    assert file.load(file.dump()).changed == ()
+    assert file.load(bare).changed == ()
+    file.load(bare.replace(f"{{{address}}}]", f"{{{address}, priority: 20}}]"))
+    rows = GroupChannel.objects.order_by("id")
+    assert [credentials.readable(row.ciphertext) for row in rows] == [{"api_key": "one"}, {"api_key": "two"}]
 
 
 def test_prune_leaves_a_group_with_keys() -> None:

@@ -29,11 +29,14 @@ class DeskCommand(BaseCommand):
         """Do it and say what came of it. Raises CommandError."""
         raise NotImplementedError
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def execute(self, *args: Any, **options: Any) -> str | None:
         try:
-            answer = self.answer(**options)
+            return super().execute(*args, **options)
         except DatabaseError as error:
             raise CommandError(f"database: {str(error).splitlines()[0]}") from error
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        answer = self.answer(**options)
         if options["json"]:
             self.stdout.write(json.dumps(answer))
         else:

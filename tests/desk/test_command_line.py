@@ -45,9 +45,10 @@ def test_an_undecodable_name_is_refused(stack):
     assert answer.stderr.startswith("CommandError: NAME: ")
 
 
-def test_an_unmigrated_database_is_one_line_too(stack, tmp_path):
+@pytest.mark.parametrize("arguments", [["create_account", "acme"], ["check_ledger"], ["dump_catalog"]])
+def test_an_unmigrated_database_is_one_line_too(stack, tmp_path, arguments):
     environment = {"DATABASE_URL": f"sqlite:///{tmp_path / 'empty'}"}
-    answer = stack.manage("create_account", "acme", check=False, **environment)
+    answer = stack.manage(*arguments, check=False, **environment)
     assert answer.returncode == 1
     assert answer.stderr.startswith("CommandError: database: ")
     assert len(answer.stderr.splitlines()) == 1

@@ -5,16 +5,12 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
-
+from desk.command import DeskCommand
 from tasks import ledger_check
 
 
-class Command(BaseCommand):
+class Command(DeskCommand):
     help = "Check every rule of the ledger."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = ledger_check.check()

@@ -11,9 +11,21 @@ from adapters.base import Target
 from catalog import credentials, naming, validation
 from catalog.fields import Invalid, each, told
 from catalog.models import Channel, ChannelModel, Credential, GroupChannel, GroupOffer, MediaModel, Plan, Route
+from common import strict_json
 from common.encryption import encrypt_mapping
+from common.errors import InvalidRequest
 
 BY_OPERATOR = "by an operator"
+
+
+class StrictDecoder(json.JSONDecoder):
+    """JSON by the rules of a request's body: no key twice, no depth or number that breaks what reads it."""
+
+    def decode(self, s: str, *_: Any) -> Any:
+        try:
+            return strict_json.loads(s.encode())
+        except InvalidRequest as error:
+            raise json.JSONDecodeError(error.message, s, 0) from None
 
 
 class RuledForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -21,6 +33,12 @@ class RuledForm(forms.ModelForm):  # type: ignore[type-arg]
 
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {}
     empty: ClassVar[dict[str, Any]] = {}  # what a blank JSON field means
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if isinstance(field, forms.JSONField):
+                field.decoder = StrictDecoder
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -165,7 +183,9 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
         if not given:
             return {}
         try:
-            return validation.credentials(json.loads(given) if given.startswith("{") else self._as_api_key(given))
+            return validation.credentials(
+                json.loads(given, cls=StrictDecoder) if given.startswith("{") else self._as_api_key(given)
+            )
         except Invalid as error:
             raise forms.ValidationError([told(problem) for problem in error.problems]) from None
         except ValueError:

@@ -109,6 +109,10 @@ def test_renaming_a_model_moves_its_names(desk: Client, plan: Plan, aurora: Medi
         ("pricing_mode", "video_duration", "pricing_mode"),
         ("params", '{"n": {"max": 0}}', "params"),
         ("params", '{"zoom": 1}', "params"),
+        ("params", '{"\\ud800": 1}', "params"),
+        ("prices", '{"1K": 1, "1K": 2}', "prices"),
+        ("prices", "9" * 5_000, "prices"),
+        ("prices", "[" * 5_000 + "]" * 5_000, "prices"),
         ("default_plan", "", "default_plan"),
     ],
 )
@@ -150,7 +154,7 @@ def test_a_credential_of_several_fields_is_given_as_json(desk: Client, studio: C
     assert opened(studio) == {"access_key": "a", "secret_key": "b"}
 
 
-@pytest.mark.parametrize("secret", ["two\twords", "{", '{"api_key": 7}', '{"api_key": ""}'])
+@pytest.mark.parametrize("secret", ["two\twords", "{", '{"a":' + "[" * 5_000, '{"api_key": 7}', '{"api_key": ""}'])
 def test_a_wrong_secret_is_refused_at_its_field(desk: Client, secret: str) -> None:
     response = desk.post(url("channel", action="add"), credential_form(secret=secret))
     assert set(errors(response)) == {"secret"}
@@ -215,6 +219,7 @@ def test_the_pages_tell_why_a_channel_is_not_used(desk: Client, studio: Channel,
         ("adapter", "unheard_of"),
         ("base_url", "ftp://x"),
         ("options", "[]"),
+        ("options", '{"dialect": "openai", "dialect": "xai"}'),
         ("max_running", "0"),
         ("max_running", "-1"),
     ],

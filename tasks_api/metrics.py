@@ -151,8 +151,9 @@ def history(channels: dict[int, str]) -> Iterator[Metric]:
     yield ended
     # A gauge by form: a call moves from one state to the next.
     paid = GaugeMetricFamily("darkroom_provider_calls", "Paid calls by state.", labels=["channel", "state"])
-    for (channel, state), count in calls.totals().items():
-        paid.add_metric([channels.get(channel, ""), state], count)
+    counted = [(channels.get(channel, ""), state, count) for (channel, state), count in calls.totals().items()]
+    for (name, state), count in merged({}, counted).items():  # all channels that were deleted share one name
+        paid.add_metric([name, state], count)
     yield paid
 
 

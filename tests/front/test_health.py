@@ -16,6 +16,7 @@ from adapters.base import ErrorKind, UpstreamError
 from billing.models import LedgerEntry
 from callbacks.models import Delivery
 from catalog import health as catalog_health
+from catalog.models import Channel
 from common.asgi import Message, Scope
 from config.settings import asset_storage
 from tasks.models import Call, TaskEvent
@@ -147,6 +148,28 @@ def test_each_channel_is_in_one_state(samples, image_channel, video_channel):
     for channel, now in states.items():
         for state in ("ok", "resting", "disabled"):
             assert found[f"darkroom_channel_state['{channel}', '{state}']"] == (state == now)
+
+
+@pytest.fixture
+def make_call(make_task, make_worker):
+    """Make a paid call of a failed task on a channel."""
+
+    def make(channel: Channel, state: str) -> Call:
+        values = {"route_id": 1, "target": {}, "request_digest": "", "attempt": 1}
+        return Call.objects.create(
+            task=make_task("failed"), state=state, channel=channel, worker=make_worker(), **values
+        )
+
+    return make
+
+
+def test_calls_of_deleted_channels_are_one_sample(samples, make_call):
+    for name in ("one", "two"):
+        call = make_call(make_channel(name, "openai_images", "https://x.example/v1"), "done")
+        Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=2))
+    assert samples()["darkroom_provider_calls['one', 'done']"] == 1
+    Channel.objects.all().delete()
+    assert samples()["darkroom_provider_calls['', 'done']"] == 2
 
 
 def test_running_tasks_and_calls_are_counted_by_channel(samples, make_task, make_worker, image_channel):

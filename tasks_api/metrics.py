@@ -74,7 +74,7 @@ calls = Running(
     labels=("channel_id", "state"),
     value="count(*)",
     at="created_at",
-    where="1 = 1",
+    where="state NOT IN ('accepted', 'late', 'unknown')",
     settles_seconds=86_400,
 )
 settled = Running(
@@ -143,15 +143,17 @@ def channel_states(channels: dict[int, str]) -> Metric:
 def history(channels: dict[int, str]) -> Iterator[Metric]:
     ended = CounterMetricFamily("darkroom_tasks_ended", "Tasks that ended, by how.", labels=["status"])
     claims = CounterMetricFamily("darkroom_claims", "Times a worker took up a task.")
-    counts = transitions.totals()
-    claims.add_metric([], counts.get(("running",), 0))
+    told = transitions.totals()
+    claims.add_metric([], told.get(("running",), 0))
     for status in ENDED:
-        ended.add_metric([status], counts.get((status,), 0))
+        ended.add_metric([status], told.get((status,), 0))
     yield claims
     yield ended
     # A gauge by form: a call moves from one state to the next.
     paid = GaugeMetricFamily("darkroom_provider_calls", "Paid calls by state.", labels=["channel", "state"])
-    counted = [(channels.get(channel, ""), state, count) for (channel, state), count in calls.totals().items()]
+    # What may be open for longer than a total settles is counted anew each time, by its indexes.
+    counts = merged(calls.totals(), sql.fetch(OPEN_CALLS))
+    counted = [(channels.get(channel, ""), state, count) for (channel, state), count in counts.items()]
     for (name, state), count in merged({}, counted).items():  # all channels that were deleted share one name
         paid.add_metric([name, state], count)
     yield paid
@@ -210,6 +212,11 @@ SELECT t.modality, {queued}, {running}
 FROM catalog_mediamodel m JOIN tasks_task t ON t.media_model_id = m.id
 WHERE t.status = 'succeeded' AND t.finished_at > {since} AND t.started_at IS NOT NULL
 LIMIT %s
+"""
+OPEN_CALLS = """
+SELECT channel_id, state, count(*) FROM tasks_call WHERE state IN ('accepted', 'late') GROUP BY channel_id, state
+UNION ALL
+SELECT channel_id, state, count(*) FROM tasks_call WHERE state = 'unknown' GROUP BY channel_id, state
 """
 HELD = "SELECT sum(held_micros) FROM accounts_account"
 PENDING = "SELECT count(*) FROM callbacks_delivery WHERE status = 'pending'"

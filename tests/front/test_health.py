@@ -172,6 +172,14 @@ def test_calls_of_deleted_channels_are_one_sample(samples, make_call):
     assert samples()["darkroom_provider_calls['', 'done']"] == 2
 
 
+def test_an_old_unknown_outcome_leaves_the_gauge_when_it_is_settled(samples, make_call, image_channel):
+    call = make_call(image_channel, "unknown")
+    Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=2))
+    assert samples()["darkroom_provider_calls['studio', 'unknown']"] == 1
+    Call.objects.filter(pk=call.pk).update(state="lost")
+    assert "darkroom_provider_calls['studio', 'unknown']" not in samples()
+
+
 def test_running_tasks_and_calls_are_counted_by_channel(samples, make_task, make_worker, image_channel):
     task = make_task("running", channel=image_channel)
     for position, state in enumerate(["accepted", "done", "done"]):

@@ -21,6 +21,8 @@ from tasks_api import assets, health, stream, waiting
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+")
+# A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
+ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
 access = logging.getLogger("darkroom.access")
 CLOSE = ((b"connection", b"close"),)
 CLIENT_LEFT = 499
@@ -75,6 +77,7 @@ async def live(receive: Receive, send: Send) -> None:
 
 async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     """One request: an id, an answer whatever happens, a line in the log."""
+    scope["path"] = ORIGIN.sub("", scope["path"]) or "/"
     request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
     scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
     scope["headers"].append((b"x-request-id", request_id.encode()))

@@ -94,6 +94,14 @@ def test_malformed_path_bytes_are_an_unknown_path(dial, path):
     assert (status, json.loads(body)["error"]["type"]) == (404, "TASK_NOT_FOUND")
 
 
+@pytest.mark.parametrize(("target", "status"), [("/healthz", 200), ("/v1/nothing?a=/b", 404), ("", 404)])
+def test_a_target_may_be_a_whole_url(dial, front, target, status):
+    for origin in ("http://127.0.0.1", "HTTPS://elsewhere.example:8443"):
+        answer = answer_to(dial(f"GET {origin}{target} HTTP/1.1\r\n".encode() + HOST + b"\r\n"))
+        direct = answer_to(dial(f"GET {target or '/'} HTTP/1.1\r\n".encode() + HOST + b"\r\n"))
+        assert answer[0] == direct[0] == status
+
+
 def test_a_header_of_60_kilobytes_is_read(front):
     assert front.client().get("/v1/echo", headers={"X-Long": "x" * 60_000}).status_code == 200
 

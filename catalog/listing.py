@@ -26,7 +26,7 @@ def offers(catalog: Catalog, key_id: int) -> list[Offer]:
     for model in catalog.models():
         plan, is_selected = catalog.plan_for(key_id, model)
         routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
-        if model.enabled and routes:
+        if model.enabled and model.prices and routes:
             found.append(
                 Offer(
                     model=model,

@@ -79,6 +79,11 @@ def test_a_model_of_an_unregistered_adapter_is_not_offered(routed: MediaModel, k
     assert listing.offers(snapshot.latest(), key.id) == []
 
 
+def test_a_model_without_a_price_is_not_offered(routed: MediaModel, key: IssuedKey) -> None:
+    MediaModel.objects.update(prices={})
+    assert listing.offers(snapshot.latest(), key.id) == []
+
+
 def test_a_disabled_model_is_not_offered(routed: MediaModel, key: IssuedKey) -> None:
     MediaModel.objects.update(enabled=False)
     assert listing.offers(snapshot.latest(), key.id) == []

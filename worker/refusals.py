@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adapters.base import ErrorKind, UpstreamError
+from adapters.faults import text
 from catalog import health, snapshot
 from common import sql
 from tasks import calls, lifecycle, queue, route_sets
@@ -193,8 +194,8 @@ def described(error: UpstreamError) -> dict[str, Any]:
     """A refusal as the operator sees it."""
     return {
         "kind": error.kind.value,
-        "code": error.code,
+        "code": text(error.code),
         "http_status": error.http_status,
-        "message": error.message,
-        "request_id": error.request_id,
+        "message": text(error.message),
+        "request_id": text(error.request_id),
     }

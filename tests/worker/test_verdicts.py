@@ -2,9 +2,10 @@
 
 import pytest
 
-from adapters.base import ErrorKind
+from adapters.base import ErrorKind, UpstreamError
 from tests.worker.driving import error
 from worker import verdicts
+from worker.refusals import described
 from worker.verdicts import Spoiled, of_last_route, of_submit
 
 UNREACHABLE, BUSY, FULL = ErrorKind.TRANSIENT, ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED
@@ -138,6 +139,11 @@ def test_a_reachable_route_keeps_the_others_in_play():
 )
 def test_polls_are_tried_again_later_and_later(faults, retry_after, seconds):
     assert verdicts.after_poll_fault(error(BUSY, retry_after=retry_after), faults=faults) == seconds
+
+
+def test_what_an_adapter_quotes_can_be_stored():
+    quoted = described(UpstreamError(BUSY, "a\0b\ud800", code="\0", request_id="\udfff"))
+    assert (quoted["message"], quoted["code"], quoted["request_id"]) == ("ab?", "", "?")
 
 
 def test_no_message_of_ours_holds_what_the_provider_said():

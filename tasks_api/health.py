@@ -12,7 +12,7 @@ from django.conf import settings
 
 from common import sql, threads
 from common.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
-from common.errors import MethodNotAllowed, TaskNotFound
+from common.errors import MethodNotAllowed, ServiceUnavailable, TaskNotFound
 from tasks import leases
 from tasks import storage as assets
 from tasks_api import metrics
@@ -87,7 +87,10 @@ async def scrape(scope: Scope) -> Answer:
     """Prometheus' text format, for the machine itself and for holders of METRICS_TOKEN; 404 for anybody else."""
     if not may_scrape(scope):
         return error_answer(TaskNotFound("Unknown path."))
-    body = await asyncio.wait_for(_apart(metrics.exposition), SCRAPE_SECONDS)
+    try:
+        body = await asyncio.wait_for(_apart(metrics.exposition), SCRAPE_SECONDS)
+    except TimeoutError:
+        return error_answer(ServiceUnavailable())
     headers = ((b"content-type", metrics.CONTENT_TYPE.encode()), (b"content-length", str(len(body)).encode()))
     return Answer(status=200, headers=headers, body=body)
 

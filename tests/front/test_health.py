@@ -137,6 +137,12 @@ def test_the_queue_is_counted_by_modality_with_the_age_of_its_oldest(samples, ma
     assert 299 < found["darkroom_queued_oldest_seconds['image']"] < 330
 
 
+def test_a_scrape_that_takes_too_long_is_unavailable(transactional_db, monkeypatch):
+    monkeypatch.setattr("tasks_api.health.SCRAPE_SECONDS", 0.0)
+    status, body = answer({**scope("GET", "/metrics"), "client": LOOPBACK})
+    assert (status, body["error"]["type"]) == (503, "TASK_SERVICE_UNAVAILABLE")
+
+
 def test_each_channel_is_in_one_state(samples, image_channel, video_channel):
     catalog_health.refused(
         image_channel.pk, image_channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key.")

@@ -50,6 +50,12 @@ def compose(postgres_url, tmp_path, tmp_path_factory):
     databases.close()
 
 
+def test_every_service_of_ours_has_the_settings_of_the_env_file():
+    ours = [service for name, service in SERVICES.items() if name != "postgres"]
+    assert all(service["env_file"] == [{"path": ".env", "required": False}] for service in ours)
+    assert ".env" in (ROOT / ".dockerignore").read_text().split()
+
+
 @pytest.mark.slow
 def test_the_services_come_up_in_their_order_and_are_ready(compose):
     assert compose.run("migrate").wait(60) == 0

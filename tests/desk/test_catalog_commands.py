@@ -93,9 +93,12 @@ def test_dump_is_the_inverse_of_load(path: Path, tmp_path: Path) -> None:
     assert dumped.read_text() == run("dump_catalog")
 
 
-def test_a_dumped_file_is_the_owners_alone(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_file_with_credentials_is_the_owners_alone(path: Path, tmp_path: Path, was_there: bool) -> None:
     run("load_catalog", path)
     dumped = tmp_path / "dump.yaml"
+    if was_there:
+        dumped.touch(0o644)
     run("dump_catalog", dumped, "--with-credentials")
     assert stat.S_IMODE(dumped.stat().st_mode) == 0o600
     assert "sandbox-key-of-the-studio" in dumped.read_text()

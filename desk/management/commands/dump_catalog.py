@@ -24,10 +24,10 @@ class Command(DeskCommand):
         if options["file"] is None:
             return {"catalog": text}
         try:
-            # Nobody but the owner reads it: it may hold credentials.
-            with open(
-                os.open(options["file"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-            ) as to:
+            opened = os.open(options["file"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(opened, "w", encoding="utf-8") as to:
+                if options["with_credentials"]:
+                    os.fchmod(opened, 0o600)  # also of a file that was there
                 to.write(text)
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error

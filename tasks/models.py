@@ -111,6 +111,7 @@ class Task(models.Model):
             models.Index(name="task_list", fields=["key", "id"]),
             models.Index(name="task_limits", fields=["account", "key", "status"], condition=Q(status__in=LIVE)),
             models.Index(name="task_claim", fields=["key", "open_routes", "id"], condition=Q(status="queued")),
+            models.Index(name="task_again", fields=["id"], condition=Q(status="queued", attempt__gt=0)),
             models.Index(name="task_channel", fields=["channel"], condition=Q(status="running")),
             models.Index(name="task_worker", fields=["worker"], condition=Q(status="running")),
             models.Index(name="task_deadline", fields=["deadline_at"], condition=Q(status__in=LIVE)),

@@ -196,6 +196,19 @@ def _running(waiting: Sequence[Waiting], catalog: Catalog) -> tuple[Running, int
     )
 
 
+FULL = """
+SELECT channel_id, count(*) FROM tasks_task WHERE channel_id IN ({channels}) AND status = 'running' GROUP BY channel_id
+"""
+
+
+def blocked_channels() -> frozenset[int]:
+    """The channels, by id, on which nothing may start now: disabled, resting or full."""
+    limits = {c.id: c.max_running for c in snapshot.latest().channels() if c.max_running is not None}
+    counts = dict(sql.fetch(FULL.format(channels=sql.places(limits)), list(limits)))
+    disabled, resting = health.unusable()
+    return disabled | resting | {channel for channel, limit in limits.items() if counts.get(channel, 0) >= limit}
+
+
 def _pick(dealt: Sequence[Seat]) -> list[tuple[str, Seat]]:
     """The oldest ready tasks of each group that got seats."""
     seats: dict[tuple[int, int], list[Seat]] = {}

@@ -4,13 +4,13 @@ import logging
 from collections.abc import Iterable
 from typing import Literal
 
-from catalog import health, snapshot
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import lifecycle, retention, route_sets
+from tasks import lifecycle, retention
 from tasks.lifecycle import CallEnd, Ending, Failure
 from tasks.queue import Group
-from worker import refusals, verdicts
+from worker import verdicts
+from worker.reopening import Queued, reopen
 
 logger = logging.getLogger(__name__)
 BATCH = 500
@@ -77,44 +77,23 @@ def end_unavailable(groups: Iterable[Group]) -> None:
     """Queued tasks whose open routes all lead to disabled channels: those that another route was only too busy for go
     back to that one, the others fail."""
     for key, routes in groups:
-        _fail_queued([task for task in _of_group(key, routes) if not _sent_back(*task)], verdicts.UNAVAILABLE)
+        _fail_queued([task for task in _of_group(key, routes) if not reopen(task)], verdicts.UNAVAILABLE)
 
 
 OF_GROUP = "key_id = %s AND open_routes_id = %s AND status = 'queued'"
-SEND_BACK = """
-UPDATE tasks_task SET open_routes_id = %s, requeues = requeues + 1, not_before = {later}
-WHERE id = %s AND attempt = %s AND status = 'queued'
-"""
-
-
-Queued = tuple[str, int, int]
-"""A queued task: id, attempt, earlier waits."""
 
 
 def _of_group(key: int, routes: int) -> list[Queued]:
     """The oldest queued tasks of a group."""
     statement = f"SELECT id, attempt, requeues FROM tasks_task WHERE {OF_GROUP} ORDER BY id LIMIT %s"
-    return [(task_id, attempt, waits) for task_id, attempt, waits in sql.fetch(statement, [key, routes, BATCH])]
-
-
-def _sent_back(task_id: str, attempt: int, waits: int) -> bool:
-    """Whether the task waits again for a route that was busy before and whose channel is in use."""
-    spoiled = refusals.spoiled_calls(task_id) if attempt else []
-    wait = verdicts.of_last_route(spoiled, rounds=waits, retry_after=0.0)
-    if wait is None:
-        return False
-    catalog, disabled = snapshot.latest(), health.disabled_channels()
-    live = {found.id for found in map(catalog.route, wait.routes) if found and found.channel.id not in disabled}
-    back = route_sets.only(route_sets.submitted(task_id), frozenset(live))
-    return back is not None and bool(
-        sql.run(SEND_BACK.format(later=sql.later("%s")), [back, wait.delay_seconds, task_id, attempt])
-    )
+    rows = sql.fetch(statement, [key, routes, BATCH])
+    return [Queued(id=task_id, attempt=attempt, waits=waits) for task_id, attempt, waits in rows]
 
 
 def _fail_queued(tasks: Iterable[Queued], failure: Failure) -> None:
     endings = [
-        Ending(task_id=task_id, from_status="queued", attempt=attempt, status="failed", failure=failure)
-        for task_id, attempt, _ in tasks
+        Ending(task_id=task.id, from_status="queued", attempt=task.attempt, status="failed", failure=failure)
+        for task in tasks
     ]
     if endings:
         lifecycle.end(endings)

@@ -12,7 +12,7 @@ from callbacks import claims
 from common import sql
 from tasks import leases, queue, url_policy
 from tasks.models import Worker as WorkerRow
-from worker import adoption, janitor, probes
+from worker import adoption, janitor, probes, reopening
 from worker.adoption import OwnStrays
 from worker.callbacks import Callbacks
 from worker.execution import Execution
@@ -128,6 +128,7 @@ class Worker:
 
     def _sweep(self) -> float:
         janitor.enforce_deadlines()
+        reopening.reopen_crowded()
         return SWEEP_SECONDS
 
     def _prune(self) -> float:

@@ -13,6 +13,7 @@ from tasks.models import RouteSet, Task
 from tests.databases import is_postgresql
 from tests.rows import IssuedKey, make_account, make_key
 from tests.tasks import steps
+from worker import reopening
 
 # VACUUM runs outside of transactions; SQLite has none of it, and would take long to delete so many rows.
 pytestmark = pytest.mark.django_db(transaction=is_postgresql(os.environ["DATABASE_URL"]))
@@ -118,6 +119,9 @@ def test_polls_and_dead_workers_are_looked_for_by_index(keys, worker, other_work
         assert calls.due(other_worker, limit=50) == []
     for statements in (busy, idle):
         plan_of(statements, "next_poll_at", "call_due")
+    with steps.captured() as statements:
+        assert reopening.reopen_crowded() == 0
+    plan_of(statements, "attempt > 0")
     steps.silence(worker)
     with steps.captured() as statements:
         assert leases.dead_workers("") == [worker]

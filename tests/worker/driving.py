@@ -19,7 +19,7 @@ from tests.databases import is_postgresql, renamed
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.children import wait_until
-from worker import adoption, janitor
+from worker import adoption, janitor, reopening
 from worker.execution import Execution
 from worker.polling import Polling
 
@@ -157,3 +157,4 @@ class Shift:
         """What a worker does once a second."""
         adoption.adopt(self.id)
         janitor.enforce_deadlines()
+        reopening.reopen_crowded()

@@ -11,7 +11,7 @@ from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
 from tests.rows import make_channel, make_model, make_route
 from tests.tasks import steps
-from tests.worker.driving import call, film, outage, picture, task
+from tests.worker.driving import call, film, hurry, outage, picture, task
 from tools.children import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
@@ -150,6 +150,45 @@ def test_only_the_busy_route_is_tried_again(shift, key, spare, sandbox):
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["studio", "spare", "studio"]
+
+
+@pytest.fixture
+def spare_is_full(shift, key, spare, sandbox):
+    """A task has taken the only seat of the second route, since the first was busy for a moment."""
+    Channel.objects.filter(name="spare").update(max_running=1)
+    spare.channel.refresh_from_db()
+    spare.channel.save()
+    outage(sandbox, path="/openai/", status=429, times=1)
+    picture(key, "first")
+    shift.execute()
+    (held,) = steps.claimed(shift.id)
+    assert held.route_id == spare.id
+    hurry()
+
+
+@pytest.mark.usefixtures("spare_is_full")
+def test_a_task_whose_other_route_is_full_takes_the_busy_one_again(shift, key, sandbox):
+    outage(sandbox, path="/openai/", status=429, times=1)
+    task_id = picture(key, "a fox")
+    shift.execute()
+    hurry()
+    assert shift.execute() == 0
+    shift.sweep()
+    assert (task(task_id).status, task(task_id).requeues) == ("queued", 1)
+    hurry()
+    assert shift.execute() == 1
+    assert (task(task_id).status, channels_of(task_id)) == ("succeeded", ["studio", "studio"])
+
+
+@pytest.mark.usefixtures("spare_is_full")
+def test_a_full_route_is_waited_for_where_the_other_refused_for_good(shift, key, sandbox):
+    outage(sandbox, path="/openai/", status=404, times=1)
+    task_id = picture(key, "a fox")
+    shift.execute()
+    shift.sweep()
+    hurry()
+    assert shift.execute() == 0
+    assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
 
 
 def test_a_long_retry_after_is_respected(shift, key, sandbox):

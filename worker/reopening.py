@@ -1,0 +1,66 @@
+"""Queued tasks get routes back that refused them in passing, where those that they were left with lead nowhere now."""
+
+from dataclasses import dataclass
+
+from catalog import health, snapshot
+from common import sql
+from tasks import queue, route_sets
+from worker import refusals, verdicts
+
+NONE: frozenset[int] = frozenset()
+BATCH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """A queued task, after so many earlier `waits`."""
+
+    id: str
+    attempt: int
+    waits: int
+
+
+LEFT_ROUTES = """
+SELECT id, attempt, requeues, open_routes_id FROM tasks_task
+WHERE status = 'queued' AND attempt > 0 AND open_routes_id <> route_set_id
+    AND (not_before IS NULL OR not_before <= {now})
+ORDER BY id LIMIT %s
+"""
+
+
+def reopen_crowded() -> int:
+    """Tasks that no open route has a seat for now may also take again, after a while, what was only busy before.
+    Returns how many."""
+    rows = sql.fetch(LEFT_ROUTES.format(now=sql.now()), [BATCH])
+    if not rows:
+        return 0
+    catalog, blocked = snapshot.latest(), queue.blocked_channels()
+    reopened = 0
+    for task_id, attempt, waits, open_routes in rows:
+        live = [found for row in route_sets.routes_of(open_routes) if (found := catalog.route(row["route"]))]
+        if live and all(route.channel.id in blocked for route in live):
+            task = Queued(id=task_id, attempt=attempt, waits=waits)
+            reopened += reopen(task, beside=frozenset(route.id for route in live))
+    return reopened
+
+
+REOPEN = """
+UPDATE tasks_task SET open_routes_id = %s, requeues = requeues + 1, not_before = {later}
+WHERE id = %s AND attempt = %s AND status = 'queued'
+"""
+
+
+def reopen(task: Queued, *, beside: frozenset[int] = NONE) -> bool:
+    """Whether the task waits now for a route that was only busy and whose channel is in use, beside the given ones."""
+    spoiled = refusals.spoiled_calls(task.id) if task.attempt else []
+    wait = verdicts.of_last_route(spoiled, rounds=task.waits, retry_after=0.0)
+    if wait is None:
+        return False
+    catalog, disabled = snapshot.latest(), health.disabled_channels()
+    live = {found.id for found in map(catalog.route, wait.routes) if found and found.channel.id not in disabled}
+    if live <= beside:
+        return False
+    back = route_sets.only(route_sets.submitted(task.id), beside | live)
+    return back is not None and bool(
+        sql.run(REOPEN.format(later=sql.later("%s")), [back, wait.delay_seconds, task.id, task.attempt])
+    )

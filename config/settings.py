@@ -25,8 +25,8 @@ LONGEST_SECONDS = 100 * 365 * 86_400
 
 
 def text(name: str, default: str) -> str:
-    """A setting as it was given; an empty one counts as absent."""
-    return env.str(name, default="").strip() or default
+    """A setting as it was given, also one that the library takes for another's name; an empty one counts as absent."""
+    return str(env.ENVIRON.get(name, "")).strip() or default
 
 
 def whole(name: str, default: int, *, at_least: int = 1, at_most: int = LONGEST_SECONDS) -> int:

@@ -1,5 +1,6 @@
 """The settings, their example file and their table say the same."""
 
+import json
 import os
 import re
 import subprocess
@@ -108,3 +109,8 @@ def test_an_empty_value_is_the_default():
     unset = {"DEBUG": "true", "DATABASE_URL": ""}
     empty = dict.fromkeys(DEFAULTS, "") | {"DEBUG": "true"}
     assert settings_with(empty, names) == settings_with(unset, names)
+
+
+def test_a_value_that_begins_with_a_dollar_sign_is_that_value():
+    shown = settings_with({"DEBUG": "true", "METRICS_TOKEN": "$token"}, ["METRICS_TOKEN"])
+    assert json.loads(shown) == {"METRICS_TOKEN": "$token"}

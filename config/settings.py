@@ -29,6 +29,11 @@ def text(name: str, default: str) -> str:
     return str(env.ENVIRON.get(name, "")).strip() or default
 
 
+def listed(text: str) -> list[str]:
+    """The comma-separated parts, without blanks around them and without empty ones."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def whole(name: str, default: int, *, at_least: int = 1, at_most: int = LONGEST_SECONDS) -> int:
     """A decimal integer within the bounds."""
     value = text(name, str(default))
@@ -85,7 +90,7 @@ HOST = text("HOST", "127.0.0.1")
 PORT = whole("PORT", 8000, at_most=65_535)
 PUBLIC_BASE_URL = base_url(text("PUBLIC_BASE_URL", f"http://127.0.0.1:{PORT}"))
 _public = urlsplit(PUBLIC_BASE_URL)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[]) or ["127.0.0.1", "localhost", "[::1]", _public.hostname]
+ALLOWED_HOSTS = listed(text("ALLOWED_HOSTS", "")) or ["127.0.0.1", "localhost", "[::1]", str(_public.hostname)]
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 
 
@@ -136,7 +141,7 @@ except ValueError as _error:
 def networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
     """Comma-separated CIDRs."""
     try:
-        return tuple(ip_network(cidr.strip()) for cidr in env.list(name, default=[]))
+        return tuple(ip_network(cidr) for cidr in listed(text(name, "")))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}") from error
 

@@ -114,3 +114,8 @@ def test_an_empty_value_is_the_default():
 def test_a_value_that_begins_with_a_dollar_sign_is_that_value():
     shown = settings_with({"DEBUG": "true", "METRICS_TOKEN": "$token"}, ["METRICS_TOKEN"])
     assert json.loads(shown) == {"METRICS_TOKEN": "$token"}
+
+
+def test_the_parts_of_a_list_may_stand_apart():
+    shown = settings_with({"DEBUG": "true", "ALLOWED_HOSTS": "one.example, two.example,"}, ["ALLOWED_HOSTS"])
+    assert json.loads(shown) == {"ALLOWED_HOSTS": "['one.example', 'two.example']"}

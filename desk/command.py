@@ -5,21 +5,21 @@ Arguments are checked here and not by argparse, so that `call_command` with keyw
 
 import json
 import re
-import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from common import money
+from common.commands import OneLineCommand
 
 LARGEST_INTEGER = 2**31 - 1
 
 
-class DeskCommand(BaseCommand):
+class DeskCommand(OneLineCommand):
     """A command that answers with a mapping. Whatever is wrong is one line on stderr and exit status 1."""
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,20 +41,6 @@ class DeskCommand(BaseCommand):
             self.stdout.write(json.dumps(answer))
         else:
             self.stdout.writelines(f"{name}: {_shown(value)}\n" for name, value in answer.items())
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.called_from_command_line = False  # its errors become a CommandError too
-        return parser
-
-    def run_from_argv(self, argv: list[str]) -> None:
-        try:
-            super().run_from_argv(argv)
-        except CommandError as error:
-            if "--traceback" in argv:
-                raise
-            self.stderr.write(f"CommandError: {error}")
-            sys.exit(error.returncode)
 
 
 def _shown(value: object) -> str:

@@ -30,6 +30,9 @@ def test_without_json_the_answer_is_lines(stack):
         (["credit_account", "acme", "1"], "--reason"),
         (["disable_key", "7"], "KEY_ID"),
         (["resume", "--now"], "--now"),
+        (["run_worker", "--now"], "--now"),
+        (["run_sandbox", "--port", "http"], "--port"),
+        (["run_sandbox", "--port", "65536"], "--port"),
     ],
 )
 def test_a_refusal_is_one_line_that_names_the_argument(stack, arguments, named):

@@ -4,13 +4,14 @@ import asyncio
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from common.commands import OneLineCommand
 from sandbox.provider import Provider
 from sandbox.server import serve
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "Runs the built-in provider: real protocols, real media. Words in prompts steer it (sandbox/steering.py)."
     requires_system_checks = []
 
@@ -20,6 +21,8 @@ class Command(BaseCommand):
         parser.add_argument("--video-seconds", type=float, default=1.0, help="how long a video job takes (default: 1)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not 0 <= options["port"] <= 65_535:
+            raise CommandError(f"--port: {options['port']} is not a port from 0 to 65535")
         provider = Provider(video_seconds=options["video_seconds"])
         try:
             asyncio.run(serve(provider, options["host"], options["port"], announce=self.announce))

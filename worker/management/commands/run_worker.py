@@ -5,9 +5,10 @@ import signal
 from types import FrameType
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
+from common.commands import OneLineCommand
 from tasks import leases
 from worker.loop import LANES, Worker
 from worker.persistence import insist
@@ -15,7 +16,7 @@ from worker.persistence import insist
 MOST_CALLS = 1000
 
 
-class Command(BaseCommand):
+class Command(OneLineCommand):
     help = "Execute queued tasks until SIGTERM; a second SIGTERM exits at once."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,11 +25,6 @@ class Command(BaseCommand):
         parser.add_argument(
             "--drain", action="store_true", help="exit 0 when nothing is queued, running or due to be sent"
         )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.called_from_command_line = False  # its errors become a CommandError: one line
-        return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
         lanes, concurrency = parse_lanes(options["lanes"]), parse_concurrency(options["concurrency"])

@@ -73,8 +73,9 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     return Response(error.body(), status=error.status, headers=headers)
 
 
-def is_api(request: HttpRequest) -> bool:
-    return request.path == "/v1" or request.path.startswith("/v1/")
+def is_page(request: HttpRequest) -> bool:
+    """Whether a person reads the answer: in the admin; every other path speaks JSON, known or not."""
+    return request.path == "/admin" or request.path.startswith("/admin/")
 
 
 def respond(error: errors.ApiError) -> HttpResponse:
@@ -85,15 +86,15 @@ def respond(error: errors.ApiError) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404."""
-    return respond(documented(exception)) if is_api(request) else defaults.page_not_found(request, exception)
+    return defaults.page_not_found(request, exception) if is_page(request) else respond(documented(exception))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler400."""
-    return respond(documented(exception)) if is_api(request) else defaults.bad_request(request, exception)
+    return defaults.bad_request(request, exception) if is_page(request) else respond(documented(exception))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500, called while the exception is being handled; Django has logged it."""
     raised = sys.exc_info()[1] or errors.InternalError()
-    return respond(documented(raised)) if is_api(request) else defaults.server_error(request)
+    return defaults.server_error(request) if is_page(request) else respond(documented(raised))

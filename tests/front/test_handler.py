@@ -72,11 +72,11 @@ def test_what_a_client_sends_is_not_logged(caplog, raised):
     assert caplog.records == []
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/tasks/x", "/v1/whatever"])
-def test_unknown_paths_below_v1_are_json(path):
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/tasks/x", "/v1/whatever", "/v2/tasks", "/nothing", "/administrator"])
+def test_unknown_paths_are_json(path):
     response = handler.not_found(RequestFactory().get(path), Http404())
     assert (response.status_code, response["Content-Type"]) == (404, "application/json")
 
 
-def test_unknown_paths_elsewhere_are_pages():
+def test_unknown_paths_of_the_admin_are_pages():
     assert handler.not_found(RequestFactory().get("/admin/x"), Http404())["Content-Type"].startswith("text/html")

@@ -20,7 +20,8 @@ VAR_DIR = BASE_DIR / "var"
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-DEBUG = env.bool("DEBUG", default=False)
+DEVELOPMENT = env.bool("DEBUG", default=False)
+DEBUG = False  # Django's own answers errors in HTML, with tracebacks and settings, whatever was asked for
 LONGEST_SECONDS = 100 * 365 * 86_400
 
 
@@ -44,7 +45,7 @@ def whole(name: str, default: int, *, at_least: int = 1, at_most: int = LONGEST_
 
 def secret(name: str, development: str) -> str:
     """A secret that must be set, except where DEBUG is on."""
-    value = text(name, development if DEBUG else "")
+    value = text(name, development if DEVELOPMENT else "")
     if not value:
         raise ImproperlyConfigured(f"{name} is not set. `make run` writes a .env with random secrets.")
     return value
@@ -52,7 +53,7 @@ def secret(name: str, development: str) -> str:
 
 DEVELOPMENT_KEY = "development-only-secret-key-of-darkroom-not-for-production-0000000000"
 SECRET_KEY = secret("SECRET_KEY", DEVELOPMENT_KEY)
-if not DEBUG and (
+if not DEVELOPMENT and (
     len(SECRET_KEY) < 50
     or len(set(SECRET_KEY)) < 5
     or SECRET_KEY == DEVELOPMENT_KEY
@@ -66,7 +67,7 @@ if not DEBUG and (
 DEVELOPMENT_ENCRYPTION_KEY = "ZGV2ZWxvcG1lbnQtb25seS1lbmNyeXB0aW9uLWtleSE="
 ENCRYPTION_KEYS = [key.strip() for key in secret("ENCRYPTION_KEYS", DEVELOPMENT_ENCRYPTION_KEY).split(",")]
 for _key in ENCRYPTION_KEYS:
-    if not DEBUG and _key == DEVELOPMENT_ENCRYPTION_KEY:
+    if not DEVELOPMENT and _key == DEVELOPMENT_ENCRYPTION_KEY:
         raise ImproperlyConfigured("ENCRYPTION_KEYS holds the publicly known development key.")
     try:
         Fernet(_key)

@@ -54,7 +54,7 @@ def examine() -> list[Finding]:
 def configuration() -> Iterator[Finding]:
     base = urlsplit(settings.PUBLIC_BASE_URL)
     host = base.hostname or ""
-    if settings.DEBUG:
+    if settings.DEVELOPMENT:
         level: Level = "warning" if is_loopback(host) else "error"
         yield Finding(check="configuration", level=level, message="DEBUG is on", advice="unset it outside development")
     if not validate_host(host, settings.ALLOWED_HOSTS):

@@ -43,7 +43,7 @@ def test_a_sound_installation_has_only_good_findings(provider):
 
 
 def test_every_finding_that_is_not_good_says_what_to_do(settings):
-    settings.DEBUG, settings.ALLOWED_HOSTS = True, ["*"]
+    settings.DEVELOPMENT, settings.ALLOWED_HOSTS = True, ["*"]
     make_channel("studio", "openai_images", "http://127.0.0.1:1/v1")
     amiss = [found for found in doctor.examine() if found.level != "ok"]
     assert len(amiss) >= 4
@@ -51,7 +51,7 @@ def test_every_finding_that_is_not_good_says_what_to_do(settings):
 
 
 def test_debug_on_a_public_address_is_an_error(settings, of):
-    settings.DEBUG = True
+    settings.DEVELOPMENT = True
     assert [found.level for found in of("configuration")] == ["error"]
 
 

@@ -1,6 +1,9 @@
 """What becomes of an exception: the documented JSON, and a log line only for our own faults."""
 
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
@@ -11,6 +14,15 @@ from rest_framework import exceptions
 from rest_framework.views import APIView
 
 from common import errors, handler
+from tools.stack import ROOT
+
+ASK_IN_DEVELOPMENT = """
+import django
+django.setup()
+from django.test import Client
+for path, host in (("/v1/nothing", "localhost"), ("/v1/tasks", "elsewhere.example")):
+    print(Client().get(path, headers={"Host": host})["Content-Type"])
+"""
 
 
 class SomeView(APIView):
@@ -80,3 +92,15 @@ def test_unknown_paths_are_json(path):
 
 def test_unknown_paths_of_the_admin_are_pages():
     assert handler.not_found(RequestFactory().get("/admin/x"), Http404())["Content-Type"].startswith("text/html")
+
+
+def test_errors_are_json_in_development_too():
+    answer = subprocess.run(
+        [sys.executable, "-c", ASK_IN_DEVELOPMENT],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "DEBUG": "true"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.split() == ["application/json"] * 2

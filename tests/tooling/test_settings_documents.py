@@ -17,6 +17,8 @@ READ = set(re.findall(r"\b(?:env\.\w+|secret|networks|text|whole)\(\s*\"([A-Z_]+
 DEFAULTS = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
 SHOW = """
 import json
+import environ
+environ.Env.read_env = lambda path: None
 from django.conf import settings
 def text(value):
     return sorted(value.items()) if isinstance(value, dict) else str(value)
@@ -25,7 +27,7 @@ print(json.dumps({name: text(getattr(settings, name)) for name in %r}))
 
 
 def settings_with(environment: dict[str, str], names: list[str]) -> str:
-    """What a process with exactly this environment reads; DEBUG lets the secrets be absent."""
+    """What a process with exactly this environment and no .env reads; DEBUG lets the secrets be absent."""
     answer = subprocess.run(
         [sys.executable, "-c", SHOW % names],
         env={"DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": "sqlite://:memory:", **environment},

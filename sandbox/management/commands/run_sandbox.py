@@ -26,8 +26,6 @@ class Command(OneLineCommand):
         provider = Provider(video_seconds=options["video_seconds"])
         try:
             asyncio.run(serve(provider, options["host"], options["port"], announce=self.announce))
-        except OverflowError as error:
-            raise CommandError(f"--port: {options['port']} is not from 0 to 65535") from error
         except OSError as error:
             raise CommandError(f"cannot listen on {options['host']}:{options['port']}: {error.strerror}") from error
 

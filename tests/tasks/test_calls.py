@@ -40,6 +40,13 @@ def test_an_intent_is_the_record_of_what_will_be_bought(task, worker, image_chan
     assert Target(**call.target) == target
 
 
+def test_no_two_calls_have_a_reference_in_common(task):
+    places = [
+        (task_id, attempt, position) for task_id in (task.id, "task_2") for attempt in (1, 2) for position in (0, 1)
+    ]
+    assert len({calls.reference(*place) for place in places}) == len(places)
+
+
 def test_an_attempt_buys_once(task, worker):
     steps.intended(task, worker)
     with pytest.raises(IntegrityError), transaction.atomic():

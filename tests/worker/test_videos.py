@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.rows import make_channel, make_model, make_route
+from adapters import registry
+from tests.rows import add_credential, make_channel, make_model, make_route
 from tests.worker.driving import assets, at_provider, call, end_of, film, forget_at_provider, hurry, outage, task
 from tools.children import wait_until
 
@@ -135,6 +136,36 @@ def test_jobs_of_one_channel_are_asked_for_together(shift, key, sandbox):
     hurry()
     shift.poll()
     assert sandbox.audit()["calls"]["poll"] == before + 1
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """For each job, by the provider's id, the base URL that its polls went to and the end of their credential."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    adapter = registry.get("ark_content_tasks")
+    poll = adapter.poll
+
+    def noted(handles, connection):
+        for handle in handles:
+            found.setdefault(handle["id"], set()).add((connection.base_url, connection.credentials["api_key"][-4:]))
+        return poll(handles, connection)
+
+    monkeypatch.setattr(adapter, "poll", noted)
+    return found
+
+
+def test_a_job_is_followed_where_and_with_what_it_was_bought(shift, key, video_channel, asked):
+    add_credential(video_channel, "the-second-credential-5678")
+    films = [film(key, "a fox runs"), film(key, "a hen runs")]
+    shift.execute()
+    bought = {
+        call(task_id).handle["id"]: {(video_channel.base_url, call(task_id).credential.last4)} for task_id in films
+    }
+    video_channel.base_url, video_channel.options = "https://moved.invalid/api/v3", {"poll_seconds": 1}
+    video_channel.save()
+    assert [shift.work(task_id) for task_id in films] == ["succeeded", "succeeded"]
+    assert {last4 for places in bought.values() for _, last4 in places} == {"1234", "5678"}
+    assert asked == bought
 
 
 def test_one_job_that_failed_does_not_fail_its_batch(shift, key):

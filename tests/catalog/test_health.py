@@ -150,6 +150,13 @@ def test_an_overload_rests_the_channel_whatever_its_credentials(studio: Channel,
     assert Credential.objects.get(pk=second.pk).cooldown_until is None
 
 
+@pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED])
+def test_a_channel_that_is_busy_rests_without_a_fault(studio: Channel, kind: ErrorKind) -> None:
+    health.refused(studio.pk, None, UpstreamError(kind, "Come back later.", retry_after=30.0))
+    assert state(studio) == "resting"
+    assert ChannelHealth.objects.get().faults == 0
+
+
 def test_a_channel_rests_from_the_third_fault_in_a_row(studio: Channel, only: Credential) -> None:
     states = []
     for _ in range(3):

@@ -9,7 +9,7 @@ from common import sql
 from tasks.models import Call
 from tests.rows import add_credential, make_channel, make_route
 from tests.tasks import steps
-from tests.worker.driving import call, outage, picture, task
+from tests.worker.driving import call, film, outage, picture, task
 from worker import channels, probes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -115,6 +115,42 @@ def test_a_task_whose_only_channel_is_disabled_fails_before_it_runs(shift, key, 
     row = task(task_id)
     assert (row.status, row.error["type"], row.error["retryable"]) == ("failed", "TASK_UPSTREAM_ERROR", True)
     assert row.attempt == 0
+
+
+@pytest.mark.parametrize("submit", [picture, film])
+def test_a_paid_call_that_succeeds_ends_its_channels_row_of_faults(
+    shift, key, image_model, video_model, image_channel, video_channel, submit
+):
+    channels_ = (image_channel, video_channel)
+    for channel in channels_ * 2:
+        refuse(channel.credentials.get(), ErrorKind.TRANSIENT)
+    assert shift.work(submit(key, "a fox")) == "succeeded"
+    for channel in channels_:
+        refuse(channel.credentials.get(), ErrorKind.TRANSIENT)
+    other = video_channel if submit is picture else image_channel
+    assert health.unusable() == (frozenset(), {other.pk})
+
+
+@pytest.mark.parametrize("status", [401, 402])
+def test_a_channel_is_disabled_by_the_answer_to_a_paid_call(shift, key, image_model, image_channel, sandbox, status):
+    outage(sandbox, path="/openai/", status=status, times=1)
+    assert shift.work(picture(key, "a fox")) == "TASK_UPSTREAM_ERROR"
+    row = image_channel.credentials.get()
+    assert row.disabled_at is not None
+    assert str(status) in row.reason
+
+
+@pytest.mark.parametrize("status", [401, 402, 429])
+def test_a_refused_credential_is_followed_at_once_by_another_of_its_channel(
+    shift, key, image_model, pair, spare, sandbox, status
+):
+    outage(sandbox, path="/openai/", status=status, times=1)
+    task_id = picture(key, "a fox")
+    assert (shift.execute(), shift.execute()) == (1, 1)
+    assert (task(task_id).status, task(task_id).requeues) == ("succeeded", 0)
+    assert channels_of(task_id) == ["studio", "studio"]
+    taken = set(Call.objects.filter(task_id=task_id).values_list("credential_id", flat=True))
+    assert taken == {row.pk for row in pair}
 
 
 def test_a_task_waits_out_the_rest_of_its_only_channel(shift, key, image_model, image_channel):

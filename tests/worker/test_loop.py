@@ -8,12 +8,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from adapters.base import ErrorKind, UpstreamError
 from callbacks import claims
+from catalog import health
+from common import sql
 from tasks import cancellation, leases
-from tasks.models import Task, TaskEvent
+from tasks.models import Asset, Task, TaskEvent
 from tasks.models import Worker as WorkerRow
 from tests.tasks import steps
-from tests.worker.driving import film, picture, task
+from tests.worker.driving import assets, film, picture, task
 from tools.children import wait_until
 from worker.loop import LANES, Worker, is_drained
 
@@ -48,6 +51,23 @@ def test_pictures_and_films_run_by_themselves(start, key):
     start()
     assert ended(picture(key, "a fox"), film(key, "a fox runs"), picture(key, "a hen", n=2)) == ["succeeded"] * 3
     assert steps.breaches() == []
+
+
+def test_a_disabled_credential_comes_back_by_itself(start, image_channel):
+    credential = image_channel.credentials.get()
+    health.refused(image_channel.pk, credential.pk, UpstreamError(ErrorKind.AUTH, "No."))
+    sql.run(f"UPDATE catalog_credential SET probe_at = {sql.now()}")
+    start("janitor")
+    wait_until(lambda: image_channel.credentials.get().disabled_at is None, what="the probe")
+
+
+def test_files_past_their_retention_go_by_themselves(start, key):
+    start("tasks")
+    task_id = picture(key, "a fox")
+    assert ended(task_id) == ["succeeded"]
+    Asset.objects.update(created_at="2020-01-01T00:00:00Z")
+    start("janitor")
+    wait_until(lambda: all(asset.deleted_at for asset in assets(task_id)), what="the janitor")
 
 
 def median_pick_up(key):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from catalog.models import Channel, ChannelModel, Credential
+from catalog.models import Channel, ChannelModel, Credential, Plan, PlanChoice
 from common import sql
 from tasks.models import Task
 from tests.rows import make_channel, make_key, make_route
@@ -62,6 +62,16 @@ def test_every_route_is_told_with_its_reasons_and_what_it_would_buy(explain, sec
     ]
     assert [reason["field"] for reason in answer["routes"][1]["reasons"]] == ["params.n"]
     assert {"adapter", "upstream_model", "priority", "weight"} <= answer["routes"][0].keys()
+
+
+def test_the_plan_that_the_key_chose_is_told_with_its_routes_and_prices(explain, image_model, second_route, key):
+    gold = Plan.objects.create(name="gold", price_multiplier="1.5")
+    make_route(gold, image_model, second_route, upstream_model="gpt-image-mini")
+    PlanChoice.objects.create(key=key.record, model=image_model, plan=gold)
+    answer, _ = explain(image())
+    assert (answer["plan"], answer["plan_selected"]) == ("gold", True)
+    assert [row["channel"] for row in answer["routes"]] == ["atelier"]
+    assert answer["price"]["estimated_cost"] == 0.06
 
 
 def test_the_price_and_the_upstream_request_are_told(explain, image_model):

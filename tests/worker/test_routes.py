@@ -9,7 +9,7 @@ from adapters.base import ErrorKind, UpstreamError
 from catalog import health
 from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
-from tests.rows import make_channel, make_model, make_route
+from tests.rows import make_channel, make_model, make_route, make_task
 from tests.tasks import steps
 from tests.worker.driving import call, film, hurry, outage, picture, task
 from tools.children import free_port
@@ -56,6 +56,19 @@ def test_what_was_surely_not_bought_goes_to_the_next_route(shift, key, spare, sa
     assert channels_of(task_id) == ["studio", "spare"]
     assert states_of(task_id) == ["refused", "done"]
     assert task(task_id).requeues == 0
+
+
+def test_a_channel_that_is_full_is_not_failed_over_to(shift, key, other_key, spare, sandbox):
+    spare.channel.max_running = 1
+    spare.channel.save()
+    other = make_task(other_key, "running", channel=spare.channel)
+    outage(sandbox, path="/openai/", status=404, times=1)
+    task_id = picture(key, "a fox")
+    assert (shift.execute(), shift.execute()) == (1, 0)
+    assert task(task_id).status == "queued"
+    other.delete()
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "spare"]
 
 
 def test_a_refused_connection_goes_to_the_next_route(shift, key, spare):

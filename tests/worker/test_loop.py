@@ -12,7 +12,7 @@ from adapters.base import ErrorKind, UpstreamError
 from callbacks import claims
 from catalog import health
 from common import sql
-from tasks import cancellation, leases
+from tasks import cancellation, leases, queue
 from tasks.models import Asset, Task, TaskEvent
 from tasks.models import Worker as WorkerRow
 from tests.tasks import steps
@@ -51,6 +51,17 @@ def test_pictures_and_films_run_by_themselves(start, key):
     start()
     assert ended(picture(key, "a fox"), film(key, "a fox runs"), picture(key, "a hen", n=2)) == ["succeeded"] * 3
     assert steps.breaches() == []
+
+
+def test_a_claim_that_was_committed_unseen_is_found_by_its_own_worker(start, key, monkeypatch):
+    monkeypatch.setattr("worker.loop.STRAY_SECONDS", 0.5)
+    with monkeypatch.context() as patch:
+        patch.setattr("worker.loop.queue.has_waiting", lambda: False)
+        worker, _ = start()
+        task_id = picture(key, "a fox")
+        assert len(queue.claim(worker.id, seats=1).tasks) == 1
+    assert ended(task_id) == ["succeeded"]
+    assert task(task_id).attempt == 2
 
 
 def test_a_disabled_credential_comes_back_by_itself(start, image_channel):

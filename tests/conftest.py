@@ -29,6 +29,8 @@ hypothesis.settings.register_profile("darkroom", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "darkroom")
 
+# On a machine that is busy with others bounds on time can be missed. Not for all tests: the plugin takes its time.
+RUNS_AGAIN = pytest.mark.flaky(reruns=2)
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "databases"}
 
 
@@ -38,12 +40,19 @@ def is_transactional(item: pytest.Item) -> bool:
     return bool(fixtures or (marker and marker.kwargs.get("transaction")))
 
 
+def has_others(item: pytest.Item) -> bool:
+    """Whether other threads or processes take part, at their own pace."""
+    return is_transactional(item) or bool({"databases", "sandbox"} & set(getattr(item, "fixturenames", ())))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what touches the database, so that it can run again on the other one."""
+    """Mark what touches the database, so that it can run again on the other one, and what runs again when it fails."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if item.get_closest_marker("django_db") or fixtures & DATABASE_FIXTURES:
             item.add_marker(pytest.mark.database)
+        if "CI" in os.environ and has_others(item):
+            item.add_marker(RUNS_AGAIN)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from common.outbound import Failed, Reply
-from common.outbound_wire import CHUNK_BYTES
+from common.outbound_wire import CHUNK_BYTES, capped
 
 CODINGS = ("gzip", "x-gzip", "deflate")
 ANY_HEADER = 32 + zlib.MAX_WBITS  # zlib tells gzip and zlib apart
@@ -15,7 +15,7 @@ def plain(reply: Reply, max_bytes: int) -> Reply:
     """The reply with its body as it was before it was compressed, still capped. Its chunks raise Failed."""
     if reply.headers.get("Content-Encoding", "").strip().lower() not in CODINGS:
         return reply
-    return replace(reply, chunks=_capped(_inflated(reply.chunks), max_bytes))
+    return replace(reply, chunks=capped(_inflated(reply.chunks), max_bytes))
 
 
 def _inflated(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -31,12 +31,3 @@ def _inflated(chunks: Iterable[bytes]) -> Iterator[bytes]:
         raise Failed("the answer is badly compressed", reason="network", was_sent=True) from error
     if not inflater.eof:
         raise Failed("the answer breaks off", reason="network", was_sent=True)
-
-
-def _capped(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
-    read = 0
-    for chunk in chunks:
-        read += len(chunk)
-        if read > max_bytes:
-            raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
-        yield chunk

@@ -83,17 +83,22 @@ def _send(message: Message, session: requests.Session, dialer: Dialer) -> reques
 
 
 def _chunks(response: requests.Response, dialer: Dialer, max_bytes: int) -> Iterator[bytes]:
-    read = 0
     try:
-        for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
-            read += len(chunk)
-            if read > max_bytes:
-                raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
-            yield chunk
+        yield from capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes)
     except (OSError, ValueError, HTTPError, HTTPException) as error:
         raise _failure(error, dialer) from error
     if dialer.deadline.is_over:  # a body without a length ends silently when its socket is shut
         raise Failed("the answer took too long", reason="time", was_sent=True)
+
+
+def capped(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
+    """The chunks of a body, as long as it is not larger. Raises Failed."""
+    read = 0
+    for chunk in chunks:
+        read += len(chunk)
+        if read > max_bytes:
+            raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
+        yield chunk
 
 
 def _failure(error: Exception, dialer: Dialer) -> Failed:

@@ -95,14 +95,14 @@ def _seat(group: Waiting, running: Running, shuffle: Shuffle) -> Seat | None:
         return None
     passed: list[tuple[int, str]] = []
     for route in shuffle(group.routes):
-        obstacle = _obstacle(route["channel"], running)
-        if not obstacle:
+        reason = obstacle(route["channel"], running)
+        if not reason:
             return Seat(group=group, route_id=route["route"], channel_id=route["channel"], passed=tuple(passed))
-        passed.append((route["route"], obstacle))
+        passed.append((route["route"], reason))
     return None
 
 
-def _obstacle(channel: int, running: Running) -> str:
+def obstacle(channel: int, running: Running) -> str:
     """Why nothing may start on this channel now; empty if it may."""
     if channel in running.disabled:
         return "disabled"

@@ -18,7 +18,7 @@ from catalog import health, snapshot
 from catalog.snapshot import Catalog
 from common import sql
 from tasks import events, route_sets
-from tasks.dealing import Running, Seat, Waiting, deal, is_unavailable
+from tasks.dealing import Running, Seat, Waiting, deal, is_unavailable, obstacle
 from tasks.lifecycle import lock_tasks
 
 CLAIM_LOCK = 7_203_451_001
@@ -196,17 +196,11 @@ def _running(waiting: Sequence[Waiting], catalog: Catalog) -> tuple[Running, int
     )
 
 
-FULL = """
-SELECT channel_id, count(*) FROM tasks_task WHERE channel_id IN ({channels}) AND status = 'running' GROUP BY channel_id
-"""
-
-
 def blocked_channels() -> frozenset[int]:
     """The channels, by id, on which nothing may start now: disabled, resting or full."""
-    limits = {c.id: c.max_running for c in snapshot.latest().channels() if c.max_running is not None}
-    counts = dict(sql.fetch(FULL.format(channels=sql.places(limits)), list(limits)))
-    disabled, resting = health.unusable()
-    return disabled | resting | {channel for channel, limit in limits.items() if counts.get(channel, 0) >= limit}
+    catalog = snapshot.latest()
+    running, _ = _running([], catalog)
+    return frozenset(channel.id for channel in catalog.channels() if obstacle(channel.id, running))
 
 
 def _pick(dealt: Sequence[Seat]) -> list[tuple[str, Seat]]:

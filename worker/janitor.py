@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterable
 from typing import Literal
 
+from catalog import health
 from common import sql
 from common.errors import StorageUnavailable
 from tasks import lifecycle, retention
@@ -77,7 +78,8 @@ def end_unavailable(groups: Iterable[Group]) -> None:
     """Queued tasks whose open routes all lead to disabled channels: those that another route was only too busy for go
     back to that one, the others fail."""
     for key, routes in groups:
-        _fail_queued([task for task in _of_group(key, routes) if not reopen(task)], verdicts.UNAVAILABLE)
+        disabled = health.disabled_channels()
+        _fail_queued([task for task in _of_group(key, routes) if not reopen(task, disabled)], verdicts.UNAVAILABLE)
 
 
 OF_GROUP = "key_id = %s AND open_routes_id = %s AND status = 'queued'"
@@ -85,9 +87,9 @@ OF_GROUP = "key_id = %s AND open_routes_id = %s AND status = 'queued'"
 
 def _of_group(key: int, routes: int) -> list[Queued]:
     """The oldest queued tasks of a group."""
-    statement = f"SELECT id, attempt, requeues FROM tasks_task WHERE {OF_GROUP} ORDER BY id LIMIT %s"
+    statement = f"SELECT id, attempt, requeues, route_set_id FROM tasks_task WHERE {OF_GROUP} ORDER BY id LIMIT %s"
     rows = sql.fetch(statement, [key, routes, BATCH])
-    return [Queued(id=task_id, attempt=attempt, waits=waits) for task_id, attempt, waits in rows]
+    return [Queued(**dict(zip(("id", "attempt", "waits", "submitted"), row, strict=True))) for row in rows]
 
 
 def _fail_queued(tasks: Iterable[Queued], failure: Failure) -> None:

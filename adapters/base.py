@@ -188,6 +188,13 @@ class ErrorKind(StrEnum):
     PROVIDER_FAILED = "provider_failed"  # the accepted job ended as failed at the provider
 
 
+def text(value: Any) -> str:
+    """A provider's text or number in a form that every database column takes."""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        return ""
+    return str(value).replace("\0", "").encode("utf-8", "replace").decode()
+
+
 class UpstreamError(Exception):
     """A provider's refusal or fault. `message` is raw provider text, for the operator only; no credentials in it."""
 
@@ -202,6 +209,7 @@ class UpstreamError(Exception):
         request_id: str = "",
         model_specific: bool = False,
     ) -> None:
+        message, code, request_id = text(message), text(code), text(request_id)
         super().__init__(f"{kind}: {code or http_status or ''} {message}"[:500])
         self.kind = kind
         self.message = message[:2000]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import ErrorKind, UpstreamError, text
 from common.outbound import Failed
 
 LONGEST_WAIT_SECONDS = 86_400.0
@@ -106,13 +106,6 @@ def spoken_error(document: Any) -> SpokenError:
         return SpokenError(code=text(document.get("code")), message=text(error))
     fields = error if isinstance(error, dict) else document
     return SpokenError(*(text(fields.get(name)) for name in SpokenError._fields))
-
-
-def text(value: Any) -> str:
-    """A provider's text or number in a form that every database column takes."""
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        return ""
-    return str(value).replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def retry_after(value: str) -> float | None:

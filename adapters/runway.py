@@ -23,8 +23,9 @@ from adapters.base import (
     Unsupported,
     UpstreamError,
     UpstreamRequest,
+    text,
 )
-from adapters.faults import SpokenError, Verdict, text
+from adapters.faults import SpokenError, Verdict
 from adapters.http import bearer, call_json, calling, job_error
 from adapters.outputs import is_url
 from adapters.shapes import Asynchronous, id_of

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adapters.base import ErrorKind, UpstreamError
-from adapters.faults import text
 from catalog import health, snapshot
 from common import sql
 from tasks import calls, lifecycle, queue, route_sets
@@ -194,8 +193,8 @@ def described(error: UpstreamError) -> dict[str, Any]:
     """A refusal as the operator sees it."""
     return {
         "kind": error.kind.value,
-        "code": text(error.code),
+        "code": error.code,
         "http_status": error.http_status,
-        "message": text(error.message),
-        "request_id": text(error.request_id),
+        "message": error.message,
+        "request_id": error.request_id,
     }

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
-from adapters.faults import SpokenError, text
+from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError, text
+from adapters.faults import SpokenError
 from adapters.http import Call, call_json, job_error
 from adapters.kling.errors import verdict_of
 from adapters.outputs import is_url

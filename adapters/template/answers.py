@@ -3,8 +3,7 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters import faults
-from adapters.base import Connection, Output
+from adapters.base import Connection, Output, text
 from adapters.outputs import is_own, is_url
 from adapters.shapes import is_id, seconds_of
 from adapters.template import paths as template_paths
@@ -17,7 +16,7 @@ LONGEST_URL = 2000
 
 def handle_of(template: Template, document: Any) -> dict[str, str]:
     """The handle of an accepted job: its id, and the addresses that are told and not built."""
-    handle = {"id": faults.text(template_paths.first(document, template.document["id"]))}
+    handle = {"id": text(template_paths.first(document, template.document["id"]))}
     for name in TOLD:
         url = template.part(name).get("url", "/")
         if not url.startswith("/") and is_url(told := template_paths.first(document, url)) and len(told) <= LONGEST_URL:
@@ -34,7 +33,7 @@ def has_handle(template: Template, document: Any) -> bool:
 
 def word_of(template: Template, document: Any) -> str:
     """The provider's word for the state of a job; empty without one."""
-    return faults.text(template_paths.first(document, template.part("status")["path"]))
+    return text(template_paths.first(document, template.part("status")["path"]))
 
 
 def state_of(template: Template, document: Any) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from adapters import faults
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import ErrorKind, UpstreamError, text
 from adapters.faults import SpokenError, Verdict
 from adapters.template import paths as template_paths
 from adapters.template.form import KINDS, Template
@@ -33,8 +33,8 @@ def _words(template: Template, document: Any) -> tuple[list[str], str]:
     if "code" not in error and "message" not in error:
         usual = faults.spoken_error(document)
         return list(filter(None, (usual.code, usual.type))), usual.message
-    found = map(faults.text, template_paths.values(document, error.get("code", ())))
-    messages = map(faults.text, template_paths.values(document, error.get("message", ())))
+    found = map(text, template_paths.values(document, error.get("code", ())))
+    messages = map(text, template_paths.values(document, error.get("message", ())))
     return list(filter(None, found)), next(filter(None, messages), "")
 
 

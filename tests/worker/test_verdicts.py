@@ -142,7 +142,9 @@ def test_polls_are_tried_again_later_and_later(faults, retry_after, seconds):
 
 
 def test_what_an_adapter_quotes_can_be_stored():
-    quoted = described(UpstreamError(BUSY, "a\0b\ud800", code="\0", request_id="\udfff"))
+    error = UpstreamError(BUSY, "a\0b\ud800", code="\0", request_id="\udfff")
+    assert str(error).endswith("ab?")
+    quoted = described(error)
     assert (quoted["message"], quoted["code"], quoted["request_id"]) == ("ab?", "", "?")
 
 

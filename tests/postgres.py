@@ -97,7 +97,7 @@ class Server:
         self._run("initdb", "-U", "darkroom", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
         settings = " ".join(f"-c {name}={value or chr(39) * 2}" for name, value in SETTINGS.items())
         options = f"-k '{self.scratch}' {settings}"
-        self._run("pg_ctl", "-w", "-t", "60", "-l", str(self.scratch / "log"), "-o", options, "start")
+        self._run("pg_ctl", "-w", "-t", "300", "-l", str(self.scratch / "log"), "-o", options, "start")
 
     def stop(self) -> None:
         self._run("pg_ctl", "-w", "-m", "immediate", "stop")
@@ -147,12 +147,16 @@ def server() -> Iterator[str]:
 
 def main(command: list[str]) -> int:
     """Run the command to its end, whatever signal arrives, and pass on its exit code."""
+    early: list[int] = []
     with server() as url:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: early.append(number))
         child = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": url})
+        signal.signal(signal.SIGINT, lambda *_: None)  # the terminal sends it to the command, too
         signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
-        while True:
-            with contextlib.suppress(KeyboardInterrupt):
-                return child.wait()
+        for number in early:
+            child.send_signal(number)
+        return child.wait()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import requests
 
-from tools.children import free_port
+from tools.children import PATIENCE, free_port
 from tools.stack import Stack
 
 
@@ -19,7 +19,7 @@ class Client(requests.Session):
         if key:
             self.headers["Authorization"] = f"Bearer {key}"
 
-    def request(self, method, url, *arguments, timeout=30, **options):  # type: ignore[no-untyped-def]
+    def request(self, method, url, *arguments, timeout=PATIENCE, **options):  # type: ignore[no-untyped-def]
         return super().request(method, f"{self.base_url}{url}", *arguments, timeout=timeout, **options)
 
 
@@ -41,6 +41,7 @@ class TestStack(Stack):
                 "PUBLIC_BASE_URL": f"http://127.0.0.1:{port}",
                 "ALLOWED_HOSTS": "127.0.0.1,localhost",
                 "OUTBOUND_ALLOW_NETWORKS": "127.0.0.0/8",
+                "GUNICORN_CMD_ARGS": "--timeout 3600",  # else a web process that stands still for 30 s is killed
             },
             folder=folder,
         )

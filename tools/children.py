@@ -16,13 +16,15 @@ from typing import TypeVar
 
 Value = TypeVar("Value")
 LONGEST_LINE = 1_000
+PATIENCE = 300.0
+"""Seconds that we wait for what must come. It promises nothing: only what hangs takes as long."""
 
 
 class ChildFailed(Exception):
     """A child ended or stayed silent where it was needed; the message ends with its last log lines."""
 
 
-def wait_until(condition: Callable[[], Value], *, timeout: float = 60, what: str = "the condition") -> Value:
+def wait_until(condition: Callable[[], Value], *, timeout: float = PATIENCE, what: str = "the condition") -> Value:
     """The first true value of the condition, asked every 20 ms. Raises TimeoutError after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while not (value := condition()):
@@ -71,11 +73,11 @@ class Child:
         """Its last lines; the end of each, where a logged traceback says what went wrong."""
         return "\n".join(line[-LONGEST_LINE:] for line in self.text().splitlines()[-lines:])
 
-    def wait_for_line(self, pattern: str, *, timeout: float = 30) -> re.Match[str]:
+    def wait_for_line(self, pattern: str, *, timeout: float = PATIENCE) -> re.Match[str]:
         """The first match of a regular expression in its output. Raises ChildFailed."""
         return self._await(lambda: re.search(pattern, self.text(), re.MULTILINE), timeout, what=repr(pattern))
 
-    def wait_for_http(self, url: str, *, timeout: float = 30) -> None:
+    def wait_for_http(self, url: str, *, timeout: float = PATIENCE) -> None:
         """Until a GET answers 200. Raises ChildFailed."""
         self._await(lambda: answers(url), timeout, what=f"an answer of {url}")
 
@@ -113,7 +115,7 @@ class Child:
     def unpause(self) -> None:
         self.send(signal.SIGCONT)
 
-    def wait(self, timeout: float = 30) -> int:
+    def wait(self, timeout: float = PATIENCE) -> int:
         """Its exit code. Raises ChildFailed if it does not end in time."""
         try:
             return self.process.wait(timeout)

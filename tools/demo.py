@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from tools import write_env
-from tools.children import ChildFailed, free_port
+from tools.children import PATIENCE, ChildFailed, free_port
 from tools.listening import EventStream, Receiver
 from tools.stack import ROOT, Stack
 
 CATALOG = ROOT / "catalog.example.yaml"
 CREDIT = "5.00"
-PATIENCE = 45  # seconds until both tasks have ended
 ENDED = ("succeeded", "failed", "timeout", "canceled")
 EXTENSIONS = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif", "video/mp4": "mp4"}
 
@@ -49,7 +48,7 @@ class Client:
             headers={"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", **headers},
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.read(), answer.headers
         except urllib.error.HTTPError as error:
             said = error.read(2000).decode(errors="replace")
@@ -139,7 +138,7 @@ def follow(stream: EventStream, tasks: list[dict[str, Any]]) -> None:
     while live:
         event = stream.next(deadline - time.monotonic()) if time.monotonic() < deadline else None
         if event is None:
-            raise DemoFailed(f"after {PATIENCE} s the event stream has not told the end of {sorted(live)[0]}")
+            raise DemoFailed(f"after {PATIENCE:g} s the event stream has not told the end of {sorted(live)[0]}")
         say(f"{event['modality']:5}  {event['id']}  event: {event['status']}")
         if event["status"] in ENDED:
             live.discard(event["id"])
@@ -150,7 +149,7 @@ def called_back(receiver: Receiver, tasks: list[dict[str, Any]]) -> None:
     for _ in tasks:
         callback = receiver.next(PATIENCE)
         if callback is None:
-            raise DemoFailed(f"after {PATIENCE} s a callback with a genuine signature has not come")
+            raise DemoFailed(f"after {PATIENCE:g} s a callback with a genuine signature has not come")
         modality = callback["data"]["task"]["modality"]
         say(f"{modality:5}  callback {callback['id']}: {callback['type']}, signature verified")
 

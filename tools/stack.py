@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.children import Child, ChildFailed
+from tools.children import PATIENCE, Child, ChildFailed
 
 ROOT = Path(__file__).resolve().parent.parent
 MANAGE = (sys.executable, str(ROOT / "manage.py"))
@@ -37,7 +37,7 @@ class Stack:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
         )
         if check and answer.returncode:

@@ -1,0 +1,37 @@
+"""Deadlines that pass when a test says so: however slow the machine is, it is known how far the call had come."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from common.deadline import Deadline
+from tools.children import PATIENCE, wait_until
+
+
+def running() -> list[Deadline]:
+    """Those of this process that run now."""
+    timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+    owners = [getattr(timer.function, "__self__", None) for timer in timers]
+    return [owner for owner in owners if isinstance(owner, Deadline)]
+
+
+def end() -> None:
+    """End them as if their time had passed."""
+    for deadline in running():
+        deadline._ends_at = 0.0
+        deadline._shut_all()
+
+
+@contextmanager
+def ended_once(condition: Callable[[], object]) -> Iterator[None]:
+    """Meanwhile, those that run when the condition first holds are ended."""
+
+    def watch() -> None:
+        wait_until(condition)
+        end()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    yield
+    thread.join(PATIENCE)
+    assert not thread.is_alive()

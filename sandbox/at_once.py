@@ -40,7 +40,7 @@ class AtOnce:
         if word := turns.take(script, SUBMIT, order.prompt, REFUSALS):
             return self._error_for(word)
         self._state.audit.buy("image", order.prompt, request.headers.get("x-client-request-id"))
-        await asyncio.sleep(script.seconds("slow", "late"))
+        await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
         is_partial = turns.take(script, SUBMIT, order.prompt, ("partial",)) is not None
         count = max(1, order.count - is_partial)

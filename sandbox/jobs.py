@@ -1,5 +1,6 @@
 """Jobs of the asynchronous protocols: their life follows the clock, so that thousands of open ones cost nothing."""
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -48,6 +49,7 @@ class Job:
     ends_at: float
     expires_at: float
     canceled_at: float | None = None
+    held_until: asyncio.Event | None = None
     files: list[str] = field(default_factory=list)
 
     def status(self, now: float | None = None) -> str:
@@ -55,11 +57,16 @@ class Job:
         now = time.time() if now is None else now
         if self.canceled_at is not None:
             return "cancelled"
-        if now < self.expires_at and now < self.ends_at:
+        if now < self.expires_at and (now < self.ends_at or self.is_held):
             return "queued" if now < self.starts_at else "running"
         if self.expires_at < self.ends_at:
             return "expired"
         return "failed" if self.fate in ("fail", "moderated-output") else "succeeded"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it does not end for now, whatever the time."""
+        return self.held_until is not None and not self.held_until.is_set()
 
     def progress(self) -> float:
         """0 to 1, by the clock."""
@@ -107,6 +114,7 @@ class Jobs:
             starts_at=starts_at,
             ends_at=ends_at,
             expires_at=now + sale.lifetime,
+            held_until=self._state.released if script.has("held") else None,
         )
         self._jobs[job.id] = job
         for index, media in enumerate(job.media):

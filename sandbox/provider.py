@@ -42,10 +42,12 @@ class Provider:
 
     def __init__(self, *, video_seconds: float = 1.0) -> None:
         self._video_seconds = video_seconds
+        self._state = State()
         self.reset()
 
     def reset(self) -> None:
-        """Forget every job, file, count and planned outage."""
+        """Forget every job, file, count and planned outage; what is held is let go."""
+        self.release()
         self._state = State()
         self._protocols: list[Protocol] = [
             OpenAIImages(self._state),
@@ -70,6 +72,7 @@ class Provider:
             ("GET", "/healthz", self._health),
             ("GET", "/audit", self._show_audit),
             ("POST", "/reset", self._forget),
+            ("POST", "/release", self._let_go),
             ("POST", "/faults", self._plan_outage),
         ]
 
@@ -77,12 +80,19 @@ class Provider:
         """What was bought since the start or the last reset, and how many jobs are open now."""
         return self._state.audit.snapshot() | {"open": sum(protocol.open_jobs() for protocol in self._protocols)}
 
+    def release(self) -> None:
+        """Let go what is held, and hold nothing until the next reset."""
+        self._state.released.set()
+
     async def answer(self, request: Request) -> Response:
         """The response to any request; it carries a request id of its own."""
+        released = self._state.released
         try:
             response = self._outage(request) or await self._route(request)
         except Refusal as refusal:
             response = refusal.response
+        if response.is_held:
+            await released.wait()
         return replace(response, headers={**response.headers, "x-request-id": f"req_{secrets.token_hex(12)}"})
 
     async def _route(self, request: Request) -> Response:
@@ -119,6 +129,10 @@ class Provider:
 
     async def _forget(self, request: Request) -> Response:
         self.reset()
+        return json_response({})
+
+    async def _let_go(self, request: Request) -> Response:
+        self.release()
         return json_response({})
 
     async def _plan_outage(self, request: Request) -> Response:

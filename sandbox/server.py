@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 BACKLOG = 4_096
-HANDOVER_SECONDS = 10.0
+HANDOVER_SECONDS = 300.0
 
 
 class Server:
@@ -119,6 +119,10 @@ class Sandbox:
     def reset(self) -> None:
         """As `POST /reset`."""
         self._on_loop(self._provider.reset)
+
+    def release(self) -> None:
+        """As `POST /release`."""
+        self._on_loop(self._provider.release)
 
     def __enter__(self) -> Self:
         self._thread.start()

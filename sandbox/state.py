@@ -1,5 +1,6 @@
 """What the sandbox remembers: paid jobs, the turns of steering words, the files it serves, planned outages."""
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,3 +81,11 @@ class State:
     turns: Turns = field(default_factory=Turns)
     files: dict[str, File] = field(default_factory=dict)
     outages: list[Outage] = field(default_factory=list)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by `POST /release`: nothing is held any more."""
+
+    async def work(self, script: Script) -> None:
+        """Take the time that the prompt asks for, and wait while it is held."""
+        await asyncio.sleep(script.seconds("slow", "late"))
+        if script.has("held"):
+            await self.released.wait()

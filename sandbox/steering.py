@@ -16,8 +16,10 @@ Results:
     [slow=SECONDS]      the answer (images) or the job (videos) takes that long; 10 without a number
     [late=SECONDS]      the same, 60 without a number: longer than deadlines in tests
     [queued=SECONDS]    videos: the job stays queued that long (60 without a number), can be cancelled, and runs then
+    [held]              the answer (images) or the end of the job (videos) waits for `POST /release`
 Faults of later calls, `[poll:…]` and `[download:…]` (`=N`: only the first N times for this job or file):
     [poll:reset] [poll:hang] [poll:garbage] [poll:rate-limited] [poll:fail] (500) [poll:status=CODE] [poll:slow=SECONDS]
+    [poll:held] (until `POST /release`)
     [download:reset] … likewise; reset and hang strike in the middle of the file, slow drips it, garbage keeps its type.
     A list of jobs is one answer: it is struck if one of its jobs is.
 Of several words for the same moment the first with turns left is taken: `[poll:reset=1][poll:garbage=1]` is a sequence.
@@ -35,7 +37,7 @@ SUBMIT, POLL, DOWNLOAD = "submit", "poll", "download"
 PATTERN = re.compile(r"\[(?:(submit|poll|download):)?([a-z-]+)(?:=(\d{1,6}(?:\.\d{1,3})?))?\]")
 DEFAULT_SECONDS = {"slow": 10.0, "late": 60.0, "queued": 60.0}
 LOSSES = ("garbage", "hang", "reset")
-CALL_FAULTS = (*LOSSES, "rate-limited", "fail", "status", "slow")
+CALL_FAULTS = (*LOSSES, "rate-limited", "fail", "status", "slow", "held")
 GARBAGE = b"<html><body>The gateway had a bad day.</body></html>"
 
 
@@ -113,5 +115,7 @@ def struck(response: Response, word: Word | None, error: Callable[[Word], Respon
             return replace(response, cut=Cut(word.name), share=share)
         case Word(name="slow"):
             return replace(response, drip_seconds=seconds_of(word))
+        case Word(name="held"):
+            return replace(response, is_held=True)
         case _:
             return error(word)

@@ -47,7 +47,8 @@ class Cut(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """An answer. With a cut, only the head and the first `share` of the body are sent before it, and nothing if 0."""
+    """An answer. With a cut, only the head and the first `share` of the body are sent before it, and nothing if 0.
+    One that `is_held` is sent once the provider is told to release it."""
 
     status: int = 200
     body: bytes = b""
@@ -56,6 +57,7 @@ class Response:
     cut: Cut | None = None
     share: float = 0.0
     drip_seconds: float = 0.0
+    is_held: bool = False
 
 
 Endpoint = tuple[str, str, Callable[..., Awaitable[Response]]]

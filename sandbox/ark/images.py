@@ -44,7 +44,7 @@ class ArkImages:
             return error_for(word)
         self._state.audit.buy("image", order.prompt, request.headers.get("x-client-request-id"))
         index, is_empty = self._fan_out.take(order.prompt, script)
-        await asyncio.sleep(script.seconds("slow", "late"))
+        await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
         item = FAILED if is_empty else await self._item(order, index, script, request.origin)
         return steering.struck(json_response(answer(order, item)), loss, error_for)

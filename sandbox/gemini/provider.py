@@ -48,7 +48,7 @@ class Gemini:
             return error_for(word)
         self._state.audit.buy("image", order.prompt, request.headers.get("x-client-request-id"))
         index, is_empty = self._fan_out.take(order.prompt, script)
-        await asyncio.sleep(script.seconds("slow", "late"))
+        await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
         candidate = {"finishReason": "NO_IMAGE"} if is_empty else await made(order, index)
         return steering.struck(json_response(answer(model, order, candidate)), loss, error_for)

@@ -50,7 +50,7 @@ class OpenAIImages:
             return error_for(word)
         reference = request.headers.get("x-client-request-id")
         self._state.audit.buy("image", order.prompt, reference)
-        await asyncio.sleep(script.seconds("slow", "late"))
+        await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
         count = order.count
         if turns.take(script, SUBMIT, order.prompt, ("partial",)):

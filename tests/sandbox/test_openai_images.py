@@ -8,7 +8,7 @@ import pytest
 import requests
 from PIL import Image
 
-from tests.sandbox.conftest import first_picture
+from tests.sandbox.conftest import IMAGES, first_picture
 
 
 @pytest.fixture
@@ -40,14 +40,13 @@ def test_the_default_is_one_square_png(client):
     assert (body["size"], body["output_format"]) == ("1024x1024", "png")
 
 
-@pytest.mark.parametrize("size", ["1024x1024", "2720x1536", "3840x2160", "2880x2880", "1536x2720", "auto", "3824x1632"])
-def test_the_sizes_of_the_current_models_are_taken(client, size):
-    assert client.image("a fox", size=size).status_code == 200
+def test_the_smallest_and_the_largest_sizes_are_taken(client):
+    for size in ("1024x1024", "2880x2880", "3840x2160", "auto"):
+        assert client.image("a fox", size=size).status_code == 200, size
 
 
-@pytest.mark.parametrize(
-    ("fields", "param"),
-    [
+def test_a_bad_field_is_refused_by_name_and_buys_nothing(client, sandbox):
+    for fields, param in (
         ({"size": "512x512"}, "size"),
         ({"size": "1000x1000"}, "size"),
         ({"size": "4096x2048"}, "size"),
@@ -65,48 +64,34 @@ def test_the_sizes_of_the_current_models_are_taken(client, size):
         ({"prompt": ""}, "prompt"),
         ({"prompt": "x" * 32_001}, "prompt"),
         ({"stream": True}, "stream"),
-    ],
-)
-def test_a_bad_field_is_refused_by_name_and_buys_nothing(client, sandbox, fields, param):
-    response = client.image("a fox", **fields)
-    assert response.status_code == 400
-    assert error_of(response)["param"] == param
+    ):
+        response = client.image("a fox", **fields)
+        assert (response.status_code, error_of(response)["param"]) == (400, param), fields
     assert sandbox.audit()["jobs"] == 0
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"\xff"])
-def test_a_body_that_is_no_json_object_is_refused(client, body):
-    response = client.call("POST", "/openai/v1/images/generations", data=body)
-    assert response.status_code == 400
-    assert error_of(response)["type"] == "invalid_request_error"
+def test_a_body_that_is_no_json_object_is_refused(client):
+    for body in (b"", b"{", b"[]", b'"x"', b"\xff"):
+        response = client.call("POST", IMAGES, data=body)
+        assert (response.status_code, error_of(response)["type"]) == (400, "invalid_request_error"), body
 
 
-def test_an_unknown_model_is_not_found(client):
-    response = client.image("a fox", model="no-such-model")
-    assert (response.status_code, error_of(response)["code"]) == (404, "model_not_found")
-
-
-def test_a_call_without_key_is_unauthorized(client):
-    response = requests.post(client.sandbox.url + "/openai/v1/images/generations", json={}, timeout=10)
-    assert response.status_code == 401
-    assert error_of(response)["type"] == "invalid_request_error"
-
-
-def test_a_wrong_key_is_unauthorized_and_a_broke_one_out_of_quota(client):
-    wrong, broke = (replace(client, key=key).image("a fox") for key in ("wrong", "broke"))
+def test_keys_and_models_are_refused_in_the_protocols_words(client):
+    nobody, wrong, broke = (replace(client, key=key).image("a fox") for key in ("", "wrong", "broke"))
+    unknown = client.image("a fox", model="no-such-model")
+    assert (nobody.status_code, error_of(nobody)["type"]) == (401, "invalid_request_error")
     assert (wrong.status_code, error_of(wrong)["code"]) == (401, "invalid_api_key")
     assert (broke.status_code, error_of(broke)["code"]) == (429, "insufficient_quota")
+    assert (unknown.status_code, error_of(unknown)["code"]) == (404, "model_not_found")
 
 
-@pytest.mark.parametrize(("field", "count"), [("image", 1), ("image[]", 1), ("image[]", 16)])
-def test_an_edit_takes_reference_images(client, sandbox, png, field, count):
+def test_an_edit_takes_reference_images(client, sandbox, png):
     sandbox.reset()
-    files = [(field, ("reference.png", png, "image/png"))] * count
-    response = client.edit(files, n="2", size="1248x832")
-    assert response.status_code == 200
-    assert len(response.json()["data"]) == 2
-    assert Image.open(io.BytesIO(first_picture(response))).size == (1248, 832)
-    assert sandbox.audit()["by_prompt"] == {"a fox": 1}
+    for field, count in (("image", 1), ("image[]", 16)):
+        response = client.edit([(field, ("reference.png", png, "image/png"))] * count, n="2", size="1248x832")
+        assert (response.status_code, len(response.json()["data"])) == (200, 2), field
+        assert Image.open(io.BytesIO(first_picture(response))).size == (1248, 832)
+    assert sandbox.audit()["by_prompt"] == {"a fox": 2}
 
 
 def test_an_edit_takes_a_mask(client, png):
@@ -123,26 +108,15 @@ def test_an_edit_sent_in_chunks_is_read(client, png):
     assert client.call("POST", "/openai/v1/images/edits", data=pieces, headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("files", "param"),
-    [
+def test_an_edit_without_usable_images_or_with_too_many_is_refused(client, png):
+    for files, param in (
         ([("image", ("a.png", b"no picture", "image/png"))], "image"),
         ([("image[]", ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml"))], "image[]"),
-    ],
-)
-def test_an_edit_without_usable_images_is_refused(client, files, param):
-    response = client.edit(files)
-    assert response.status_code == 400
-    assert error_of(response)["param"] == param
-
-
-def test_an_edit_without_any_image_is_refused(client, png):
-    response = client.edit([("mask", ("mask.png", png, "image/png"))])
-    assert (response.status_code, error_of(response)["param"]) == (400, "image")
-
-
-def test_an_edit_with_too_many_images_is_refused(client, png):
-    assert client.edit([("image[]", ("a.png", png, "image/png"))] * 17).status_code == 400
+        ([("mask", ("mask.png", png, "image/png"))], "image"),
+        ([("image[]", ("a.png", png, "image/png"))] * 17, "image"),
+    ):
+        response = client.edit(files)
+        assert (response.status_code, error_of(response)["param"]) == (400, param), files[0][1][0]
 
 
 def test_an_edit_that_is_no_form_is_refused(client):

@@ -1,28 +1,27 @@
 """The sandbox's own controls, and what its socket takes."""
 
-import json
+import os
 import signal
 import socket
 import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 from sandbox.server import Sandbox
-from tests.sandbox.conftest import DEADLINE
+from tests.sandbox.conftest import IMAGES, Client
+from tools.children import PATIENCE, Child, wait_until
+from tools.stack import MANAGE
 
-COMMAND = [sys.executable, str(Path(__file__).parents[2] / "manage.py"), "run_sandbox"]
+COMMAND = [*MANAGE, "run_sandbox"]
 
 
 def talk(sandbox, sent):
     """What the sandbox says to these bytes until it closes."""
-    with socket.create_connection(("127.0.0.1", urlsplit(sandbox.url).port), timeout=DEADLINE) as connection:
+    with socket.create_connection(("127.0.0.1", urlsplit(sandbox.url).port), timeout=PATIENCE) as connection:
         connection.sendall(sent)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
@@ -30,15 +29,15 @@ def talk(sandbox, sent):
 def test_the_audit_counts_paid_jobs_by_prompt_and_reference(client):
     client.call(
         "POST",
-        "/openai/v1/images/generations",
+        IMAGES,
         json={"model": "m", "prompt": "a fox"},
         headers={"X-Client-Request-Id": "call-1"},
     )
     client.image("a fox")
-    client.video("a bird [queued]")
+    client.video("a bird [held]")
     audit = client.call("GET", "/audit").json()
     assert (audit["jobs"], audit["canceled"], audit["open"]) == (3, 0, 1)
-    assert audit["by_prompt"] == {"a fox": 2, "a bird [queued]": 1}
+    assert audit["by_prompt"] == {"a fox": 2, "a bird [held]": 1}
     assert audit["by_reference"] == {"call-1": 1}
     assert audit["by_kind"] == {"image": 2, "video": 1}
     assert audit["calls"]["submit"] == 3
@@ -55,7 +54,7 @@ def test_a_reset_forgets_everything(client, sandbox):
     assert client.call("POST", "/reset").status_code == 200
     assert sandbox.audit()["jobs"] == 0
     assert client.poll(job["id"]).status_code == 404
-    assert requests.get(job["content"]["video_url"], timeout=10).status_code == 404
+    assert client.get(job["content"]["video_url"]).status_code == 404
     assert client.image("a fox [fail=1]").status_code == 400
 
 
@@ -75,9 +74,9 @@ def test_a_planned_outage_can_cut_the_connection(client):
     assert client.image("a fox").status_code == 200
 
 
-@pytest.mark.parametrize("plan", ["{", "[]", "{}", '{"path": "/", "cut": "off"}', '{"path": "/", "colour": 1}'])
-def test_an_unclear_outage_is_refused(client, plan):
-    assert client.call("POST", "/faults", data=plan).status_code == 400
+def test_an_unclear_outage_is_refused(client):
+    for plan in ("{", "[]", "{}", '{"path": "/", "cut": "off"}', '{"path": "/", "colour": 1}'):
+        assert client.call("POST", "/faults", data=plan).status_code == 400, plan
     assert client.call("GET", "/healthz").status_code == 200
 
 
@@ -88,7 +87,7 @@ def test_unknown_paths_and_methods_are_refused_in_json(client):
 
 
 def test_a_connection_carries_many_requests(sandbox):
-    connection = HTTPConnection("127.0.0.1", urlsplit(sandbox.url).port, timeout=DEADLINE)
+    connection = HTTPConnection("127.0.0.1", urlsplit(sandbox.url).port, timeout=PATIENCE)
     sockets = set()
     for _ in range(3):
         connection.request("GET", "/healthz")
@@ -100,14 +99,13 @@ def test_a_connection_carries_many_requests(sandbox):
 
 def test_a_head_of_a_file_tells_its_length(client):
     url = client.image("a fox [url]").json()["data"][0]["url"]
-    head, body = requests.head(url, timeout=10), requests.get(url, timeout=10)
+    head, body = requests.head(url, timeout=PATIENCE), client.get(url)
     assert head.headers["content-length"] == str(len(body.content))
     assert head.content == b""
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
+def test_a_malformed_request_is_refused_and_the_connection_closed(sandbox):
+    for sent in (
         b"nonsense\r\n\r\n",
         b"GET //[ HTTP/1.1\r\n\r\n",
         b"POST /reset HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
@@ -115,10 +113,8 @@ def test_a_head_of_a_file_tells_its_length(client):
         b"POST /reset HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n",
         b"POST /reset HTTP/1.1\r\ncontent-length: " + b"9" * 5_000 + b"\r\n\r\n",
         b"GET /" + b"x" * 263_000 + b" HTTP/1.1\r\n\r\n",
-    ],
-)
-def test_a_malformed_request_is_refused_and_the_connection_closed(sandbox, sent):
-    assert talk(sandbox, sent)[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 413", b"HTTP/1.1 431")
+    ):
+        assert talk(sandbox, sent)[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 413", b"HTTP/1.1 431"), sent[:60]
 
 
 def test_expect_100_continue_is_answered(sandbox):
@@ -126,25 +122,32 @@ def test_expect_100_continue_is_answered(sandbox):
     assert talk(sandbox, head + b"{}").startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
 
 
-def test_many_slow_calls_run_at_the_same_time(client, sandbox):
-    started = time.monotonic()
+def test_many_calls_run_at_the_same_time(client, sandbox):
     with ThreadPoolExecutor(40) as pool:
-        answers = list(pool.map(lambda number: client.image(f"fox {number} [slow=1]").status_code, range(40)))
-    assert set(answers) == {200}
-    assert time.monotonic() - started < 8
-    assert sandbox.audit()["jobs"] == 40
+        calls = [pool.submit(client.image, f"fox {number} [held]", size="1024x1024") for number in range(40)]
+        wait_until(lambda: sandbox.audit()["jobs"] == 40)
+        assert not any(call.done() for call in calls)
+        sandbox.release()
+        assert {call.result(PATIENCE).status_code for call in calls} == {200}
 
 
-def test_a_sandbox_with_a_hanging_call_closes_at_once(client):
-    with Sandbox() as short, socket.create_connection(("127.0.0.1", urlsplit(short.url).port)) as connection:
-        body = json.dumps({"model": "m", "prompt": "a fox [hang]"}).encode()
-        head = "POST /openai/v1/images/generations HTTP/1.1\r\nauthorization: Bearer k\r\n"
-        connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-        deadline = time.monotonic() + DEADLINE
-        while short.audit()["jobs"] == 0:
-            assert time.monotonic() < deadline
-        started = time.monotonic()
-    assert time.monotonic() - started < 5
+def test_a_sandbox_with_hanging_calls_closes_at_once():
+    """That it closes at all shows it: the calls hang for ever."""
+    bodies = [{"model": "m", "prompt": word} for word in ("[hang]", "[held]", "[late=99999]")]
+    with ThreadPoolExecutor() as pool:
+        with Sandbox() as short:
+            calls = [pool.submit(gone, Client(short), body) for body in bodies]
+            wait_until(lambda: short.audit()["jobs"] == len(bodies))
+        assert [call.result(PATIENCE) for call in calls] == [True] * len(bodies)
+
+
+def gone(client, body):
+    """Whether the connection ends without an answer."""
+    with client.sent("POST", IMAGES, body) as connection:
+        try:
+            return connection.recv(1) == b""
+        except ConnectionResetError:
+            return True
 
 
 def test_a_taken_port_is_an_error(sandbox):
@@ -152,30 +155,24 @@ def test_a_taken_port_is_an_error(sandbox):
         pass
 
 
-@pytest.fixture
-def command():
-    process = subprocess.Popen(
-        [*COMMAND, "--port", "0", "--video-seconds", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_command_says_where_it_listens_and_leaves_quietly_on_a_signal(command, number):
-    line = command.stdout.readline().strip()
-    assert line.startswith("sandbox listening on http://127.0.0.1:")
-    assert requests.get(line.split()[-1] + "/healthz", timeout=10).json() == {"status": "ok"}
-    command.send_signal(number)
-    assert command.wait(DEADLINE) == 0
+def test_the_command_says_where_it_listens_and_leaves_quietly_on_a_signal(tmp_path):
+    command = [*COMMAND, "--port", "0", "--video-seconds", "0"]
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    children = [Child(number.name, command, environment=os.environ, log=tmp_path / number.name) for number in numbers]
+    try:
+        for child, number in zip(children, numbers, strict=True):
+            url = child.wait_for_line(r"sandbox listening on (http://127\.0\.0\.1:\d+)$")[1]
+            assert requests.get(f"{url}/healthz", timeout=PATIENCE).json() == {"status": "ok"}
+            child.send(number)
+            assert child.wait() == 0
+            assert child.text().count("\n") == 1
+    finally:
+        for child in children:
+            child.stop()
 
 
 def test_the_command_names_a_taken_port(sandbox):
     port = str(urlsplit(sandbox.url).port)
-    ended = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([*COMMAND, "--port", port], capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 1
     assert f"cannot listen on 127.0.0.1:{port}" in ended.stderr

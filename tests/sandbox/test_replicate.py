@@ -1,129 +1,68 @@
-"""Replicate over a socket: the template adapter against the sandbox, and how strict the sandbox is."""
+"""Replicate's predictions: the template adapter's jobs, versions, and how strict the sandbox is."""
 
-import io
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
-import av
 import pytest
-import requests
-from PIL import Image
 
-from adapters.base import Connection, Done, ErrorKind, UpstreamError
-from sandbox.server import Sandbox
-from tests.adapters.making import image_request
-from tests.adapters.templates import adapter, target_of
-from tests.sandbox.queues import ended, files_of, reach, refusal, submitted
+from adapters.base import Done, ErrorKind
+from tests.adapters.templates import SIZES
+from tests.sandbox.driving import check_keys, fault_of
 
 FLUX = "black-forest-labs/flux-3"
 WAN = "wan-ai/wan-video"
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(video_seconds=0.05) as running:
-        yield running
+@pytest.fixture
+def images(caller):
+    options = {"template": "replicate_image", "poll_seconds": 0.2}
+    return caller("http_template", "/replicate/v1", "image", FLUX, options=options, capabilities={"size_table": SIZES})
 
 
 @pytest.fixture
-def images(sandbox: Sandbox) -> Connection:
-    return reach(sandbox, "/replicate/v1", "replicate_image")
+def films(caller):
+    options = {"template": "replicate_video", "poll_seconds": 0.2}
+    return caller("http_template", "/replicate/v1", "video", WAN, options=options)
 
 
-@pytest.fixture
-def films(sandbox: Sandbox) -> Connection:
-    return reach(sandbox, "/replicate/v1", "replicate_video")
+def test_pictures_and_films_from_order_to_file(images, films):
+    assert [size for _, size in images.pictures(n=2, aspect_ratio="16:9")] == [(1344, 768)] * 2
+    assert films.film(films.result(duration=2)).seconds == 2
 
 
-def test_pictures_from_order_to_file(images: Connection) -> None:
-    files = files_of(images, ended(images, submitted(images, FLUX, prompt="a fox", n=2, aspect_ratio="16:9")))
-    assert [Image.open(io.BytesIO(file)).size for file in files] == [(1344, 768)] * 2
-
-
-def test_a_film_from_order_to_file(films: Connection) -> None:
-    done = ended(films, submitted(films, WAN, prompt="a film", duration=2))
-    with av.open(io.BytesIO(files_of(films, done)[0])) as container:
-        assert float(container.duration) / av.time_base == 2.0
-
-
-def test_a_version_is_run_by_a_template_that_extends_one(sandbox: Sandbox) -> None:
+def test_a_version_is_run_by_a_template_that_extends_one(images):
     template = {"extends": "replicate_image", "submit": {"path": "/predictions", "body": {"version": "{model}"}}}
-    connection = reach(sandbox, "/replicate/v1", template)  # type: ignore[arg-type]
-    upstream = adapter.build(image_request(), target_of(template, model="5c7d5dc6dd8bf75c"))
-    accepted: Any = adapter.submit(upstream, connection)
-    assert isinstance(ended(connection, accepted.handle), Done)
+    one = replace(images, model="5c7d5dc6dd8bf75c", options={"template": template})
+    assert isinstance(one.result(), Done)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "kind"),
-    [
-        ("a [moderated] film", ErrorKind.CONTENT_POLICY),
-        ("a [rate-limited] film", ErrorKind.RATE_LIMITED),
-        ("a [status=500] film", ErrorKind.AMBIGUOUS),
-        ("a [garbage] film", ErrorKind.AMBIGUOUS),
-        ("a [reset] film", ErrorKind.AMBIGUOUS),
-    ],
-)
-def test_a_submit_that_goes_wrong(films: Connection, prompt: str, kind: ErrorKind) -> None:
-    assert refusal(films, WAN, prompt=prompt).kind is kind
+def test_a_job_is_cancelled_until_it_has_ended(films):
+    cancel, running, done = films.speaks.cancel, films.handle(prompt="[held]"), films.handle()
+    assert cancel(running, films.connection) is True
+    assert isinstance(films.ended(done), Done)
+    assert cancel(done, films.connection) is False
 
 
-@pytest.mark.parametrize(
-    ("prompt", "kind"),
-    [
-        ("a [fail] film", ErrorKind.PROVIDER_FAILED),
-        ("a [moderated-output] film", ErrorKind.CONTENT_POLICY),
-        ("a [poll:reset=1] film", ErrorKind.TRANSIENT),
-        ("a [poll:status=404] film", ErrorKind.TRANSIENT),
-    ],
-)
-def test_a_job_that_goes_wrong(films: Connection, prompt: str, kind: ErrorKind) -> None:
-    state = ended(films, submitted(films, WAN, prompt=prompt))
-    assert isinstance(state, UpstreamError)
-    assert state.kind is kind
+def test_an_attached_job_is_found_by_its_id(films):
+    for job_id, is_there in ((films.handle()["id"], True), ("nothing", False)):
+        state = films.ended(films.speaks.attach(job_id, films.target))
+        assert isinstance(state, Done) if is_there else state.kind is ErrorKind.EMPTY_RESULT
 
 
-def test_a_job_is_cancelled_until_it_has_ended(films: Connection) -> None:
-    running = submitted(films, WAN, prompt="now [queued=0][slow=60]")
-    assert adapter.cancel(running, films) is True
-    done = submitted(films, WAN, prompt="a quick one")
-    assert isinstance(ended(films, done), Done)
-    assert adapter.cancel(done, films) is False
+def test_keys_and_models_are_told_apart(films):
+    check_keys(films)
+    unknown = replace(films, model="wan-video/no-such-model")
+    assert fault_of(unknown.submit).kind is ErrorKind.INVALID_REQUEST
 
 
-def test_an_attached_job_and_one_that_is_not_there(films: Connection) -> None:
-    target = target_of("replicate_video", "video", model=WAN)
-    handle = submitted(films, WAN, prompt="attached")
-    assert isinstance(ended(films, adapter.attach(handle["id"], target)), Done)
-    state = ended(films, adapter.attach("nothing", target))
-    assert isinstance(state, UpstreamError)
-    assert state.kind is ErrorKind.EMPTY_RESULT
-
-
-def test_keys_are_told_apart(sandbox: Sandbox, films: Connection) -> None:
-    wrong, broke = (reach(sandbox, "/replicate/v1", "replicate_video", key) for key in ("wrong", "broke"))
-    assert refusal(wrong, WAN).kind is ErrorKind.AUTH
-    assert refusal(broke, WAN).kind is ErrorKind.QUOTA_EXHAUSTED
-    assert refusal(films, "wan-video/no-such-model").kind is ErrorKind.INVALID_REQUEST
-    adapter.probe(films)
-    with pytest.raises(UpstreamError):
-        adapter.probe(wrong)
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
+def test_the_sandbox_is_strict(images):
+    for path, body in (
         (f"models/{FLUX}/predictions", {}),
         (f"models/{FLUX}/predictions", {"inptu": {"prompt": "x"}}),
         (f"models/{FLUX}/predictions", {"input": {"prompt": "x"}, "model": "y"}),
         (f"models/{FLUX}/predictions", {"input": {"prompt": "x", "duration": 5}}),
         (f"models/{WAN}/predictions", {"input": {"prompt": "x", "duration": "5"}}),
         ("predictions", {"input": {"prompt": "x"}}),
-    ],
-)
-def test_the_sandbox_is_strict(sandbox: Sandbox, path: str, body: Any) -> None:
-    bought = sandbox.audit()["jobs"]
-    headers = {"Authorization": "Bearer any"}
-    response = requests.post(f"{sandbox.url}/replicate/v1/{path}", json=body, headers=headers, timeout=5)
-    assert (response.status_code, response.json()["status"]) == (422, 422)
-    assert sandbox.audit()["jobs"] == bought
+    ):
+        answer = images.post(f"/{path}", body)
+        assert (answer.status_code, answer.json()["status"]) == (422, 422), body
+    assert images.bought() == 0

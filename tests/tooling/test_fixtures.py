@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.db import Error, connection, transaction
 
 from accounts.models import Account
@@ -13,8 +12,7 @@ from billing.models import LedgerEntry
 from catalog.models import CatalogVersion, MediaModel
 from common import sql
 from tasks.models import ClaimTurn, ServiceState
-from tests import io_guard
-from tests.conftest import change_guards, guards
+from tests import emptying, io_guard
 from tests.rows import make_account
 
 
@@ -69,13 +67,15 @@ def test_the_ledger_refuses_deletes_in_every_transactional_test(transactional_db
     assert LedgerEntry.objects.count() == 2
 
 
-def test_a_flush_brings_the_fixed_rows_and_the_guards_back(transactional_db):
-    change_guards(guards.remove)
-    call_command("flush", interactive=False, verbosity=0)
+@pytest.mark.parametrize("largest", [0, emptying.LARGE])
+def test_emptying_leaves_what_migrations_wrote_and_nothing_else(transactional_db, monkeypatch, largest):
+    monkeypatch.setattr(emptying, "LARGE", largest)
     make_account("payer")
-    with pytest.raises(Error, match="append-only"):
-        sql.run("DELETE FROM billing_ledgerentry")
-    assert ServiceState.objects.get().pk == 1
+    emptying.empty()
+    with connection.cursor() as cursor:
+        tables = set(connection.introspection.table_names(cursor))
+    filled = {table for table in tables if sql.fetch(f"SELECT 1 FROM {table} LIMIT 1")}
+    assert filled == emptying.KEPT | {model._meta.db_table for model in emptying.FIXED}
 
 
 def test_the_sqlite_database_is_a_file_in_wal_mode(db):

@@ -1,0 +1,56 @@
+"""Empties the database after a transactional test, as Django's flush does, at a tenth of its price.
+
+Flush has every permission and content type written again, and PostgreSQL's TRUNCATE makes all files of a table anew.
+Here what migrations wrote for good stays, and only a table that has grown large is truncated.
+"""
+
+from collections.abc import Iterator
+
+from django.db import connection
+
+from billing import guards
+from catalog.models import CatalogVersion
+from tasks.models import ClaimTurn, ServiceState
+
+KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+FIXED = (CatalogVersion, ServiceState, ClaimTurn)
+"""Tables of one row that a migration makes."""
+LARGE = 256 * 1024  # bytes
+SIZES = (
+    "SELECT relname, pg_relation_size(oid) FROM pg_class "
+    "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND pg_relation_size(oid) > 0"
+)
+
+
+def empty() -> None:
+    """Delete all rows but those that migrations made, in one transaction; the ledger is guarded again afterwards."""
+    with connection.schema_editor() as editor:
+        guards.remove(editor)
+        for statement in statements():
+            editor.execute(statement)
+        for model in FIXED:
+            model.objects.create(id=1)
+        guards.install(editor)
+
+
+def statements() -> Iterator[str]:
+    """What empties the tables in any order: foreign keys are checked at the end of the transaction."""
+    sizes = written()
+    if large := [quoted(table) for table, size in sizes.items() if size > LARGE]:
+        yield f"TRUNCATE {', '.join(large)} CASCADE"
+    yield from (f"DELETE FROM {quoted(table)}" for table, size in sizes.items() if size <= LARGE)
+
+
+def written() -> dict[str, int]:
+    """Bytes of the tables that may have rows; on SQLite all, and no bytes."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(SIZES)
+            sizes = dict(cursor.fetchall())
+        else:
+            sizes = dict.fromkeys(connection.introspection.table_names(cursor), 0)
+    return {table: size for table, size in sizes.items() if table not in KEPT}
+
+
+def quoted(table: str) -> str:
+    return str(connection.ops.quote_name(table))

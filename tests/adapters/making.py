@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from adapters.base import Connection, StoredFile, Target, TaskRequest, UpstreamError
+from tools.children import PATIENCE
 
 API_KEY = "sk-canary-0123456789"
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture" * 100
 
 
 def connection_to(base_url: str, *, files: dict[str, bytes] | None = None, **changes: Any) -> Connection:
-    """A connection with a key, two seconds, and stored files by key."""
+    """A connection with a key, all the time it needs, and stored files by key."""
 
     def open_stored(stored: StoredFile) -> BinaryIO:
         try:
@@ -23,7 +24,8 @@ def connection_to(base_url: str, *, files: dict[str, bytes] | None = None, **cha
     settings: dict[str, Any] = {
         "base_url": base_url,
         "credentials": {"api_key": API_KEY},
-        "total_timeout": 2.0,
+        "total_timeout": PATIENCE,
+        "connect_timeout": PATIENCE,
         "open_stored": open_stored,
         "allow_networks": (ip_network("127.0.0.0/8"),),
     }

@@ -43,8 +43,17 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
+def first_bytes(connection: socket.socket) -> bytes:
+    """What comes first, of whatever protocol it is."""
+    return connection.recv(65536)
+
+
 @contextmanager
-def raw_server(*behaviours: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
+def raw_server(
+    *behaviours: Behaviour,
+    tls: ssl.SSLContext | None = None,
+    read: Callable[[socket.socket], bytes] = read_request,
+) -> Iterator[RawServer]:
     """One behaviour for each connection, the last one for all that follow."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = RawServer(port=listener.getsockname()[1])
@@ -54,7 +63,7 @@ def raw_server(*behaviours: Behaviour, tls: ssl.SSLContext | None = None) -> Ite
         with suppress(OSError), connection:
             plain = tls.wrap_socket(connection, server_side=True) if tls else connection
             with plain:
-                request = read_request(plain)
+                request = read(plain)
                 server.requests.append(request)
                 behave(plain, request)
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from adapters.base import Billed, MediaInput, TaskRequest
 from adapters.registry import ADAPTERS
 from tests.adapters.making import video_request, video_target
@@ -55,20 +53,17 @@ def test_references_of_every_type_carry_their_roles() -> None:
     assert content[3]["audio_url"] == {"url": AUDIO.url}
 
 
-@pytest.mark.parametrize(
-    ("asked", "mode", "sent"),
-    [
+def test_sound_is_sent_in_so_many_words() -> None:
+    for asked, mode, sent in [
         (None, None, False),
         (False, None, False),
         (True, None, True),
         (True, "switch", True),
         (None, "always", True),
         (True, "always", True),
-    ],
-)
-def test_sound_is_sent_in_so_many_words(asked: bool | None, mode: str | None, sent: bool) -> None:
-    target = video_target(**({"audio": mode} if mode else {}))
-    assert adapter.build(video_request(generate_audio=asked), target).body["generate_audio"] is sent
+    ]:
+        target = video_target(**({"audio": mode} if mode else {}))
+        assert adapter.build(video_request(generate_audio=asked), target).body["generate_audio"] is sent, (asked, mode)
 
 
 def test_a_model_without_sound_is_not_asked_about_it() -> None:
@@ -82,23 +77,29 @@ def test_known_options_are_merged() -> None:
     assert {name: body[name] for name in options} == options
 
 
-@pytest.mark.parametrize(
-    "name", ["content", "ratio", "frames", "duration", "resolution", "generate_audio", "callback_url", "model", "size"]
-)
-def test_derived_and_unknown_options_skip_the_route(name: str) -> None:
-    assert fields(video_request(provider_options={name: 1})) == [f"params.provider_options.{name}"]
+def test_derived_and_unknown_options_skip_the_route() -> None:
+    for name in [
+        "content",
+        "ratio",
+        "frames",
+        "duration",
+        "resolution",
+        "generate_audio",
+        "callback_url",
+        "model",
+        "size",
+    ]:
+        assert fields(video_request(provider_options={name: 1})) == [f"params.provider_options.{name}"], name
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("watermark", "yes"), ("seed", 1.5), ("priority", True), ("tools", {}), ("service_tier", "")]
-)
-def test_an_option_of_the_wrong_type_skips_the_route(name: str, value: object) -> None:
-    assert fields(video_request(provider_options={name: value})) == [f"params.provider_options.{name}"]
+def test_an_option_of_the_wrong_type_skips_the_route() -> None:
+    for name, value in [("watermark", "yes"), ("seed", 1.5), ("priority", True), ("tools", {}), ("service_tier", "")]:
+        wanted = [f"params.provider_options.{name}"]
+        assert fields(video_request(provider_options={name: value})) == wanted, (name, value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "capabilities", "wanted"),
-    [
+def test_capabilities_bound_what_is_taken() -> None:
+    for changes, capabilities, wanted in [
         ({"duration": 6}, {"durations": [5, 10]}, ["params.duration"]),
         ({"duration": 3}, {"durations": {"min": 4, "max": 12}}, ["params.duration"]),
         ({"duration": 13}, {"durations": {"max": 12}}, ["params.duration"]),
@@ -122,9 +123,5 @@ def test_an_option_of_the_wrong_type_skips_the_route(name: str, value: object) -
         ({"inputs": (IMAGE, VIDEO)}, {"roles": {"reference_image": 1}}, ["params.inputs[1].role"]),
         ({"inputs": (FIRST,)}, {"roles": {"first_frame": 1}}, []),
         ({"inputs": (IMAGE,) * 16}, {}, []),
-    ],
-)
-def test_capabilities_bound_what_is_taken(
-    changes: dict[str, Any], capabilities: dict[str, Any], wanted: list[str]
-) -> None:
-    assert fields(video_request(**changes), **capabilities) == wanted
+    ]:
+        assert fields(video_request(**changes), **capabilities) == wanted, (changes, capabilities)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import zlib
-from collections.abc import Callable
 
 import pytest
 
@@ -28,15 +27,14 @@ def refused(behaviour: Behaviour) -> UpstreamError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("coding", "compress"), [("gzip", gzip.compress), (" GZIP", gzip.compress), ("deflate", zlib.compress)]
-)
-def test_a_compressed_answer_is_read(coding: str, compress: Callable[[bytes], bytes]) -> None:
-    with raw_server(compressed(compress(TAKEN), coding=coding)) as server:
-        accepted = adapter.submit(UPSTREAM, connection_to(server.url))
-    assert isinstance(accepted, Accepted)
-    assert accepted.handle["id"] == "cgt-1"
-    assert b"Accept-Encoding: identity" in server.requests[0]
+def test_a_compressed_answer_is_read() -> None:
+    bodies = {"gzip": gzip.compress(TAKEN), " GZIP": gzip.compress(TAKEN), "deflate": zlib.compress(TAKEN)}
+    for coding, body in bodies.items():
+        with raw_server(compressed(body, coding=coding)) as server:
+            accepted = adapter.submit(UPSTREAM, connection_to(server.url))
+        assert isinstance(accepted, Accepted), coding
+        assert accepted.handle["id"] == "cgt-1"
+        assert b"Accept-Encoding: identity" in server.requests[0]
 
 
 def test_a_compressed_refusal_is_read() -> None:
@@ -44,9 +42,9 @@ def test_a_compressed_refusal_is_read() -> None:
     assert refused(compressed(body, "403 Forbidden")).kind is ErrorKind.QUOTA_EXHAUSTED
 
 
-@pytest.mark.parametrize("body", [b"no gzip", gzip.compress(TAKEN)[:-9], b""])
-def test_an_answer_that_cannot_be_expanded_leaves_the_outcome_open(body: bytes) -> None:
-    assert refused(compressed(body)).kind is ErrorKind.AMBIGUOUS
+def test_an_answer_that_cannot_be_expanded_leaves_the_outcome_open() -> None:
+    for body in (b"no gzip", gzip.compress(TAKEN)[:-9], b""):
+        assert refused(compressed(body)).kind is ErrorKind.AMBIGUOUS, body
 
 
 def test_what_an_answer_expands_to_is_capped() -> None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.children import PATIENCE
+
 MEGABYTE = 1024 * 1024
 SCRIPT = """
 import base64, http.server, json, resource, sys, threading
@@ -31,7 +33,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
 server = http.server.HTTPServer(("127.0.0.1", 0), Provider)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 adapter = OpenAIImages()
-connection = connection_to(f"http://127.0.0.1:{server.server_port}", total_timeout=60, scratch_dir=Path(sys.argv[1]))
+connection = connection_to(f"http://127.0.0.1:{server.server_port}", scratch_dir=Path(sys.argv[1]))
 peaks, sizes = [], []
 for SIZE in (64 * 1024, 60 * 1024 * 1024):
     done = adapter.submit(adapter.build(image_request(), image_target()), connection)
@@ -43,9 +45,8 @@ print(json.dumps({"sizes": sizes, "growth": peaks[1] - peaks[0]}))
 
 def test_sixty_megabytes_of_base64_take_less_than_sixteen_of_memory(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, cwd=root, timeout=60, check=False
-    )
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=PATIENCE, check=False)
     assert run.returncode == 0, run.stderr
     seen = json.loads(run.stdout)
     assert seen["sizes"] == [48 * 1024, 45 * MEGABYTE]

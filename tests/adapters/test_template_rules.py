@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from adapters.template.form import shipped
 from tests.adapters.templates import AT_ONCE, JOB, adapter, changed, target_of
 
@@ -29,9 +27,9 @@ def test_what_is_shipped() -> None:
     assert shipped() == sorted(SHIPPED)
 
 
-@pytest.mark.parametrize("template", [*SHIPPED, AT_ONCE, JOB])
-def test_a_good_template_passes(template: object) -> None:
-    assert complaints(template) == []
+def test_a_good_template_passes() -> None:
+    for template in [*SHIPPED, AT_ONCE, JOB]:
+        assert complaints(template) == [], template
 
 
 def test_a_shipped_template_can_be_extended() -> None:
@@ -48,20 +46,19 @@ def test_a_channel_model_says_what_its_input_is_called() -> None:
     assert complaints("fal_image", options=["style"], maps={"aspect_ratio": {"1:1": "square"}}) == []
 
 
-@pytest.mark.parametrize("template", [None, 5, [], "fal", "../fal_image", {"extends": "nothing"}, {"extends": {}}])
-def test_what_is_no_template_is_said_so(template: object) -> None:
-    (complaint,) = adapter.validate(replace(target_of("fal_image"), options={"template": template}))
-    assert complaint.startswith("options.template: ")
+def test_what_is_no_template_is_said_so() -> None:
+    for template in [None, 5, [], "fal", "../fal_image", {"extends": "nothing"}, {"extends": {}}]:
+        (complaint,) = adapter.validate(replace(target_of("fal_image"), options={"template": template}))
+        assert complaint.startswith("options.template: "), template
 
 
-@pytest.mark.parametrize("name", ["modalities", "submit", "result", "probe"])
-def test_a_part_that_is_needed_is_missed(name: str) -> None:
-    assert f"options.template.{name}: is needed" in adapter.validate(target_of(changed(AT_ONCE, **{name: None})))
+def test_a_part_that_is_needed_is_missed() -> None:
+    for name in ["modalities", "submit", "result", "probe"]:
+        assert f"options.template.{name}: is needed" in adapter.validate(target_of(changed(AT_ONCE, **{name: None})))
 
 
-@pytest.mark.parametrize(
-    ("parts", "start"),
-    [
+def test_a_bad_part_is_named() -> None:
+    for parts, start in [
         ({"sumbit": {}}, "options.template.sumbit: unknown"),
         ({"modalities": ["3d"]}, "options.template.modalities: must be"),
         ({"modalities": []}, "options.template.modalities: must be"),
@@ -110,16 +107,13 @@ def test_a_part_that_is_needed_is_missed(name: str) -> None:
         ({"maps": {"duration": {"5": 5}}}, "options.template.maps.duration: is no placeholder"),
         ({"input_at": "input"}, "options.template.input_at: must be the path"),
         ({"fan_out": "yes"}, "options.template.fan_out: must be"),
-    ],
-)
-def test_a_bad_part_is_named(parts: dict[str, Any], start: str) -> None:
-    found = adapter.validate(target_of(changed(AT_ONCE, **parts)))
-    assert any(complaint.startswith(start) for complaint in found), found
+    ]:
+        found = adapter.validate(target_of(changed(AT_ONCE, **parts)))
+        assert any(complaint.startswith(start) for complaint in found), found
 
 
-@pytest.mark.parametrize(
-    ("parts", "start"),
-    [
+def test_a_bad_part_of_a_job_is_named() -> None:
+    for parts, start in [
         ({"status": {"url": "/a"}}, "options.template.status.path: is needed with id"),
         ({"status": None}, "options.template.status.url: is needed with id"),
         ({"status": JOB["status"] | {"url": "/{model}/{id}"}}, "options.template.status.url: unknown {model}"),
@@ -131,16 +125,13 @@ def test_a_bad_part_is_named(parts: dict[str, Any], start: str) -> None:
         ({"cancel": {"method": "DELETE"}}, "options.template.cancel.url: is needed"),
         ({"attach": {"status": "status_url"}}, "options.template.attach.status: must be"),
         ({"poll_seconds": 0}, "options.template.poll_seconds: must be"),
-    ],
-)
-def test_a_bad_part_of_a_job_is_named(parts: dict[str, Any], start: str) -> None:
-    found = adapter.validate(target_of(changed(JOB, **parts), "video"))
-    assert any(complaint.startswith(start) for complaint in found), found
+    ]:
+        found = adapter.validate(target_of(changed(JOB, **parts), "video"))
+        assert any(complaint.startswith(start) for complaint in found), found
 
 
-@pytest.mark.parametrize(
-    ("capabilities", "start"),
-    [
+def test_a_bad_capability_is_named() -> None:
+    for capabilities, start in [
         ({"size_table": None}, "capabilities.size_table: is needed"),
         ({"input": "x"}, "capabilities.input: must be"),
         ({"input": {"x": "{nothing}"}}, "options.template.submit.body.x: unknown {nothing}"),
@@ -150,20 +141,18 @@ def test_a_bad_part_of_a_job_is_named(parts: dict[str, Any], start: str) -> None
         ({"options": {"all": "image_size"}}, "options.template.options.all: image_size is filled"),
         ({"durations": [5]}, "capabilities.durations: unknown"),
         ({"max_n": 0}, "capabilities.max_n: must be"),
-    ],
-)
-def test_a_bad_capability_is_named(capabilities: dict[str, Any], start: str) -> None:
-    found = complaints("fal_image", **capabilities)
-    assert any(complaint.startswith(start) for complaint in found), found
+    ]:
+        found = complaints("fal_image", **capabilities)
+        assert any(complaint.startswith(start) for complaint in found), found
 
 
-@pytest.mark.parametrize("value", [None, "x", -1, 0, 1.5, [], {}, [1], [None], {"a": None}, {"min": "x"}, True])
-def test_no_value_at_all_breaks_validation(value: Any) -> None:
-    for base in (AT_ONCE, JOB):
-        for name in [*base, "headers", "options", "maps", "hosts", "file_hosts", "input_at", "pictures", "cancel"]:
-            template = base | {name: value}
-            assert isinstance(adapter.validate(target_of(template, size_table=None)), list)
-            for key in base.get(name, ()) if isinstance(base.get(name), dict) else ():
-                assert isinstance(adapter.validate(target_of(base | {name: base[name] | {key: value}})), list)
-    for name in ("input", "maps", "options", "size_table"):
-        assert isinstance(complaints("fal_image", **{name: value}), list)
+def test_no_value_at_all_breaks_validation() -> None:
+    for value in [None, "x", -1, 0, 1.5, [], {}, [1], [None], {"a": None}, {"min": "x"}, True]:
+        for base in (AT_ONCE, JOB):
+            for name in [*base, "headers", "options", "maps", "hosts", "file_hosts", "input_at", "pictures", "cancel"]:
+                template = base | {name: value}
+                assert isinstance(adapter.validate(target_of(template, size_table=None)), list), value
+                for key in base.get(name, ()) if isinstance(base.get(name), dict) else ():
+                    assert isinstance(adapter.validate(target_of(base | {name: base[name] | {key: value}})), list)
+        for name in ("input", "maps", "options", "size_table"):
+            assert isinstance(complaints("fal_image", **{name: value}), list), value

@@ -1,14 +1,14 @@
 """Rotations at the same time."""
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from accounts import keys
 from accounts.models import KeySecret
 from common.errors import AuthenticationError
 from tasks import gate
+from tests.tasks.steps import at_once
 
 THREADS = 8
 
@@ -22,13 +22,6 @@ def opens(secret):
 
 @pytest.mark.django_db(transaction=True)
 def test_rotations_at_the_same_time_leave_one_open_secret(key):
-    def rotate(_: int) -> str:
-        try:
-            return keys.rotate(key.record, grace_seconds=0)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(THREADS) as threads:
-        made = [key.secret, *threads.map(rotate, range(THREADS))]
+    made = [key.secret, *at_once([partial(keys.rotate, key.record, grace_seconds=0)] * THREADS)]
     assert KeySecret.objects.count() == len(made)
     assert [opens(secret) for secret in made].count(key.id) == 1

@@ -1,6 +1,7 @@
 """The Task API of one key and of another account's."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -12,9 +13,12 @@ from tests.rows import IssuedKey
 
 
 @pytest.fixture(autouse=True)
-def nothing_remembered() -> None:
-    """What a process counts must not outlive a test."""
+def rate_clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What the rates are counted by: second 20 of a minute, with nothing counted, until a test moves it."""
+    clock = SimpleNamespace(at=60_000_020)
+    monkeypatch.setattr(rates, "time", SimpleNamespace(time=lambda: clock.at))
     rates._counts.clear()
+    return clock
 
 
 @pytest.fixture(autouse=True)

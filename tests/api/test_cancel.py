@@ -44,12 +44,13 @@ def test_a_running_task_cannot_be_canceled(api, task_id):
     assert api.task(task_id)["status"] == "running"
 
 
-@pytest.mark.parametrize("status", ["succeeded", "failed", "timeout"])
-def test_an_ended_task_cannot_be_canceled(api, task_id, status):
-    end(task_id, status, **({"failure": REJECTED} if status != "succeeded" else {}))
-    response = cancel(api, task_id)
-    assert refused(response) == (409, "TASK_NOT_CANCELABLE")
-    assert status in error_of(response)["message"]
+def test_an_ended_task_cannot_be_canceled(api, image_model):
+    for status in ("succeeded", "failed", "timeout"):
+        task_id = api.submitted()
+        end(task_id, status, **({"failure": REJECTED} if status != "succeeded" else {}))
+        response = cancel(api, task_id)
+        assert refused(response) == (409, "TASK_NOT_CANCELABLE"), status
+        assert status in error_of(response)["message"]
 
 
 def test_an_unknown_task_is_not_found(api):

@@ -13,7 +13,7 @@ from tests.api.asking import error_of, image_task, video_task
 from tests.tasks.param_requests import media
 
 pytestmark = pytest.mark.django_db
-FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+FUZZ = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 STATUSES = {200, 202, 304, 400, 403, 404, 405, 409, 415, 429}
 WORDS = st.sampled_from(
     [
@@ -99,7 +99,7 @@ def encoded(body: Any) -> bytes:
     return json.dumps(body).encode()
 
 
-@FUZZ
+@settings(FUZZ, max_examples=150)
 @given(body=spoilt() | JSON)
 def test_no_json_body_is_a_fault(api, image_model, video_model, body):
     for path in ("/v1/tasks", "/v1/tasks/quote"):

@@ -71,11 +71,11 @@ def test_bodies_are_compared_as_json(api, first, body):
     assert "Idempotency-Body-Mismatch" not in response.headers
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"null", b'{"model":1,"model":2}', b"[" * 5000])
-def test_a_replay_answers_an_invalid_body(api, first, body):
-    response = api.submit(body, **ORDER)
-    assert replayed(response, first)
-    assert response.headers["Idempotency-Body-Mismatch"] == "true"
+def test_a_replay_answers_an_invalid_body(api, first):
+    for body in (b"", b"{", b"\xff", b"[]", b"null", b'{"model":1,"model":2}', b"[" * 5000):
+        response = api.submit(body, **ORDER)
+        assert replayed(response, first), body[:20]
+        assert response.headers["Idempotency-Body-Mismatch"] == "true", body[:20]
 
 
 def test_a_replay_answers_another_media_type(api, first):
@@ -142,15 +142,15 @@ def test_without_the_header_every_request_is_a_task(api, image_model):
     assert api.submitted() != api.submitted()
 
 
-@pytest.mark.parametrize("name", ["k", "k" * 255, "a b", "!~", " ~"])
-def test_one_to_255_printable_ascii_characters_are_a_key(api, image_model, name):
-    task_id = api.submitted(Idempotency_Key=name)
-    assert replayed(api.submit(Idempotency_Key=name), task_id)
+def test_one_to_255_printable_ascii_characters_are_a_key(api, image_model):
+    for name in ("k", "k" * 255, "a b", "!~", " ~"):
+        task_id = api.submitted(Idempotency_Key=name)
+        assert api.submit(Idempotency_Key=name).json()["id"] == task_id, name
 
 
-@pytest.mark.parametrize("name", ["", "k" * 256, "ключ", "caf\xe9", "a\tb", "a\x7fb", "a\x00b"])
-def test_every_other_key_is_refused_by_name(api, image_model, name):
-    assert named(api.submit(Idempotency_Key=name)) == "Idempotency-Key"
+def test_every_other_key_is_refused_by_name(api, image_model):
+    for name in ("", "k" * 256, "ключ", "caf\xe9", "a\tb", "a\x7fb", "a\x00b"):
+        assert named(api.submit(Idempotency_Key=name)) == "Idempotency-Key", name
 
 
 def test_a_rotated_secret_keeps_the_scope(account, api_of, image_model):

@@ -4,8 +4,6 @@ import ast
 import re
 from functools import cache
 
-import pytest
-
 from tools.stack import ROOT
 
 LATER = {"1.9", "13.1", "13.2"}
@@ -30,11 +28,12 @@ def test_the_table_covers_the_interface_section_by_section():
     assert {number[0] for number in numbers} == set(range(1, 20))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_every_test_that_a_rule_names_exists(row):
-    number, _, proof = row
-    named = NAMED.findall(proof)
-    assert NAMED.sub("", proof).strip(", ") == ("later" if number in LATER else "")
-    assert bool(named) == (number not in LATER)
-    for file, name in named:
-        assert name in functions_of(file), f"{file}::{name}"
+def test_every_rule_but_those_of_later_names_its_tests():
+    for number, _, proof in ROWS:
+        assert NAMED.sub("", proof).strip(", ") == ("later" if number in LATER else ""), number
+        assert bool(NAMED.findall(proof)) == (number not in LATER), number
+
+
+def test_every_test_that_a_rule_names_exists():
+    named = [(number, file, name) for number, _, proof in ROWS for file, name in NAMED.findall(proof)]
+    assert [f"{number} {file}::{name}" for number, file, name in named if name not in functions_of(file)] == []

@@ -24,17 +24,16 @@ def stranger(request, api_of, account, other_key):
     return api_of(other_key if request.param == "another account" else make_key(account, "second"))
 
 
-@pytest.mark.parametrize("status", ["queued", "succeeded"])
-@pytest.mark.parametrize(("method", "path"), PATHS)
-def test_a_foreign_task_answers_like_an_unknown_one(api, stranger, image_model, method, path, status):
-    task_id = api.submitted({**image_task(), "callback_url": "https://example.com/"})
-    if status == "succeeded":
-        end(task_id, "succeeded")
-    foreign = stranger.send(method, path.format(task_id))
-    unknown = stranger.send(method, path.format(NOWHERE))
-    assert (foreign.status_code, foreign.content) == (404, unknown.content)
-    assert dict(foreign.headers.items()) == dict(unknown.headers.items())
-    assert api.task(task_id)["status"] == status
+def test_a_foreign_task_answers_like_an_unknown_one(api, stranger, image_model):
+    queued, ended = (api.submitted({**image_task(), "callback_url": "https://example.com/"}) for _ in range(2))
+    end(ended, "succeeded")
+    for method, path in PATHS:
+        unknown = stranger.send(method, path.format(NOWHERE))
+        for task_id in (queued, ended):
+            foreign = stranger.send(method, path.format(task_id))
+            assert (foreign.status_code, foreign.content) == (404, unknown.content), f"{method} {path}"
+            assert dict(foreign.headers.items()) == dict(unknown.headers.items()), f"{method} {path}"
+    assert [api.task(task_id)["status"] for task_id in (queued, ended)] == ["queued", "succeeded"]
 
 
 def test_nothing_of_another_key_is_counted_or_listed(api, stranger, image_model):

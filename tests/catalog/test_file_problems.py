@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog import file, file_form, file_references, file_text
@@ -18,90 +18,94 @@ MODEL, CHANNEL, OFFER, ROUTE = "models[0]", "channels[0]", "channels[0].models[0
 
 
 def problems(text: str) -> list[str]:
-    with pytest.raises(CatalogFileError) as caught:
+    """What the text is refused for; none where it is taken."""
+    try:
         file.load(text, environment={})
-    assert not Plan.objects.exists()
-    return caught.value.problems
+    except CatalogFileError as refusal:
+        assert not Plan.objects.exists()
+        return refusal.problems
+    return []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "path"),
-    [
-        ("version: 1", "version: 2", "version"),
-        ("version: 1", "version: true", "version"),
-        ("version: 1\n", "", "version"),
-        ("version: 1\n", "version: 1\nextras: []\n", "extras"),
-        ("name: aurora-image", "nane: aurora-image", f"{MODEL}.nane"),
-        ("name: aurora-image", "name: ''", f"{MODEL}.name"),
-        ("name: aurora-image", "name: 7", f"{MODEL}.name"),
-        ("name: aurora-image", f"name: {'a' * 201}", f"{MODEL}.name"),
-        ("name: aurora-image", 'name: "au\\nrora"', f"{MODEL}.name"),
-        ("name: aurora-image", 'name: "au\\ud800rora"', f"{MODEL}.name"),
-        ("modality: image", "modality: audio", f"{MODEL}.modality"),
-        ("[aurora]", "aurora", f"{MODEL}.aliases"),
-        ("[aurora]", "[aurora, aurora]", f"{MODEL}.aliases[1]"),
-        ("[aurora]", "[aurora-image]", f"{MODEL}.aliases[0]"),
-        ("default_plan: standard", "default_plan: gold", f"{MODEL}.default_plan"),
-        ("mode: image_matrix", "mode: video_duration", f"{MODEL}.pricing.mode"),
-        ("mode: image_matrix", "mode: free", f"{MODEL}.pricing.mode"),
-        ("mode: image_matrix", "mode: image_matrix, unit: x", f"{MODEL}.pricing.unit"),
-        ('"1K": 0.04', '"1K": -0.04', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', '"1K": .nan', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', '"1K": .inf', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', '"1K": true', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', '"1K": cheap', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', '"1K": 1000000', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', '"1K": "0.0000000000001"', f"{MODEL}.pricing.prices.1K"),
-        ('"1K": 0.04', "1: 0.04", f"{MODEL}.pricing.prices"),
-        ('"1K": 0.04', '"*": 0.04', f"{MODEL}.pricing.prices"),
-        ('default: "1K"', 'default: "4K"', f"{MODEL}.params.image_size.default"),
-        ('values: ["1K", "2K"]', "values: []", f"{MODEL}.params.image_size.values"),
-        ('values: ["1K", "2K"]', 'values: ["1K", "1K"]', f"{MODEL}.params.image_size.values"),
-        ("n: {max: 4}", "n: {max: 0}", f"{MODEL}.params.n.max"),
-        ("n: {max: 4}", "n: {max: 4, min: 1}", f"{MODEL}.params.n.min"),
-        ("images: {max: 4}", "images: {max: 1.5}", f"{MODEL}.params.images.max"),
-        ("images: {max: 4}", "pictures: {max: 4}", f"{MODEL}.params.pictures"),
-        ("    pricing: {mode: video", "    params: {x: 1}\n    pricing: {mode: video", "models[1].params.x"),
-        ("name: studio", "name: cinema", "channels[1].name"),
-        ("adapter: stub_images", "adapter: unheard_of", f"{CHANNEL}.adapter"),
-        ("adapter: stub_images", "adapter: stub_films", OFFER),
-        ("http://127.0.0.1:8900/openai/v1", "ftp://x", f"{CHANNEL}.base_url"),
-        ("http://127.0.0.1:8900/openai/v1", "http://user:pw@x/v1", f"{CHANNEL}.base_url"),
-        ("http://127.0.0.1:8900/openai/v1", "http://x/v1?key=1", f"{CHANNEL}.base_url"),
-        ("http://127.0.0.1:8900/openai/v1", "http://x:99999/", f"{CHANNEL}.base_url"),
-        ("http://127.0.0.1:8900/openai/v1", "http:///v1", f"{CHANNEL}.base_url"),
-        ("{api_key: sandbox}", "{api_key: 7}", "channels[1].credentials.api_key"),
-        ("{api_key: sandbox}", "sandbox", "channels[1].credentials"),
-        ("max_running: 20", "max_running: 0", f"{CHANNEL}.max_running"),
-        ("max_running: 20", "max_running: many", f"{CHANNEL}.max_running"),
-        ("max_running: 20", 'max_running: "20"', f"{CHANNEL}.max_running"),
-        ("max_running: 20", "sealed_credentials: x", f"{CHANNEL}.sealed_credentials"),
-        ("options: {}", "options: {odd: 1}", f"{CHANNEL}.options.odd"),
-        ("options: {}", "options: []", f"{CHANNEL}.options"),
-        ("options: {}", "options: {dialect: {a: .nan}}", f"{CHANNEL}.options.dialect.a"),
-        ("options: {}", "options: {dialect: 2026-01-01 00:00:00}\n    speed: 1", f"{CHANNEL}.speed"),
-        ("capabilities: {}", "capabilities: {odd: 1}", f"{OFFER}.capabilities.odd"),
-        ('cost: {"1K": 0.02}', 'cost: {"1K": -1}', f"{OFFER}.cost.1K"),
-        ("{model: aurora-image, modality: image, upstream", "{model: nova, upstream", f"{OFFER}.model"),
-        ("{model: aurora-image, modality: image, upstream", "{model: aurora-image, modality: video, upstream", OFFER),
-        ("price_multiplier: 1", "price_multiplier: -1", "plans[0].price_multiplier"),
-        ("price_multiplier: 1", "price_multiplier: 0.0000001", "plans[0].price_multiplier"),
-        ("channel: studio,", "channel: nowhere,", f"{ROUTE}.channel"),
-        ("channel: studio,", "channel: cinema,", ROUTE),
-        ("priority: 10,", "priority: high,", f"{ROUTE}.priority"),
-        ("weight: 1", "weight: -1", f"{ROUTE}.weight"),
-        ("resubmit_ambiguous: false", "resubmit_ambiguous: 0", f"{ROUTE}.resubmit_ambiguous"),
-        ("platform: openai", "platform: other", "groups[0].platform"),
-        ("{input: 1.25,", "{in: 1.25,", "groups[0].prices.gpt-*.in"),
-        ("{input: 1.25, output: 10,", "{input: 1.25,", "groups[0].prices.gpt-*.output"),
-        ("priority: 10}]", "dialects: [klingon]}]", "groups[0].channels[0].dialects[0]"),
-        ("${STUDIO_KEY:-sandbox-key-of-the-studio}", "${STUDIO_KEY}", f"{CHANNEL}.credentials.api_key"),
-        ("${STUDIO_KEY:-sandbox-key-of-the-studio}", "${STUDIO KEY}", f"{CHANNEL}.credentials.api_key"),
-    ],
-)
-def test_each_problem_is_named_by_its_path(old: str, new: str, path: str) -> None:
-    assert old in FILE
-    assert any(problem.startswith((f"{path}: ", f"{path}.")) for problem in problems(FILE.replace(old, new, 1)))
+PROBLEMS = [
+    ("version: 1", "version: 2", "version"),
+    ("version: 1", "version: true", "version"),
+    ("version: 1\n", "", "version"),
+    ("version: 1\n", "version: 1\nextras: []\n", "extras"),
+    ("name: aurora-image", "nane: aurora-image", f"{MODEL}.nane"),
+    ("name: aurora-image", "name: ''", f"{MODEL}.name"),
+    ("name: aurora-image", "name: 7", f"{MODEL}.name"),
+    ("name: aurora-image", f"name: {'a' * 201}", f"{MODEL}.name"),
+    ("name: aurora-image", 'name: "au\\nrora"', f"{MODEL}.name"),
+    ("name: aurora-image", 'name: "au\\ud800rora"', f"{MODEL}.name"),
+    ("modality: image", "modality: audio", f"{MODEL}.modality"),
+    ("[aurora]", "aurora", f"{MODEL}.aliases"),
+    ("[aurora]", "[aurora, aurora]", f"{MODEL}.aliases[1]"),
+    ("[aurora]", "[aurora-image]", f"{MODEL}.aliases[0]"),
+    ("default_plan: standard", "default_plan: gold", f"{MODEL}.default_plan"),
+    ("mode: image_matrix", "mode: video_duration", f"{MODEL}.pricing.mode"),
+    ("mode: image_matrix", "mode: free", f"{MODEL}.pricing.mode"),
+    ("mode: image_matrix", "mode: image_matrix, unit: x", f"{MODEL}.pricing.unit"),
+    ('"1K": 0.04', '"1K": -0.04', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', '"1K": .nan', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', '"1K": .inf', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', '"1K": true', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', '"1K": cheap', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', '"1K": 1000000', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', '"1K": "0.0000000000001"', f"{MODEL}.pricing.prices.1K"),
+    ('"1K": 0.04', "1: 0.04", f"{MODEL}.pricing.prices"),
+    ('"1K": 0.04', '"*": 0.04', f"{MODEL}.pricing.prices"),
+    ('default: "1K"', 'default: "4K"', f"{MODEL}.params.image_size.default"),
+    ('values: ["1K", "2K"]', "values: []", f"{MODEL}.params.image_size.values"),
+    ('values: ["1K", "2K"]', 'values: ["1K", "1K"]', f"{MODEL}.params.image_size.values"),
+    ("n: {max: 4}", "n: {max: 0}", f"{MODEL}.params.n.max"),
+    ("n: {max: 4}", "n: {max: 4, min: 1}", f"{MODEL}.params.n.min"),
+    ("images: {max: 4}", "images: {max: 1.5}", f"{MODEL}.params.images.max"),
+    ("images: {max: 4}", "pictures: {max: 4}", f"{MODEL}.params.pictures"),
+    ("    pricing: {mode: video", "    params: {x: 1}\n    pricing: {mode: video", "models[1].params.x"),
+    ("name: studio", "name: cinema", "channels[1].name"),
+    ("adapter: stub_images", "adapter: unheard_of", f"{CHANNEL}.adapter"),
+    ("adapter: stub_images", "adapter: stub_films", OFFER),
+    ("http://127.0.0.1:8900/openai/v1", "ftp://x", f"{CHANNEL}.base_url"),
+    ("http://127.0.0.1:8900/openai/v1", "http://user:pw@x/v1", f"{CHANNEL}.base_url"),
+    ("http://127.0.0.1:8900/openai/v1", "http://x/v1?key=1", f"{CHANNEL}.base_url"),
+    ("http://127.0.0.1:8900/openai/v1", "http://x:99999/", f"{CHANNEL}.base_url"),
+    ("http://127.0.0.1:8900/openai/v1", "http:///v1", f"{CHANNEL}.base_url"),
+    ("{api_key: sandbox}", "{api_key: 7}", "channels[1].credentials.api_key"),
+    ("{api_key: sandbox}", "sandbox", "channels[1].credentials"),
+    ("max_running: 20", "max_running: 0", f"{CHANNEL}.max_running"),
+    ("max_running: 20", "max_running: many", f"{CHANNEL}.max_running"),
+    ("max_running: 20", 'max_running: "20"', f"{CHANNEL}.max_running"),
+    ("max_running: 20", "sealed_credentials: x", f"{CHANNEL}.sealed_credentials"),
+    ("options: {}", "options: {odd: 1}", f"{CHANNEL}.options.odd"),
+    ("options: {}", "options: []", f"{CHANNEL}.options"),
+    ("options: {}", "options: {dialect: {a: .nan}}", f"{CHANNEL}.options.dialect.a"),
+    ("options: {}", "options: {dialect: 2026-01-01 00:00:00}\n    speed: 1", f"{CHANNEL}.speed"),
+    ("capabilities: {}", "capabilities: {odd: 1}", f"{OFFER}.capabilities.odd"),
+    ('cost: {"1K": 0.02}', 'cost: {"1K": -1}', f"{OFFER}.cost.1K"),
+    ("{model: aurora-image, modality: image, upstream", "{model: nova, upstream", f"{OFFER}.model"),
+    ("{model: aurora-image, modality: image, upstream", "{model: aurora-image, modality: video, upstream", OFFER),
+    ("price_multiplier: 1", "price_multiplier: -1", "plans[0].price_multiplier"),
+    ("price_multiplier: 1", "price_multiplier: 0.0000001", "plans[0].price_multiplier"),
+    ("channel: studio,", "channel: nowhere,", f"{ROUTE}.channel"),
+    ("channel: studio,", "channel: cinema,", ROUTE),
+    ("priority: 10,", "priority: high,", f"{ROUTE}.priority"),
+    ("weight: 1", "weight: -1", f"{ROUTE}.weight"),
+    ("resubmit_ambiguous: false", "resubmit_ambiguous: 0", f"{ROUTE}.resubmit_ambiguous"),
+    ("platform: openai", "platform: other", "groups[0].platform"),
+    ("{input: 1.25,", "{in: 1.25,", "groups[0].prices.gpt-*.in"),
+    ("{input: 1.25, output: 10,", "{input: 1.25,", "groups[0].prices.gpt-*.output"),
+    ("priority: 10}]", "dialects: [klingon]}]", "groups[0].channels[0].dialects[0]"),
+    ("${STUDIO_KEY:-sandbox-key-of-the-studio}", "${STUDIO_KEY}", f"{CHANNEL}.credentials.api_key"),
+    ("${STUDIO_KEY:-sandbox-key-of-the-studio}", "${STUDIO KEY}", f"{CHANNEL}.credentials.api_key"),
+]
+
+
+def test_each_problem_is_named_by_its_path() -> None:
+    for old, new, path in PROBLEMS:
+        assert old in FILE
+        found = problems(FILE.replace(old, new, 1))
+        assert any(problem.startswith((f"{path}: ", f"{path}.")) for problem in found), (new, path, found)
 
 
 def test_all_problems_are_told_at_once() -> None:
@@ -157,23 +161,23 @@ def test_prune_refuses_a_reference_to_what_it_would_remove() -> None:
         file.load("version: 1\nplans: [{name: standard, routes: [{model: aurora-image, channel: studio}]}]", prune=True)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "version: is required"),
-        ("[]", "must be a mapping"),
-        ("version: 1\nversion: 1", "line 2: 'version' is there twice"),
-        ("version: 1\nmodels: {}", "models: must be a list"),
-        ("version: 1\nmodels: [7]", "models[0]: must be a mapping"),
-        ("version: 1\nmodels: [", "line 2:"),
-        ("version: 1\nmodels: !!python/object:os.system {}", "line 2:"),
-        ("\0", "is no valid YAML"),
-        ("version: 1\nmodels: &a [*a]", "nested too deeply"),
-        ("version: 1\nmodels: " + "[" * 2000 + "]" * 2000, "nested too deeply"),
-    ],
-)
-def test_text_that_is_no_catalog_file_is_refused(text: str, problem: str) -> None:
-    assert any(problem in found for found in problems(text))
+NO_FILES = [
+    ("", "version: is required"),
+    ("[]", "must be a mapping"),
+    ("version: 1\nversion: 1", "line 2: 'version' is there twice"),
+    ("version: 1\nmodels: {}", "models: must be a list"),
+    ("version: 1\nmodels: [7]", "models[0]: must be a mapping"),
+    ("version: 1\nmodels: [", "line 2:"),
+    ("version: 1\nmodels: !!python/object:os.system {}", "line 2:"),
+    ("\0", "is no valid YAML"),
+    ("version: 1\nmodels: &a [*a]", "nested too deeply"),
+    ("version: 1\nmodels: " + "[" * 1_000 + "]" * 1_000, "nested too deeply"),
+]
+
+
+def test_text_that_is_no_catalog_file_is_refused() -> None:
+    for text, problem in NO_FILES:
+        assert any(problem in found for found in problems(text)), text[:40]
 
 
 def test_no_problem_repeats_a_credential() -> None:
@@ -213,7 +217,7 @@ def entries(**lists: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     return st.lists(st.fixed_dictionaries({}, optional={**optional, **lists}), max_size=3) | TREES
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(
     st.fixed_dictionaries(
         {},

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from catalog.models import MediaModel, ModelName, Plan
@@ -23,6 +23,20 @@ def run(db):
         return answer
 
     return run
+
+
+@pytest.fixture
+def refusal(run):
+    """The error that a command ends with; empty where it answers."""
+
+    def refusal(*arguments: str) -> str:
+        try:
+            run(*arguments)
+        except CommandError as error:
+            return str(error)
+        return ""
+
+    return refusal
 
 
 @pytest.fixture

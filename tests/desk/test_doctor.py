@@ -36,7 +36,8 @@ def of() -> Callable[[str], list[Finding]]:
     return lambda check: [found for found in doctor.examine() if found.check == check and found.level != "ok"]
 
 
-def test_a_sound_installation_has_only_good_findings(provider):
+def test_a_sound_installation_has_only_good_findings(provider, settings):
+    settings.WORKER_LEASE = 3_600
     make_channel("studio", "openai_images", provider)
     Worker.objects.create(id="w", host="here", pid=1, lanes="tasks")
     assert [found for found in doctor.examine() if found.level != "ok"] == []

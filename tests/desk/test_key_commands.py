@@ -82,10 +82,10 @@ def test_an_expired_key_opens_nothing(run, acme):
         opens(answer["key"])
 
 
-@pytest.mark.parametrize("text", ["2090-01-31", "2090-01-31T00:00:00", "2090-01-31T02:00:00+02:00"])
-def test_an_expiry_is_utc_unless_it_names_a_zone(run, acme, text):
-    run("create_key", "acme", "--expires", text)
-    assert ApiKey.objects.get().expires_at == datetime(2090, 1, 31, tzinfo=UTC)
+def test_an_expiry_is_utc_unless_it_names_a_zone(run, acme):
+    for text in ("2090-01-31", "2090-01-31T00:00:00", "2090-01-31T02:00:00+02:00"):
+        run("create_key", "acme", "--expires", text)
+    assert set(ApiKey.objects.values_list("expires_at", flat=True)) == {datetime(2090, 1, 31, tzinfo=UTC)}
 
 
 def test_a_plan_counts_for_every_modality_of_the_name(run, acme, aurora, make_model, pro):
@@ -139,25 +139,15 @@ def test_a_plan_with_a_route_needs_no_warning(acme, aurora, pro):
     assert warnings.getvalue() == ""
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        "",
-        "aurora",
-        "=pro",
-        "aurora=",
-        "aurora=gold",
-        "dusk=pro",
-        "aurora:video=pro",
-        "aurora:=pro",
-        "a\0=pro",
-        "aurora=\0",
-        "aurora=\udc80",
-    ],
-)
-def test_an_unknown_model_or_plan_makes_no_key(run, acme, aurora, pro, plan):
-    with pytest.raises(CommandError, match="--plan"):
-        run("create_key", "acme", f"--plan={plan}")
+NO_PLANS = [
+    "", "aurora", "=pro", "aurora=", "aurora=gold", "dusk=pro", "aurora:video=pro", "aurora:=pro", "a\0=pro",
+    "aurora=\0", "aurora=\udc80",
+]  # fmt: skip
+
+
+def test_an_unknown_model_or_plan_makes_no_key(refusal, acme, aurora, pro):
+    for plan in NO_PLANS:
+        assert refusal("create_key", "acme", f"--plan={plan}").startswith("--plan: "), repr(plan)
     assert not ApiKey.objects.exists()
 
 
@@ -166,27 +156,26 @@ def test_two_plans_for_one_model_are_refused(run, acme, aurora, pro):
         run("create_key", "acme", "--plan", "aurora=pro", "--plan", "dawn=standard")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["nobody"], "ACCOUNT"),
-        (["a\udc80"], "ACCOUNT"),
-        (["acme", "--name="], "--name"),
-        (["acme", f"--name={'n' * 201}"], "--name"),
-        (["acme", "--binding=both"], "--binding"),
-        (["acme", "--group=text"], "--group"),
-        (["acme", "--binding=general", "--group=none"], "--group"),
-        (["acme", "--binding=general", "--group=\0"], "--group"),
-        (["acme", "--binding=general", "--plan=aurora=pro"], "--plan"),
-        (["acme", "--max-queued=-1"], "--max-queued"),
-        (["acme", "--max-running=2147483648"], "--max-running"),
-        (["acme", "--expires=soon"], "--expires"),
-        (["acme", "--expires=0001-01-01T00:00:00+14:00"], "--expires"),
-    ],
-)
-def test_a_bad_argument_is_named_and_makes_no_key(run, acme, aurora, pro, arguments, named):
-    with pytest.raises(CommandError, match=named):
-        run("create_key", *arguments)
+BAD = [
+    (["nobody"], "ACCOUNT"),
+    (["a\udc80"], "ACCOUNT"),
+    (["acme", "--name="], "--name"),
+    (["acme", f"--name={'n' * 201}"], "--name"),
+    (["acme", "--binding=both"], "--binding"),
+    (["acme", "--group=text"], "--group"),
+    (["acme", "--binding=general", "--group=none"], "--group"),
+    (["acme", "--binding=general", "--group=\0"], "--group"),
+    (["acme", "--binding=general", "--plan=aurora=pro"], "--plan"),
+    (["acme", "--max-queued=-1"], "--max-queued"),
+    (["acme", "--max-running=2147483648"], "--max-running"),
+    (["acme", "--expires=soon"], "--expires"),
+    (["acme", "--expires=0001-01-01T00:00:00+14:00"], "--expires"),
+]
+
+
+def test_a_bad_argument_is_named_and_makes_no_key(refusal, acme, aurora, pro):
+    for arguments, named in BAD:
+        assert refusal("create_key", *arguments).startswith(f"{named}: "), arguments
     assert not ApiKey.objects.exists()
 
 
@@ -198,7 +187,7 @@ def test_rotation_closes_the_old_secret_at_once_without_grace(run, acme_key):
 
 
 def test_rotation_with_grace_keeps_both_open(run, acme_key):
-    answer = run("rotate_key", str(acme_key.id), "--grace", "600")
+    answer = run("rotate_key", str(acme_key.id), "--grace", "3600")
     assert opens(answer["key"]) == opens(acme_key.secret) == acme_key.id
 
 
@@ -213,14 +202,12 @@ def test_a_disabled_key_stays_disabled_until_it_is_enabled(run, acme_key):
 
 
 @pytest.mark.parametrize("command", ["rotate_key", "disable_key", "enable_key"])
-@pytest.mark.parametrize("key_id", ["0", "-1", "999999", "9" * 30, "9223372036854775807", "acme/key-1", "", "1.0"])
-def test_an_unknown_key_is_named(run, command, key_id):
-    with pytest.raises(CommandError, match="KEY_ID"):
-        run(command, "--", key_id)
+def test_an_unknown_key_is_named(refusal, command):
+    for key_id in ("0", "-1", "999999", "9" * 30, "9223372036854775807", "acme/key-1", "", "1.0"):
+        assert refusal(command, "--", key_id).startswith("KEY_ID: "), key_id
 
 
-@pytest.mark.parametrize("grace", ["-1", "2147483648", "soon"])
-def test_a_bad_grace_leaves_the_old_secret_open(run, acme_key, grace):
-    with pytest.raises(CommandError, match="--grace"):
-        run("rotate_key", str(acme_key.id), f"--grace={grace}")
+def test_a_bad_grace_leaves_the_old_secret_open(refusal, acme_key):
+    for grace in ("-1", "2147483648", "soon"):
+        assert refusal("rotate_key", str(acme_key.id), f"--grace={grace}").startswith("--grace: "), grace
     assert opens(acme_key.secret) == acme_key.id

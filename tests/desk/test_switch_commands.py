@@ -1,7 +1,6 @@
 """pause, resume, disable_api and enable_api."""
 
 import pytest
-from django.core.management import CommandError
 
 from common.errors import ApiDisabled
 from tasks import gate
@@ -55,18 +54,9 @@ def test_enabling_the_api_does_not_end_a_pause(run):
     assert run("enable_api")["paused"] is True
 
 
-@pytest.mark.parametrize(
-    ("argument", "named"),
-    [
-        ("--retry-after=0", "--retry-after"),
-        ("--retry-after=86401", "--retry-after"),
-        ("--retry-after=-5", "--retry-after"),
-        ("--retry-after=soon", "--retry-after"),
-        (f"--message={'m' * 501}", "--message"),
-        ("--message=a\0", "--message"),
-    ],
-)
-def test_a_bad_argument_pauses_nothing(run, argument, named):
-    with pytest.raises(CommandError, match=named):
-        run("pause", argument)
+def test_a_bad_argument_pauses_nothing(refusal):
+    for value in ("0", "86401", "-5", "soon"):
+        assert refusal("pause", f"--retry-after={value}").startswith("--retry-after: "), value
+    for message in ("m" * 501, "a\0"):
+        assert refusal("pause", f"--message={message}").startswith("--message: "), message[:9]
     assert not ServiceState.objects.get().paused

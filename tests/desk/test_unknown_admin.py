@@ -102,11 +102,11 @@ def test_a_longer_list_asks_no_more(operator, film, django_assert_max_num_querie
         assert page(operator, LIST).count("Mark lost") == 9
 
 
-@pytest.mark.parametrize("action", ["attach", "retry", "lost"])
-def test_each_action_asks_first_and_changes_nothing(operator, film, action):
-    text = page(operator, "admin:tasks_call_resolve", film.pk, action)
-    assert film.task_id in text
-    assert "CANARYKEY" not in text
+def test_each_action_asks_first_and_changes_nothing(operator, film):
+    for action in ("attach", "retry", "lost"):
+        text = page(operator, "admin:tasks_call_resolve", film.pk, action)
+        assert film.task_id in text, action
+        assert "CANARYKEY" not in text, action
     assert Call.objects.get(pk=film.pk).state == "unknown"
     assert Task.objects.count() == 1
 

@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 from common import urls
+from common.errors import InvalidRequest
 from common.urls import Network, UrlPolicy
 from tasks import params
 from tasks.params import ParamRules, Parsed
@@ -54,3 +55,12 @@ BASES = {"image": image, "video": video, "3d": image}
 
 def parse(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> Parsed:
     return params.parse(modality, given, model_name="aurora", rules=rules(catalog))
+
+
+def refusal(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> str:
+    """The message that refuses these params; empty where they are accepted."""
+    try:
+        parse(modality, given, catalog)
+    except InvalidRequest as error:
+        return error.message
+    return ""

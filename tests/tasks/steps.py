@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db import connection
@@ -20,6 +21,7 @@ from tasks.gate import admit
 from tasks.lifecycle import CallEnd, Ending, Failure, Success
 from tasks.queue import Claimed
 from tests.rows import IssuedKey
+from tools.children import PATIENCE
 
 Result = TypeVar("Result")
 TRANSACTION = re.compile("BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANSACTION")
@@ -158,13 +160,24 @@ def age(task_id: str, column: str, seconds: float) -> None:
     sql.run(f"UPDATE tasks_task SET {column} = {sql.later('%s')} WHERE id = %s", [seconds, task_id])
 
 
+def lasted(task_id: str, seconds: float, *, ago: float = 0) -> None:
+    """As if the task had ended so long ago, so many seconds after its submission; both moments of one clock."""
+    moments = f"created_at = {sql.later('%s')}, finished_at = {sql.later('%s')}"
+    sql.run(f"UPDATE tasks_task SET {moments} WHERE id = %s", [-ago - seconds, -ago, task_id])
+
+
+def clock() -> datetime:
+    """What the database's clock shows."""
+    return sql.as_moment(sql.fetch(f"SELECT {sql.now()}")[0][0])
+
+
 def at_once(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
     """Run each job on a thread of its own, all released together; their results in order."""
-    barrier = threading.Barrier(len(jobs))
+    barrier = threading.Barrier(len(jobs), timeout=PATIENCE)
 
     def run(job: Callable[[], Result]) -> Result:
-        barrier.wait(30)
         try:
+            barrier.wait()
             return job()
         finally:
             connection.close()

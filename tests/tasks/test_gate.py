@@ -1,6 +1,6 @@
 """Who is let in, and in which order the refusals come."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.db.models import F
@@ -15,12 +15,17 @@ from tasks.gate import admit
 from tests.rows import make_key
 from tests.tasks import steps
 
-YESTERDAY = datetime.now(UTC) - timedelta(days=1)
-TOMORROW = datetime.now(UTC) + timedelta(days=1)
+PAST, FUTURE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2090, 1, 1, tzinfo=UTC)
 
 
 def bearer(key) -> str:
     return f"Bearer {key.secret}"
+
+
+def refusal(header: str | None) -> AuthenticationError:
+    with pytest.raises(AuthenticationError) as caught:
+        admit(header)
+    return caught.value
 
 
 def change(key, **fields) -> None:
@@ -39,56 +44,43 @@ def test_being_let_in_costs_one_statement(key, django_assert_num_queries):
         admit(bearer(key), idempotency_key="order-1")
 
 
-@pytest.mark.parametrize("prefix", ["Bearer ", "bearer ", "BEARER   "])
-def test_the_scheme_is_read_leniently(key, prefix):
-    assert admit(prefix + key.secret).caller.key_id == key.id
+def test_the_scheme_is_read_leniently(key):
+    for prefix in ("Bearer ", "bearer ", "BEARER   "):
+        assert admit(prefix + key.secret).caller.key_id == key.id
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        None,
-        "",
-        "Bearer",
-        "Bearer ",
-        "Basic eA==",
-        "Bearer dr-task-unknown",
-        "Bearer a b",
-        "Bearer schlüssel",
-        "Bearer \x00",
-    ],
-)
-def test_other_headers_are_not_let_in(key, header):
-    with pytest.raises(AuthenticationError) as caught:
-        admit(header)
-    assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
+OTHERS = [
+    None, "", "Bearer", "Bearer ", "Basic eA==", "Bearer dr-task-unknown", "Bearer a b", "Bearer schlüssel",
+    "Bearer \x00",
+]  # fmt: skip
+
+
+def test_other_headers_are_not_let_in(key):
+    for header in OTHERS:
+        assert refusal(header).headers == {"WWW-Authenticate": "Bearer"}
 
 
 def test_a_secret_without_its_scheme_is_not_let_in(key):
     for header in (key.secret, f"Token {key.secret}", f"Bearer {key.secret} ", f"Bearer {key.secret[:-1]}"):
-        with pytest.raises(AuthenticationError):
-            admit(header)
+        assert refusal(header)
 
 
-@pytest.mark.parametrize("fields", [{"disabled_at": YESTERDAY}, {"expires_at": YESTERDAY}])
-def test_a_dead_key_is_refused_like_an_unknown_one(key, fields):
-    change(key, **fields)
-    with pytest.raises(AuthenticationError) as caught:
-        admit(bearer(key))
-    assert caught.value.body() == AuthenticationError().body()
+@pytest.mark.parametrize("field", ["disabled_at", "expires_at"])
+def test_a_dead_key_is_refused_like_an_unknown_one(key, field):
+    change(key, **{field: PAST})
+    assert refusal(bearer(key)).body() == AuthenticationError().body()
 
 
 def test_a_key_that_expires_later_is_let_in(key):
-    change(key, expires_at=TOMORROW)
+    change(key, expires_at=FUTURE)
     assert admit(bearer(key)).caller.key_id == key.id
 
 
 def test_a_rotated_secret_works_through_its_grace_only(key):
-    fresh = keys.rotate(key.record, grace_seconds=60)
+    fresh = keys.rotate(key.record, grace_seconds=3600)
     assert admit(bearer(key)).caller.key_id == admit(f"Bearer {fresh}").caller.key_id == key.id
     sql.run(f"UPDATE accounts_keysecret SET retired_at = {sql.now()} WHERE retired_at IS NOT NULL")
-    with pytest.raises(AuthenticationError):
-        admit(bearer(key))
+    assert refusal(bearer(key))
 
 
 @pytest.mark.parametrize("fields", [{"binding": "general"}, {"task_api": False}])
@@ -99,9 +91,8 @@ def test_a_key_without_the_scope_is_told_so(key, fields):
 
 
 def test_a_dead_key_without_the_scope_is_only_unknown(key):
-    change(key, task_api=False, disabled_at=YESTERDAY)
-    with pytest.raises(AuthenticationError):
-        admit(bearer(key))
+    change(key, task_api=False, disabled_at=PAST)
+    assert refusal(bearer(key))
 
 
 def test_a_disabled_api_is_told_before_anything_of_the_key(key):
@@ -134,11 +125,11 @@ def test_an_idempotency_key_in_use_is_found(key, image_model):
     assert (replay.task_id, replay.body_digest) == (task_id, "d" * 64)
 
 
-@pytest.mark.parametrize("sent", [None, "order-2", "ORDER-1", "order-1 ", "order%"])
-def test_another_idempotency_key_is_free(key, image_model, sent):
+def test_another_idempotency_key_is_free(key, image_model):
     steps.submitted(key, idempotency_key="order-1")
     steps.submitted(key)
-    assert admit(bearer(key), idempotency_key=sent).replay is None
+    for sent in (None, "order-2", "ORDER-1", "order-1 ", "order%"):
+        assert admit(bearer(key), idempotency_key=sent).replay is None, sent
 
 
 def test_another_keys_idempotency_keys_do_not_count(account, key, image_model):

@@ -71,13 +71,8 @@ def test_the_assets_of_a_success_are_numbered_in_order(task):
     rows = Asset.objects.filter(task_id=task.id).order_by("position")
     assert list(rows.values_list("position", "storage_key")) == [(n, f"results/{n}") for n in range(3)]
     first = rows[0]
-    assert (first.kind, first.content_type, first.size_bytes, first.width, first.height) == (
-        "image",
-        "image/png",
-        100,
-        8,
-        6,
-    )
+    assert (first.kind, first.content_type, first.size_bytes) == ("image", "image/png", 100)
+    assert (first.width, first.height) == (8, 6)
     assert (first.duration_seconds, first.deleted_at) == (None, None)
 
 
@@ -118,8 +113,9 @@ def test_an_end_without_a_callback_url_owes_none(task):
     assert not Delivery.objects.exists()
 
 
-@pytest.mark.parametrize("second", ["succeeded", "failed", "timeout"])
-@pytest.mark.parametrize("first", ["succeeded", "failed", "timeout"])
+@pytest.mark.parametrize(
+    ("first", "second"), [("succeeded", "succeeded"), ("succeeded", "timeout"), ("failed", "succeeded")]
+)
 def test_the_second_end_comes_too_late(key, task, first, second):
     assert steps.end(task, first)
     before = figures(key.account)
@@ -129,9 +125,9 @@ def test_the_second_end_comes_too_late(key, task, first, second):
     assert steps.breaches() == []
 
 
-@pytest.mark.parametrize("attempt", [0, 2])
-def test_another_attempt_cannot_end_a_task(task, attempt):
-    assert not steps.end(task, attempt=attempt)
+def test_another_attempt_cannot_end_a_task(task):
+    assert not steps.end(task, attempt=0)
+    assert not steps.end(task, attempt=2)
     assert terminal(task.id) == []
     assert not Asset.objects.exists()
 
@@ -167,13 +163,10 @@ def test_a_hundred_ends_cost_as_many_statements_as_one(image_model, worker):
     assert steps.breaches() == []
 
 
-@pytest.mark.parametrize(
-    ("from_status", "status"),
-    [("queued", "succeeded"), ("running", "canceled")],
-)
-def test_a_transition_that_is_none_is_refused(from_status, status):
-    with pytest.raises(ValueError, match="no transition"):
-        lifecycle.end([Ending(task_id="x", from_status=from_status, attempt=0, status=status)])
+def test_a_transition_that_is_none_is_refused():
+    for from_status, status in (("queued", "succeeded"), ("running", "canceled")):
+        with pytest.raises(ValueError, match="no transition"):
+            lifecycle.end([Ending(task_id="x", from_status=from_status, attempt=0, status=status)])
 
 
 def test_the_transitions_are_the_contracts():
@@ -222,18 +215,10 @@ def test_the_database_refuses_a_second_terminal_event(key, task):
         TaskEvent.objects.create(task_id=task.id, key=key.record, status="failed", attempt=1)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"status": "paused"},
-        {"status": "succeeded"},
-        {"actual_micros": 5},
-        {"estimated_micros": -1},
-    ],
-)
-def test_the_database_refuses_a_row_that_contradicts_itself(task, change):
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Task.objects.filter(id=task.id).update(**change)
+def test_the_database_refuses_a_row_that_contradicts_itself(task):
+    for change in ({"status": "paused"}, {"status": "succeeded"}, {"actual_micros": 5}, {"estimated_micros": -1}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Task.objects.filter(id=task.id).update(**change)
 
 
 @pytest.mark.parametrize("state", ["done", "refused", "unknown", "late"])
@@ -274,12 +259,11 @@ def test_ending_clears_the_wait(key, image_model):
     assert Task.objects.get(id=task_id).not_before is None
 
 
-@pytest.mark.parametrize("status", ["timeout", "failed", "canceled"])
-def test_a_queued_task_ends_without_charge(key, image_model, status):
-    task_id = steps.submitted(key)
-    ended = lifecycle.end([Ending(task_id=task_id, from_status="queued", attempt=0, status=status)])
-    assert ended == {task_id}
-    assert figures(key.account) == (10_000_000, 0)
+def test_a_queued_task_ends_without_charge(key, image_model):
+    for status in ("timeout", "failed", "canceled"):
+        task_id = steps.submitted(key)
+        ended = lifecycle.end([Ending(task_id=task_id, from_status="queued", attempt=0, status=status)])
+        assert (ended, figures(key.account)) == ({task_id}, (10_000_000, 0)), status
     assert steps.breaches() == []
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -124,10 +123,10 @@ def test_the_schema_tells_the_models_own_values():
     assert (properties["n"]["maximum"], properties["images"]["maxItems"]) == (4, 3)
 
 
-@pytest.mark.parametrize("extra", [{"api_key": 1}, {"a": {"b": [{"password": 1}]}}, {"prompt": "x"}, {"stream": True}])
-def test_the_schema_refuses_forbidden_options_at_any_depth(extra: dict[str, Any]):
+def test_the_schema_refuses_forbidden_options_at_any_depth():
     assert VALIDATORS["video", 0].is_valid(video(provider_options={"seed": 1}))
-    assert not VALIDATORS["video", 0].is_valid(video(provider_options=extra))
+    for extra in ({"api_key": 1}, {"a": {"b": [{"password": 1}]}}, {"prompt": "x"}, {"stream": True}):
+        assert not VALIDATORS["video", 0].is_valid(video(provider_options=extra)), extra
 
 
 def test_the_summary_of_inputs_tells_maximum_and_roles():

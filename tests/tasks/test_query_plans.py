@@ -1,22 +1,25 @@
 """The statements of the hot paths keep to their indexes, with as many ended tasks as a busy service has."""
 
-import os
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import pytest
+from django.db import connection, transaction
+from pytest_django import DjangoDbBlocker
 
+from accounts.models import KeySecret
+from catalog import snapshot
+from catalog.models import Plan
 from common import ids, sql
-from tasks import calls, leases, limits, listing, queue, representation
+from tasks import calls, leases, limits, listing, queue, representation, route_sets
 from tasks.gate import admit
 from tasks.models import RouteSet, Task
-from tests.databases import is_postgresql
-from tests.rows import IssuedKey, make_account, make_key
+from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 from worker import reopening
 
-# VACUUM runs outside of transactions; SQLite has none of it, and would take long to delete so many rows.
-pytestmark = pytest.mark.django_db(transaction=is_postgresql(os.environ["DATABASE_URL"]))
+pytestmark = pytest.mark.django_db
 
 ENDED, QUEUED, RUNNING, KEYS = 20_000, 500, 200, 50
 COLUMNS = (
@@ -40,14 +43,49 @@ FROM tasks_task WHERE status <> 'queued'
 """
 
 
-@pytest.fixture
-def keys(image_model, image_channel, worker) -> list[IssuedKey]:
+@dataclass(frozen=True)
+class Busy:
     """Fifty keys with 20,000 ended, 500 queued and 200 running tasks, each but the queued ones with a call."""
-    image_channel.max_running = 300
-    image_channel.save()
+
+    keys: list[IssuedKey]
+    worker: str
+
+
+@pytest.fixture(scope="module")
+def busy(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Busy]:
+    """Made once, as it takes its time; every test works on it in a transaction within this one."""
+    whole = transaction.atomic()
+    whole._from_testcase = True  # to be undone: none of our own transactions
+    with django_db_blocker.unblock(), whole:
+        yield make_busy()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def keys(busy: Busy) -> list[IssuedKey]:
+    return busy.keys
+
+
+@pytest.fixture
+def worker(busy: Busy) -> str:
+    """Who runs all that runs."""
+    return busy.worker
+
+
+def make_busy() -> Busy:
+    if sql.is_postgresql():
+        sql.run("TRUNCATE tasks_task CASCADE")  # what rolled-back tests left behind makes its indexes look large
+    snapshot.forget()
+    route_sets.forget()
+    plan = Plan.objects.create(name="standard")
+    channel = make_channel("studio", "openai_images", "https://images.provider.example/v1", max_running=300)
+    model = make_model("aurora-image", "image", plan=plan, prices={"1K": "0.04"}, params=IMAGE_PARAMS)
+    make_route(plan, model, channel, upstream_model="gpt-image-2")
     keys = [make_key(make_account(f"account {n}", max_running=90), max_running=90) for n in range(KEYS)]
+    worker = steps.worker()
     routes = RouteSet.objects.get(id=steps.drafted(keys[0]).route_set_id)
-    common = {"model": image_model.pk, "routes": routes.pk, "price": sql.document(asdict(steps.UPSTREAM))}
+    secrets = dict(KeySecret.objects.values_list("key_id", "id"))
+    common = {"model": model.pk, "routes": routes.pk, "price": sql.document(asdict(steps.UPSTREAM))}
     rows = []
     for number in range(ENDED + QUEUED + RUNNING):
         place = number * 7_919 % (ENDED + QUEUED + RUNNING)  # the living are spread among the ended
@@ -56,23 +94,20 @@ def keys(image_model, image_channel, worker) -> list[IssuedKey]:
         row = {
             "id": ids.PREFIX + ids.encode(number << 40),
             "key": key.id,
-            "secret": key.id,
+            "secret": secrets[key.id],
             "account": key.account.pk,
             "status": status,
             "k": f"order-{number}" if number % 2 else None,
             "actual": 0 if status == "succeeded" else None,
             "worker": worker if status == "running" else None,
-            "channel": image_channel.pk if status != "queued" else None,
+            "channel": channel.pk if status != "queued" else None,
         }
         rows.append(common | row)
-    if sql.is_postgresql():
-        sql.run("TRUNCATE tasks_task CASCADE")  # what rolled-back tests left behind makes its indexes look large
-    secrets = {key.id: key.record.secrets.get().pk for key in keys}
-    packed = sql.pack(row | {"secret": secrets[row["key"]]} for row in rows)
-    sql.run(INSERT_TASKS.format(now=sql.now(), later=sql.later("3600"), rows=sql.rows(COLUMNS)), [packed])
+    sql.run(INSERT_TASKS.format(now=sql.now(), later=sql.later("3600"), rows=sql.rows(COLUMNS)), [sql.pack(rows)])
     sql.run(INSERT_CALLS.format(now=sql.now()), [worker])
-    sql.run("VACUUM ANALYZE" if sql.is_postgresql() else "ANALYZE")
-    return keys
+    connection.check_constraints()  # once, and not again at the end of every test
+    sql.run("ANALYZE")
+    return Busy(keys=keys, worker=worker)
 
 
 def is_full_scan(line: str) -> bool:
@@ -112,7 +147,7 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
     assert list(found.known) == [(keys[1].id, "order-1")]
 
 
-def test_polls_and_dead_workers_are_looked_for_by_index(keys, worker, other_worker):
+def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):
     with steps.captured() as busy:
         assert len(calls.due(worker, limit=50)) == 50
     with steps.captured() as idle:
@@ -122,7 +157,8 @@ def test_polls_and_dead_workers_are_looked_for_by_index(keys, worker, other_work
     with steps.captured() as statements:
         assert reopening.reopen_crowded() == 0
     plan_of(statements, "attempt > 0")
-    steps.silence(worker)
+    steps.silence(worker, seconds=7_200)
+    settings.WORKER_LEASE = 3_600
     with steps.captured() as statements:
         assert leases.dead_workers("") == [worker]
     plan_of(statements, "heartbeat_at", "task_worker")

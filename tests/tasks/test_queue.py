@@ -233,7 +233,7 @@ def test_a_task_past_its_queue_deadline_is_not_started(key, image_model, worker)
     steps.age(task_id, "deadline_at", -1)
     assert not queue.has_waiting()
     assert steps.claimed(worker) == ()
-    steps.age(task_id, "deadline_at", 60)
+    steps.age(task_id, "deadline_at", 3_600)
     assert [task.id for task in steps.claimed(worker)] == [task_id]
 
 

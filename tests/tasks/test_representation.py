@@ -153,28 +153,24 @@ def test_reading_a_task_costs_one_statement_whatever_its_state(
 
 def test_the_submissions_answer_has_its_six_fields(key, image_model):
     found = find_one(key.id, steps.submitted(key))
-    assert set(representation.submission(found)) == {
-        "id",
-        "status",
-        "modality",
-        "model",
-        "created_at",
-        "estimated_cost",
+    assert set(representation.submission(found)) == FIELDS & {
+        *("id", "status", "modality", "model", "created_at", "estimated_cost")
     }
 
 
-@pytest.mark.parametrize("metadata", [{"a": 1.5, "b": 2**62, "c": None, "d": True, "ü": "ä\"'\\"}, {}, None])
-def test_metadata_is_shown_as_it_was_sent(key, image_model, metadata):
-    assert shown(key, steps.submitted(key, metadata=metadata))["metadata"] == metadata
+def test_metadata_is_shown_as_it_was_sent(key, image_model):
+    for metadata in ({"a": 1.5, "b": 2**62, "c": None, "d": True, "ü": "ä\"'\\"}, {}, None):
+        assert shown(key, steps.submitted(key, metadata=metadata))["metadata"] == metadata
 
 
-@pytest.mark.parametrize("number", [1e22, 1e308, -1e30, 2**63 - 1, -(2**63)])
-def test_a_great_number_in_metadata_is_one_that_a_submission_takes(key, image_model, number):
-    given_back = shown(key, steps.submitted(key, metadata={"mass": number}))["metadata"]
-    assert strict_json.loads(json.dumps(given_back).encode()) == {"mass": number}
+def test_a_great_number_in_metadata_is_one_that_a_submission_takes(key, image_model):
+    for number in (1e22, 1e308, -1e30, 2**63 - 1, -(2**63)):
+        given_back = shown(key, steps.submitted(key, metadata={"mass": number}))["metadata"]
+        assert strict_json.loads(json.dumps(given_back).encode()) == {"mass": number}
 
 
-def test_the_tag_of_an_unchanged_task_stays(key, image_model):
+def test_the_tag_of_an_unchanged_task_stays(key, image_model, settings):
+    settings.ASSET_URL_TTL = 10**10  # no window of its links ends meanwhile
     task_id = steps.submitted(key)
     assert etag(find_one(key.id, task_id)) == etag(find_one(key.id, task_id))
 

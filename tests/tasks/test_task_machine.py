@@ -201,11 +201,12 @@ class TaskMachine(RuleBasedStateMachine):
         assert steps.breaches() == []
 
 
-def test_any_sequence_of_steps_keeps_the_books_right(db):
+@pytest.mark.parametrize("examples", [10, pytest.param(60, marks=pytest.mark.slow)])
+def test_any_sequence_of_steps_keeps_the_books_right(db, examples: int):
     run_state_machine_as_test(
         TaskMachine,
         settings=settings(
-            max_examples=40,
+            max_examples=examples,
             stateful_step_count=40,
             deadline=None,
             phases=[Phase.generate, Phase.shrink],

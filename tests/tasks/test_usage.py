@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from tasks import usage
 from tasks.gate import admit
+from tasks.models import Task
 from tests.rows import make_key
 from tests.tasks import steps
 
@@ -13,10 +14,6 @@ def of(key) -> dict:
     found = usage.of(admit(f"Bearer {key.secret}").caller)
     json.dumps(found)
     return found
-
-
-def today() -> str:
-    return datetime.now(UTC).date().isoformat()
 
 
 def test_a_key_without_tasks_has_spent_nothing(key):
@@ -36,20 +33,19 @@ def test_ended_tasks_count_with_their_actual_cost(key, image_model, worker):
         steps.end(steps.start(key, worker), success=steps.success(actual))
     steps.end(steps.start(key, worker), "failed")
     steps.submitted(key)
+    Task.objects.update(created_at=datetime(2026, 1, 31, 12, tzinfo=UTC))  # so that no midnight comes between
     found = of(key)
     assert (found["balance"], found["held"]) == (9.935, 0.04)
     assert found["total"] == {"tasks": 4, "cost": 0.065}
-    assert found["by_day"] == [{"date": today(), "tasks": 4, "cost": 0.065}]
+    assert found["by_day"] == [{"date": "2026-01-31", "tasks": 4, "cost": 0.065}]
     assert found["by_model"] == [{"model": "aurora-image", "modality": "image", "tasks": 4, "cost": 0.065}]
 
 
-def test_days_come_newest_first_and_in_utc(key, image_model, worker):
-    for days in (0, 2):
-        task = steps.start(key, worker)
-        steps.end(task)
-        steps.age(task.id, "created_at", -86_400 * days)
-    early = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
-    assert [row["date"] for row in of(key)["by_day"]] == [today(), early]
+def test_days_come_newest_first_and_in_utc(key, image_model):
+    midnight = datetime(2026, 2, 1, tzinfo=UTC)
+    for moment in (midnight, midnight - timedelta(seconds=1)):
+        Task.objects.filter(id=steps.submitted(key)).update(created_at=moment)
+    assert [row["date"] for row in of(key)["by_day"]] == ["2026-02-01", "2026-01-31"]
 
 
 def test_models_come_by_name(key, image_model, video_model, worker):

@@ -6,6 +6,7 @@ from typing import Any
 
 import boto3
 import pytest
+from django.core.files.storage import storages
 from moto.server import ThreadedMotoServer
 
 from config.settings import asset_storage
@@ -47,13 +48,20 @@ def folder(tmp_path: Path, settings: Any) -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def s3_backends() -> dict[str, Any]:
+    return {}
+
+
 @pytest.fixture
-def s3(s3_endpoint: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+def s3(s3_endpoint: str, s3_backends: dict[str, Any], settings: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """S3 storage under a prefix; the value is the server's address."""
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     url = f"s3://{BUCKET}/studio?endpoint={s3_endpoint}&region=us-east-1"
     settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(url)}
+    # A change of the settings forgets the client, and a new one takes a second.
+    storages._storages["assets"] = s3_backends.setdefault(url, storages["assets"])
     return s3_endpoint
 
 

@@ -14,9 +14,8 @@ def select(*ranges: str, if_range: tuple[str, ...] = (), size: int = 1000) -> By
     return byte_ranges.select(ranges, if_range, etag=ETAG, size=size)
 
 
-@pytest.mark.parametrize(
-    ("value", "start", "length"),
-    [
+def test_a_range_within_the_file_is_served() -> None:
+    for value, start, length in (
         ("bytes=0-0", 0, 1),
         ("bytes=0-99", 0, 100),
         ("bytes=999-999", 999, 1),
@@ -28,10 +27,8 @@ def select(*ranges: str, if_range: tuple[str, ...] = (), size: int = 1000) -> By
         ("bytes=500-99999999999999999999999", 500, 500),
         ("BYTES=1-2", 1, 2),
         ("bytes= 1-2 ", 1, 2),
-    ],
-)
-def test_a_range_within_the_file_is_served(value: str, start: int, length: int) -> None:
-    assert select(value) == ByteRange(start=start, length=length)
+    ):
+        assert select(value) == ByteRange(start=start, length=length), value
 
 
 @pytest.mark.parametrize("value", ["bytes=1000-", "bytes=1000-2000", "bytes=-0", "bytes=9999999999999999999999-"])
@@ -41,9 +38,8 @@ def test_a_range_behind_the_end_cannot_be_satisfied(value: str) -> None:
     assert raised.value.headers == {"Content-Range": "bytes */1000"}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_what_makes_no_sense_is_ignored() -> None:
+    for value in (
         "bytes=5-2",
         "bytes=0-1,5-6",
         "bytes=",
@@ -57,10 +53,8 @@ def test_a_range_behind_the_end_cannot_be_satisfied(value: str) -> None:
         "items=0-1",
         "0-1",
         "",
-    ],
-)
-def test_what_makes_no_sense_is_ignored(value: str) -> None:
-    assert select(value) is None
+    ):
+        assert select(value) is None, value
 
 
 def test_no_header_and_two_headers_mean_the_whole_file() -> None:
@@ -72,10 +66,10 @@ def test_if_range_admits_only_this_very_version() -> None:
     assert select("bytes=0-1", if_range=(ETAG,)) == ByteRange(start=0, length=2)
 
 
-@pytest.mark.parametrize("other", ['"4567"', f"W/{ETAG}", "Sat, 21 Nov 2026 09:00:00 GMT", "", "*"])
-def test_if_range_of_another_version_means_the_whole_file(other: str) -> None:
-    assert select("bytes=0-1", if_range=(other,)) is None
-    assert select("bytes=5000-", if_range=(other,)) is None
+def test_if_range_of_another_version_means_the_whole_file() -> None:
+    for other in ('"4567"', f"W/{ETAG}", "Sat, 21 Nov 2026 09:00:00 GMT", "", "*"):
+        assert select("bytes=0-1", if_range=(other,)) is None, other
+        assert select("bytes=5000-", if_range=(other,)) is None, other
 
 
 def test_content_range_counts_from_zero_and_includes_the_last() -> None:
@@ -91,13 +85,11 @@ def test_a_range_never_leaves_the_file(value: str, size: int) -> None:
     assert chosen is None or (chosen.start >= 0 and chosen.length > 0 and chosen.start + chosen.length <= size)
 
 
-@pytest.mark.parametrize(
-    "values", [[ETAG], [f"W/{ETAG}"], ["*"], ['"a", "0123"'], ['"a"', f"{ETAG}"], ['"a",W/"0123"']]
-)
-def test_a_known_version_is_recognised(values: list[str]) -> None:
-    assert byte_ranges.is_known(values, ETAG)
+def test_a_known_version_is_recognised() -> None:
+    for values in ([ETAG], [f"W/{ETAG}"], ["*"], ['"a", "0123"'], ['"a"', f"{ETAG}"], ['"a",W/"0123"']):
+        assert byte_ranges.is_known(values, ETAG), values
 
 
-@pytest.mark.parametrize("values", [[], [""], ['"a"'], ["0123"], ['"0123'], ['"*"']])
-def test_another_version_is_not(values: list[str]) -> None:
-    assert not byte_ranges.is_known(values, ETAG)
+def test_another_version_is_not() -> None:
+    for values in ([], [""], ['"a"'], ["0123"], ['"0123'], ['"*"']):
+        assert not byte_ranges.is_known(values, ETAG), values

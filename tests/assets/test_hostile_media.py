@@ -1,9 +1,7 @@
-"""Whatever a provider sends, looking at it neither fails nor takes long."""
+"""Whatever a provider sends, looking at it neither fails nor reads much."""
 
 import struct
-import time
 from io import BytesIO
-from typing import BinaryIO
 
 import pytest
 from hypothesis import example, given
@@ -22,13 +20,14 @@ def look(content: bytes) -> media.Facts:
 
 
 class Counting(BytesIO):
-    """Counts the bytes that are read."""
+    """Counts the bytes that are read, and how often."""
 
-    total = 0
+    total = calls = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
         found = super().read(size)
         self.total += len(found)
+        self.calls += 1
         return found
 
 
@@ -85,13 +84,12 @@ def many_tracks() -> bytes:
     ],
     ids=["nested", "tracks", "tiny boxes", "huge box", "largest box", "backwards"],
 )
-@pytest.mark.parametrize("form", [media.MP4, media.AVIF])
-def test_box_bombs_are_given_up_soon(boxes: bytes, form: media.MediaType) -> None:
-    file: BinaryIO = Counting(b"\x00\x00\x00\x10ftypisom\x00\x00\x00\x00" + boxes)
-    began = time.monotonic()
-    media.facts(form, file)
-    assert time.monotonic() - began < 10
-    assert file.total < 4_000_000
+def test_box_bombs_are_given_up_soon(boxes: bytes) -> None:
+    for form in (media.MP4, media.AVIF):
+        file = Counting(b"\x00\x00\x00\x10ftypisom\x00\x00\x00\x00" + boxes)
+        media.facts(form, file)
+        assert file.total < 4_000_000, form
+        assert file.calls < 50_000, form
 
 
 def test_endless_jpeg_segments_are_given_up_soon() -> None:

@@ -26,9 +26,8 @@ def movie(*, version: int, scale: int, duration: int) -> bytes:
     return box(b"ftyp", b"isom\x00\x00\x00\x00isom") + box(b"moov", header)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_images_tell_their_size() -> None:
+    for content in (
         picture("PNG", 640, 360),
         picture("GIF", 640, 360),
         picture("JPEG", 640, 360),
@@ -38,11 +37,8 @@ def movie(*, version: int, scale: int, duration: int) -> bytes:
         picture("WEBP", 640, 360, lossless=True),
         picture("WEBP", 640, 360, exif=b"Exif\x00\x00" + bytes(100)),
         picture("AVIF", 640, 360),
-    ],
-    ids=["png", "gif", "jpeg", "progressive", "exif", "webp", "lossless", "extended", "avif"],
-)
-def test_images_tell_their_size(content: bytes) -> None:
-    assert facts(content) == Facts(width=640, height=360)
+    ):
+        assert facts(content) == Facts(width=640, height=360), content[:100]
 
 
 def test_a_picture_too_large_to_decode_is_only_measured() -> None:
@@ -78,9 +74,9 @@ def test_both_versions_of_the_movie_header_are_read(version: int) -> None:
     assert facts(movie(version=version, scale=600, duration=1500)).duration_seconds == 2.5
 
 
-@pytest.mark.parametrize(("scale", "duration"), [(0, 5), (600, 0), (1, 2**32 - 1), (1, 2**31)])
-def test_a_length_that_says_nothing_is_not_believed(scale: int, duration: int) -> None:
-    assert facts(movie(version=0, scale=scale, duration=duration)).duration_seconds is None
+def test_a_length_that_says_nothing_is_not_believed() -> None:
+    for scale, duration in ((0, 5), (600, 0), (1, 2**32 - 1), (1, 2**31)):
+        assert facts(movie(version=0, scale=scale, duration=duration)).duration_seconds is None, (scale, duration)
 
 
 def test_a_media_box_with_a_64_bit_size_is_stepped_over() -> None:

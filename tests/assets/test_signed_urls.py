@@ -4,7 +4,6 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -33,9 +32,8 @@ def test_it_stops_working_when_it_expires() -> None:
     assert verify(mint(expires=int(time.time()) - 1)) is None
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_any_change_makes_it_invalid() -> None:
+    for old, new in (
         (TASK, TASK[:-1] + "0"),
         ("/3.png", "/2.png"),
         ("/3.png", "/03.png"),
@@ -48,17 +46,15 @@ def test_it_stops_working_when_it_expires() -> None:
         ("?expires", "?signature=0&expires"),
         ("/assets/", "/v1/assets/"),
         ("/assets/", "//assets/"),
-    ],
-)
-def test_any_change_makes_it_invalid(old: str, new: str) -> None:
-    changed = mint().replace(old, new)
-    assert changed != mint()
-    assert verify(changed) is None
+    ):
+        changed = mint().replace(old, new)
+        assert changed != mint()
+        assert verify(changed) is None, changed
 
 
-@pytest.mark.parametrize("signature", ["", "0" * 64, "é" * 64, "A" * 64])
-def test_a_made_up_signature_is_invalid(signature: str) -> None:
-    assert signed_urls.verify(f"/assets/{TASK}/3.png", f"expires={LATER}&signature={signature}") is None
+def test_a_made_up_signature_is_invalid() -> None:
+    for signature in ("", "0" * 64, "é" * 64, "A" * 64):
+        assert signed_urls.verify(f"/assets/{TASK}/3.png", f"expires={LATER}&signature={signature}") is None
 
 
 def test_the_extension_is_only_for_the_eye() -> None:
@@ -87,13 +83,12 @@ class TestParseOwn:
     def test_our_own_url_is_recognised(self) -> None:
         assert signed_urls.parse_own(mint()) == (TASK, 3)
 
-    @pytest.mark.parametrize("base", ["HTTPS://API.ours.example", "https://api.ours.example:443"])
-    def test_the_same_origin_may_be_written_otherwise(self, base: str) -> None:
-        assert signed_urls.parse_own(mint().replace("https://api.ours.example", base)) == (TASK, 3)
+    def test_the_same_origin_may_be_written_otherwise(self) -> None:
+        for base in ("HTTPS://API.ours.example", "https://api.ours.example:443"):
+            assert signed_urls.parse_own(mint().replace("https://api.ours.example", base)) == (TASK, 3)
 
-    @pytest.mark.parametrize(
-        "base",
-        [
+    def test_another_origin_is_not_ours(self) -> None:
+        for base in (
             "http://api.ours.example",
             "https://evil.example",
             "https://api.ours.example.evil.example",
@@ -104,10 +99,8 @@ class TestParseOwn:
             "https://[api.ours.example",
             "//api.ours.example",
             "",
-        ],
-    )
-    def test_another_origin_is_not_ours(self, base: str) -> None:
-        assert signed_urls.parse_own(mint().replace("https://api.ours.example", base)) is None
+        ):
+            assert signed_urls.parse_own(mint().replace("https://api.ours.example", base)) is None, base
 
     def test_fragments_are_not_ours(self) -> None:
         assert signed_urls.parse_own(mint() + "#x") is None

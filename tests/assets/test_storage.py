@@ -37,14 +37,14 @@ class TestEitherStorage:
             file.seek(255)
             assert file.read(2) == b"\xff\x00"
 
-    @pytest.mark.parametrize(("start", "length"), [(0, 1), (7, 500_000), (len(CONTENT) - 1, 1), (0, len(CONTENT))])
-    def test_a_range_is_read_in_chunks(self, start: int, length: int) -> None:
+    def test_a_range_is_read_in_chunks(self) -> None:
         key = storage.put([CONTENT], max_bytes=len(CONTENT)).key
-        reading = storage.read_range(key, start, length)
-        chunks = list(reading)
-        reading.close()
-        assert b"".join(chunks) == CONTENT[start : start + length]
-        assert max(map(len, chunks)) <= storage.CHUNK_BYTES
+        for start, length in ((0, 1), (7, 500_000), (len(CONTENT) - 1, 1), (0, len(CONTENT))):
+            reading = storage.read_range(key, start, length)
+            chunks = list(reading)
+            reading.close()
+            assert b"".join(chunks) == CONTENT[start : start + length]
+            assert max(map(len, chunks)) <= storage.CHUNK_BYTES
 
     def test_too_many_bytes_are_refused_before_they_are_all_taken(self) -> None:
         taken = []
@@ -135,8 +135,8 @@ def test_sweep_takes_only_old_temporary_files(folder: Path) -> None:
     stored = storage.put([b"x"], max_bytes=1)
     left = folder / "incoming" / "left-behind.part"
     left.write_bytes(b"of a killed process")
-    assert storage.sweep(older_than_seconds=60) == 0
-    assert storage.sweep(older_than_seconds=-60) == 1
+    assert storage.sweep(older_than_seconds=3_600) == 0
+    assert storage.sweep(older_than_seconds=-3_600) == 1
     assert files_under(folder) == [folder / stored.key]
 
 

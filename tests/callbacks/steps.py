@@ -1,6 +1,7 @@
 """The steps of a delivery on the domain level, for tests to take one by one."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import ip_network
 from typing import Any
@@ -11,8 +12,10 @@ from callbacks.models import Delivery
 from common import sql
 from common.urls import UrlPolicy
 from tasks import callback_bodies
+from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
+PATIENT = replace(sender.LIMITS, connect_seconds=PATIENCE, total_seconds=PATIENCE)
 FAR = 1_000
 
 
@@ -69,4 +72,4 @@ def moved(column: str) -> str:
 
 def sent(due: Due, **options: Any) -> Outcome:
     """What comes of an attempt at a receiver on loopback."""
-    return sender.deliver(due, callback_bodies.make, **{"policy": LOOPBACK, **options})
+    return sender.deliver(due, callback_bodies.make, **{"policy": LOOPBACK, "limits": PATIENT, **options})

@@ -13,10 +13,12 @@ from tests.callbacks import steps
 
 pytestmark = pytest.mark.django_db
 
+HOUR = 3_600
+
 
 @pytest.fixture(autouse=True)
-def short_schedule(settings):
-    settings.CALLBACK_SCHEDULE = (0, 10, 100)
+def schedule(settings):
+    settings.CALLBACK_SCHEDULE = (0, HOUR, 10 * HOUR)
 
 
 def test_a_delivery_is_named_after_its_task_and_due_at_once(owed):
@@ -27,11 +29,11 @@ def test_a_delivery_is_named_after_its_task_and_due_at_once(owed):
 
 
 def test_the_first_wait_of_the_schedule_counts_from_the_end_of_the_task(owed, settings):
-    settings.CALLBACK_SCHEDULE = (30, 10)
+    settings.CALLBACK_SCHEDULE = (HOUR, 10 * HOUR)
     task_id = owed()
     assert steps.claimed() == ()
-    assert 25 < steps.wait_of(task_id) <= 30
-    steps.let_pass(task_id, 31)
+    assert 0.8 * HOUR < steps.wait_of(task_id) <= HOUR
+    steps.let_pass(task_id, HOUR)
     assert not steps.claimed_one().is_resend
 
 
@@ -45,9 +47,9 @@ def test_a_claimed_delivery_is_nobody_elses(owed):
 def test_a_claim_ends_after_its_lease(owed):
     task_id = owed()
     first = steps.claimed_one()
-    steps.let_pass(task_id, claims.LEASE_SECONDS - 1)
+    steps.let_pass(task_id, claims.LEASE_SECONDS / 2)
     assert steps.claimed() == ()
-    steps.let_pass(task_id, 2)
+    steps.let_pass(task_id, claims.LEASE_SECONDS / 2)
     second = steps.claimed_one()
     assert (second.id, second.number) == (first.id, first.number)
 
@@ -67,7 +69,7 @@ def test_an_old_claim_cannot_be_given_back_for_its_successor(owed):
     assert steps.claimed() == ()
 
 
-@pytest.mark.parametrize("status_code", [200, 202, 204, 299])
+@pytest.mark.parametrize("status_code", [200, 299])
 def test_any_2xx_delivers(owed, status_code):
     task_id = owed()
     steps.attempted(status_code)
@@ -76,26 +78,26 @@ def test_any_2xx_delivers(owed, status_code):
     assert not claims.has_due()
 
 
-@pytest.mark.parametrize("status_code", [None, 101, 199, 300, 301, 307, 400, 404, 410, 429, 500, 503])
+@pytest.mark.parametrize("status_code", [None, 199, 300, 410, 500])
 def test_everything_else_is_tried_again_on_the_schedule(owed, status_code):
     task_id = owed()
     steps.attempted(status_code)
     assert steps.state(task_id) == ("pending", 1)
-    assert 7 <= steps.wait_of(task_id) <= 12
+    assert 0.5 * HOUR <= steps.wait_of(task_id) <= 1.2 * HOUR
     assert steps.claimed() == ()
 
 
 def test_retry_after_lengthens_a_wait_to_two_steps_at_most(owed):
     task_id = owed()
-    steps.attempted(503, retry_after=3600.0)
-    assert 19 <= steps.wait_of(task_id) <= 20
+    steps.attempted(503, retry_after=100.0 * HOUR)
+    assert 1.8 * HOUR <= steps.wait_of(task_id) <= 2 * HOUR
 
 
 def test_a_delivery_is_exhausted_after_its_last_attempt(owed):
     task_id = owed()
     for _ in range(3):
         steps.attempted(500)
-        steps.let_pass(task_id, 150)
+        steps.let_pass(task_id, 15 * HOUR)
     assert steps.state(task_id) == ("exhausted", 3)
     assert steps.delivery(task_id).next_attempt_at is None
     assert steps.claimed() == ()
@@ -125,7 +127,7 @@ def test_a_resend_makes_one_attempt_and_returns_to_what_was(owed, status_code, a
     task_id = owed()
     for _ in range(attempts):
         steps.attempted(status_code)
-        steps.let_pass(task_id, 150)
+        steps.let_pass(task_id, 15 * HOUR)
     before = steps.state(task_id)[0]
     assert deliveries.redeliver(task_id).status == "pending"
     assert steps.attempted(again).is_resend
@@ -142,7 +144,7 @@ def test_a_resend_leaves_the_schedule_of_a_pending_delivery_alone(owed):
         steps.attempted(500)
     assert steps.delivery(task_id).next_attempt_at == scheduled
     for _ in range(2):
-        steps.let_pass(task_id, 150)
+        steps.let_pass(task_id, 15 * HOUR)
         assert not steps.attempted(500).is_resend
     assert steps.state(task_id) == ("exhausted", 8)
 

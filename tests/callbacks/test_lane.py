@@ -1,23 +1,28 @@
 """The callbacks lane against real receivers, good and bad."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
-from callbacks import claims
+from callbacks import claims, sender
 from callbacks.models import Delivery, DeliveryAttempt
 from tests.adapters.raw_server import raw_server
 from tests.callbacks import behaviours, steps
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 from worker.callbacks import IDLE_SECONDS, Callbacks
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A receiver that hangs does so until the test lets it go, and a slow machine fails no attempt."""
+    monkeypatch.setitem(sender.deliver.__kwdefaults__, "limits", steps.PATIENT)
 
 
 @contextmanager
@@ -37,12 +42,9 @@ def running() -> Iterator[Callbacks]:
         yield lane
     finally:
         stopping.set()
-        thread.join(10)
-        lane.finish(10)
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    wait_until(condition, timeout=30)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+        lane.finish(PATIENCE)
 
 
 def deliveries_named(requests: list[bytes]) -> list[str]:
@@ -52,35 +54,36 @@ def deliveries_named(requests: list[bytes]) -> list[str]:
 
 
 def test_bad_receivers_never_delay_good_ones(owed):
+    """The bad are owed first and more than they may hold; three kinds hang until all good ones have theirs."""
     over = threading.Event()
     with ExitStack() as stack:
         good = [stack.enter_context(raw_server(behaviours.OK)) for _ in range(3)]
         bad = [stack.enter_context(raw_server(behaviour)) for behaviour in behaviours.bad(over, good[0].url)]
+        hanging = [owed(f"{server.url}/bad") for _ in range(claims.HOST_SEATS + 2) for server in bad[:3]]
+        for server in bad[3:] * 2:
+            owed(f"{server.url}/bad")
+        wanted = [owed(f"{server.url}/good") for _ in range(claims.HOST_SEATS + 1) for server in good]
+        stack.enter_context(running())
         stack.callback(over.set)
-        for _ in range(10):
-            for server in bad:
-                owed(f"{server.url}/bad")
-        wanted = [owed(f"{server.url}/good") for _ in range(7) for server in good]
-        started = datetime.now(UTC)
-        with running():
-            wait_for(lambda: Delivery.objects.filter(task_id__in=wanted, status="delivered").count() == len(wanted))
-            over.set()
-    log = DeliveryAttempt.objects.filter(delivery__task_id__in=wanted)
-    waits = sorted(attempt.at + timedelta(milliseconds=attempt.duration_ms) - started for attempt in log)
-    assert waits[int(len(waits) * 0.99)] < timedelta(seconds=2)
+        wait_until(lambda: Delivery.objects.filter(task_id__in=wanted, status="delivered").count() == len(wanted))
+        wait_until(lambda: [len(server.requests) for server in bad[:3]] == [claims.HOST_SEATS] * 3)
+        assert {steps.state(task_id) for task_id in hanging} == {("pending", 0)}
+        assert {steps.state(task_id) for task_id in wanted} == {("delivered", 1)}
     assert not any(b"/bad" in request.split(b"\r\n")[0] for server in good for request in server.requests)
 
 
 def test_attempts_follow_the_schedule_under_one_id_and_touch_nothing_else(owed, settings):
-    settings.CALLBACK_SCHEDULE = (0, 0, 1)
+    settings.CALLBACK_SCHEDULE = (0, 0, 3_600)
     with raw_server(behaviours.FAULT) as server:
         task_id = owed(server.url)
         before = steps.delivery(task_id).task
         with running():
-            wait_for(lambda: steps.state(task_id)[0] == "exhausted")
+            wait_until(lambda: steps.state(task_id) == ("pending", 2))
+            last = DeliveryAttempt.objects.get(delivery__task_id=task_id, number=2)
+            assert steps.delivery(task_id).next_attempt_at >= last.at + timedelta(seconds=0.8 * 3_600)
+            steps.let_pass(task_id, 2 * 3_600)
+            wait_until(lambda: steps.state(task_id) == ("exhausted", 3))
         assert deliveries_named(server.requests) == [f"{task_id}.1"] * 3
-    _, second, third = DeliveryAttempt.objects.filter(delivery__task_id=task_id).order_by("number")
-    assert third.at - second.at >= timedelta(seconds=0.8)
     after = steps.delivery(task_id).task
     assert (after.status, after.actual_micros, after.finished_at) == (
         before.status,
@@ -93,7 +96,7 @@ def test_a_receiver_that_recovers_gets_its_delivery(owed, settings):
     settings.CALLBACK_SCHEDULE = (0, 0, 0)
     with raw_server(behaviours.reset, behaviours.GONE, behaviours.OK) as server, running():
         task_id = owed(server.url)
-        wait_for(lambda: steps.state(task_id) == ("delivered", 3))
+        wait_until(lambda: steps.state(task_id) == ("delivered", 3))
 
 
 def test_an_idle_lane_asks_once_a_quarter_of_a_second(owed):
@@ -110,7 +113,7 @@ def test_what_was_claimed_before_a_stop_is_given_back_unsent(owed):
         lane = Callbacks(stopping, steps.LOOPBACK)
         stopping.set()
         lane.step()
-        lane.finish(10)
+        lane.finish(PATIENCE)
         assert server.requests == []
     assert steps.claimed_one().number == 1
 
@@ -121,14 +124,12 @@ def test_a_stop_does_not_wait_for_a_receiver_that_hangs(owed):
         task_id = owed(server.url)
         lane = Callbacks(stopping, steps.LOOPBACK)
         lane.step()
-        wait_for(lambda: bool(server.requests))
+        wait_until(lambda: server.requests)
         stopping.set()
-        started = time.monotonic()
-        lane.finish(0.2)
-        assert time.monotonic() - started < 5
+        lane.finish(0.1)
         assert steps.state(task_id) == ("pending", 0)
         over.set()
-        lane.finish(10)
+        lane.finish(PATIENCE)
 
 
 def test_an_acknowledgement_that_was_not_recorded_is_followed_by_another_delivery(owed):
@@ -137,7 +138,7 @@ def test_an_acknowledgement_that_was_not_recorded_is_followed_by_another_deliver
         steps.sent(steps.claimed_one())
         steps.let_pass(task_id, claims.LEASE_SECONDS + 1)
         with running():
-            wait_for(lambda: steps.state(task_id) == ("delivered", 1))
+            wait_until(lambda: steps.state(task_id) == ("delivered", 1))
         assert deliveries_named(server.requests) == [f"{task_id}.1"] * 2
 
 
@@ -149,8 +150,8 @@ def test_a_dead_host_holds_no_more_than_its_seats(owed):
         lane = Callbacks(threading.Event(), steps.LOOPBACK)
         for _ in range(3):
             lane.step()
-        wait_for(lambda: len(server.requests) == claims.HOST_SEATS)
+        wait_until(lambda: len(server.requests) == claims.HOST_SEATS)
         lane.step()
         assert Delivery.objects.filter(claimed_at__isnull=False).count() == claims.HOST_SEATS
         over.set()
-        lane.finish(10)
+        lane.finish(PATIENCE)

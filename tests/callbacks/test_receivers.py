@@ -16,7 +16,7 @@ from standardwebhooks import WebhookVerificationError
 
 from callbacks import deliveries, signing
 from tests.callbacks import steps
-from tools.children import Child
+from tools.children import PATIENCE, Child
 from tools.stack import ROOT
 
 FOLDER = ROOT / "docs" / "receivers"
@@ -76,13 +76,13 @@ def post(receiver: Child, key: str, *, age: int = 0, **change: str) -> int:
     body = b'{"id":"task_x.1","type":"task.failed","data":{"task":{"id":"task_x","status":"failed"}}}'
     headers = signing.headers(key, delivery_id="task_x.1", timestamp=int(time.time()) - age, body=body)
     changed = {f"X-SERVICE-{name}": value for name, value in change.items()}
-    return requests.post(receiver.url, data=body, headers={**headers, **changed}, timeout=10).status_code
+    return requests.post(receiver.url, data=body, headers={**headers, **changed}, timeout=PATIENCE).status_code
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_receiver_refuses_what_is_forged_or_out_of_its_window(receiver, key):
-    assert post(receiver, key.secret, age=290) == 204
-    assert [post(receiver, key.secret, age=age) for age in (310, -310)] == [401, 401]
+    assert post(receiver, key.secret, age=150) == 204
+    assert [post(receiver, key.secret, age=age) for age in (301, -600)] == [401, 401]
     assert post(receiver, "dr-task-another") == 401
     assert post(receiver, key.secret, Delivery="task_y.1") == 401
     assert [post(receiver, key.secret, Timestamp=text) for text in ("", "soon", "9" * 5000)] == [401] * 3
@@ -115,7 +115,7 @@ def test_the_javascript_library_verifies_as_the_page_says(tmp_path):
     for name in ("package.json", "package-lock.json"):
         shutil.copy(FOLDER / name, tmp_path)
     install = [NPM or "", "ci", "--no-audit", "--no-fund"]
-    subprocess.run(install, cwd=tmp_path, capture_output=True, timeout=100, check=True)
+    subprocess.run(install, cwd=tmp_path, capture_output=True, timeout=PATIENCE, check=True)
     (tmp_path / "page.mjs").write_text(snippets("js")[1], encoding="utf-8")
     (tmp_path / "run.mjs").write_text(
         'import { verified } from "./page.mjs";\n'
@@ -125,5 +125,5 @@ def test_the_javascript_library_verifies_as_the_page_says(tmp_path):
     )
     headers, body = signed()
     command = [NODE or "", str(tmp_path / "run.mjs"), json.dumps([headers, body.decode()])]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert answer.stdout.splitlines() == ["task_x.1", "No matching signature found"]

@@ -17,10 +17,10 @@ def test_spaces_around_numbers_do_not_matter():
     assert schedule.parse(" 0, 5 ,300") == (0, 5, 300)
 
 
-@pytest.mark.parametrize("text", ["", "0,", "-1", "1.5", "0;5", "٣", "604801", "9" * 5000, ",".join(["1"] * 51)])
-def test_anything_but_a_few_whole_seconds_is_refused(text):
-    with pytest.raises(ValueError, match=r"seconds|attempts"):
-        schedule.parse(text)
+def test_anything_but_a_few_whole_seconds_is_refused():
+    for text in ("", "0,", "-1", "1.5", "0;5", "٣", "604801", "9" * 5000, ",".join(["1"] * 51)):
+        with pytest.raises(ValueError, match=r"seconds|attempts"):
+            pytest.fail(f"{text} is {schedule.parse(text)}")
 
 
 @given(attempts=st.integers(1, 7))
@@ -30,9 +30,8 @@ def test_a_wait_is_its_step_give_or_take_a_fifth(attempts):
     assert STEPS[attempts] * 0.8 <= wait <= STEPS[attempts] * 1.2
 
 
-@pytest.mark.parametrize("attempts", [8, 9, 100])
-def test_after_the_last_attempt_comes_none(attempts):
-    assert schedule.wait_seconds(STEPS, attempts=attempts, retry_after=1) is None
+def test_after_the_last_attempt_comes_none():
+    assert [schedule.wait_seconds(STEPS, attempts=attempts, retry_after=1) for attempts in (8, 100)] == [None] * 2
 
 
 @given(attempts=st.integers(1, 7), asked=st.floats(0, 1e9))

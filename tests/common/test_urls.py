@@ -1,10 +1,10 @@
 """The URL rules: the table of verdicts, the operator's networks, and what counts as this service itself."""
 
 import json
+from collections.abc import Iterable
 from ipaddress import IPv4Address, ip_address, ip_network
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,52 +20,42 @@ LOCAL = UrlPolicy(
 )
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['class']}-{row['why'][:40]}")
-def test_the_verdict_at_submission_is_that_of_the_table(row: dict[str, str]):
-    assert (urls.problem(row["url"], POLICY) is not None) == (row["verdict"] == "reject")
+def accepted(texts: Iterable[str], policy: UrlPolicy = POLICY) -> list[str]:
+    return [text for text in texts if urls.problem(text, policy) is None]
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.get("resolves_to")], ids=lambda row: row["url"][:60])
-def test_the_addresses_behind_a_name_are_judged_as_the_table_says(row: dict[str, list[str]]):
-    answers = [ip_address(text) for text in row["resolves_to"] if not text.startswith("->")]
-    refused = any(urls.address_problem(address, POLICY) for address in answers)
-    assert refused == (row["verdict"] == "reject_after_dns")
+def open_to(policy: UrlPolicy, *addresses: str) -> list[str]:
+    return [text for text in addresses if urls.address_problem(ip_address(text), policy) is None]
 
 
-@pytest.mark.parametrize("port", [80, 443, 1024, 8000, 8080, 8443, 65535])
-def test_web_and_unprivileged_ports_are_accepted(port: int):
-    assert urls.problem(f"https://hooks.example.com:{port}/", POLICY) is None
+def test_the_verdict_at_submission_is_that_of_the_table():
+    assert len(ROWS) > 150
+    for row in ROWS:
+        assert (urls.problem(row["url"], POLICY) is not None) == (row["verdict"] == "reject"), row
 
 
-@pytest.mark.parametrize("port", ["1", "79", "81", "442", "444", "1023", "65536", "99999", "0443", "080", "3306", "00"])
-def test_other_ports_and_ports_with_leading_zeros_are_refused(port: str):
-    assert urls.problem(f"https://hooks.example.com:{port}/", POLICY)
+def test_the_addresses_behind_a_name_are_judged_as_the_table_says():
+    for row in (row for row in ROWS if row.get("resolves_to")):
+        answers = [text for text in row["resolves_to"] if not text.startswith("->")]
+        assert (len(open_to(POLICY, *answers)) < len(answers)) == (row["verdict"] == "reject_after_dns"), row
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "9.255.255.255",
-        "11.0.0.0",
-        "126.255.255.255",
-        "128.0.0.0",
-        "169.253.255.255",
-        "169.255.0.0",
-        "192.167.255.255",
-        "192.169.0.0",
-        "198.17.255.255",
-        "198.20.0.0",
-        "2001:200::",
-        "2606:4700::1111",
-    ],
-)
-def test_addresses_beside_a_closed_network_are_open(address: str):
-    assert urls.address_problem(ip_address(address), POLICY) is None
+def test_web_and_unprivileged_ports_are_accepted_and_no_others():
+    ports = ["80", "443", "1024", "8000", "65535"]
+    others = ["1", "79", "81", "442", "444", "1023", "65536", "99999", "0443", "080", "3306", "00"]
+    assert accepted(f"https://hooks.example.com:{port}/" for port in ports + others) == [
+        f"https://hooks.example.com:{port}/" for port in ports
+    ]
 
 
-@pytest.mark.parametrize("address", ["168.63.129.16", "198.41.0.99", "::", "::1", "fe80::1", "4000::1", "1fff::1"])
-def test_closed_addresses_are_refused(address: str):
-    assert urls.address_problem(ip_address(address), POLICY)
+def test_addresses_beside_a_closed_network_are_open():
+    beside = ["9.255.255.255", "11.0.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255", "169.255.0.0"]
+    beside += ["192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "2001:200::", "2606:4700::1111"]
+    assert open_to(POLICY, *beside) == beside
+
+
+def test_closed_addresses_are_refused():
+    assert open_to(POLICY, "168.63.129.16", "198.41.0.99", "::", "::1", "fe80::1", "4000::1", "1fff::1") == []
 
 
 @settings(deadline=None)
@@ -75,39 +65,16 @@ def test_no_private_ipv4_address_passes(address: IPv4Address):
         assert urls.address_problem(address, POLICY)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1:9000/cb",
-        "http://127.0.0.1:1/",
-        "http://10.1.0.5:5432/",
-        "http://localhost:9000/",
-        "http://LOCALHOST.:22/",
-        "http://[fd00::5]:8080/",
-        "https://10.1.0.5/",
-    ],
-)
-def test_an_operators_own_receivers_pass_on_any_port(url: str):
-    assert urls.problem(url, POLICY)
-    assert urls.problem(url, LOCAL) is None
+def test_an_operators_own_receivers_pass_on_any_port():
+    own = ["http://127.0.0.1:9000/cb", "http://127.0.0.1:1/", "http://10.1.0.5:5432/", "http://localhost:9000/"]
+    own += ["http://LOCALHOST.:22/", "http://[fd00::5]:8080/", "https://10.1.0.5/"]
+    assert (accepted(own), accepted(own, LOCAL)) == ([], own)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://10.1.2.5/",
-        "http://10.2.0.1/",
-        "http://foo.localhost/",
-        "http://receiver:9000/",
-        "http://127.1:9000/",
-        "http://127.0.0.1:0/",
-        "http://user@127.0.0.1/",
-        "http://[::1]:9000/",
-        "ftp://127.0.0.1/",
-    ],
-)
-def test_allowed_networks_open_nothing_else(url: str):
-    assert urls.problem(url, LOCAL)
+def test_allowed_networks_open_nothing_else():
+    others = ["http://10.1.2.5/", "http://10.2.0.1/", "http://foo.localhost/", "http://receiver:9000/"]
+    others += ["http://127.1:9000/", "http://127.0.0.1:0/", "http://user@127.0.0.1/", "http://[::1]:9000/"]
+    assert accepted([*others, "ftp://127.0.0.1/"], LOCAL) == []
 
 
 def test_denied_networks_win_also_through_mapped_addresses():
@@ -121,40 +88,22 @@ def test_localhost_is_refused_when_its_address_is_denied():
     assert urls.problem("http://localhost:9000/", policy)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://api.ours.example/x",
-        "http://API.OURS.EXAMPLE./x",
-        "https://api.ours.example:8443/",
-        "https://api.ours.example",
-    ],
-)
-def test_a_public_name_is_ours_on_every_port(url: str):
-    assert urls.is_own(url, POLICY)
-    assert urls.problem(url, POLICY) == "must not point at this service"
+def test_a_public_name_is_ours_on_every_port():
+    for rest in ("api.ours.example/x", "API.OURS.EXAMPLE./x", "api.ours.example:8443/", "api.ours.example"):
+        assert urls.is_own(f"https://{rest}", POLICY), rest
+        assert urls.problem(f"https://{rest}", POLICY) == "must not point at this service", rest
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:8000/assets/x", "http://localhost:8000/", "http://[::1]:8000/"])
-def test_a_local_service_is_ours_on_its_own_port(url: str):
-    assert urls.is_own(url, LOCAL)
-    assert urls.problem(url, LOCAL)
+def test_a_local_service_is_ours_on_its_own_port():
+    ours = ["http://127.0.0.1:8000/assets/x", "http://localhost:8000/", "http://[::1]:8000/"]
+    assert all(urls.is_own(url, LOCAL) for url in ours)
+    assert accepted(ours, LOCAL) == []
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1:8001/",
-        "https://other.example/",
-        "https://x.api.ours.example/",
-        "not a URL",
-        "",
-        "https://api.ours.example@evil.com/",
-    ],
-)
-def test_other_addresses_are_not_ours(url: str):
-    assert not urls.is_own(url, LOCAL)
-    assert not urls.is_own(url, POLICY)
+def test_other_addresses_are_not_ours():
+    others = ["http://127.0.0.1:8001/", "https://other.example/", "https://x.api.ours.example/", "not a URL", ""]
+    others.append("https://api.ours.example@evil.com/")
+    assert [url for url in others if urls.is_own(url, LOCAL) or urls.is_own(url, POLICY)] == []
 
 
 def test_split_normalises_what_may_be_written_differently():
@@ -171,11 +120,7 @@ def test_arbitrary_text_gets_a_verdict_and_no_other_error(text: str):
     assert reason is None or reason.startswith("must")
 
 
-@pytest.mark.parametrize("label", ["a" * 63, "xn--bcher-kva", "a-b", "0x7g", "3com"])
-def test_host_labels_within_the_rules_are_accepted(label: str):
-    assert urls.problem(f"https://{label}.example.com/", POLICY) is None
-
-
-@pytest.mark.parametrize("host", ["a" * 64 + ".example.com", "a_b.example.com", ".".join(["abc"] * 64), "example.123"])
-def test_host_names_outside_the_rules_are_refused(host: str):
-    assert urls.problem(f"https://{host}/", POLICY)
+def test_host_labels_within_the_rules_are_accepted_and_no_others():
+    hosts = [f"{label}.example.com" for label in ("a" * 63, "xn--bcher-kva", "a-b", "0x7g", "3com")]
+    others = ["a" * 64 + ".example.com", "a_b.example.com", ".".join(["abc"] * 64), "example.123"]
+    assert accepted(f"https://{host}/" for host in hosts + others) == [f"https://{host}/" for host in hosts]

@@ -157,6 +157,7 @@ class Worker:
         started = time.monotonic()
         self.execution.stop()
         self._stopping.set()
+        logger.info("worker %s finishes what it has in hand", self.id)
         for lane in lanes:
             lane.join(max(0.0, started + STEP_SECONDS - time.monotonic()))
         self.execution.wait_paid(settings.WORKER_GRACE)

@@ -13,8 +13,6 @@ from tests.worker import conftest as of_workers
 from tests.worker.driving import database_url
 from tools.children import Child
 
-LEASE = 2  # seconds
-
 running_sandbox = of_workers.running_sandbox
 sandbox = of_workers.sandbox
 image_channel = of_workers.image_channel
@@ -33,11 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def crew(transactional_db: None, sandbox: Sandbox, tmp_path: Path) -> Iterator[TestStack]:
     """Processes on the test's own database. Afterwards the ledger is right and nothing was bought twice."""
     made = TestStack(database_url=database_url(), folder=tmp_path)
-    made.environment |= {"WORKER_LEASE": str(LEASE), "WORKER_GRACE": "20", "PGAPPNAME": "worker"}
+    made.environment |= {"WORKER_LEASE": "600", "WORKER_GRACE": "3600", "PGAPPNAME": "worker"}
     try:
         yield made
     finally:
-        made.stop()
+        for child in made.children:
+            child.kill()
     assert steps.breaches() == []
     sold = sandbox.audit()["by_prompt"]
     assert {prompt for prompt, times in sold.items() if times > 1} == set()

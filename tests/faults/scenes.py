@@ -10,13 +10,16 @@ import psycopg
 from django.db import connection
 
 from sandbox.server import Sandbox
-from tests.worker.driving import database_url, end_of, task
-from tools.children import Child, wait_until
+from tasks.models import Task
+from tests.tasks import steps
+from tests.worker.driving import database_url, end_of
+from tools.children import PATIENCE, Child, wait_until
 
 
-def ended(*task_ids: str, timeout: float = 60) -> list[str]:
+def ended(*task_ids: str) -> list[str]:
     """How these tasks ended, once they have."""
-    wait_until(lambda: all(task(task_id).finished_at for task_id in task_ids), timeout=timeout, what="the end")
+    live = Task.objects.filter(id__in=task_ids, finished_at=None)
+    wait_until(lambda: not live.exists(), what="the end")
     return [end_of(task_id) for task_id in task_ids]
 
 
@@ -29,7 +32,7 @@ def held(table: str) -> Iterator[None]:
             yield
             other.rollback()
     else:
-        other_file = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=20)
+        other_file = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=PATIENCE)
         other_file.execute("BEGIN IMMEDIATE")
         yield
         other_file.execute("ROLLBACK")
@@ -41,6 +44,11 @@ def kill(worker: Child) -> None:
     worker.kill()
     if connection.vendor == "postgresql":
         end_sessions()
+
+
+def let_lease_pass(worker: Child) -> None:
+    """As if the worker, which does not run, had been silent for longer than its lease."""
+    steps.silence(worker.wait_for_line(r"worker (\w{32}) starts")[1])
 
 
 def end_sessions() -> None:

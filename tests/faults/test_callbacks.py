@@ -1,6 +1,7 @@
 """Callbacks out of real worker processes: killed, stopped, drained, and beside receivers that misbehave."""
 
 import random
+import sys
 import threading
 import time
 from collections import Counter
@@ -10,12 +11,12 @@ from contextlib import ExitStack
 import pytest
 from standardwebhooks import Webhook
 
-from callbacks import claims, signing
+from callbacks import signing
 from tests.adapters.raw_server import Behaviour, RawServer, raw_server
 from tests.callbacks import behaviours
 from tests.databases import Databases
 from tests.processes import Client, TestStack
-from tools.children import wait_until
+from tools.children import Child, wait_until
 
 CATALOG = """
 version: 1
@@ -30,7 +31,17 @@ plans:
   - {name: standard, routes: [{model: aurora-image, modality: image, channel: studio}]}
 """
 BODY = {"model": "aurora-image", "modality": "image", "params": {"prompt": "a fox"}}
-EXIT_SECONDS = 5
+# A machine that stands still spoils no attempt, and one that hangs is never given up.
+PATIENT_WORKER = """
+import sys, django
+django.setup()
+from django.core.management import call_command
+from callbacks import claims, sender
+from common.outbound import Limits
+sender.deliver.__kwdefaults__["limits"] = Limits(max_bytes=1 << 62, connect_seconds=3600, total_seconds=3600)
+claims.LEASE_SECONDS = 7200
+call_command("run_worker", "--lanes", "callbacks", *sys.argv[1:])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +81,7 @@ def callback(client: Client, task_id: str) -> dict[str, object]:
 
 
 def wait_for_status(client: Client, task_id: str, status: str) -> None:
-    wait_until(lambda: callback(client, task_id)["status"] == status, timeout=60, what=f"{task_id} {status}")
+    wait_until(lambda: callback(client, task_id)["status"] == status, what=f"{task_id} {status}")
 
 
 def received(server: RawServer) -> Counter[str]:
@@ -83,8 +94,9 @@ def headers(request: bytes) -> dict[str, str]:
     return {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
 
 
-def start_worker(stack: TestStack, **environment: str):
-    return stack.start_worker("--lanes", "callbacks", **environment)
+def start_worker(stack: TestStack, *arguments: str, **environment: str) -> Child:
+    django = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": "."}
+    return stack.start("worker", sys.executable, "-c", PATIENT_WORKER, *arguments, **django, **environment)
 
 
 def test_a_callback_arrives_signed_and_is_in_the_log(stack, client):
@@ -107,6 +119,7 @@ def killing(stack: TestStack) -> Behaviour:
     """Answers 200, but the worker is killed before it can read that."""
 
     def behave(connection, request) -> None:
+        wait_until(lambda: stack.children[-1].name == "worker", what="the worker to be known")
         worker = stack.children[-1]
         worker.pause()
         behaviours.OK(connection, request)
@@ -117,7 +130,7 @@ def killing(stack: TestStack) -> Behaviour:
 
 def forget_claims(stack: TestStack) -> None:
     """As if the lease of every claim had passed."""
-    back = f"claimed_at=F('claimed_at') - timedelta(seconds={claims.LEASE_SECONDS})"
+    back = "claimed_at=F('claimed_at') - timedelta(seconds=7200)"
     stack.manage(
         "shell",
         "-c",
@@ -138,15 +151,14 @@ def test_a_worker_killed_between_2xx_and_recording_delivers_again(stack, client)
 
 
 def test_sigterm_ends_a_worker_whose_receiver_hangs_and_the_next_one_delivers(stack, client):
+    """The attempt may take an hour, and the worker ends."""
     over = threading.Event()
     with raw_server(behaviours.hang(over), behaviours.OK) as server:
         task_id = canceled(client, server.url)
         worker = start_worker(stack)
         wait_until(lambda: server.requests)
-        started = time.monotonic()
         worker.terminate()
         assert worker.wait() == 0
-        assert time.monotonic() - started < EXIT_SECONDS
         assert callback(client, task_id)["status"] == "pending"
         over.set()
         forget_claims(stack)
@@ -157,7 +169,7 @@ def test_sigterm_ends_a_worker_whose_receiver_hangs_and_the_next_one_delivers(st
 def test_a_drained_worker_has_sent_what_was_due(stack, client):
     with raw_server(behaviours.OK) as server:
         tasks = [canceled(client, server.url) for _ in range(3)]
-        worker = stack.start_worker("--lanes", "callbacks", "--drain")
+        worker = start_worker(stack, "--drain")
         assert worker.wait() == 0
     assert received(server) == {f"{task_id}.1": 1 for task_id in tasks}
 
@@ -169,11 +181,11 @@ def test_workers_killed_at_random_lose_no_callback(stack, client):
     with raw_server(behaviours.OK) as server:
         tasks = []
         for _ in range(12):
-            worker = start_worker(stack)
+            worker = stack.start_worker("--lanes", "callbacks")
             tasks += [canceled(client, server.url) for _ in range(20)]
             time.sleep(random.uniform(0.5, 2))
             worker.kill()
-        start_worker(stack)
+        stack.start_worker("--lanes", "callbacks")
         for task_id in tasks:
             wait_for_status(client, task_id, "delivered")
         assert received(server).keys() == {f"{task_id}.1" for task_id in tasks}
@@ -195,7 +207,7 @@ def test_a_minute_of_bad_receivers_leaves_good_ones_quick(stack, client):
         bad = [open_until_end.enter_context(raw_server(kind)) for kind in behaviours.bad(over, good[0].url)]
         open_until_end.callback(over.set)
         for _ in range(2):
-            start_worker(stack, CALLBACK_SCHEDULE="0,1,1,1,1,1,1,1")
+            stack.start_worker("--lanes", "callbacks", CALLBACK_SCHEDULE="0,1,1,1,1,1,1,1")
         owed = submit_for(60, client, [server.url for server in good], [server.url for server in bad])
         wait_until(lambda: owed.keys() <= arrivals.keys(), timeout=30)
     waits = sorted(arrivals[delivery] - at for delivery, at in owed.items())

@@ -37,7 +37,7 @@ def submit_films(key):
     for start in range(0, FILMS, BATCH):
         drafts = []
         for number in range(start, start + BATCH):
-            request = replace(plan.parsed.request, prompt=f"film {number} [slow=900]")
+            request = replace(plan.parsed.request, prompt=f"film {number} [held]")
             own = replace(plan, parsed=replace(plan.parsed, request=request))
             drafts.append(submission.draft(own, body_digest="0" * 64, idempotency_key=None))
         submission.submit(drafts)

@@ -9,6 +9,17 @@ from sandbox.server import Sandbox
 from tests.rows import make_channel
 from tests.tasks import steps
 from tests.worker.driving import Shift
+from tools.children import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def patient(settings, monkeypatch) -> None:
+    """Where a machine stands still for a while no call is given up, no lease runs out and no deadline is long ago."""
+    settings.WORKER_LEASE = 600
+    calls = ("polling.POLL_SECONDS", "polling.CANCEL_SECONDS", "lookup.ASK_SECONDS", "probes.TIMEOUT_SECONDS")
+    for name in (*calls, "janitor.HANGING_POLL_SECONDS"):
+        monkeypatch.setattr(f"worker.{name}", int(PATIENCE))
+    monkeypatch.setattr("worker.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from tasks.queue import Claimed
 from tests.databases import is_postgresql, renamed
 from tests.rows import IssuedKey
 from tests.tasks import steps
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 from worker import adoption, janitor, reopening
 from worker.execution import Execution
 from worker.polling import Polling
@@ -49,6 +48,11 @@ def call(task_id: str) -> Call:
     return found
 
 
+def channels_of(task_id: str) -> list[str]:
+    """Whom the task's calls went to, in order."""
+    return list(Call.objects.filter(task_id=task_id).order_by("id").values_list("channel__name", flat=True))
+
+
 def end_of(task_id: str) -> str:
     """The status, or the type of the error where there is one."""
     row = task(task_id)
@@ -72,7 +76,7 @@ def database_url() -> str:
 
 def outage(sandbox: Sandbox, **plan: Any) -> None:
     """Answers of a gateway before the provider: `path`, `method`, `status`, `times`, `retry_after`, `cut`."""
-    requests.post(f"{sandbox.url}/faults", json=plan, timeout=10).raise_for_status()
+    requests.post(f"{sandbox.url}/faults", json=plan, timeout=PATIENCE).raise_for_status()
 
 
 def at_provider(task_id: str) -> str:
@@ -88,7 +92,7 @@ def forget_at_provider(task_id: str) -> None:
 def _asked(method: str, task_id: str) -> requests.Response:
     accepted = call(task_id)
     url = f"{accepted.target['base_url']}/contents/generations/tasks/{accepted.handle['id']}"
-    return requests.request(method, url, headers={"Authorization": "Bearer any"}, timeout=10)
+    return requests.request(method, url, headers={"Authorization": "Bearer any"}, timeout=PATIENCE)
 
 
 def beside(job: Callable[[], object]) -> threading.Thread:
@@ -103,6 +107,12 @@ def beside(job: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     return thread
+
+
+def joined(thread: threading.Thread) -> None:
+    """Wait for its end."""
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
 
 
 def hurry() -> None:
@@ -138,20 +148,21 @@ class Shift:
     def poll(self) -> None:
         """Ask for what is due, and wait until the answers are in the books."""
         self.polling.tick()
-        wait_until(lambda: not self.polling._in_hand, timeout=30, what="the polls in hand")
+        wait_until(lambda: not self.polling._in_hand, what="the polls in hand")
         for seats in (*self.polling._polls.values(), *self.polling._copies.values()):
-            seats.wait_idle(10)
+            assert seats.wait_idle(PATIENCE)
 
-    def work(self, task_id: str, *, timeout: float = 60) -> str:
-        """Take steps without any waiting until the task has ended; returns `end_of`."""
-        deadline = time.monotonic() + timeout
-        while task(task_id).status not in ENDED:
-            assert time.monotonic() < deadline, f"{task_id} is still {task(task_id).status}: {call(task_id).outcome}"
-            hurry()
-            if not self.execute():
-                time.sleep(0.02)
-            self.poll()
-        return end_of(task_id)
+    def step(self) -> None:
+        """Do all that can be done now, as if every wait were over."""
+        hurry()
+        self.execute()
+        self.poll()
+
+    def work(self, *task_ids: str) -> str:
+        """Take steps until the tasks have ended; returns the first one's `end_of`."""
+        live = Task.objects.filter(id__in=task_ids).exclude(status__in=ENDED)
+        wait_until(lambda: not live.exists() or self.step(), what="the tasks' end")
+        return end_of(task_ids[0])
 
     def sweep(self) -> None:
         """What a worker does once a second."""

@@ -11,9 +11,9 @@ from catalog.models import Route
 from tasks import calls, leases, lifecycle
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
-from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
+from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, joined, picture, task
 from tests.worker.protocols import LANES
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 from worker import adoption, channels, jobs, polling, verdicts
 from worker.adoption import OwnStrays
 from worker.delivery import Part
@@ -25,6 +25,22 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def other(transactional_db):
     return Shift()
+
+
+class WaitedFor:
+    """A lock that tells when somebody has to wait for it."""
+
+    def __init__(self):
+        self.is_waited_for = threading.Event()
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        if not self._lock.acquire(blocking=False):
+            self.is_waited_for.set()
+            self._lock.acquire()
+
+    def __exit__(self, *_):
+        self._lock.release()
 
 
 @pytest.fixture
@@ -108,7 +124,7 @@ def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, san
     steps.silence(other.id)
     shift.sweep()
     job = jobs.load(claimed)
-    credential_id, connection = channels.connection(job.route.channel.id, job.target, total_timeout=5)
+    credential_id, connection = channels.connection(job.route.channel.id, job.target, total_timeout=PATIENCE)
     make(Purchase(job=job, call_ids=[call_id], credential_id=credential_id, connection=connection))
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
     assert call(task_id).state == "lost"
@@ -133,24 +149,24 @@ def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, 
     (claimed,) = other.claim()
     calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
     steps.silence(other.id)
-    asked, answer = threading.Event(), threading.Event()
-    monkeypatch.setattr("worker.lookup.WAITS_SECONDS", (0.0,))
+    asked, answer, deciding = threading.Event(), threading.Event(), WaitedFor()
+    monkeypatch.setattr("worker.adoption._deciding", deciding)
 
     def find(*_):
         if asked.is_set():
             return None
         asked.set()
-        answer.wait(30)
+        assert answer.wait(PATIENCE)
         return Accepted(handle={"id": "job-1"}, poll_after=100.0)
 
     monkeypatch.setattr(KlingTasks, "find", find)
     adopting = beside(lambda: adoption.adopt(shift.id))
-    assert asked.wait(30)
+    assert asked.wait(PATIENCE)
     sweeping = beside(lambda: [strays.sweep() for _ in range(2)])
-    sweeping.join(2)
+    wait_until(lambda: deciding.is_waited_for.is_set() or not sweeping.is_alive(), what="the sweep")
     answer.set()
-    adopting.join(30)
-    sweeping.join(30)
+    joined(adopting)
+    joined(sweeping)
     assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
 
 
@@ -193,7 +209,7 @@ def test_an_adoption_that_was_not_decided_is_decided_later(shift, other, strays,
 
 
 def test_what_is_in_hand_or_followed_is_no_stray(shift, strays, key):
-    in_hand, followed = picture(key, "a fox"), film(key, "a fox runs [slow]")
+    in_hand, followed = picture(key, "a fox"), film(key, "a fox runs [held]")
     shift.claim()
     shift.execute()
     for _ in range(3):

@@ -9,6 +9,7 @@ from tasks import retries, unknown
 from tasks.models import Task
 from tests.tasks import steps
 from tests.worker.driving import call, end_of, film, task
+from tools.children import PATIENCE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("video_model")]
 
@@ -23,7 +24,7 @@ def unknown_film(shift, key, prompt: str) -> str:
 def job_at(sandbox) -> str:
     """What an operator finds in the provider's console."""
     url = f"{sandbox.url}/ark/api/v3/contents/generations/tasks"
-    (job,) = requests.get(url, headers={"Authorization": "Bearer any"}, timeout=10).json()["items"]
+    (job,) = requests.get(url, headers={"Authorization": "Bearer any"}, timeout=PATIENCE).json()["items"]
     return str(job["id"])
 
 

@@ -40,7 +40,7 @@ def test_none_is_held_during_a_poll_and_a_download(shift, key, dialled):
 
 
 def test_none_is_held_while_a_job_is_cancelled(shift, key, dialled, sandbox):
-    task_id = film(key, "a fox runs [queued]")
+    task_id = film(key, "a fox runs [queued=3600]")
     shift.execute()
     steps.age(task_id, "deadline_at", -1)
     hurry()

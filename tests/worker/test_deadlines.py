@@ -3,15 +3,17 @@
 import pytest
 
 from catalog.models import ChannelModel
+from tests import deadlines
 from tests.tasks import steps
-from tests.worker.driving import at_provider, beside, call, film, hurry, outage, picture, task
+from tests.worker.driving import at_provider, beside, call, film, hurry, joined, outage, picture, task
 from tools.children import wait_until
+from worker.execution import GRACE_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
 
-def overdue(task_id):
-    steps.age(task_id, "deadline_at", -1)
+def overdue(task_id, *, seconds=1):
+    steps.age(task_id, "deadline_at", -seconds)
 
 
 def test_a_queued_task_times_out_at_the_queue_deadline(shift, key):
@@ -21,8 +23,8 @@ def test_a_queued_task_times_out_at_the_queue_deadline(shift, key):
     assert (task(task_id).status, task(task_id).error["type"]) == ("timeout", "TASK_TIMEOUT")
 
 
-def test_a_queued_task_has_the_queue_deadline_and_a_running_one_its_modalitys(shift, key, settings):
-    task_id = film(key, "a fox runs [slow]")
+def test_a_queued_task_has_the_queue_deadline_and_a_running_one_its_modalitys(shift, key):
+    task_id = film(key, "a fox runs [held]")
     row = task(task_id)
     assert (row.deadline_at - row.created_at).total_seconds() == pytest.approx(86_400, abs=1)
     shift.execute()
@@ -41,7 +43,7 @@ def test_an_overdue_film_is_asked_for_once_more(shift, key):
 
 
 def test_an_overdue_film_that_is_not_done_times_out_and_is_cancelled(shift, key, sandbox):
-    task_id = film(key, "a fox runs [queued]")
+    task_id = film(key, "a fox runs [queued=3600]")
     shift.execute()
     overdue(task_id)
     shift.sweep()
@@ -53,36 +55,39 @@ def test_an_overdue_film_that_is_not_done_times_out_and_is_cancelled(shift, key,
     assert call(task_id).outcome == {"kind": "canceled"}
 
 
-def test_a_job_that_cannot_be_cancelled_is_followed_and_booked_as_our_loss(shift, key):
+def test_a_job_that_cannot_be_cancelled_is_followed_and_booked_as_our_loss(shift, key, sandbox):
     ChannelModel.objects.filter(model__modality="video").update(cost={"720p": "0.03"})
-    task_id = film(key, "a fox runs [late=2]")
+    task_id = film(key, "a fox runs [held]")
     shift.execute()
     wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
     overdue(task_id)
     shift.sweep()
     shift.poll()
     assert call(task_id).state == "late"
-    wait_until(lambda: (hurry(), shift.poll(), call(task_id).state == "lost")[-1], what="the late result")
+    sandbox.release()
+    wait_until(lambda: shift.step() or call(task_id).state == "lost", what="the late result")
     assert (call(task_id).outcome, call(task_id).cost_micros) == ({"kind": "late"}, 60_000)
     assert (task(task_id).status, task(task_id).actual_micros) == ("timeout", 0)
 
 
-def test_a_late_failure_ends_the_following(shift, key):
-    task_id = film(key, "a fox runs [fail][late=2]")
+def test_a_late_failure_ends_the_following(shift, key, sandbox):
+    task_id = film(key, "a fox runs [fail][held]")
     shift.execute()
     wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
     overdue(task_id)
     shift.sweep()
     shift.poll()
-    wait_until(lambda: (hurry(), shift.poll(), call(task_id).state == "done")[-1], what="the late failure")
+    assert call(task_id).state == "late"
+    sandbox.release()
+    wait_until(lambda: shift.step() or call(task_id).state == "done", what="the late failure")
     assert call(task_id).cost_micros is None
 
 
 def test_a_job_still_queued_when_it_is_late_is_cancelled_then(shift, key, sandbox):
     """The deadline passed while the provider did not answer, so that nobody could cancel."""
-    task_id = film(key, "a fox runs [queued]")
+    task_id = film(key, "a fox runs [queued=3600]")
     shift.execute()
-    steps.age(task_id, "deadline_at", -10)
+    overdue(task_id, seconds=3600)
     shift.sweep()
     assert task(task_id).status == "timeout"
     assert call(task_id).state == "late"
@@ -93,7 +98,7 @@ def test_a_job_still_queued_when_it_is_late_is_cancelled_then(shift, key, sandbo
 
 
 def test_a_last_poll_that_meets_a_fault_ends_the_wait(shift, key, sandbox):
-    task_id = film(key, "a fox runs [slow]")
+    task_id = film(key, "a fox runs [held]")
     shift.execute()
     overdue(task_id)
     outage(sandbox, path="/ark/", method="GET", status=503, times=1)
@@ -103,17 +108,17 @@ def test_a_last_poll_that_meets_a_fault_ends_the_wait(shift, key, sandbox):
 
 
 def test_a_last_poll_that_hangs_does_not_delay_the_end_for_long(shift, key):
-    task_id = film(key, "a fox runs [slow]")
+    task_id = film(key, "a fox runs [held]")
     shift.execute()
-    steps.age(task_id, "deadline_at", -1)
+    overdue(task_id)
     shift.sweep()
     assert task(task_id).status == "running"
-    steps.age(task_id, "deadline_at", -6)
+    overdue(task_id, seconds=3600)
     shift.sweep()
     assert task(task_id).status == "timeout"
 
 
-@pytest.mark.parametrize(("word", "state"), [("[slow=2]", "lost"), ("[slow=2][reset]", "unknown")])
+@pytest.mark.parametrize(("word", "state"), [("[held]", "lost"), ("[held][reset]", "unknown")])
 def test_a_synchronous_call_is_not_waited_for_and_its_answer_changes_nothing(shift, key, sandbox, word, state):
     ChannelModel.objects.filter(model__modality="image").update(cost={"1K": "0.01"})
     task_id = picture(key, f"a fox {word}")
@@ -122,30 +127,35 @@ def test_a_synchronous_call_is_not_waited_for_and_its_answer_changes_nothing(shi
     overdue(task_id)
     shift.sweep()
     assert (task(task_id).status, task(task_id).error["type"]) == ("timeout", "TASK_TIMEOUT")
-    running.join(10)
+    sandbox.release()
+    joined(running)
     assert (task(task_id).status, task(task_id).actual_micros) == ("timeout", 0)
     assert call(task_id).state == state
     assert call(task_id).cost_micros == (10_000 if state == "lost" else None)
 
 
-def test_a_call_that_hangs_gives_its_seat_back_soon_after_the_deadline(shift, key, settings, monkeypatch):
-    monkeypatch.setattr("worker.execution.GRACE_SECONDS", 0.2)
-    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "image": 1}
+def test_a_call_that_hangs_gives_its_seat_back_soon_after_the_deadline(shift, key, sandbox, settings):
     task_id = picture(key, "a fox [hang]")
-    running = beside(shift.execute)
-    wait_until(lambda: (shift.sweep(), task(task_id).status == "timeout")[-1], what="the timeout")
-    running.join(20)
-    assert not running.is_alive()
-    assert call(task_id).state == "unknown"
-
-
-def test_late_urls_are_our_loss_too(shift, key, sandbox):
-    task_id = picture(key, "a fox [url][slow=2]")
     running = beside(shift.execute)
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     overdue(task_id)
     shift.sweep()
-    running.join(10)
+    assert task(task_id).status == "timeout"
+    (paid,) = deadlines.running()
+    assert paid.remaining <= settings.TASK_DEADLINES["image"] + GRACE_SECONDS
+    deadlines.end()
+    joined(running)
+    assert call(task_id).state == "unknown"
+
+
+def test_late_urls_are_our_loss_too(shift, key, sandbox):
+    task_id = picture(key, "a fox [url][held]")
+    running = beside(shift.execute)
+    wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
+    overdue(task_id)
+    shift.sweep()
+    sandbox.release()
+    joined(running)
     shift.poll()
     assert call(task_id).state == "lost"
     assert task(task_id).status == "timeout"

@@ -2,6 +2,7 @@
 
 import socketserver
 import threading
+from datetime import timedelta
 
 import pytest
 
@@ -11,7 +12,7 @@ from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
 from tests.rows import make_channel, make_model, make_route, make_task
 from tests.tasks import steps
-from tests.worker.driving import call, film, hurry, outage, picture, task
+from tests.worker.driving import call, channels_of, film, hurry, outage, picture, task
 from tools.children import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
@@ -39,18 +40,13 @@ def point_elsewhere(name, base_url):
     channel.save()
 
 
-def channels_of(task_id):
-    return list(Call.objects.filter(task_id=task_id).order_by("id").values_list("channel__name", flat=True))
-
-
 def states_of(task_id):
     return list(Call.objects.filter(task_id=task_id).order_by("id").values_list("state", flat=True))
 
 
-@pytest.mark.parametrize("word", ["[rate-limited=1]", "[status=401]", "[status=402]", "[status=404]", "[status=503]"])
-def test_what_was_surely_not_bought_goes_to_the_next_route(shift, key, spare, sandbox, word):
-    outage_of_first = {"[rate-limited=1]": 429, "[status=401]": 401, "[status=402]": 402, "[status=404]": 404}
-    outage(sandbox, path="/openai/", status=outage_of_first.get(word, 503), times=1)
+@pytest.mark.parametrize("status", [401, 404, 429, 503])
+def test_what_was_surely_not_bought_goes_to_the_next_route(shift, key, spare, sandbox, status):
+    outage(sandbox, path="/openai/", status=status, times=1)
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["studio", "spare"]
@@ -71,25 +67,12 @@ def test_a_channel_that_is_full_is_not_failed_over_to(shift, key, other_key, spa
     assert channels_of(task_id) == ["studio", "spare"]
 
 
-def test_a_refused_connection_goes_to_the_next_route(shift, key, spare):
-    point_elsewhere("studio", f"http://127.0.0.1:{free_port()}/v1")
-    task_id = picture(key, "a fox")
-    assert shift.work(task_id) == "succeeded"
-    assert channels_of(task_id) == ["studio", "spare"]
-
-
-def test_a_name_that_does_not_resolve_goes_to_the_next_route(shift, key, spare):
-    point_elsewhere("studio", "http://no-such-host.invalid/v1")
-    task_id = picture(key, "a fox")
-    assert shift.work(task_id) == "succeeded"
-    assert channels_of(task_id) == ["studio", "spare"]
-
-
-def test_a_failed_tls_handshake_goes_to_the_next_route(shift, key, spare, hanging_up):
-    point_elsewhere("studio", f"https://127.0.0.1:{hanging_up}/v1")
-    task_id = picture(key, "a fox")
-    assert shift.work(task_id) == "succeeded"
-    assert channels_of(task_id) == ["studio", "spare"]
+def test_what_was_not_sent_for_want_of_a_connection_a_name_or_tls_goes_to_the_next_route(shift, key, spare, hanging_up):
+    for origin in (f"http://127.0.0.1:{free_port()}", "http://no-such-host.invalid", f"https://127.0.0.1:{hanging_up}"):
+        point_elsewhere("studio", f"{origin}/v1")
+        task_id = picture(key, f"a fox instead of {origin}")
+        assert shift.work(task_id) == "succeeded", origin
+        assert channels_of(task_id) == ["studio", "spare"], origin
 
 
 def test_a_channel_whose_credential_nobody_can_open_is_left(shift, key, spare):
@@ -107,18 +90,18 @@ def test_a_channel_without_an_enabled_credential_is_passed_over(shift, key, spar
     assert [reason for _, reason in call(task_id).passed] == ["disabled"]
 
 
-@pytest.mark.parametrize("word", ["[reset]", "[garbage]", "[status=500]", "[status=502]", "[status=504]"])
-def test_what_may_have_been_bought_never_goes_to_another_route(shift, key, spare, word):
-    task_id = picture(key, f"a fox {word}")
-    assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN"
-    assert channels_of(task_id) == ["studio"]
+def test_what_may_have_been_bought_never_goes_to_another_route(shift, key, spare):
+    for word in ("[reset]", "[garbage]", "[status=500]", "[status=502]", "[status=504]"):
+        task_id = picture(key, f"a fox {word}")
+        assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN", word
+        assert channels_of(task_id) == ["studio"], word
 
 
-@pytest.mark.parametrize("word", ["[fail]", "[moderated]"])
-def test_a_request_that_is_bad_everywhere_is_not_taken_elsewhere(shift, key, spare, word):
-    task_id = picture(key, f"a fox {word}")
-    shift.work(task_id)
-    assert channels_of(task_id) == ["studio"]
+def test_a_request_that_is_bad_everywhere_is_not_taken_elsewhere(shift, key, spare):
+    for word in ("[fail]", "[moderated]"):
+        task_id = picture(key, f"a fox {word}")
+        shift.work(task_id)
+        assert channels_of(task_id) == ["studio"], word
 
 
 def test_an_opted_in_route_buys_again_after_an_ambiguous_answer(shift, key, image_model, sandbox, bought_again):
@@ -206,14 +189,12 @@ def test_a_full_route_is_waited_for_where_the_other_refused_for_good(shift, key,
 
 def test_a_long_retry_after_is_respected(shift, key, sandbox):
     outage(sandbox, path="/openai/", status=429, times=1, retry_after=600)
-    task_id = picture(key, "a fox")
+    task_id, lower = picture(key, "a fox"), steps.clock()
     shift.execute()
-    row = task(task_id)
-    assert 590 < (row.not_before - row.created_at).total_seconds() < 800
+    assert lower + timedelta(seconds=600) <= task(task_id).not_before <= steps.clock() + timedelta(seconds=720)
 
 
-def test_a_busy_task_times_out_at_its_queue_deadline(shift, key, settings, sandbox):
-    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "queue": 1}
+def test_a_busy_task_times_out_at_its_queue_deadline(shift, key, sandbox):
     outage(sandbox, path="/openai/", status=429, times=1000)
     task_id = picture(key, "a fox")
     shift.execute()

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 from worker.seats import Seats
 
 
@@ -22,7 +22,7 @@ def test_jobs_beyond_the_seats_wait_in_line_and_run_in_order(gate):
         seats.start(done.append, number)
     assert done == []
     gate.set()
-    assert seats.wait_idle(5)
+    assert seats.wait_idle(PATIENCE)
     assert done == [0, 1, 2]
 
 
@@ -34,13 +34,13 @@ def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
         assert seats.free == left
     assert not seats.wait_free(0.01)
     gate.set()
-    assert seats.wait_free(5)
+    assert seats.wait_free(PATIENCE)
 
 
 def test_a_failing_job_frees_its_seat(caplog):
     seats = Seats("test", 1)
     seats.start(lambda: 1 // 0)
-    assert seats.wait_free(5)
+    assert seats.wait_free(PATIENCE)
     assert "a job on a seat failed" in caplog.text
 
 
@@ -50,7 +50,7 @@ def test_what_waits_in_line_can_be_forgotten(gate):
     seats.start(done.append, 1)
     seats.clear()
     gate.set()
-    assert seats.wait_idle(5)
+    assert seats.wait_idle(PATIENCE)
     assert done == []
 
 
@@ -67,7 +67,7 @@ def test_without_a_thread_the_job_waits_for_the_next(monkeypatch):
         patch.setattr("threading.Thread.start", no_thread)
         seats.start(done.append, 1)
     seats.start(done.append, 2)
-    assert seats.wait_idle(5)
+    assert seats.wait_idle(PATIENCE)
     assert done == [1, 2]
 
 

@@ -76,7 +76,7 @@ def bought(worker: str, key, outcomes: Sequence[str], early: Sequence[int]) -> s
     return task_id
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(outcomes=OUTCOMES, early=st.lists(st.integers(0, 3), max_size=3))
 def test_any_outcomes_are_one_end_and_one_bill(worker, key, outcomes, early):
     task_id = bought(worker, key, outcomes, early)

@@ -1,11 +1,14 @@
 """A result that was paid for outlives a storage that is away."""
 
 import shutil
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests.worker.driving import assets, beside, call, film, hurry, picture, task
+from tests.tasks import steps
+from tests.worker.driving import assets, beside, call, film, joined, picture, task
 from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,13 +41,13 @@ def root(settings, tmp_path):
     return Root(path)
 
 
-def test_bytes_are_kept_until_storage_is_back(shift, key, image_model, root, sandbox):
+def test_bytes_are_kept_until_storage_is_back(shift, key, image_model, root, caplog):
     task_id = picture(key, "a fox")
     root.take_away()
     executing = beside(shift.execute)
-    wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
+    wait_until(lambda: "a result could not be copied" in caplog.text, what="a copy that storage refused")
     root.bring_back()
-    executing.join(20)
+    joined(executing)
     assert task(task_id).status == "succeeded"
     assert len(assets(task_id)) == 1
 
@@ -53,30 +56,34 @@ def test_a_film_is_copied_once_storage_is_back(shift, key, video_model, root, sa
     task_id = film(key, "a fox runs")
     root.take_away()
     shift.execute()
-    wait_until(lambda: (hurry(), shift.poll(), call(task_id).copy_faults >= 8)[-1], what="failed copies")
+    wait_until(lambda: shift.step() or call(task_id).copy_faults >= 8, what="failed copies")
     assert task(task_id).status == "running"
     root.bring_back()
     assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["jobs"] == 1
 
 
-def test_bytes_that_cannot_be_stored_until_the_deadline_are_given_up(shift, key, image_model, root, settings):
-    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "image": 2}
+def test_bytes_that_cannot_be_stored_until_the_deadline_are_given_up(
+    shift, key, image_model, root, sandbox, monkeypatch
+):
     task_id = picture(key, "a fox")
     root.take_away()
+    # The deadline passes with the paid call.
+    passed = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * sandbox.audit()["jobs"])
+    monkeypatch.setattr("worker.jobs.time", passed)
     shift.execute()
     assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_STORAGE_UNAVAILABLE")
     assert task(task_id).actual_micros == 0
     assert call(task_id).state == "done"
 
 
-def test_a_film_that_cannot_be_stored_until_the_deadline_is_given_up(shift, key, video_model, root, settings):
-    settings.TASK_DEADLINES = {**settings.TASK_DEADLINES, "video": 1}
+def test_a_film_that_cannot_be_stored_until_the_deadline_is_given_up(shift, key, video_model, root):
     task_id = film(key, "a fox runs")
     root.take_away()
-    shift.execute()
-    wait_until(lambda: (hurry(), shift.poll(), task(task_id).error)[-1], what="the end")
-    assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_STORAGE_UNAVAILABLE")
+    wait_until(lambda: shift.step() or call(task_id).copy_faults, what="a failed copy")
+    assert task(task_id).status == "running"
+    steps.age(task_id, "deadline_at", -1)
+    assert shift.work(task_id) == "TASK_STORAGE_UNAVAILABLE"
 
 
 def test_an_input_that_cannot_be_read_now_is_read_later(shift, key, image_model, root, sandbox):

@@ -4,13 +4,11 @@ One task a word, all of one protocol and stage side by side. The audit shows for
 the `shift` fixture sees to it that the ledger is right afterwards and that no prompt was sold twice.
 """
 
-import time
-
 import pytest
 
-from tasks.models import ENDED, Task
+from tasks.models import Task
 from tests.tasks import steps
-from tests.worker.driving import Shift, assets, end_of, hurry, task
+from tests.worker.driving import Shift, assets, end_of, task
 from tests.worker.protocols import LANES, Lane
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -31,31 +29,20 @@ def of_submit(lane: Lane) -> dict[str, tuple[str, int]]:
         "[status=504]": (UNKNOWN, 0),
         "[garbage]": lost,
         "[reset]": lost,
-        "[slow=0.1]": OK,
+        "[slow=0.01]": OK,
     }
 
 
-OF_POLL = {f"[poll:{word}]": OK for word in ("reset=1", "garbage=1", "rate-limited=1", "fail=1", "slow=0.1")}
-OF_DOWNLOAD = {f"[download:{word}]": OK for word in ("reset=1", "garbage=1", "rate-limited=1", "fail=1", "slow=0.1")}
+OF_POLL = {f"[poll:{word}]": OK for word in ("reset=1", "garbage=1", "rate-limited=1", "fail=1", "slow=0.01")}
+OF_DOWNLOAD = {f"[download:{word}]": OK for word in ("reset=1", "garbage=1", "rate-limited=1", "fail=1", "slow=0.01")}
 
 
 def ends(shift: Shift, key, lane: Lane, words: dict, sandbox) -> dict[str, tuple[str, int]]:
     """What became of one task for each word, and how often its prompt was sold."""
     tasks = {word: steps.submitted(key, lane.body(f"a fox {word}")) for word in words}
-    work_all(shift, list(tasks.values()))
+    shift.work(*tasks.values())
     sold = sandbox.audit()["by_prompt"]
     return {word: (end_of(task_id), sold.get(f"a fox {word}", 0)) for word, task_id in tasks.items()}
-
-
-def work_all(shift: Shift, task_ids: list[str], *, timeout: float = 30) -> None:
-    """Take steps without any waiting until all have ended."""
-    deadline = time.monotonic() + timeout
-    while open_ := list(Task.objects.filter(id__in=task_ids).exclude(status__in=ENDED).values_list("id", flat=True)):
-        assert time.monotonic() < deadline, [(task(i).payload.params["prompt"], task(i).status) for i in open_]
-        hurry()
-        if not shift.execute():
-            time.sleep(0.02)
-        shift.poll()
 
 
 @pytest.mark.parametrize("lane", LANES, ids=str)
@@ -88,8 +75,7 @@ def test_what_is_delivered_in_part_is_billed_in_part(lane, shift, key, plan, san
     bought_again.add("a fox [partial]")
     more = {"n": 2} if lane.modality == "image" else {}
     task_id = steps.submitted(key, lane.body("a fox [partial]", **more))
-    work_all(shift, [task_id])
-    assert (end_of(task_id), len(assets(task_id))) == ("succeeded", 1)
+    assert (shift.work(task_id), len(assets(task_id))) == ("succeeded", 1)
     whole = 80_000 if lane.modality == "image" else 400_000
     is_part = lane.modality == "image" or lane.reports
     assert task(task_id).actual_micros == (whole // 2 if is_part else whole)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.databases import Databases
+from tests.front.conftest import PATIENT
 from tests.processes import Client, TestStack
+from tools.children import wait_until
 
 CATALOG = """
 version: 1
@@ -71,6 +73,11 @@ class Service:
         self.stack.load_catalog(text.replace(old, new) if old else text)
 
 
+def new_name(kind: str) -> str:
+    """A name that nothing in the installation has yet: it outlives the tests, and one may run twice."""
+    return f"{kind} {secrets.token_hex(4)}"
+
+
 def submitted(client: Client, body: Any, **headers: str) -> str:
     """The id of a new task."""
     response = client.post("/v1/tasks", json=body, headers={n.replace("_", "-"): v for n, v in headers.items()})
@@ -80,15 +87,17 @@ def submitted(client: Client, body: Any, **headers: str) -> str:
 
 def ended(client: Client, task_id: str) -> dict[str, Any]:
     """The task once it has ended."""
-    task = client.get(f"/v1/tasks/{task_id}?wait=25").json()
-    assert task["finished_at"], task
-    return dict(task)
+    path = f"/v1/tasks/{task_id}?wait=60"
+    wait_until(lambda: client.get(path).json()["finished_at"], what=f"the end of {task_id}")
+    return dict(client.get(path).json())
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Two attempts for each delivery, at once. Of the session: other tests come between those of a package."""
     with databases.fresh() as url:
         stack = TestStack(database_url=url, folder=tmp_path_factory.mktemp("flows"))
+        stack.environment |= {"CALLBACK_SCHEDULE": "0,0", "DJANGO_SETTINGS_MODULE": "tests.flows.settings", **PATIENT}
         try:
             made = Service(
                 stack=stack,

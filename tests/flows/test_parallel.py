@@ -7,7 +7,8 @@ from threading import Barrier
 from typing import Any
 
 from tests.api.asking import image_task
-from tests.flows.conftest import submitted
+from tests.flows.conftest import new_name, submitted
+from tools.children import PATIENCE
 
 CLIENTS = 32
 
@@ -17,7 +18,7 @@ def at_once(ask: Callable[[int], Any]) -> list[Any]:
     barrier = Barrier(CLIENTS)
 
     def run(number: int) -> Any:
-        barrier.wait(20)
+        barrier.wait(PATIENCE)
         return ask(number)
 
     with ThreadPoolExecutor(CLIENTS) as threads:
@@ -25,7 +26,7 @@ def at_once(ask: Callable[[int], Any]) -> list[Any]:
 
 
 def test_one_idempotency_key_makes_one_task(service):
-    client, headers = service.client, {"Idempotency-Key": "all at once"}
+    client, headers = service.client, {"Idempotency-Key": new_name("all at once")}
     answers = at_once(lambda _: client.post("/v1/tasks", json=image_task(), headers=headers))
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.json()["id"] for answer in answers}) == 1
@@ -33,22 +34,23 @@ def test_one_idempotency_key_makes_one_task(service):
 
 
 def test_one_idempotency_key_with_different_bodies_tells_all_but_one_of_the_mismatch(service):
-    client, headers = service.client, {"Idempotency-Key": "all different"}
+    client, headers = service.client, {"Idempotency-Key": new_name("all different")}
     answers = at_once(lambda n: client.post("/v1/tasks", json=image_task(prompt=f"fox {n}"), headers=headers))
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert sum("Idempotency-Body-Mismatch" in answer.headers for answer in answers) == CLIENTS - 1
 
 
 def test_the_last_dollar_is_spent_once(service):
-    client = service.stack.client(service.stack.create_key(account="poor", credit="0.40"))
+    client = service.stack.client(service.stack.create_key(account=new_name("poor"), credit="0.40"))
     answers = at_once(lambda _: client.post("/v1/tasks", json=image_task()))
     assert Counter(answer.status_code for answer in answers) == {202: 10, 403: CLIENTS - 10}
     assert client.get("/v1/tasks/usage").json()["balance"] >= 0
 
 
 def test_many_cancels_at_once_are_one(service):
-    service.stack.manage("create_account", "hasty", "--credit", "1")
-    made = service.stack.manage_json("create_key", "hasty", "--max-running", "0")
+    account = new_name("hasty")
+    service.stack.manage("create_account", account, "--credit", "1")
+    made = service.stack.manage_json("create_key", account, "--max-running", "0")
     client = service.stack.client(made["key"])
     task_id = submitted(client, image_task())
     answers = at_once(lambda _: client.post(f"/v1/tasks/{task_id}/cancel"))

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,11 +17,11 @@ from standardwebhooks import Webhook
 from tests.adapters.raw_server import RawServer, raw_server
 from tests.api.asking import image_task, video_task
 from tests.callbacks import behaviours
-from tests.databases import Databases
-from tests.flows.conftest import CATALOG, Service, ended, submitted
-from tests.processes import Client, TestStack
+from tests.flows.conftest import Service, ended, new_name, submitted
+from tests.front.conftest import PATIENT
+from tests.processes import Client
 from tests.stream import sse
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 from tools.stack import ROOT
 
 pytestmark = pytest.mark.slow
@@ -32,33 +33,22 @@ needs_node = pytest.mark.skipif(NODE is None, reason="the JavaScript example nee
 
 
 @pytest.fixture(scope="module")
-def service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Two attempts for each delivery and a heartbeat each second. The other key's tasks stay in the queue."""
-    with databases.fresh() as url:
-        stack = TestStack(database_url=url, folder=tmp_path_factory.mktemp("told"))
-        stack.environment |= {"CALLBACK_SCHEDULE": "0,0", "SSE_HEARTBEAT": "1"}
-        try:
-            sandbox = stack.start_sandbox()
-            stack.load_catalog(CATALOG.replace("SANDBOX", sandbox.url).replace("CREDENTIAL", "sandbox"))
-            key = stack.create_key()
-            other = stack.manage_json("create_key", "tester", "--max-running", "0")
-            stack.start_web(WEB_CONCURRENCY="2")
-            stack.start_worker()
-            yield Service(stack=stack, sandbox_url=sandbox.url, credential="", key=key, other_key=other["key"])
-        finally:
-            stack.stop()
+def service(service: Service) -> Service:
+    """With two keys of one account that nobody else uses. The other key's tasks stay in the queue."""
+    account = new_name("told")
+    key = service.stack.create_key(account=account)
+    other = service.stack.manage_json("create_key", account, "--max-running", "0")
+    return replace(service, key=key, other_key=other["key"])
 
 
 @pytest.fixture
 def listen(service: Service) -> Iterator[Callable[[str], sse.Client]]:
-    """Opens a stream of the key, past its snapshot; no task may be live."""
+    """Opens a stream of the key, of which no task may be live."""
     clients: list[sse.Client] = []
 
     def listen(key: str) -> sse.Client:
-        clients.append(client := sse.Client(int(service.stack.environment["PORT"]), sse.request(key)))
-        while not (frame := client.next()).text.startswith("id: "):
-            assert not frame.event, frame
-        return client
+        clients.append(sse.Client(int(service.stack.environment["PORT"]), sse.request(key)))
+        return clients[-1].placed()
 
     yield listen
     for client in clients:
@@ -121,7 +111,8 @@ def test_each_step_is_told_once_and_the_end_is_called_back(service, listen):
         for asset in told["assets"]:
             content = service.stack.client().get(asset["url"].removeprefix(service.stack.base_url)).content
             assert hashlib.sha256(content).hexdigest() == asset["sha256"]
-    assert [stream.next_comment() for _ in range(2)] == [": heartbeat"] * 2  # and no other event
+    ended(client, later := submitted(client, image_task()))
+    assert stream.seen(3) == [(later, "queued"), (later, "running"), (later, "succeeded")]  # and nothing before it
 
 
 def snippet(language: str) -> str:
@@ -148,7 +139,7 @@ def told_in_javascript(base_url: str, key: str, after: str) -> list[dict[str, st
         process.exit(0);
     """
     command = [NODE or "", "--input-type=module", "-", base_url, key, after]
-    answer = subprocess.run(command, input=program, capture_output=True, text=True, timeout=30, check=True)
+    answer = subprocess.run(command, input=program, capture_output=True, text=True, timeout=PATIENCE, check=True)
     opening, *told = json.loads(answer.stdout)
     assert opening["retry"] == "3000"
     return list(told)
@@ -170,19 +161,18 @@ def test_the_examples_of_the_document_resume_a_stream(service, listen, told):
 def test_a_failed_and_a_canceled_task_are_called_back(service, listen):
     stream, others = listen(service.key), listen(service.other_key)
     with raw_server(behaviours.OK) as failing, raw_server(behaviours.OK) as canceling:
-        failed = submitted(service.client, {**image_task(prompt="a fox [moderated]"), "callback_url": failing.url})
-        assert stream.seen(3) == [(failed, "queued"), (failed, "running"), (failed, "failed")]
         canceled = submitted(service.other_client, {**image_task(), "callback_url": canceling.url})
         assert service.other_client.get(f"/v1/tasks/{canceled}").json()["callback"]["status"] == "pending"
+        failed = submitted(service.client, {**image_task(prompt="a fox [moderated]"), "callback_url": failing.url})
+        # Keys of one account, and yet each stream tells its own key's tasks alone.
+        assert stream.seen(3) == [(failed, "queued"), (failed, "running"), (failed, "failed")]
         service.other_client.post(f"/v1/tasks/{canceled}/cancel")
+        assert others.seen(2) == [(canceled, "queued"), (canceled, "canceled")]
         of_failed = called_back(failing, 1, service.key)[failed]
         of_canceled = called_back(canceling, 1, service.other_key)[canceled]
     assert of_failed["type"] == "task.failed"
     assert of_failed["data"]["task"]["error"]["type"] == "TASK_CONTENT_REJECTED"
     assert (of_canceled["type"], of_canceled["data"]["task"]["actual_cost"]) == ("task.canceled", 0)
-    # Keys of one account, and yet each stream has told its own key's tasks alone.
-    assert others.seen(2) == [(canceled, "queued"), (canceled, "canceled")]
-    assert stream.next_comment() == others.next_comment() == ": heartbeat"
 
 
 def test_a_callback_that_fails_changes_nothing_and_can_be_sent_again(service):
@@ -202,7 +192,7 @@ def test_a_callback_that_fails_changes_nothing_and_can_be_sent_again(service):
 
 
 def test_a_stream_that_cannot_be_opened_says_when_to_come_back(stack):
-    stack.start_web(DATABASE_URL=f"sqlite:///{stack.folder}")  # a folder cannot be opened as a database
+    stack.start_web(DATABASE_URL=f"sqlite:///{stack.folder}", **PATIENT)  # a folder cannot be opened as a database
     response = stack.client("dr-task-any").get("/v1/tasks/events")
     assert (response.status_code, response.json()["error"]["type"]) == (503, "TASK_SERVICE_UNAVAILABLE")
     assert int(response.headers["Retry-After"]) > 0

@@ -12,8 +12,11 @@ from tests import rows
 from tests.databases import Databases
 from tests.processes import TestStack
 from tests.rows import IssuedKey
+from tools.children import PATIENCE
 
-SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.front.settings"}
+# A server that never gives up on a client, a request or its own process, however busy the machine is.
+PATIENT = {"GUNICORN_CMD_ARGS": "--timeout 3600 --graceful-timeout 3600"}
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.front.settings", **PATIENT}
 MakeTask = Callable[..., Task]
 
 
@@ -36,7 +39,7 @@ def dial(front: TestStack) -> Iterator[Callable[..., socket.socket]]:
         dialled.append(connection)
         if receive_buffer:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        connection.settimeout(20)
+        connection.settimeout(PATIENCE)
         connection.connect(("127.0.0.1", int(front.environment["PORT"])))
         connection.sendall(sent)
         return connection

@@ -1,5 +1,8 @@
-"""The settings of a front with a few views that a front is hard on."""
+"""The settings of a front that has time, whose heartbeats come quickly, with a few views that a front is hard on."""
 
+from common import front_body
 from config.settings import *  # noqa: F403
 
 ROOT_URLCONF = "tests.front.urls"
+SSE_HEARTBEAT = 0.1
+front_body.DRAIN_SECONDS = 3600.0

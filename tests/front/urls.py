@@ -10,8 +10,10 @@ from django.views.decorators.csrf import csrf_exempt
 
 from config.urls import handler400, handler404, handler500
 from config.urls import urlpatterns as real_patterns
+from tasks_api import waiting
 
 LARGE = 32 * 1024 * 1024
+waiting.LONGEST_SECONDS = 36_000  # from the first request to Django on
 
 
 @csrf_exempt

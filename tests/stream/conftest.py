@@ -8,13 +8,12 @@ import pytest
 from django.db import connection
 
 from tests.databases import is_postgresql, renamed
-from tests.front.conftest import make_task
+from tests.front.conftest import PATIENT, SETTINGS, make_task
 from tests.processes import TestStack
 from tests.rows import IssuedKey
 from tests.stream import sse
 from tests.stream.sse import Client
 from tests.tasks import steps
-from tools.children import Child
 
 __all__ = ["make_task"]
 
@@ -22,19 +21,16 @@ __all__ = ["make_task"]
 def own_stack(folder: Path) -> TestStack:
     """Processes on the database that the tests themselves use; it has to be set up."""
     name, url = str(connection.settings_dict["NAME"]), os.environ["DATABASE_URL"]
-    return TestStack(database_url=renamed(url, name) if is_postgresql(url) else f"sqlite:///{name}", folder=folder)
-
-
-def start_web(stack: TestStack, **environment: str) -> Child:
-    """With a heartbeat each second."""
-    return stack.start_web(SSE_HEARTBEAT="1", **environment)
+    stack = TestStack(database_url=renamed(url, name) if is_postgresql(url) else f"sqlite:///{name}", folder=folder)
+    stack.environment |= PATIENT
+    return stack
 
 
 @pytest.fixture(scope="module")
 def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestStack]:
     """A front for the tests that leave it as it was."""
     stack = own_stack(tmp_path_factory.mktemp("stream"))
-    start_web(stack)
+    stack.start_web(**SETTINGS)
     yield stack
     stack.stop()
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 
 PATH = "/v1/tasks/events"
 
@@ -102,7 +102,7 @@ class Client:
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(10)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(("127.0.0.1", port))
         self.socket.sendall(sent)
 
@@ -141,11 +141,18 @@ class Client:
         """(task id, status) of the next events."""
         return [frame.seen for frame in self.events(count)]
 
-    def next_comment(self) -> str:
-        """The next comment; no event may come before it."""
-        while not (frame := self.next()).text.startswith(":"):
-            assert not frame.event, frame
-        return frame.text
+    def told(self) -> Frame:
+        """The next frame that is no comment."""
+        while (frame := self.next()).text.startswith(":"):
+            pass
+        return frame
+
+    def placed(self) -> "Client":
+        """Past the opening of a stream that has nothing to show yet: whatever happens from now on is an event."""
+        assert self.head().parser.status == 200
+        assert self.next().text == "retry: 3000\n: open"
+        assert self.told().text.startswith("id: ")
+        return self
 
     def wait_for_end(self) -> None:
         """Until the response is complete, whatever still comes."""
@@ -191,11 +198,12 @@ class Crowd:
             yield self
         finally:
             self.closing.set()
-            self._thread.join(30)
+            self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
 
-    def wait_until_open(self, *, timeout: float = 60) -> None:
+    def wait_until_open(self) -> None:
         """Until every member has its first cursor."""
-        wait_until(lambda: all(m.cursor is not None for m in self.members), timeout=timeout, what="all streams")
+        wait_until(lambda: all(member.cursor is not None for member in self.members), what="all streams")
 
     def _run(self) -> None:
         while not self.closing.is_set():

@@ -1,8 +1,8 @@
 """What the streams and waits of one process share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from tasks import event_hub
 from tasks.event_hub import Hub, Listener
 from tasks.gate import Caller, admit
 from tests.stream.writing import finish, open_transaction, stored_ids, write
+from tools.children import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,21 +34,12 @@ async def placed(hub: Hub, caller: Caller) -> AsyncIterator[Listener]:
     """A listener that knows its mark."""
     async with hub.listen(caller) as listener:
         while listener.mark is None:
-            await listener.news(seconds=10)
+            await listener.news(seconds=PATIENCE)
         yield listener
 
 
-@contextmanager
-def stopping() -> Iterator[None]:
-    shutdown.watch(lambda: False)
-    try:
-        yield
-    finally:
-        shutdown.watch(lambda: True)
-
-
 def run(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), PATIENCE))
 
 
 def test_all_streams_of_a_key_see_its_events_and_no_others(caller, other_caller, make_task):
@@ -59,7 +51,7 @@ def test_all_streams_of_a_key_see_its_events_and_no_others(caller, other_caller,
             before = one.mark
             await threads.call(write, task)
             while not one.since(before):
-                await one.news(seconds=10)
+                await one.news(seconds=PATIENCE)
             assert [event.task_id for event in one.since(before)] == [task.id]
             assert two.since(before) == one.since(before)
             assert foreign.since(before) == []
@@ -82,7 +74,7 @@ def test_memory_keeps_the_latest_and_says_where_it_ends(caller, make_task, monke
             await threads.call(write_five)
             ids = await threads.call(stored_ids)
             while listener.mark != ids[-1]:
-                await listener.news(seconds=10)
+                await listener.news(seconds=PATIENCE)
             assert listener.since(before) is None
             assert listener.since(ids[0]) is None
             assert [event.id for event in listener.since(ids[1])] == ids[2:]
@@ -97,7 +89,7 @@ def test_nothing_is_read_or_kept_when_nobody_listens(caller, make_task):
     async def scenario() -> None:
         async with placed(hub, caller):
             pass
-        await asyncio.wait_for(asyncio.gather(hub._follower, hub._guard), 5)
+        await asyncio.gather(hub._follower, hub._guard)
         assert (hub.logs, hub._arrivals) == ({}, set())
 
     run(scenario)
@@ -143,14 +135,15 @@ def test_a_time_out_of_the_streams_own_is_not_swallowed(caller):
     run(scenario)
 
 
-def test_a_stopping_process_lets_streams_and_waits_go(caller, make_task):
+def test_a_stopping_process_lets_streams_and_waits_go(caller, make_task, request):
+    request.addfinalizer(lambda: shutdown.watch(lambda: True))
     hub, task = Hub(), make_task()
 
     async def scenario() -> None:
         with hub.ended(task.id) as wait:
             async with hub.listen(caller):
-                with stopping():
-                    await asyncio.Event().wait()
+                shutdown.watch(lambda: False)
+                await asyncio.Event().wait()
             assert await wait is False
 
     run(scenario)
@@ -175,7 +168,8 @@ def test_a_wait_sees_an_end_to_come(make_task):
 
     async def scenario() -> None:
         with hub.ended(task.id) as wait:
-            await asyncio.sleep(0.2)
+            while hub._unchecked:  # until it is known that the end is not past
+                await asyncio.sleep(0.01)
             assert not wait.done()
             await threads.call(finish, task)
             assert await wait is True

@@ -10,8 +10,11 @@ from django.db.models import F
 from accounts import keys
 from tasks import queue, switches
 from tasks.models import Task, TaskEvent
-from tests.rows import IssuedKey, make_key
-from tests.stream.sse import Client
+from tasks_api import stream
+from tests.front.scopes import scope
+from tests.rows import IssuedKey, make_key, make_task
+from tests.stream.sse import PATH, Client
+from tests.stream.writing import write
 from tests.tasks import steps
 from tools.children import wait_until
 
@@ -41,13 +44,13 @@ def test_it_starts_at_once_and_is_neither_cached_nor_buffered(listen, key):
     assert headers["x-request-id"]
 
 
-@pytest.mark.parametrize("accept", ["application/json", "*/*", "text/html"])
-def test_any_accept_header_is_taken(listen, key, accept):
-    opened(listen(key, accept=accept))
+def test_any_accept_header_is_taken(listen, key):
+    for accept in ("application/json", "*/*", "text/html"):
+        opened(listen(key, accept=accept))
 
 
 def test_every_transition_is_told_with_its_cursor_last(listen, key, image_model, worker):
-    client = opened(listen(key))
+    client = listen(key).placed()
     task_id = steps.submitted(key)
     (task,) = steps.claimed(worker)
     steps.end(task)
@@ -69,7 +72,7 @@ def test_a_return_to_the_queue_is_told(listen, key, image_model, worker):
 
 def test_the_model_is_told_as_it_was_sent(listen, key, image_model):
     image_model.names.create(modality="image", name="aurora", is_primary=False)
-    client = opened(listen(key))
+    client = listen(key).placed()
     steps.submitted(key, {**steps.IMAGE, "model": "aurora"})
     assert client.events(1)[0].data["model"] == "aurora"
 
@@ -84,20 +87,22 @@ def test_the_snapshot_shows_live_tasks_with_the_cursor_of_that_moment(listen, ke
 
 def test_an_empty_snapshot_gives_its_cursor_without_an_event(listen, key, image_model):
     cancel(steps.submitted(key))
-    assert opened(listen(key)).next().text == f"id: {cursors(key)[-1]}"
+    assert opened(listen(key)).told().text == f"id: {cursors(key)[-1]}"
 
 
-def test_the_snapshots_cursor_leads_on_from_it(listen, key, image_model):
+def test_the_snapshots_cursor_leads_on_from_it_without_another_snapshot(listen, key, image_model):
     task_id = steps.submitted(key)
     cursor = opened(listen(key)).events(1)[0].id
+    client = opened(listen(key, cursor=cursor))
     cancel(task_id)
-    assert opened(listen(key, cursor=cursor)).seen(1) == [(task_id, "canceled")]
+    for reader in (client, opened(listen(key, cursor=cursor))):
+        assert reader.seen(1) == [(task_id, "canceled")]
 
 
 def test_other_keys_and_synchronous_tasks_are_not_told(listen, key, other_key, image_model):
     Task.objects.filter(id=steps.submitted(key)).update(origin="sync")
     hidden = steps.submitted(other_key)
-    client = opened(listen(key))
+    client = listen(key).placed()
     cancel(hidden)
     cancel(Task.objects.get(origin="sync").id)
     task_id = steps.submitted(key)
@@ -105,24 +110,26 @@ def test_other_keys_and_synchronous_tasks_are_not_told(listen, key, other_key, i
     assert opened(listen(key, cursor=0)).seen(1) == [(task_id, "queued")]
 
 
-def test_a_heartbeat_comes_at_its_interval_also_between_events(listen, key, image_model):
-    client = opened(listen(key))
-    client.next_comment()
+def test_a_heartbeat_comes_at_its_interval_also_between_events(listen, key):
     began = time.monotonic()
-    steps.submitted(key)
-    client.events(1)
-    assert client.next_comment() == ": heartbeat"
-    assert 0.8 < time.monotonic() - began < 5
+    client, task, seen = listen(key).placed(), make_task(key), []
+    while len(seen) < 3:
+        write(task)
+        if not (frame := client.next()).event:
+            seen.append(frame.text)
+    assert seen == [": heartbeat"] * 3
+    assert time.monotonic() - began >= 3 * 0.1  # in tests.front.settings
 
 
-@pytest.mark.parametrize("way", ["header", "query"])
-def test_what_was_missed_is_replayed_and_then_live_events_follow(listen, key, image_model, way):
+def test_what_was_missed_is_replayed_and_then_live_events_follow(listen, key, image_model):
     tasks = [steps.submitted(key) for _ in range(3)]
     after = cursors(key)[0]
-    client = opened(listen(key, cursor=after) if way == "header" else listen(key, query=f"?after={after}"))
-    assert client.seen(2) == [(tasks[1], "queued"), (tasks[2], "queued")]
+    clients = [opened(listen(key, cursor=after)), opened(listen(key, query=f"?after={after}"))]
+    for client in clients:
+        assert client.seen(2) == [(tasks[1], "queued"), (tasks[2], "queued")]
     cancel(tasks[0])
-    assert client.seen(1) == [(tasks[0], "canceled")]
+    for client in clients:
+        assert client.seen(1) == [(tasks[0], "canceled")]
 
 
 def test_the_header_wins_over_the_query(listen, key, image_model):
@@ -131,39 +138,36 @@ def test_the_header_wins_over_the_query(listen, key, image_model):
     assert client.seen(1) == [(tasks[1], "queued")]
 
 
-def test_a_cursor_at_the_end_misses_nothing_and_brings_no_snapshot(listen, key, image_model):
-    steps.submitted(key)
-    assert opened(listen(key, cursor=cursors(key)[-1])).next_comment() == ": heartbeat"
+def test_a_cursor_is_a_number_and_else_unknown():
+    for given in ("soon", "-1", "1.5", "²", "9" * 40, "1 2"):
+        assert stream.asked_cursor(scope("GET", PATH, f"after={quote(given)}")) == "unknown", given
+        assert stream.asked_cursor(scope("GET", PATH, "after=7", last_event_id=given)) == "unknown", given
 
 
-@pytest.mark.parametrize("cursor", ["soon", "-1", "1.5", "²", "9" * 18, "9" * 40, "1 2"])
-def test_an_unknown_cursor_resets_the_stream(listen, key, image_model, cursor):
+def test_an_unknown_cursor_resets_the_stream(listen, key, image_model):
     task_id = steps.submitted(key)
-    for options in ({"cursor": cursor}, {"query": f"?after={quote(cursor)}"}):
-        reset, snapshot = opened(listen(key, **options)).events(2)
+    for options in ({"cursor": "soon"}, {"query": f"?after={'9' * 18}"}):
+        client = opened(listen(key, **options))
+        reset, snapshot = client.events(2)
         assert reset.text == f"event: stream.reset\ndata: {{}}\nid: {cursors(key)[-1]}"
         assert (snapshot.seen, snapshot.id) == ((task_id, "queued"), reset.id)
+    cancel(task_id)
+    assert client.seen(1) == [(task_id, "canceled")]
 
 
 def test_what_was_missed_more_than_a_day_ago_resets_the_stream(listen, key, image_model):
-    steps.submitted_many(key, 2)
+    _, later = steps.submitted_many(key, 2)
     TaskEvent.objects.filter(key=key.record).update(at=F("at") - timedelta(hours=25))
     assert opened(listen(key, cursor=cursors(key)[0])).events(1)[0].event == "stream.reset"
-    assert opened(listen(key, cursor=cursors(key)[1])).next_comment() == ": heartbeat"
-
-
-def test_a_reset_stream_goes_on_live(listen, key, image_model):
-    task_id = steps.submitted(key)
-    client = opened(listen(key, cursor="lost"))
-    client.events(2)
-    cancel(task_id)
-    assert client.seen(1) == [(task_id, "canceled")]
+    client = opened(listen(key, cursor=cursors(key)[1]))
+    cancel(later)
+    assert client.seen(1) == [(later, "canceled")]
 
 
 def test_more_events_than_memory_keeps_are_all_told(listen, key, image_model):
     key.record.__class__.objects.update(max_queued=10_000)
     key.account.__class__.objects.update(max_queued=10_000, balance_micros=10**12)
-    first, second = opened(listen(key)), opened(listen(key, cursor=0))
+    first, second = listen(key).placed(), opened(listen(key, cursor=0))
     tasks = steps.submitted_many(key, 1_500)
     expected = [(task_id, "queued") for task_id in tasks]
     for client in (first, second, opened(listen(key, cursor=0))):
@@ -180,10 +184,10 @@ def test_a_sixth_stream_of_a_key_is_refused(listen, key, other_key):
     wait_until(lambda: listen(key).head().parser.status == 200)
 
 
-@pytest.mark.parametrize("method", ["POST", "HEAD", "PUT", "DELETE"])
-def test_other_methods_are_refused(listen, key, method):
-    client = listen(key, method=method).head()
-    assert (client.parser.status, client.parser.headers["allow"]) == (405, "GET")
+def test_other_methods_are_refused(listen, key):
+    for method in ("POST", "HEAD", "PUT", "DELETE"):
+        client = listen(key, method=method).head()
+        assert (client.parser.status, client.parser.headers["allow"]) == (405, "GET"), method
 
 
 def test_an_unknown_key_is_refused(listen, key):
@@ -206,18 +210,22 @@ def test_switching_the_api_off_ends_streams_and_refuses_new_ones(listen, key):
     assert "retry-after" in refused.parser.headers
 
 
-def test_a_pause_of_submissions_leaves_streams_alone(listen, key):
-    client = opened(listen(key))
+def test_a_pause_of_submissions_leaves_streams_alone(listen, key, other_key):
+    client, other = listen(key).placed(), listen(other_key).placed()
     switches.pause()
-    assert [client.next_comment() for _ in range(3)] == [": heartbeat"] * 3
+    keys.disable(other_key.record)
+    other.wait_for_end()  # now who is still let in has been asked since the pause
+    write(task := make_task(key))
+    assert client.seen(1) == [(task.id, "running")]
     opened(listen(key))
 
 
 def test_the_streams_of_a_disabled_key_end_and_others_go_on(listen, key, other_key):
-    client, other = opened(listen(key)), opened(listen(other_key))
+    client, other = listen(key).placed(), listen(other_key).placed()
     keys.disable(key.record)
     client.wait_for_end()
-    assert other.next_comment() == ": heartbeat"
+    write(task := make_task(other_key))
+    assert other.seen(1) == [(task.id, "running")]
     assert listen(key).error()["type"] == "authentication_error"
 
 

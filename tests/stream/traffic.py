@@ -1,4 +1,4 @@
-"""Tasks that come and end through the domain, at a steady rate, beside transactions that roll back or take long."""
+"""Tasks that come and end through the domain, one after another, beside transactions that roll back or take long."""
 
 import threading
 import time
@@ -14,12 +14,13 @@ from tests.rows import IssuedKey
 from tests.stream.sse import Member
 from tests.stream.writing import write_at_random
 from tests.tasks import steps
+from tools.children import PATIENCE, wait_until
 
 STEP_SECONDS = 0.1
 
 
 class Traffic:
-    """So many tasks a second are submitted, claimed and ended, those of all keys in turn."""
+    """Tasks are submitted, claimed and ended, at most so many a second, those of all keys in turn."""
 
     def __init__(self, keys: Sequence[IssuedKey], *, per_second: int, noise: Sequence[Task] = ()) -> None:
         Account.objects.update(max_queued=100_000, max_running=100_000, balance_micros=10**12)
@@ -41,7 +42,13 @@ class Traffic:
         finally:
             self.is_over.set()
             for thread in threads:
-                thread.join(30)
+                thread.join(PATIENCE)
+        assert not any(thread.is_alive() for thread in threads)
+
+    def end_more(self, count: int) -> None:
+        """Until so many more tasks have ended."""
+        wanted = self.ended + count
+        wait_until(lambda: self.ended >= wanted, what=f"{wanted} ended tasks")
 
     def _run(self) -> None:
         try:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from tasks import event_reader, events
 from tasks.event_reader import Event, EventReader
 from tasks.models import Task, TaskEvent
+from tools.children import PATIENCE
 
 
 class Undone(Exception):
@@ -39,7 +40,7 @@ def open_transaction(task: Task, *, undo: bool = False) -> Iterator[Callable[[],
             with transaction.atomic():
                 write(task)
                 is_written.set()
-                may_end.wait(30)
+                may_end.wait(PATIENCE)
                 if undo:
                     raise Undone
         except Undone:
@@ -54,8 +55,8 @@ def open_transaction(task: Task, *, undo: bool = False) -> Iterator[Callable[[],
         thread.join()
 
     thread.start()
-    is_written.wait(30)
     try:
+        assert is_written.wait(PATIENCE)
         yield end
     finally:
         end()
@@ -72,7 +73,7 @@ def write_at_random(tasks: Sequence[Task], *, transactions: int, seed: int) -> N
                         write(task, chance.choice(("running", "queued")), number)
                         time.sleep(chance.choice((0, 0, 0.001, 0.003)))
                     if chance.random() < 0.05:
-                        time.sleep(0.15)
+                        time.sleep(0.05)
                     if chance.random() < 0.1:
                         raise Undone
             except Undone:

@@ -9,13 +9,15 @@ import sys
 import pytest
 import requests
 
-from tools.children import Child, free_port
+from tests.front.conftest import PATIENT
+from tools.children import PATIENCE, Child, free_port
 from tools.stack import ROOT
 
-ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "SECRET_KEY", "ENCRYPTION_KEYS")}
+ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "SECRET_KEY", "ENCRYPTION_KEYS")} | PATIENT
 
 
 @pytest.mark.slow
+@pytest.mark.once
 def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
     answer = subprocess.run(
         [sys.executable, "-m", "tools.demo", "--output", tmp_path],
@@ -23,7 +25,7 @@ def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=PATIENCE,
         check=False,
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -35,6 +37,7 @@ def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.once
 def test_the_service_runs_until_it_is_told_to_stop(tmp_path):
     port = str(free_port())
     environment = {
@@ -46,13 +49,12 @@ def test_the_service_runs_until_it_is_told_to_stop(tmp_path):
     command = [sys.executable, "-m", "tools.run", "--folder", str(tmp_path), "--sandbox-port", "0"]
     run = Child("run", command, environment=environment, log=tmp_path / "run.log")
     try:
-        key = run.wait_for_line(r"Task key +(\S+)", timeout=180)[1]
-        models = requests.get(
-            f"http://127.0.0.1:{port}/v1/tasks/models", headers={"Authorization": f"Bearer {key}"}, timeout=10
-        )
+        key = run.wait_for_line(r"Task key +(\S+)")[1]
+        url, headers = f"http://127.0.0.1:{port}/v1/tasks/models", {"Authorization": f"Bearer {key}"}
+        models = requests.get(url, headers=headers, timeout=PATIENCE)
         assert {model["modality"] for model in models.json()["data"]} >= {"image", "video"}
         run.send(signal.SIGINT)
-        assert run.wait(30) == 0
+        assert run.wait() == 0
     finally:
         run.stop()
 
@@ -64,6 +66,7 @@ def test_a_demo_that_cannot_start_says_why_and_fails(tmp_path):
         cwd=ROOT,
         capture_output=True,
         text=True,
+        timeout=PATIENCE,
         check=False,
     )
     assert answer.returncode == 1

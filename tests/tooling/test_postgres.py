@@ -10,9 +10,10 @@ import psycopg
 import pytest
 
 from tests import postgres
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 
-SHOW = "import os, sys; print(os.environ['DATABASE_URL'], flush=True); sys.stdin.read()"
+SHOW = "import os, sys; print(os.environ['DATABASE_URL'], flush=True); sys.stdin.read(); sys.exit(7)"
+ASK = "import os, psycopg; psycopg.connect(os.environ['DATABASE_URL']).execute('SELECT 7')"
 
 
 def run(code: str, **environment: str) -> subprocess.Popen[str]:
@@ -25,27 +26,22 @@ def run(code: str, **environment: str) -> subprocess.Popen[str]:
     )
 
 
-def test_the_command_gets_a_server_and_its_exit_code_comes_back():
-    code = "import os, psycopg; exit(psycopg.connect(os.environ['DATABASE_URL']).execute('SELECT 7').fetchone()[0])"
-    with run(code) as wrapper:
-        assert wrapper.wait(60) == 7
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_server_and_its_folder_are_gone_after_a_signal(number):
-    with run(SHOW) as wrapper:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_the_command_has_a_server_that_is_gone_with_its_folder_after_a_signal(number):
+    with run(f"{ASK}; {SHOW}") as wrapper:
         folder = Path(wrapper.stdout.readline().strip().partition("host=")[2])
         assert folder.is_dir()
         wrapper.send_signal(number)
         wrapper.stdin.close()
-        wrapper.wait(60)
+        wrapper.wait(PATIENCE)
     wait_until(lambda: not folder.exists(), what="the folder to go")
 
 
-def test_a_server_that_is_given_is_used_as_it_is():
+def test_a_server_that_is_given_is_used_as_it_is_and_the_exit_code_comes_back():
     with run(SHOW, TEST_DATABASE_URL="postgresql://somebody@db.example/tests") as wrapper:
         wrapper.stdin.close()
         assert wrapper.stdout.readline().strip() == "postgresql://somebody@db.example/tests"
+        assert wrapper.wait(PATIENCE) == 7
 
 
 def test_the_wheel_serves_where_the_system_has_no_server(monkeypatch):

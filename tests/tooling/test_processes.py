@@ -6,9 +6,10 @@ import psutil
 import pytest
 
 from tests.databases import is_postgresql
+from tests.front.conftest import PATIENT
 from tools.children import Child, ChildFailed, free_port, wait_until
 
-TALKER = "import signal, sys, time; print('ready at 7', flush=True); {}"
+TALKER = "import itertools, signal, sys, time; print('ready at 7', flush=True); {}"
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def talk(tmp_path):
     """Starts a child that runs a line of Python after it has said that it is ready."""
     children = []
 
-    def start(line: str = "time.sleep(60)") -> Child:
+    def start(line: str = "signal.pause()") -> Child:
         command = [sys.executable, "-c", TALKER.format(line)]
         children.append(Child("talker", command, environment={}, log=tmp_path / f"{len(children)}.log"))
         return children[-1]
@@ -48,14 +49,14 @@ def test_a_killed_child_is_gone(talk):
 
 
 def test_a_child_that_ignores_sigterm_is_killed_after_the_grace(talk):
-    child = talk("signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)")
+    child = talk("signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); signal.pause()")
     child.wait_for_line("deaf")
     child.stop(grace=0.2)
     assert child.process.returncode == -9
 
 
 def test_a_paused_child_goes_on_when_it_is_unpaused(talk):
-    child = talk("[print(n, flush=True) or time.sleep(0.01) for n in range(100000)]")
+    child = talk("[print(n, flush=True) or time.sleep(0.01) for n in itertools.count()]")
     child.wait_for_line("^3$")
     child.pause()
     wait_until(lambda: psutil.Process(child.process.pid).status() == psutil.STATUS_STOPPED, what="the stop")
@@ -86,7 +87,7 @@ def test_a_command_that_fails_shows_what_it_said(stack):
 
 def test_a_key_of_a_stack_opens_its_web_process(stack):
     key = stack.create_key()
-    stack.start_web()
+    stack.start_web(**PATIENT)
     assert stack.client(key).get("/v1/tasks/models").json() == {"object": "list", "data": []}
     assert stack.client("wrong").get("/v1/tasks/models").status_code == 401
 
@@ -102,4 +103,7 @@ def test_no_process_is_left_when_the_stack_has_stopped(stack):
 
 def runs(pid: int) -> bool:
     """Whether there is such a process that is not just waiting to be reaped."""
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools import write_env
+from tools.children import PATIENCE
 from tools.stack import ROOT
 
 
@@ -24,6 +25,7 @@ def setup(python: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
         env={"PATH": os.environ["PATH"], "VENV": str(folder / "venv")},
         capture_output=True,
         text=True,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -63,6 +65,7 @@ def test_the_written_secrets_start_the_service(env_file):
         cwd=ROOT,
         capture_output=True,
         text=True,
+        timeout=PATIENCE,
         check=False,
     )
     assert answer.returncode == 0, answer.stderr

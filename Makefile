@@ -5,6 +5,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 PYTEST := $(BIN)/python -m pytest
+# The slow ones mostly wait, for processes and for each other: more of them fit two cores.
+PARALLEL := -n 2 --dist worksteal
+PARALLEL_SLOW := -n 4 --dist worksteal
 ON_SQLITE := env -u DATABASE_URL
 ON_POSTGRESQL := $(BIN)/python -m tests.postgres
 # What loads Django without a .env of its own; no database is touched.
@@ -36,12 +39,12 @@ check: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python manage.py makemigrations --check --dry-run
 
 test: $(STAMP)
-	$(ON_SQLITE) $(PYTEST) -n 2 -m "not slow and not soak"
-	$(ON_POSTGRESQL) $(PYTEST) -n 2 -m "database and not slow and not soak"
+	$(ON_SQLITE) $(PYTEST) $(PARALLEL) -m "not slow and not soak"
+	$(ON_POSTGRESQL) $(PYTEST) $(PARALLEL) -m "database and not slow and not soak"
 
 test-slow: $(STAMP)
-	$(ON_SQLITE) $(PYTEST) -n 2 -m "slow and not soak"
-	$(ON_POSTGRESQL) $(PYTEST) -n 2 -m "(slow or not database) and not soak"
+	$(ON_SQLITE) $(PYTEST) $(PARALLEL_SLOW) -m "slow and not soak"
+	$(ON_POSTGRESQL) $(PYTEST) $(PARALLEL_SLOW) -m "(slow or not database) and not once and not soak"
 
 faults: $(STAMP)
 	$(ON_SQLITE) $(PYTEST) -m soak

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from common.deadline import Deadline
-from tools.children import PATIENCE, wait_until
+from tests.threads import joined
+from tools.children import wait_until
 
 
 def running() -> list[Deadline]:
@@ -33,5 +34,4 @@ def ended_once(condition: Callable[[], object]) -> Iterator[None]:
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     yield
-    thread.join(PATIENCE)
-    assert not thread.is_alive()
+    joined(thread)

@@ -8,6 +8,9 @@ import requests
 from tools.children import PATIENCE, free_port
 from tools.stack import Stack
 
+# A web server that never gives up on a client, a request or its own process, however busy the machine is.
+PATIENT = {"GUNICORN_CMD_ARGS": "--timeout 3600 --graceful-timeout 3600"}
+
 
 class Client(requests.Session):
     """Sends the key with every request; paths are relative to the web process."""
@@ -41,7 +44,7 @@ class TestStack(Stack):
                 "PUBLIC_BASE_URL": f"http://127.0.0.1:{port}",
                 "ALLOWED_HOSTS": "127.0.0.1,localhost",
                 "OUTBOUND_ALLOW_NETWORKS": "127.0.0.0/8",
-                "GUNICORN_CMD_ARGS": "--timeout 3600",  # else a web process that stands still for 30 s is killed
+                **PATIENT,
             },
             folder=folder,
         )

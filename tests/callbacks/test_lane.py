@@ -13,6 +13,7 @@ from callbacks import claims, sender
 from callbacks.models import Delivery, DeliveryAttempt
 from tests.adapters.raw_server import raw_server
 from tests.callbacks import behaviours, steps
+from tests.threads import joined
 from tools.children import PATIENCE, wait_until
 from worker.callbacks import IDLE_SECONDS, Callbacks
 
@@ -42,8 +43,7 @@ def running() -> Iterator[Callbacks]:
         yield lane
     finally:
         stopping.set()
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
+        joined(thread)
         lane.finish(PATIENCE)
 
 

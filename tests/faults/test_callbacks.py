@@ -1,7 +1,6 @@
 """Callbacks out of real worker processes: killed, stopped, drained, and beside receivers that misbehave."""
 
 import random
-import sys
 import threading
 import time
 from collections import Counter
@@ -31,17 +30,6 @@ plans:
   - {name: standard, routes: [{model: aurora-image, modality: image, channel: studio}]}
 """
 BODY = {"model": "aurora-image", "modality": "image", "params": {"prompt": "a fox"}}
-# A machine that stands still spoils no attempt, and one that hangs is never given up.
-PATIENT_WORKER = """
-import sys, django
-django.setup()
-from django.core.management import call_command
-from callbacks import claims, sender
-from common.outbound import Limits
-sender.deliver.__kwdefaults__["limits"] = Limits(max_bytes=1 << 62, connect_seconds=3600, total_seconds=3600)
-claims.LEASE_SECONDS = 7200
-call_command("run_worker", "--lanes", "callbacks", *sys.argv[1:])
-"""
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +83,9 @@ def headers(request: bytes) -> dict[str, str]:
 
 
 def start_worker(stack: TestStack, *arguments: str, **environment: str) -> Child:
-    django = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": "."}
-    return stack.start("worker", sys.executable, "-c", PATIENT_WORKER, *arguments, **django, **environment)
+    """A machine that stands still spoils no attempt of it, and a receiver that hangs is never given up."""
+    patient = {"DJANGO_SETTINGS_MODULE": "tests.flows.settings"}
+    return stack.start_worker("--lanes", "callbacks", *arguments, **patient, **environment)
 
 
 def test_a_callback_arrives_signed_and_is_in_the_log(stack, client):

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.databases import Databases
-from tests.front.conftest import PATIENT
 from tests.processes import Client, TestStack
 from tools.children import wait_until
 
@@ -97,7 +96,7 @@ def service(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
     """Two attempts for each delivery, at once. Of the session: other tests come between those of a package."""
     with databases.fresh() as url:
         stack = TestStack(database_url=url, folder=tmp_path_factory.mktemp("flows"))
-        stack.environment |= {"CALLBACK_SCHEDULE": "0,0", "DJANGO_SETTINGS_MODULE": "tests.flows.settings", **PATIENT}
+        stack.environment |= {"CALLBACK_SCHEDULE": "0,0", "DJANGO_SETTINGS_MODULE": "tests.flows.settings"}
         try:
             made = Service(
                 stack=stack,

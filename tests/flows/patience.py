@@ -1,4 +1,4 @@
-"""What `settings` adds: no attempt to deliver a callback is given up because its receiver is slow."""
+"""What `settings` adds: no attempt to deliver a callback is given up or claimed again because it is slow."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -12,3 +12,4 @@ class Patience(AppConfig):
     def ready(self) -> None:
         given = import_module("callbacks.sender").deliver.__kwdefaults__
         given["limits"] = replace(given["limits"], connect_seconds=3600.0, total_seconds=3600.0)
+        import_module("callbacks.claims").LEASE_SECONDS = 7200

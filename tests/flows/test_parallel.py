@@ -2,27 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
 
 from tests.api.asking import image_task
 from tests.flows.conftest import new_name, submitted
-from tools.children import PATIENCE
+from tests.tasks import steps
 
 CLIENTS = 32
 
 
 def at_once(ask: Callable[[int], Any]) -> list[Any]:
     """The answers of 32 clients that ask together."""
-    barrier = Barrier(CLIENTS)
-
-    def run(number: int) -> Any:
-        barrier.wait(PATIENCE)
-        return ask(number)
-
-    with ThreadPoolExecutor(CLIENTS) as threads:
-        return list(threads.map(run, range(CLIENTS)))
+    return steps.at_once([partial(ask, number) for number in range(CLIENTS)])
 
 
 def test_one_idempotency_key_makes_one_task(service):

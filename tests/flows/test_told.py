@@ -18,7 +18,6 @@ from tests.adapters.raw_server import RawServer, raw_server
 from tests.api.asking import image_task, video_task
 from tests.callbacks import behaviours
 from tests.flows.conftest import Service, ended, new_name, submitted
-from tests.front.conftest import PATIENT
 from tests.processes import Client
 from tests.stream import sse
 from tools.children import PATIENCE, wait_until
@@ -192,7 +191,7 @@ def test_a_callback_that_fails_changes_nothing_and_can_be_sent_again(service):
 
 
 def test_a_stream_that_cannot_be_opened_says_when_to_come_back(stack):
-    stack.start_web(DATABASE_URL=f"sqlite:///{stack.folder}", **PATIENT)  # a folder cannot be opened as a database
+    stack.start_web(DATABASE_URL=f"sqlite:///{stack.folder}")  # a folder cannot be opened as a database
     response = stack.client("dr-task-any").get("/v1/tasks/events")
     assert (response.status_code, response.json()["error"]["type"]) == (503, "TASK_SERVICE_UNAVAILABLE")
     assert int(response.headers["Retry-After"]) > 0

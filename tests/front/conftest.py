@@ -14,9 +14,7 @@ from tests.processes import TestStack
 from tests.rows import IssuedKey
 from tools.children import PATIENCE
 
-# A server that never gives up on a client, a request or its own process, however busy the machine is.
-PATIENT = {"GUNICORN_CMD_ARGS": "--timeout 3600 --graceful-timeout 3600"}
-SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.front.settings", **PATIENT}
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.front.settings"}
 MakeTask = Callable[..., Task]
 
 

@@ -1,29 +1,25 @@
 """A front on the tests' own database, so that a test makes transitions itself and reads them from the stream."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.db import connection
 
-from tests.databases import is_postgresql, renamed
-from tests.front.conftest import PATIENT, SETTINGS, make_task
+from tests.front.conftest import SETTINGS, make_task
 from tests.processes import TestStack
 from tests.rows import IssuedKey
 from tests.stream import sse
 from tests.stream.sse import Client
 from tests.tasks import steps
+from tests.worker.driving import database_url
 
 __all__ = ["make_task"]
 
 
 def own_stack(folder: Path) -> TestStack:
     """Processes on the database that the tests themselves use; it has to be set up."""
-    name, url = str(connection.settings_dict["NAME"]), os.environ["DATABASE_URL"]
-    stack = TestStack(database_url=renamed(url, name) if is_postgresql(url) else f"sqlite:///{name}", folder=folder)
-    stack.environment |= PATIENT
-    return stack
+    return TestStack(database_url=database_url(), folder=folder)
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,16 @@
 """What tests of the domain share; the steps themselves are in `steps`."""
 
+from typing import Any
+
 import pytest
 
 from tests.tasks import steps
+
+
+@pytest.fixture
+def long_leases(settings: Any) -> None:
+    """Nobody dies of a machine that is busy: only who is silenced for an hour."""
+    settings.WORKER_LEASE = 1_800
 
 
 @pytest.fixture

@@ -9,11 +9,7 @@ from tasks.models import Call, Task, TaskEvent, Worker
 from tasks.queue import Return
 from tests.tasks import steps
 
-
-@pytest.fixture(autouse=True)
-def long_leases(settings) -> None:
-    """Nobody dies of a machine that is busy: only who is silenced for an hour."""
-    settings.WORKER_LEASE = 1_800
+pytestmark = pytest.mark.usefixtures("long_leases")
 
 
 def owner(task_id: str) -> str | None:

@@ -13,14 +13,8 @@ from tasks.models import ENDED, Call, Task, TaskEvent
 from tasks.queue import Return
 from tests.tasks import steps
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("long_leases")]
 ROUNDS = 10
-
-
-@pytest.fixture(autouse=True)
-def long_leases(settings) -> None:
-    """Nobody dies of a machine that is busy: only who is silenced for an hour."""
-    settings.WORKER_LEASE = 1_800
 
 
 def try_cancel(key_id: int, task_id: str) -> bool:

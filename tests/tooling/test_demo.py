@@ -9,7 +9,7 @@ import sys
 import pytest
 import requests
 
-from tests.front.conftest import PATIENT
+from tests.processes import PATIENT
 from tools.children import PATIENCE, Child, free_port
 from tools.stack import ROOT
 

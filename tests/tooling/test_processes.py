@@ -6,7 +6,6 @@ import psutil
 import pytest
 
 from tests.databases import is_postgresql
-from tests.front.conftest import PATIENT
 from tools.children import Child, ChildFailed, free_port, wait_until
 
 TALKER = "import itertools, signal, sys, time; print('ready at 7', flush=True); {}"
@@ -87,7 +86,7 @@ def test_a_command_that_fails_shows_what_it_said(stack):
 
 def test_a_key_of_a_stack_opens_its_web_process(stack):
     key = stack.create_key()
-    stack.start_web(**PATIENT)
+    stack.start_web()
     assert stack.client(key).get("/v1/tasks/models").json() == {"object": "list", "data": []}
     assert stack.client("wrong").get("/v1/tasks/models").status_code == 401
 

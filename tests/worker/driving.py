@@ -109,12 +109,6 @@ def beside(job: Callable[[], object]) -> threading.Thread:
     return thread
 
 
-def joined(thread: threading.Thread) -> None:
-    """Wait for its end."""
-    thread.join(PATIENCE)
-    assert not thread.is_alive()
-
-
 def hurry() -> None:
     """Every wait is over: nothing of what a task, a poll or a channel waits for is left to the clock."""
     sql.run("UPDATE catalog_credential SET cooldown_until = NULL")

@@ -11,7 +11,8 @@ from catalog.models import Route
 from tasks import calls, leases, lifecycle
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
-from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, joined, picture, task
+from tests.threads import joined
+from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
 from worker import adoption, channels, jobs, polling, verdicts

@@ -5,7 +5,8 @@ import pytest
 from catalog.models import ChannelModel
 from tests import deadlines
 from tests.tasks import steps
-from tests.worker.driving import at_provider, beside, call, film, hurry, joined, outage, picture, task
+from tests.threads import joined
+from tests.worker.driving import at_provider, beside, call, film, hurry, outage, picture, task
 from tools.children import wait_until
 from worker.execution import GRACE_SECONDS
 

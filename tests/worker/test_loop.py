@@ -16,7 +16,8 @@ from tasks import cancellation, leases, queue
 from tasks.models import Asset, Task, TaskEvent
 from tasks.models import Worker as WorkerRow
 from tests.tasks import steps
-from tests.worker.driving import assets, beside, film, joined, picture, task
+from tests.threads import joined
+from tests.worker.driving import assets, beside, film, picture, task
 from tools.children import PATIENCE, wait_until
 from worker.loop import LANES, Worker, is_drained
 

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.tasks import steps
-from tests.worker.driving import assets, beside, call, film, joined, picture, task
+from tests.threads import joined
+from tests.worker.driving import assets, beside, call, film, picture, task
 from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,6 +1,6 @@
 """The errors a client can meet: one class per row of the interface's and the contract's error tables.
 
-Raised anywhere in the domain; only `common/handler.py` and the front turn one into a response.
+Raised anywhere in the domain; only the front (`front/error_responses.py`) turns one into a response.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ class ErrorLogger(Logger):  # type: ignore[misc]
     access_log_enabled = False
 
 
-wsgi_app = "config.asgi:application"
+wsgi_app = "front.application:application"
 bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
 worker_class = "asgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", "1"))

@@ -252,7 +252,7 @@ MIDDLEWARE = [
 APPEND_SLASH = False
 
 ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
+WSGI_APPLICATION = "front.django_application.application"
 
 TEMPLATES = [
     {
@@ -302,7 +302,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_TOKEN": None,
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,
-    "EXCEPTION_HANDLER": "common.handler.handle",
+    "EXCEPTION_HANDLER": "front.error_responses.handle",
 }
 
 LOGGING = logs.configuration()

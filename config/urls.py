@@ -1,4 +1,4 @@
-"""Paths of the WSGI side; the front in `config/asgi.py` serves assets, waits, health and metrics itself."""
+"""Paths of the WSGI side; the front in `front/application.py` serves assets, waits, health and metrics itself."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -7,6 +7,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("tasks_api.urls")),
 ]
-handler400 = "common.handler.bad_request"
-handler404 = "common.handler.not_found"
-handler500 = "common.handler.server_error"
+handler400 = "front.error_responses.bad_request"
+handler404 = "front.error_responses.not_found"
+handler500 = "front.error_responses.server_error"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.test import Client
 
-from config import wsgi
+from front import django_application
 from tasks_api import rates
 from tests.api.asking import Api
 from tests.rows import IssuedKey
@@ -24,7 +24,7 @@ def rate_clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture(autouse=True)
 def our_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Django's test client then reads requests as our WSGI application does."""
-    monkeypatch.setattr("django.test.client.WSGIRequest", wsgi.Request)
+    monkeypatch.setattr("django.test.client.WSGIRequest", django_application.Request)
 
 
 @pytest.fixture

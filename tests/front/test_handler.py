@@ -12,7 +12,8 @@ from django.test import RequestFactory
 from rest_framework import exceptions
 from rest_framework.views import APIView
 
-from common import errors, handler
+from common import errors
+from front import error_responses
 from tools.children import PATIENCE
 from tools.stack import ROOT
 
@@ -31,7 +32,7 @@ class SomeView(APIView):
 
 
 def answer_to(raised: Exception):
-    return handler.handle(raised, {"view": SomeView()})
+    return error_responses.handle(raised, {"view": SomeView()})
 
 
 DOCUMENTED = [
@@ -86,12 +87,14 @@ def test_what_a_client_sends_is_not_logged(caplog):
 
 def test_unknown_paths_are_json():
     for path in ("/", "/v1/tasks/x", "/administrator"):
-        response = handler.not_found(RequestFactory().get(path), Http404())
+        response = error_responses.not_found(RequestFactory().get(path), Http404())
         assert (response.status_code, response["Content-Type"]) == (404, "application/json"), path
 
 
 def test_unknown_paths_of_the_admin_are_pages():
-    assert handler.not_found(RequestFactory().get("/admin/x"), Http404())["Content-Type"].startswith("text/html")
+    assert error_responses.not_found(RequestFactory().get("/admin/x"), Http404())["Content-Type"].startswith(
+        "text/html"
+    )
 
 
 def test_errors_are_json_in_development_too():

@@ -14,7 +14,7 @@ from django.utils import timezone
 from common import front_body, shutdown, threads
 from common.asgi import Answer, Message
 from common.front_body import Body
-from config import front_wsgi
+from front import wsgi_side
 from tasks import event_reader, events
 from tasks.event_hub import Hub
 from tasks.models import Task
@@ -54,7 +54,7 @@ def get(key) -> Callable[..., Coroutine[Any, Any, Answer]]:
 
     def get(task: Task, query: str, *, receive=staying, **headers: str):
         request = scope("GET", f"/v1/tasks/{task.id}", query, authorization=f"Bearer {key.secret}", **headers)
-        return waiting.answer(front_wsgi.ask, request, front_body.empty(), receive)
+        return waiting.answer(wsgi_side.ask, request, front_body.empty(), receive)
 
     return get
 
@@ -69,7 +69,7 @@ def post(key, image_model) -> Callable[..., Coroutine[Any, Any, Answer]]:
         body.file.seek(0)
         sent = {"authorization": f"Bearer {key.secret}", "content_type": "application/json", "prefer": prefer}
         request = scope("POST", "/v1/tasks", **sent, **headers)
-        return waiting.answer(front_wsgi.ask, request, Body(file=body.file, size=size), staying)
+        return waiting.answer(wsgi_side.ask, request, Body(file=body.file, size=size), staying)
 
     return post
 

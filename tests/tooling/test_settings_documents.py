@@ -85,8 +85,8 @@ def test_no_other_module_reads_the_environment():
     readers = {str(path.relative_to(ROOT)) for path in sources if re.search(r"os\.(environ|getenv)", path.read_text())}
     assert readers <= {
         "catalog/file.py",  # fills in a catalog file's ${NAME}
-        "config/asgi.py",  # these name the settings module
-        "config/wsgi.py",
+        "front/application.py",  # these name the settings module
+        "front/django_application.py",
         "config/gunicorn.py",  # gunicorn's own WEB_CONCURRENCY
         "desk/management/commands/verify_callback.py",  # a secret to check a signature with
     }

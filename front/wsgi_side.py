@@ -14,7 +14,7 @@ from a2wsgi.wsgi import build_environ
 from common import threads
 from common.asgi import Answer, Headers, Scope
 from common.front_body import Body
-from config.wsgi import application as django
+from front.django_application import application as django
 
 BODILESS = (204, 304)
 

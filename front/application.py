@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 
 from django.conf import settings
 
-from common import front_body, handler, request_ids
+from common import front_body, request_ids
 from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
-from config import front_wsgi
+from front import error_responses, wsgi_side
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -89,8 +89,8 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         reply.status = reply.status or CLIENT_LEFT
         raise
     except Exception as raised:
-        error = handler.documented(raised)
-        handler.report(raised, error)
+        error = error_responses.documented(raised)
+        error_responses.report(raised, error)
         if not reply.status:
             await error_answer(error).send(reply)
     finally:
@@ -116,7 +116,7 @@ async def answer(scope: Scope, receive: Receive, reply: Reply) -> None:
         body.close()
         await endpoint(scope, receive, reply)
     else:
-        whole = await waiting.answer(front_wsgi.ask, scope, body, receive)
+        whole = await waiting.answer(wsgi_side.ask, scope, body, receive)
         await whole.send(reply)
 
 

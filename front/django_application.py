@@ -1,4 +1,4 @@
-"""Django's WSGI application: the short, buffered requests behind the front in `config/asgi.py`."""
+"""Django's WSGI application: the short, buffered requests behind the front in `front/application.py`."""
 
 import os
 from typing import Any

@@ -19,8 +19,8 @@ from catalog import credentials, standing
 from catalog.models import Channel, Credential
 from common import sql
 from common.errors import StorageUnavailable
+from storage import blobs as assets
 from tasks import leases
-from tasks import storage as assets
 from tasks.models import ServiceState
 
 OLDEST_POSTGRESQL = 140_000

@@ -1,6 +1,6 @@
 """Step 9: what a provider made becomes files of ours, later shown, linked and found again.
 
-The bytes lie in `tasks/storage.py`; rows are written by `tasks/lifecycle.py` and deleted bytes are marked by
+The bytes lie in `storage/blobs.py`; rows are written by `tasks/lifecycle.py` and deleted bytes are marked by
 `tasks/retention.py`.
 """
 
@@ -16,7 +16,8 @@ from django.utils import timezone
 from adapters.base import StoredFile
 from common import sql
 from common.errors import AssetExpired, StorageUnavailable, TaskNotFound
-from tasks import media, signed_urls, storage
+from storage import blobs, media_types
+from tasks import signed_urls
 from tasks.models import Asset
 from tasks.signed_urls import Grant
 
@@ -52,13 +53,13 @@ def store(chunks: Iterable[bytes], *, kind: str, limits: Mapping[str, int] = MAX
     Raises UnusableOutput, StorageUnavailable and whatever the chunks raise; then nothing is stored.
     """
     try:
-        with storage.receive(chunks, max_bytes=limits[kind]) as incoming:
-            found = media.sniff(incoming.head)
+        with blobs.receive(chunks, max_bytes=limits[kind]) as incoming:
+            found = media_types.sniff(incoming.head)
             if not incoming.size_bytes or found.kind not in ADMITTED[kind]:
                 raise UnusableOutput(f"{incoming.size_bytes} bytes of {found.content_type} are no {kind}")
-            facts = media.facts(found, incoming.file)
+            facts = media_types.facts(found, incoming.file)
             stored = incoming.keep("results")
-    except storage.TooLarge as error:
+    except blobs.TooLarge as error:
         raise UnusableOutput(f"{kind}: {error}") from error
     return NewAsset(
         kind=kind,
@@ -76,7 +77,7 @@ def discard(assets: Iterable[NewAsset]) -> None:
     """Delete what no row will name, because the task ended otherwise. Never raises for a faulty storage."""
     for asset in assets:
         try:
-            storage.delete(asset.storage_key)
+            blobs.delete(asset.storage_key)
         except StorageUnavailable:
             logger.warning("asset %s could not be discarded", asset.storage_key)
 
@@ -161,20 +162,20 @@ def is_gone(asset: Asset, now: datetime) -> bool:
 
 def disposition(asset: Asset) -> str:
     """Content-Disposition with a name made by us; only media are shown in a browser."""
-    found = media.of(asset.content_type)
+    found = media_types.of(asset.content_type)
     shown = "inline" if found.kind not in ("archive", "file") else "attachment"
     return f'{shown}; filename="{asset.task_id}-{asset.position}.{found.extension}"'
 
 
 def _link(asset: Asset, now: datetime) -> tuple[str, datetime]:
     """A URL and the moment at which it stops working. One of deleted bytes is our own, so that it answers 410."""
-    found, until = media.of(asset.content_type), retained_until(asset)
+    found, until = media_types.of(asset.content_type), retained_until(asset)
     expires = int(now.timestamp()) + settings.ASSET_URL_TTL
     expires_at = min(filter(None, (datetime.fromtimestamp(expires, UTC), until)))
     seconds = int((expires_at - now).total_seconds())
     url = None
     if seconds > 0:
-        url = storage.presigned_url(
+        url = blobs.presigned_url(
             asset.storage_key, seconds=seconds, content_type=found.content_type, disposition=disposition(asset)
         )
     own = Grant(task_id=asset.task_id, index=asset.position, expires=expires)

@@ -6,7 +6,8 @@ from adapters.base import Billed, TaskRequest
 from billing.pricing import Price
 from catalog import routing, snapshot
 from catalog.snapshot import ModelEntry
-from tasks import inputs, params, storage
+from storage import blobs
+from tasks import inputs, params
 from tasks.body import SubmissionBody
 from tasks.drafts import Plan
 from tasks.gate import Caller
@@ -81,7 +82,7 @@ def _blobs(request: TaskRequest) -> tuple[Blob, ...]:
     found = []
     for position, image in enumerate(request.images):
         if image.stored is not None:
-            with storage.open(image.stored.key) as file:
+            with blobs.open(image.stored.key) as file:
                 content = file.read()
             found.append(Blob(position=position, content_type=image.stored.content_type, content=content))
     return tuple(found)

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from common import ids
-from tasks import storage
+from storage import blobs
 from tasks.models import Asset, TaskPayload
 
 ABANDONED_SECONDS = 86_400
@@ -41,14 +41,14 @@ def due() -> Pruned:
 
 def sweep() -> int:
     """Delete temporary files older than a day; returns how many. Raises StorageUnavailable."""
-    return storage.sweep(older_than_seconds=ABANDONED_SECONDS)
+    return blobs.sweep(older_than_seconds=ABANDONED_SECONDS)
 
 
 def _prune_assets(limit: int) -> int:
     deleted: list[int] = []
     try:
         for asset_id, key in _old_assets().values_list("id", "storage_key")[:limit]:
-            storage.delete(key)
+            blobs.delete(key)
             deleted.append(asset_id)
     finally:
         Asset.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=Now())
@@ -60,7 +60,7 @@ def _prune_payloads(limit: int) -> int:
     try:
         for task_id, params in _old_payloads().values_list("task_id", "params")[:limit]:
             for key in _blob_keys(params):
-                storage.delete(key)
+                blobs.delete(key)
             emptied.append(task_id)
     finally:
         TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())

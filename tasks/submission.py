@@ -19,7 +19,8 @@ from catalog.routing import Decision
 from catalog.snapshot import ModelEntry
 from common import ids, sql
 from common.errors import ApiError, PricingUnavailable, StorageUnavailable
-from tasks import assets, events, limits, route_sets, storage, url_policy
+from storage import blobs
+from tasks import assets, events, limits, route_sets, url_policy
 from tasks.body import parse
 from tasks.drafts import Draft, Plan
 from tasks.gate import Caller
@@ -75,7 +76,7 @@ def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Pri
 
 def draft(plan: Plan, *, body_digest: str, idempotency_key: str | None) -> Draft:
     """Put the Data URLs into storage and find the route set. Raises StorageUnavailable."""
-    storage.check()
+    blobs.check()
     route_set_id = route_sets.identify(plan.decision.kept)
     return Draft(
         plan=replace(plan, parsed=with_stored(plan.parsed, _stored(plan.parsed.blobs))),
@@ -86,12 +87,12 @@ def draft(plan: Plan, *, body_digest: str, idempotency_key: str | None) -> Draft
     )
 
 
-def _stored(blobs: Sequence[Blob]) -> list[StoredFile]:
+def _stored(found: Sequence[Blob]) -> list[StoredFile]:
     """All of them, or none."""
     files: list[StoredFile] = []
     try:
-        for blob in blobs:
-            files.append(storage.put_blob(blob.content, blob.content_type))
+        for blob in found:
+            files.append(blobs.put_blob(blob.content, blob.content_type))
     except StorageUnavailable:
         _discard(files)
         raise
@@ -206,6 +207,6 @@ def _discard(files: Iterable[StoredFile]) -> None:
     """Never raises for a faulty storage, so that the client learns what was refused."""
     for file in files:
         try:
-            storage.delete(file.key)
+            blobs.delete(file.key)
         except StorageUnavailable:
             logger.warning("input %s could not be discarded", file.key)

@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 from common import threads
 from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, header
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
-from tasks import assets, gate, media, signed_urls, storage
+from storage import blobs, media_types
+from storage.blobs import Reading
+from tasks import assets, gate, signed_urls
 from tasks.models import Asset
 from tasks.signed_urls import UrlRefused
-from tasks.storage import Reading
 from tasks_api import byte_ranges, rates
 from tasks_api.byte_ranges import ByteRange
 
@@ -114,7 +115,7 @@ async def _reply(scope: Scope, download: Download) -> Reply:
     if part:
         headers += ((b"content-range", part.content_range(asset.size_bytes).encode()),)
     chosen = part or ByteRange(start=0, length=asset.size_bytes)
-    reading = await _on_thread(storage.read_range, asset.storage_key, chosen.start, chosen.length)
+    reading = await _on_thread(blobs.read_range, asset.storage_key, chosen.start, chosen.length)
     headers += _entity_headers(asset, chosen.length)
     return Reply(status=206 if part else 200, headers=headers, reading=reading)
 
@@ -128,7 +129,7 @@ def _part(scope: Scope, asset: Asset, etag: str) -> ByteRange | None:
 
 def _entity_headers(asset: Asset, length: int) -> Headers:
     return (
-        (b"content-type", media.of(asset.content_type).content_type.encode()),
+        (b"content-type", media_types.of(asset.content_type).content_type.encode()),
         (b"content-length", str(length).encode()),
         (b"content-disposition", assets.disposition(asset).encode()),
     )

@@ -13,8 +13,8 @@ from django.conf import settings
 from common import sql, threads
 from common.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
 from common.errors import MethodNotAllowed, ServiceUnavailable, TaskNotFound
+from storage import blobs as assets
 from tasks import leases
-from tasks import storage as assets
 from tasks_api import metrics
 
 PATHS = ("/healthz", "/readyz", "/metrics")

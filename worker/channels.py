@@ -10,7 +10,7 @@ from django.conf import settings
 from adapters.base import Connection, Target
 from catalog import credentials
 from catalog.credentials import Opened
-from tasks import storage
+from storage import blobs
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def connection(
             credentials=opened.values if opened else {},
             options=target.options,
             total_timeout=total_timeout,
-            open_stored=lambda file: storage.open(file.key),
+            open_stored=lambda file: blobs.open(file.key),
             allow_networks=settings.OUTBOUND_ALLOW_NETWORKS,
             deny_networks=settings.OUTBOUND_DENY_NETWORKS,
             reference=reference,

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from common import threads
-from tasks import storage
+from storage import blobs
 from tasks.models import Asset, ServiceState
 from tasks_api import rates
 from tasks_api.assets import application
@@ -188,7 +188,7 @@ def test_retention_holds_before_it_is_carried_out(image: Asset, key: IssuedKey, 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_bytes_that_vanished_are_503(image: Asset, key: IssuedKey, method: str) -> None:
-    storage.delete(image.storage_key)
+    blobs.delete(image.storage_key)
     response = get(image, key, method=method)
     assert response.status == 503
     assert int(response.headers["retry-after"]) > 0
@@ -201,7 +201,7 @@ def test_s3_serves_the_same(s3: str, stored: StoreAsset, key: IssuedKey) -> None
     response = get(asset, key, Range="bytes=-7")
     assert (response.status, response.body) == (206, film()[-7:])
     assert response.headers["content-type"] == "video/mp4"
-    storage.delete(asset.storage_key)
+    blobs.delete(asset.storage_key)
     assert get(asset, key).error == "TASK_STORAGE_UNAVAILABLE"
 
 
@@ -242,7 +242,7 @@ async def leave_after(chunks: int, request: dict[str, Any]) -> int:
 
 
 def test_reading_stops_when_the_client_leaves(folder: Path, stored: StoreAsset, key: IssuedKey) -> None:
-    asset = stored(picture("PNG") + bytes(40 * storage.CHUNK_BYTES))
+    asset = stored(picture("PNG") + bytes(40 * blobs.CHUNK_BYTES))
     sent = asyncio.run(leave_after(2, scope(path(asset), headers=bearer(key))))
     assert 2 <= sent < 40
 
@@ -265,7 +265,7 @@ async def cancel_in_the_middle(request: dict[str, Any]) -> None:
 
 
 def test_a_canceled_download_closes_its_file(folder: Path, stored: StoreAsset, key: IssuedKey) -> None:
-    asset = stored(picture("PNG") + bytes(40 * storage.CHUNK_BYTES))
+    asset = stored(picture("PNG") + bytes(40 * blobs.CHUNK_BYTES))
     asyncio.run(cancel_in_the_middle(scope(path(asset), headers=bearer(key))))
     descriptors = [link.resolve() for link in Path("/proc/self/fd").iterdir() if link.exists()]
     assert folder / asset.storage_key not in descriptors

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks import media
+from storage import media_types
 from tests.assets.samples import film, picture
 
 SEEDS = [picture(form) for form in ("PNG", "JPEG", "GIF", "WEBP", "AVIF")]
@@ -15,8 +15,8 @@ SEEDS += [film(), film(movflags="frag_keyframe+empty_moov")]
 HEADS = [seed[:16] for seed in SEEDS] + [b"\xff\xd8\xff", b"GIF89a", b"\x00\x00\x00\x10ftypisom\x00\x00\x00\x00"]
 
 
-def look(content: bytes) -> media.Facts:
-    return media.facts(media.sniff(content), BytesIO(content))
+def look(content: bytes) -> media_types.Facts:
+    return media_types.facts(media_types.sniff(content), BytesIO(content))
 
 
 class Counting(BytesIO):
@@ -31,7 +31,7 @@ class Counting(BytesIO):
         return found
 
 
-def check(found: media.Facts) -> None:
+def check(found: media_types.Facts) -> None:
     """Every fact fits its column."""
     assert all(side is None or 1 <= side <= 1_000_000 for side in (found.width, found.height))
     assert (found.width is None) == (found.height is None)
@@ -56,7 +56,7 @@ def test_damaged_files_raise_nothing(seed: bytes, cuts: st.DataObject) -> None:
 
 @given(st.binary(max_size=64))
 def test_any_beginning_has_a_type(head: bytes) -> None:
-    assert media.sniff(head).extension
+    assert media_types.sniff(head).extension
 
 
 def nested(depth: int) -> bytes:
@@ -85,14 +85,14 @@ def many_tracks() -> bytes:
     ids=["nested", "tracks", "tiny boxes", "huge box", "largest box", "backwards"],
 )
 def test_box_bombs_are_given_up_soon(boxes: bytes) -> None:
-    for form in (media.MP4, media.AVIF):
+    for form in (media_types.MP4, media_types.AVIF):
         file = Counting(b"\x00\x00\x00\x10ftypisom\x00\x00\x00\x00" + boxes)
-        media.facts(form, file)
+        media_types.facts(form, file)
         assert file.total < 4_000_000, form
         assert file.calls < 50_000, form
 
 
 def test_endless_jpeg_segments_are_given_up_soon() -> None:
     file = Counting(b"\xff\xd8" + b"\xff\xe0\x00\x02" * 1_000_000)
-    assert media.facts(media.JPEG, file) == media.Facts()
+    assert media_types.facts(media_types.JPEG, file) == media_types.Facts()
     assert file.total < 100_000

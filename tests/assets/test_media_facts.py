@@ -6,13 +6,13 @@ from io import BytesIO
 
 import pytest
 
-from tasks import media
-from tasks.media import Facts
+from storage import media_types
+from storage.media_types import Facts
 from tests.assets.samples import film, picture
 
 
 def facts(content: bytes) -> Facts:
-    return media.facts(media.sniff(content), BytesIO(content))
+    return media_types.facts(media_types.sniff(content), BytesIO(content))
 
 
 def box(kind: bytes, body: bytes) -> bytes:

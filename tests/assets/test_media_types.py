@@ -1,6 +1,6 @@
 """Types are told from the bytes; what could run in a browser has none."""
 
-from tasks import media
+from storage import media_types
 from tests.assets.samples import film, picture
 
 ID3 = b"ID3\x04" + bytes(60)
@@ -29,9 +29,9 @@ def test_known_magic_gives_type_and_extension() -> None:
         (b"glTF\x02\x00\x00\x00" + bytes(12), "model/gltf-binary", "glb"),
         (b"PK\x03\x04" + bytes(30), "application/zip", "zip"),
     ):
-        found = media.sniff(head)
+        found = media_types.sniff(head)
         assert (found.content_type, found.extension) == (content_type, extension)
-        assert media.of(content_type) is found
+        assert media_types.of(content_type) is found
 
 
 def test_everything_else_is_plain_bytes() -> None:
@@ -49,9 +49,9 @@ def test_everything_else_is_plain_bytes() -> None:
         b"RIFF\x00\x00\x00\x00AVI ",
         b"\x00\x00\x00\x14ftypxxxx\x00\x00\x00\x00yyyy",
     ):
-        assert media.sniff(head) is media.PLAIN, head
+        assert media_types.sniff(head) is media_types.PLAIN, head
 
 
 def test_a_type_that_is_not_on_the_list_is_served_as_plain_bytes() -> None:
     for content_type in ("text/html", "image/svg+xml", "", "image/png; charset=x"):
-        assert media.of(content_type).content_type == "application/octet-stream"
+        assert media_types.of(content_type).content_type == "application/octet-stream"

@@ -14,7 +14,8 @@ from django.utils import timezone
 from adapters.base import StoredFile
 from common import ids
 from common.errors import StorageUnavailable
-from tasks import retention, storage
+from storage import blobs
+from tasks import retention
 from tasks.models import Asset, Task, TaskPayload
 from tasks.retention import Pruned
 from tests.assets.conftest import StoreAsset
@@ -28,7 +29,7 @@ DAYS_8, DAYS_31 = timedelta(days=8), timedelta(days=31)
 
 def exists(key: str) -> bool:
     try:
-        storage.open(key).close()
+        blobs.open(key).close()
     except StorageUnavailable:
         return False
     return True
@@ -47,7 +48,7 @@ def payload(key: IssuedKey, *files: StoredFile, ended_ago: timedelta = DAYS_31, 
 
 
 def blob() -> StoredFile:
-    return storage.put_blob(picture("PNG"), "image/png")
+    return blobs.put_blob(picture("PNG"), "image/png")
 
 
 def report(*arguments: str) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def test_the_oldest_go_first_and_no_more_than_the_limit(folder: Path, stored: St
 
 def test_bytes_that_are_gone_already_are_marked_all_the_same(image: Asset) -> None:
     age(image, DAYS_8)
-    storage.delete(image.storage_key)
+    blobs.delete(image.storage_key)
     assert retention.prune(100).assets == 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from common.errors import StorageUnavailable
-from tasks import storage
+from storage import blobs
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -19,32 +19,32 @@ def files_under(root: Path) -> list[Path]:
 @pytest.mark.usefixtures("any_storage")
 class TestEitherStorage:
     def test_what_was_put_is_read_back_and_described(self) -> None:
-        stored = storage.put([CONTENT[:1000], CONTENT[1000:]], max_bytes=len(CONTENT))
-        with storage.open(stored.key) as file:
+        stored = blobs.put([CONTENT[:1000], CONTENT[1000:]], max_bytes=len(CONTENT))
+        with blobs.open(stored.key) as file:
             assert file.read() == CONTENT
         assert stored.size_bytes == len(CONTENT)
         assert stored.sha256 == hashlib.sha256(CONTENT).hexdigest()
-        assert stored.head == CONTENT[: storage.HEAD_BYTES]
+        assert stored.head == CONTENT[: blobs.HEAD_BYTES]
 
     def test_keys_are_random_and_spread_over_folders(self) -> None:
-        keys = {storage.put([b"same"], max_bytes=4).key for _ in range(3)}
+        keys = {blobs.put([b"same"], max_bytes=4).key for _ in range(3)}
         assert len(keys) == 3
         assert all(re.fullmatch(r"results/([0-9a-f]{2})/([0-9a-f]{2})/\1\2[0-9a-f]{28}", key) for key in keys)
 
     def test_an_opened_file_can_be_sought(self) -> None:
-        with storage.open(storage.put([CONTENT], max_bytes=len(CONTENT)).key) as file:
+        with blobs.open(blobs.put([CONTENT], max_bytes=len(CONTENT)).key) as file:
             assert file.seek(0, 2) == len(CONTENT)
             file.seek(255)
             assert file.read(2) == b"\xff\x00"
 
     def test_a_range_is_read_in_chunks(self) -> None:
-        key = storage.put([CONTENT], max_bytes=len(CONTENT)).key
+        key = blobs.put([CONTENT], max_bytes=len(CONTENT)).key
         for start, length in ((0, 1), (7, 500_000), (len(CONTENT) - 1, 1), (0, len(CONTENT))):
-            reading = storage.read_range(key, start, length)
+            reading = blobs.read_range(key, start, length)
             chunks = list(reading)
             reading.close()
             assert b"".join(chunks) == CONTENT[start : start + length]
-            assert max(map(len, chunks)) <= storage.CHUNK_BYTES
+            assert max(map(len, chunks)) <= blobs.CHUNK_BYTES
 
     def test_too_many_bytes_are_refused_before_they_are_all_taken(self) -> None:
         taken = []
@@ -54,30 +54,30 @@ class TestEitherStorage:
                 taken.append(1)
                 yield bytes(1000)
 
-        with pytest.raises(storage.TooLarge):
-            storage.put(chunks(), max_bytes=5000)
+        with pytest.raises(blobs.TooLarge):
+            blobs.put(chunks(), max_bytes=5000)
         assert len(taken) == 6
 
     def test_deleting_twice_is_no_fault(self) -> None:
-        key = storage.put([b"x"], max_bytes=1).key
-        storage.delete(key)
-        storage.delete(key)
+        key = blobs.put([b"x"], max_bytes=1).key
+        blobs.delete(key)
+        blobs.delete(key)
         with pytest.raises(StorageUnavailable):
-            storage.open(key)
+            blobs.open(key)
 
     def test_a_range_of_a_missing_file_fails_when_it_is_opened(self) -> None:
         with pytest.raises(StorageUnavailable):
-            storage.read_range("results/00/00/" + "0" * 32, 0, 10)
+            blobs.read_range("results/00/00/" + "0" * 32, 0, 10)
 
     def test_a_blob_keeps_the_type_it_was_given(self) -> None:
-        blob = storage.put_blob(b"\x89PNG", "image/png")
+        blob = blobs.put_blob(b"\x89PNG", "image/png")
         assert (blob.content_type, blob.size_bytes) == ("image/png", 4)
         assert blob.key.startswith("inputs/")
-        with storage.open(blob.key) as file:
+        with blobs.open(blob.key) as file:
             assert file.read() == b"\x89PNG"
 
     def test_check_is_content_with_a_storage_that_works(self) -> None:
-        storage.check()
+        blobs.check()
 
     def test_what_the_chunks_raise_comes_through(self) -> None:
         def chunks():
@@ -85,12 +85,12 @@ class TestEitherStorage:
             raise ConnectionResetError("the provider hung up")
 
         with pytest.raises(ConnectionResetError):
-            storage.put(chunks(), max_bytes=10)
+            blobs.put(chunks(), max_bytes=10)
 
 
 def test_a_failed_put_leaves_no_file(folder: Path) -> None:
-    with pytest.raises(storage.TooLarge):
-        storage.put([b"12345"], max_bytes=4)
+    with pytest.raises(blobs.TooLarge):
+        blobs.put([b"12345"], max_bytes=4)
     assert files_under(folder) == []
 
 
@@ -100,20 +100,20 @@ def test_only_whole_files_lie_under_final_keys(folder: Path) -> None:
         assert [path.suffix for path in files_under(folder)] == [".part"]
         yield b"half"
 
-    stored = storage.put(chunks(), max_bytes=8)
+    stored = blobs.put(chunks(), max_bytes=8)
     assert files_under(folder) == [folder / stored.key]
 
 
 def test_a_file_that_was_cut_short_is_refused(folder: Path) -> None:
-    stored = storage.put([b"12345"], max_bytes=5)
+    stored = blobs.put([b"12345"], max_bytes=5)
     (folder / stored.key).write_bytes(b"123")
     with pytest.raises(StorageUnavailable):
-        storage.read_range(stored.key, 0, 5)
+        blobs.read_range(stored.key, 0, 5)
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_a_fault(folder: Path) -> None:
-    stored = storage.put([b"12345"], max_bytes=5)
-    reading = storage.read_range(stored.key, 0, 5)
+    stored = blobs.put([b"12345"], max_bytes=5)
+    reading = blobs.read_range(stored.key, 0, 5)
     (folder / stored.key).write_bytes(b"")
     with pytest.raises(StorageUnavailable):
         next(reading)
@@ -123,22 +123,22 @@ def test_a_file_that_shrinks_while_it_is_read_is_a_fault(folder: Path) -> None:
 @pytest.mark.parametrize("key", ["../secret", "/etc/passwd", "results/../../secret"])
 def test_a_key_cannot_leave_the_folder(folder: Path, key: str) -> None:
     with pytest.raises(StorageUnavailable):
-        storage.open(key)
+        blobs.open(key)
 
 
 def test_files_have_no_presigned_urls(folder: Path) -> None:
-    key = storage.put([b"x"], max_bytes=1).key
-    assert storage.presigned_url(key, seconds=60, content_type="image/png", disposition="inline") is None
+    key = blobs.put([b"x"], max_bytes=1).key
+    assert blobs.presigned_url(key, seconds=60, content_type="image/png", disposition="inline") is None
 
 
 def test_sweep_takes_only_old_temporary_files(folder: Path) -> None:
-    stored = storage.put([b"x"], max_bytes=1)
+    stored = blobs.put([b"x"], max_bytes=1)
     left = folder / "incoming" / "left-behind.part"
     left.write_bytes(b"of a killed process")
-    assert storage.sweep(older_than_seconds=3_600) == 0
-    assert storage.sweep(older_than_seconds=-3_600) == 1
+    assert blobs.sweep(older_than_seconds=3_600) == 0
+    assert blobs.sweep(older_than_seconds=-3_600) == 1
     assert files_under(folder) == [folder / stored.key]
 
 
 def test_sweep_of_a_storage_that_was_never_used_finds_nothing(folder: Path) -> None:
-    assert storage.sweep(older_than_seconds=0) == 0
+    assert blobs.sweep(older_than_seconds=0) == 0

@@ -10,7 +10,7 @@ import pytest
 
 from common.errors import StorageUnavailable
 from config.settings import asset_storage
-from tasks import storage, stores
+from storage import backends, blobs
 
 FULL_DISK = """
 import resource, sys
@@ -71,37 +71,37 @@ def broken(request: pytest.FixtureRequest) -> None:
 class TestBroken:
     def test_check_refuses_and_says_when_to_come_back(self) -> None:
         with pytest.raises(StorageUnavailable) as raised:
-            storage.check()
+            blobs.check()
         assert int(raised.value.headers["Retry-After"]) > 0
 
     def test_it_refuses_in_words_that_name_neither_path_nor_address(self) -> None:
-        for use in (lambda: storage.put([b"x"], max_bytes=1), lambda: storage.open("results/00/00/" + "0" * 32)):
+        for use in (lambda: blobs.put([b"x"], max_bytes=1), lambda: blobs.open("results/00/00/" + "0" * 32)):
             with pytest.raises(StorageUnavailable) as raised:
                 use()
             assert raised.value.message == StorageUnavailable.default_message
 
 
 def test_check_believes_a_good_answer_for_some_seconds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "TRUST_SECONDS", 3_600)
-    storage.check()
+    monkeypatch.setattr(backends, "TRUST_SECONDS", 3_600)
+    blobs.check()
     folder.rename(folder.with_name("away"))
     folder.write_bytes(b"not a folder")
-    storage.check()
-    stores.health().until = 0.0
+    blobs.check()
+    backends.health().until = 0.0
     with pytest.raises(StorageUnavailable):
-        storage.check()
+        blobs.check()
 
 
 def test_check_notices_a_storage_that_has_come_back(blocked: Path) -> None:
     with pytest.raises(StorageUnavailable):
-        storage.check()
+        blobs.check()
     blocked.unlink()
-    stores.health().until = 0.0
-    storage.check()
+    backends.health().until = 0.0
+    blobs.check()
 
 
 def test_check_leaves_nothing_behind(folder: Path) -> None:
-    storage.check()
+    blobs.check()
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from adapters.base import ErrorKind, UpstreamError
 from common.errors import StorageUnavailable
-from tasks import assets, storage
+from storage import blobs
+from tasks import assets
 from tasks.assets import UnusableOutput
 from tests.assets.samples import film, picture
 
@@ -32,7 +33,7 @@ def test_a_film_is_stored_with_all_its_facts() -> None:
 @pytest.mark.usefixtures("any_storage")
 def test_an_image_is_stored_byte_for_byte() -> None:
     made = assets.store([picture("WEBP")], kind="image")
-    with storage.open(made.storage_key) as file:
+    with blobs.open(made.storage_key) as file:
         assert file.read() == picture("WEBP")
     assert (made.content_type, made.width, made.height, made.duration_seconds) == ("image/webp", 64, 48, None)
 
@@ -89,7 +90,7 @@ def test_discarded_assets_are_gone() -> None:
     assets.discard(made)
     for asset in made:
         with pytest.raises(StorageUnavailable):
-            storage.open(asset.storage_key)
+            blobs.open(asset.storage_key)
 
 
 def test_discarding_never_raises(folder: Path) -> None:

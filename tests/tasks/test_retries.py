@@ -13,7 +13,8 @@ from accounts.models import Account, ApiKey
 from billing.models import Hold
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel, MediaModel, Route
-from tasks import calls, leases, lifecycle, retries, signed_urls, storage, trace, unknown
+from storage import blobs
+from tasks import calls, leases, lifecycle, retries, signed_urls, trace, unknown
 from tasks.lifecycle import CallEnd, Failure, Success
 from tasks.models import Asset, Call, Task, TaskEvent, TaskPayload
 from tasks.signed_urls import Grant
@@ -156,8 +157,8 @@ def test_a_retry_has_data_urls_of_its_own(pictures):
         TaskPayload.objects.get(task_id=i).params["images"][0]["stored"]["key"] for i in (pictures.task_id, new_id)
     )
     assert old_key != new_key
-    storage.delete(old_key)
-    with storage.open(new_key) as file:
+    blobs.delete(old_key)
+    with blobs.open(new_key) as file:
         assert file.read().startswith(b"\x89PNG")
 
 
@@ -168,7 +169,7 @@ def test_deleted_params_cannot_be_retried(film):
 
 def test_a_vanished_data_url_cannot_be_retried(pictures):
     stored = TaskPayload.objects.get(task_id=pictures.task_id).params["images"][0]["stored"]
-    storage.delete(stored["key"])
+    blobs.delete(stored["key"])
     assert "an input that it held is gone" in refusal(retries.retry, pictures.task_id)
 
 

@@ -7,7 +7,8 @@ from billing.models import Hold
 from catalog import health
 from catalog.models import Channel
 from common.errors import StorageUnavailable
-from tasks import calls, leases, storage
+from storage import blobs
+from tasks import calls, leases
 from tasks.models import Call
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
@@ -202,7 +203,7 @@ def test_a_result_after_the_end_is_our_loss_and_leaves_no_file(shift, key):
     assert states(task_id) == ["lost", "late"]
     for asset in kept:
         with pytest.raises(StorageUnavailable):
-            storage.open(asset["storage_key"])
+            blobs.open(asset["storage_key"])
 
 
 def test_the_last_of_several_failures_ends_the_task(shift, key):
@@ -228,7 +229,7 @@ def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
     polling.copy_result(first, gathering.parts(first, polling.ask([first])[0]))
     assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
     assert other.work(task_id) == "succeeded"
-    assert len([storage.open(asset.storage_key).close() for asset in assets(task_id)]) == 2
+    assert len([blobs.open(asset.storage_key).close() for asset in assets(task_id)]) == 2
 
 
 EMPTY, BUSY = UpstreamError(ErrorKind.EMPTY_RESULT, "nothing"), UpstreamError(ErrorKind.RATE_LIMITED, "wait")

@@ -2,8 +2,8 @@
 
 from typing import BinaryIO
 
-from tasks import mp4_boxes
-from tasks.mp4_boxes import read
+from storage import mp4_boxes
+from storage.mp4_boxes import read
 
 LARGEST = 1_000_000
 MOST_SEGMENTS = 2000

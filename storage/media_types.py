@@ -6,7 +6,7 @@ Only media that browsers show without running anything have a type here; SVG, HT
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
-from tasks import image_headers, mp4_boxes
+from storage import image_headers, mp4_boxes
 
 Kind = Literal["image", "video", "audio", "model", "archive", "file"]
 

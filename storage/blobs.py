@@ -1,7 +1,7 @@
 """Bytes at rest, under random keys made by us; every fault comes out as StorageUnavailable.
 
-What the bytes are is for `tasks/media.py`, whose they are and how long they stay for `tasks/assets.py` and
-`tasks/retention.py`, where they lie for `tasks/stores.py`.
+What the bytes are is for `storage/media_types.py`, whose they are and how long they stay for `tasks/assets.py` and
+`tasks/retention.py`, where they lie for `storage/backends.py`.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ from typing import BinaryIO, Literal
 
 from adapters.base import StoredFile
 from common.errors import StorageUnavailable
-from tasks import stores
-from tasks.stores import Store, translated
+from storage import backends
+from storage.backends import Store, translated
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Incoming:
         """Store them under a new random key. Raises StorageUnavailable."""
         name = secrets.token_hex(16)
         key = f"{folder}/{name[:2]}/{name[2:4]}/{name}"
-        store = stores.current()
+        store = backends.current()
         with translated(store):
             self.file.seek(0)
             store.keep(self.file, key)
@@ -66,7 +66,7 @@ def receive(chunks: Iterable[bytes], *, max_bytes: int) -> Iterator[Incoming]:
     Raises TooLarge as soon as there are more than `max_bytes`, StorageUnavailable for a full or broken disk, and lets
     through what the chunks raise.
     """
-    store = stores.current()
+    store = backends.current()
     with ExitStack() as stack:
         with translated(store):
             file = stack.enter_context(store.spool())
@@ -108,7 +108,7 @@ def put_blob(content: bytes, content_type: str) -> StoredFile:
 
 def open(key: str) -> BinaryIO:  # noqa: A001
     """The bytes as a readable, seekable file that the caller closes. Raises StorageUnavailable, missing included."""
-    store = stores.current()
+    store = backends.current()
     with translated(store):
         return store.open(key)
 
@@ -126,7 +126,7 @@ class Reading(Iterator[bytes]):
             chunk = self.file.read(min(CHUNK_BYTES, self.remaining))
         if not chunk:
             logger.warning("asset storage: a file ended %d bytes early", self.remaining)
-            raise StorageUnavailable(headers=stores.RETRY_AFTER)
+            raise StorageUnavailable(headers=backends.RETRY_AFTER)
         self.remaining -= len(chunk)
         return chunk
 
@@ -136,30 +136,30 @@ class Reading(Iterator[bytes]):
 
 def read_range(key: str, start: int, length: int) -> Reading:
     """Open `length` bytes from `start` on, to be closed by the caller. Raises StorageUnavailable, missing included."""
-    store = stores.current()
+    store = backends.current()
     with translated(store):
         return Reading(store, store.open_range(key, start, length), length)
 
 
 def delete(key: str) -> None:
     """What is gone already is no fault. Raises StorageUnavailable."""
-    store = stores.current()
+    store = backends.current()
     with translated(store):
         store.delete(key)
 
 
 def presigned_url(key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
     """A URL that the storage itself serves for so long, with these headers; None where it cannot (files)."""
-    return stores.current().presigned_url(key, seconds=seconds, content_type=content_type, disposition=disposition)
+    return backends.current().presigned_url(key, seconds=seconds, content_type=content_type, disposition=disposition)
 
 
 def sweep(*, older_than_seconds: float) -> int:
     """Delete temporary files that killed processes left behind; returns how many. Raises StorageUnavailable."""
-    store = stores.current()
+    store = backends.current()
     with translated(store):
         return store.sweep(older_than_seconds)
 
 
 def check() -> None:
     """Write and delete a tiny file, at most every few seconds per process. Raises StorageUnavailable."""
-    stores.health().check()
+    backends.health().check()

@@ -1,4 +1,4 @@
-"""Which store holds the bytes, how it is doing, and its faults in our words; `tasks/storage.py` is the way to it."""
+"""Which store holds the bytes, how it is doing, and its faults in our words; `storage/blobs.py` is the way to it."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.utils.module_loading import import_string
 
 from common.errors import StorageUnavailable
-from tasks.file_store import FileStore
+from storage.files import FileStore
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ def _health_of(backend: Storage) -> Health:
     if isinstance(backend, FileSystemStorage):
         return Health(FileStore(backend))
     # boto3 is an optional dependency, so the module that needs it is loaded by name.
-    return Health(import_string("tasks.s3_store.S3Store")(backend))
+    return Health(import_string("storage.s3.S3Store")(backend))
 
 
 @contextmanager

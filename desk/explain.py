@@ -14,9 +14,11 @@ from catalog.routing import Judgement, RouteOption, Survey
 from common import money
 from common.errors import ApiError, BillingUnsupported, ScopeRequired
 from common.redaction import clean, cleaned
-from tasks import assets, body, submission, url_policy
-from tasks.params import ParamRules
-from tasks.params import parse as parse_params
+from tasks import submission
+from tasks.assets import assets
+from tasks.request import body, url_policy
+from tasks.request.params import ParamRules
+from tasks.request.params import parse as parse_params
 
 
 @dataclass(slots=True, kw_only=True)

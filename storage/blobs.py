@@ -1,7 +1,7 @@
 """Bytes at rest, under random keys made by us; every fault comes out as StorageUnavailable.
 
-What the bytes are is for `storage/media_types.py`, whose they are and how long they stay for `tasks/assets.py` and
-`tasks/retention.py`, where they lie for `storage/backends.py`.
+What the bytes are is for `storage/media_types.py`, where they lie for `storage/backends.py`. Whose they are and how
+long they stay is for `tasks/assets/`.
 """
 
 import hashlib

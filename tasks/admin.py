@@ -22,9 +22,9 @@ from accounts.read_only import (
 )
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
-from tasks import trace, trace_table
 from tasks.models import Asset, Call, ServiceState, Task, TaskEvent, TaskPayload, Worker
-from tasks.unknown_admin import LossFilter, UnknownOutcomes
+from tasks.shown import trace, trace_table
+from tasks.unknown.admin import LossFilter, UnknownOutcomes
 
 
 class ModalityFilter(admin.SimpleListFilter):

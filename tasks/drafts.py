@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from billing.pricing import Price
 from catalog.routing import Decision
 from catalog.snapshot import ModelEntry
-from tasks.body import SubmissionBody
 from tasks.gate import Caller
-from tasks.params import Parsed
+from tasks.request.body import SubmissionBody
+from tasks.request.params import Parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

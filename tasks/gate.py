@@ -70,7 +70,7 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
     )
 
 
-# Whether a secret (ks) of a key (k) opens anything; `tasks/readmission.py` asks the same of open streams.
+# Whether a secret (ks) of a key (k) opens anything; `tasks/events/readmission.py` asks the same of open streams.
 VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
     AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
 STATEMENT = """

@@ -13,8 +13,8 @@ from django.db import transaction
 from billing import ledger
 from callbacks import deliveries
 from common import sql
-from tasks import events
-from tasks.assets import NewAsset
+from tasks.assets.assets import NewAsset
+from tasks.events import events
 
 TRANSITIONS = {
     "queued": {"running", "canceled", "timeout", "failed"},

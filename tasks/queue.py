@@ -17,8 +17,9 @@ from django.db import transaction
 from catalog import health, snapshot
 from catalog.snapshot import Catalog
 from common import sql
-from tasks import events, route_sets
+from tasks import route_sets
 from tasks.dealing import Running, Seat, Waiting, deal, is_unavailable, obstacle
+from tasks.events import events
 from tasks.lifecycle import lock_tasks
 
 CLAIM_LOCK = 7_203_451_001

@@ -20,13 +20,16 @@ from catalog.snapshot import ModelEntry
 from common import ids, sql
 from common.errors import ApiError, PricingUnavailable, StorageUnavailable
 from storage import blobs
-from tasks import assets, events, limits, route_sets, url_policy
-from tasks.body import parse
+from tasks import limits, route_sets
+from tasks.assets import assets
 from tasks.drafts import Draft, Plan
+from tasks.events import events
 from tasks.gate import Caller
 from tasks.limits import Known
-from tasks.params import Blob, ParamRules, with_stored
-from tasks.params import parse as parse_params
+from tasks.request import url_policy
+from tasks.request.body import parse
+from tasks.request.params import Blob, ParamRules, with_stored
+from tasks.request.params import parse as parse_params
 
 logger = logging.getLogger(__name__)
 

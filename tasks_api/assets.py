@@ -1,5 +1,6 @@
 """Downloads of assets, with a key or by a signed URL, on the asynchronous side: a slow client holds neither a thread
-nor a database connection. Who may see what is for `tasks/gate.py`, `tasks/signed_urls.py` and `tasks/assets.py`.
+nor a database connection. Who may see what is for `tasks/gate.py` and
+`tasks/assets/`.
 """
 
 import asyncio
@@ -15,9 +16,10 @@ from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answe
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
 from storage.blobs import Reading
-from tasks import assets, gate, signed_urls
+from tasks import gate
+from tasks.assets import assets, signed_urls
+from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset
-from tasks.signed_urls import UrlRefused
 from tasks_api import byte_ranges, rates
 from tasks_api.byte_ranges import ByteRange
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from callbacks import deliveries
 from callbacks.models import Delivery, DeliveryAttempt
-from tasks.representation import iso
+from tasks.shown.representation import iso
 from tasks_api.views import TaskApiView
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from catalog.listing import Offer
 from common.money import usd
-from tasks import eta, params
+from tasks.request import params
+from tasks.shown import eta
 
 BOUNDS = ("type", "minimum", "maximum", "minLength", "maxLength", "maxItems")
 # Their rules in the schema are no single type.

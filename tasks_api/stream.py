@@ -1,6 +1,6 @@
 """`GET /v1/tasks/events` on the asynchronous side: Server-Sent Events of the key's tasks (interface, "Event stream").
 
-What is new comes from `tasks/event_hub.py`, what was missed from `tasks/event_reader.py`; this module knows the wire.
+What is new comes from `tasks/events/hub.py`, what was missed from `tasks/events/reader.py`; this module knows the wire.
 """
 
 import asyncio
@@ -17,9 +17,10 @@ from django.db import Error as DatabaseError
 from common import threads
 from common.asgi import Receive, Scope, Send, disconnected, header
 from common.errors import MethodNotAllowed
-from tasks import event_reader, gate
-from tasks.event_hub import Listener, hub
-from tasks.event_reader import Event
+from tasks import gate
+from tasks.events import reader
+from tasks.events.hub import Listener, hub
+from tasks.events.reader import Event
 from tasks.gate import Caller
 from tasks_api import rates
 
@@ -109,11 +110,11 @@ class Stream:
     async def _begin(self, mark: int) -> int:
         """The place from which to go on, after the snapshot where one is due."""
         caller, asked = self._listener.caller, self._asked
-        if isinstance(asked, int) and await threads.call(event_reader.is_replayable, caller.key_id, asked):
+        if isinstance(asked, int) and await threads.call(reader.is_replayable, caller.key_id, asked):
             return asked
         if asked is not None:
             await _write(self._send, reset(mark))
-        live = await threads.call(event_reader.live_at, mark, caller.account_id, caller.key_id)
+        live = await threads.call(reader.live_at, mark, caller.account_id, caller.key_id)
         await self._tell(live)
         if not live:
             await _write(self._send, b"id: %d\n\n" % mark)  # so that a client cut before its first event misses none
@@ -132,7 +133,7 @@ class Stream:
     async def _catch_up(self, place: int, mark: int) -> None:
         """Send the next page of what is too far back for the memory: for a replay, or a client that reads slowly."""
         key_id = self._listener.caller.key_id
-        events, self._place = await threads.call(event_reader.missed, key_id, place, mark)
+        events, self._place = await threads.call(reader.missed, key_id, place, mark)
         await self._tell(events)
 
     async def _tell(self, events: Sequence[Event]) -> None:

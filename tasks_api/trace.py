@@ -3,7 +3,7 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tasks import trace
+from tasks.shown import trace
 from tasks_api.views import TaskApiView
 
 

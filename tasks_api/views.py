@@ -22,11 +22,12 @@ from common.errors import (
 )
 from common.ids import is_task_id
 from common.money import usd
-from tasks import cancellation, listing, representation, submission, usage
+from tasks import cancellation, submission
 from tasks.drafts import Plan
 from tasks.gate import Admission, Caller, admit
 from tasks.limits import Known
-from tasks.representation import TaskView
+from tasks.shown import listing, representation, usage
+from tasks.shown.representation import TaskView
 from tasks.submission import Created
 from tasks_api import json_body, model_list, rates
 

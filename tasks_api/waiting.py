@@ -1,6 +1,6 @@
 """`Prefer: wait=N` and `?wait=N`: holds an answer of the task views until the task has ended or N seconds are over.
 
-The views answer as ever; a wait is a future in `tasks/event_hub.py`: neither a thread nor a database connection.
+The views answer as ever; a wait is a future in `tasks/events/hub.py`: neither a thread nor a database connection.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from common import front_body
 from common.asgi import Answer, Receive, Scope, disconnected, header
 from common.front_body import Body
 from common.ids import is_task_id
-from tasks.event_hub import hub
+from tasks.events.hub import hub
 from tasks.models import LIVE
 
 LONGEST_SECONDS = 60

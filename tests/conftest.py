@@ -13,7 +13,8 @@ from django.test import Client, TransactionTestCase
 from accounts.models import Account
 from catalog import snapshot
 from catalog.models import Channel, MediaModel, Plan
-from tasks import eta, route_sets
+from tasks import route_sets
+from tasks.shown import eta
 from tests import emptying, io_guard, postgres
 from tests.databases import Databases, is_postgresql
 from tests.environment import SCRATCH

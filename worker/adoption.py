@@ -12,7 +12,7 @@ from typing import Any
 
 from common import sql
 from common.logs import bind
-from tasks import calls, leases, lifecycle, queue
+from tasks import leases, lifecycle, paid_calls, queue
 from tasks.leases import Orphan
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
@@ -41,7 +41,7 @@ def adopt(worker_id: str) -> int:
         if orphans:
             logger.warning("adopted %d tasks of dead or stopped workers", len(orphans))
         if silent := [call for orphan in orphans if orphan.accepted for call in orphan.intents]:
-            insist(calls.give_up, silent)
+            insist(paid_calls.give_up, silent)
         decide(worker_id, [_stray(orphan) for orphan in orphans if not orphan.accepted])
         return len(orphans)
 
@@ -76,7 +76,7 @@ def _is_recovered(worker_id: str, stray: Stray, findable: frozenset[int]) -> boo
     with bind(task_id=stray.task_id, attempt=stray.attempt):
         recovered = [call for call in stray.paid if call in findable and _recover(call, worker_id)]
     if recovered:
-        calls.give_up([call for call in stray.paid if call not in recovered])
+        paid_calls.give_up([call for call in stray.paid if call not in recovered])
     return bool(recovered)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from adapters.base import Done, ErrorKind, Pending, UpstreamError
 from common.logs import bind
-from tasks import calls, lifecycle
-from tasks.calls import DueCall
+from tasks import lifecycle, paid_calls
 from tasks.lifecycle import CallEnd, Ending
+from tasks.paid_calls import DueCall
 from worker import delivery, gathering, verdicts
 from worker.delivery import Part
 from worker.persistence import insist
@@ -55,7 +55,7 @@ def one_of_many(call: DueCall, answer: Answer) -> bool:
     if not call.siblings:
         return False
     if isinstance(answer, UpstreamError) and is_final(answer):
-        return bool(insist(calls.drop, call.id, call.task_id, state="done", outcome=described(answer)))
+        return bool(insist(paid_calls.drop, call.id, call.task_id, state="done", outcome=described(answer)))
     return call.is_overdue and not is_final(answer) and bool(insist(gathering.has_result, call))
 
 
@@ -91,5 +91,5 @@ def follow_late(call: DueCall, answer: Answer) -> bool:
         insist(delivery.lose, bought, Part(call_id=call.id, done=answer, stored=delivery.restored(call.handle)))
     elif is_final(answer) or call.age_seconds > LATE_FOR_SECONDS:
         outcome = described(answer) if isinstance(answer, UpstreamError) else {"kind": "given_up"}
-        insist(calls.close, call.id, state="done", outcome=outcome)
+        insist(paid_calls.close, call.id, state="done", outcome=outcome)
     return isinstance(answer, Pending)

@@ -8,7 +8,7 @@ from callbacks import claims, deliveries, sender
 from callbacks.deliveries import Due
 from common.logs import bind
 from common.outbound import UrlPolicy
-from tasks import callback_bodies
+from tasks.shown import callback_bodies
 from worker import persistence
 from worker.seats import Seats
 

@@ -12,8 +12,9 @@ from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
 from common.errors import StorageUnavailable
-from tasks import assets, calls, lifecycle
-from tasks.assets import NewAsset, UnusableOutput
+from tasks import lifecycle, paid_calls
+from tasks.assets import assets
+from tasks.assets.assets import NewAsset, UnusableOutput
 from tasks.lifecycle import CallEnd, Ending, Failure, Success
 from tasks.models import Asset, Task
 from worker import verdicts
@@ -78,7 +79,7 @@ def deliver_now(job: Job, call_id: int, done: Done, connection: Connection) -> N
     """A synchronous call's result: URLs are kept as a handle first, so that a crash does not lose them; bytes are
     copied from here until the task's deadline."""
     if all(output.url for output in done.outputs):
-        insist(calls.accept, call_id, kept(done), poll_after=0.0)
+        insist(paid_calls.accept, call_id, kept(done), poll_after=0.0)
         return
     bought = Bought(
         task_id=job.task.id,
@@ -149,7 +150,7 @@ def restored(handle: Mapping[str, Any]) -> tuple[NewAsset, ...]:
     return tuple(NewAsset(**asset) for asset in handle.get("assets", ()))
 
 
-def terms(call: calls.DueCall) -> Bought:
+def terms(call: paid_calls.DueCall) -> Bought:
     """The terms of a polled call, read from its task."""
     task = Task.objects.select_related("payload").get(id=call.task_id)
     return Bought(
@@ -232,7 +233,7 @@ def succeed(bought: Bought, parts: Sequence[Part], copied: Copied) -> None:
     if is_late and not named:
         logger.warning("the result came too late")
         for call_id, cost in costs.items():
-            calls.close(call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
+            paid_calls.close(call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
 
 
 def delivered(files: int, flags: Sequence[str]) -> dict[str, Any]:
@@ -266,7 +267,7 @@ def give_up(bought: Bought, parts: Sequence[Part], copied: Copied) -> None:
     )
     if not lifecycle.end([ending]) and is_over(bought):
         for call_id, cost in costs.items():
-            calls.close(call_id, state="lost", outcome=outcome, cost_micros=cost)
+            paid_calls.close(call_id, state="lost", outcome=outcome, cost_micros=cost)
 
 
 def lose(bought: Bought, part: Part) -> None:
@@ -278,7 +279,7 @@ def lose(bought: Bought, part: Part) -> None:
         reported_seconds=part.done.duration,
     )
     cost = own_cost(bought, settlement, part.size)
-    calls.close(part.call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
+    paid_calls.close(part.call_id, state="lost", outcome={"kind": "late"}, cost_micros=cost)
     assets.discard(part.stored)
 
 

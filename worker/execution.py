@@ -11,8 +11,8 @@ from django.db import IntegrityError
 
 from adapters.base import ErrorKind
 from common.logs import bind
-from tasks import calls
-from tasks.inputs import InputGone
+from tasks import paid_calls
+from tasks.assets.inputs import InputGone
 from tasks.models import Call
 from tasks.queue import Claimed
 from worker import channels, jobs, purchase, refusals, verdicts
@@ -99,7 +99,7 @@ class Execution:
         if (longest := job.adapter.submit_seconds(job.target)) is not None:
             seconds = min(seconds, longest)
         credential_id, connection = insist(channels.connection, job.route.channel.id, job.target, total_timeout=seconds)
-        intent = calls.Intent(
+        intent = paid_calls.Intent(
             task_id=job.task.id,
             attempt=job.task.attempt,
             worker_id=self.worker_id,
@@ -117,10 +117,10 @@ class Execution:
         purchase.make(Purchase(job=job, call_ids=call_ids, credential_id=credential_id, connection=connection))
 
 
-def intend(intent: calls.Intent, count: int) -> tuple[int, ...]:
+def intend(intent: paid_calls.Intent, count: int) -> tuple[int, ...]:
     """The ids of the committed intents, also of an earlier try whose commit went unseen; empty: do not call."""
     try:
-        return calls.intend(intent, count)
+        return paid_calls.intend(intent, count)
     except IntegrityError:
         rows = Call.objects.filter(task_id=intent.task_id, attempt=intent.attempt, state="intent")
         mine = rows.filter(task__attempt=intent.attempt, task__status="running", task__worker_id=intent.worker_id)

@@ -5,8 +5,8 @@ deadline it delivers what there is.
 """
 
 from adapters.base import Done
-from tasks import calls
-from tasks.calls import DueCall, Reschedule
+from tasks import paid_calls
+from tasks.paid_calls import DueCall, Reschedule
 from worker import delivery
 from worker.delivery import Part
 
@@ -18,9 +18,9 @@ def parts(call: DueCall, done: Done) -> list[Part]:
     if not call.siblings:
         return [Part(call_id=call.id, done=done, stored=delivery.restored(call.handle))]
     if delivery.reread(call.handle) is None:
-        calls.keep(call.id, delivery.kept(done, call.handle))
+        paid_calls.keep(call.id, delivery.kept(done, call.handle))
         return []
-    live = calls.parts(call.task_id, call.bought_in)
+    live = paid_calls.parts(call.task_id, call.bought_in)
     ready = [
         Part(call_id=each.id, done=found, stored=delivery.restored(each.handle))
         for each in live
@@ -28,7 +28,7 @@ def parts(call: DueCall, done: Done) -> list[Part]:
     ]
     if ready and ready[0].call_id == call.id and (call.is_overdue or len(ready) == len(live)):
         return ready
-    calls.reschedule([_later(call)])
+    paid_calls.reschedule([_later(call)])
     return []
 
 
@@ -36,7 +36,7 @@ def has_result(call: DueCall) -> bool:
     """Whether a sibling of this call has a result that can still be delivered."""
     if not call.siblings:
         return False
-    return any(each.handle and delivery.reread(each.handle) for each in calls.parts(call.task_id, call.bought_in))
+    return any(each.handle and delivery.reread(each.handle) for each in paid_calls.parts(call.task_id, call.bought_in))
 
 
 def _later(call: DueCall) -> Reschedule:

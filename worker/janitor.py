@@ -7,7 +7,8 @@ from typing import Literal
 from catalog import health
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import lifecycle, retention
+from tasks import lifecycle
+from tasks.assets import retention
 from tasks.lifecycle import CallEnd, Ending, Failure
 from tasks.queue import Group
 from worker import verdicts

@@ -8,9 +8,10 @@ from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
 from catalog import snapshot
 from catalog.snapshot import RouteEntry
-from tasks import inputs, params
+from tasks.assets import inputs
 from tasks.models import Task
 from tasks.queue import Claimed
+from tasks.request import params
 
 
 class RouteGone(Exception):

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from adapters import registry
 from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
-from tasks import calls, params
+from tasks import paid_calls
 from tasks.models import Call
+from tasks.request import params
 from worker import channels
 from worker.persistence import insist, release_connection
 
@@ -60,12 +61,12 @@ def recover(call_id: int, worker_id: str) -> bool:
         target,
         total_timeout=ASK_SECONDS,
         credential_id=call.credential_id,
-        reference=calls.reference(call.task_id, call.attempt, call.position),
+        reference=paid_calls.reference(call.task_id, call.attempt, call.position),
     )
     release_connection()
     found = ask(adapter, adapter.build(request, target), connection)
     if found is None:
         return False
-    insist(calls.accept, call_id, found.handle, poll_after=found.poll_after, worker_id=worker_id)
+    insist(paid_calls.accept, call_id, found.handle, poll_after=found.poll_after, worker_id=worker_id)
     logger.warning("call %d of a dead worker was found at the provider by its reference", call_id)
     return True

@@ -10,8 +10,9 @@ from django.db import connections
 
 from callbacks import claims
 from common import sql
-from tasks import leases, queue, url_policy
+from tasks import leases, queue
 from tasks.models import Worker as WorkerRow
+from tasks.request import url_policy
 from worker import adoption, janitor, probes, reopening
 from worker.adoption import OwnStrays
 from worker.callbacks import Callbacks

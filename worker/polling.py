@@ -13,8 +13,8 @@ from itertools import islice
 from adapters import registry
 from adapters.base import Adapter, Connection, Done, Pending, UpstreamError
 from common.logs import bind
-from tasks import calls
-from tasks.calls import DueCall, Reschedule
+from tasks import paid_calls
+from tasks.paid_calls import DueCall, Reschedule
 from worker import answers, channels, delivery, gathering, verdicts
 from worker.answers import Answer
 from worker.delivery import Part
@@ -48,7 +48,7 @@ class Polling:
         """Start what is due; True if anything was."""
         with self._lock:
             in_hand = set(self._in_hand)
-        due = [call for call in calls.due(self.worker_id, limit=PAGE + len(in_hand)) if call.id not in in_hand]
+        due = [call for call in paid_calls.due(self.worker_id, limit=PAGE + len(in_hand)) if call.id not in in_hand]
         for batch in batches(due):
             with self._lock:
                 self._in_hand.update(call.id for call in batch)
@@ -72,7 +72,7 @@ class Polling:
         copying: set[int] = set()
         try:
             answered = [(call, answers.doubted(call, answer)) for call, answer in zip(batch, ask(batch), strict=True)]
-            insist(calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
+            insist(paid_calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
             for call in answers.settle(answered):
                 seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
             for call, answer in answered:
@@ -81,7 +81,7 @@ class Polling:
                     seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, parts)
         except Exception:
             logger.exception("a poll broke off")
-            insist(calls.reschedule, [after_fault(call, LATE_POLL_SECONDS) for call in batch])
+            insist(paid_calls.reschedule, [after_fault(call, LATE_POLL_SECONDS) for call in batch])
         finally:
             self._release(call for call in batch if call.id not in copying)
 
@@ -91,7 +91,7 @@ class Polling:
                 copy_result(call, parts)
             except Exception:
                 logger.exception("a copy broke off")
-                insist(calls.reschedule, [after_fault(call, LATE_POLL_SECONDS)])
+                insist(paid_calls.reschedule, [after_fault(call, LATE_POLL_SECONDS)])
             finally:
                 self._release([call])
 
@@ -198,7 +198,7 @@ def copy_result(call: DueCall, parts: Sequence[Part]) -> None:
         delay_seconds=verdicts.backoff(call.copy_faults),
         copy_faults=call.copy_faults + 1,
     )
-    insist(calls.reschedule, [again])
+    insist(paid_calls.reschedule, [again])
 
 
 def cancel(call: DueCall) -> None:
@@ -207,4 +207,4 @@ def cancel(call: DueCall) -> None:
         adapter, connection = reach(call, CANCEL_SECONDS)
         release_connection()
         if adapter.cancel(call.handle, connection):
-            insist(calls.close, call.id, state="done", outcome={"kind": "canceled"})
+            insist(paid_calls.close, call.id, state="done", outcome={"kind": "canceled"})

@@ -14,7 +14,7 @@ from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
 from catalog import health
 from common.errors import StorageUnavailable
 from common.logs import bind
-from tasks import calls
+from tasks import paid_calls
 from worker import delivery, lookup, refusals
 from worker.jobs import Job
 from worker.persistence import insist, release_connection
@@ -65,7 +65,7 @@ def _apart(purchase: Purchase, position: int, misses: list[Miss]) -> None:
 def pay(purchase: Purchase, position: int, misses: list[Miss]) -> None:
     """One call and the record of its answer; what brought nothing is added to `misses`."""
     task, call_id = purchase.job.task, purchase.call_ids[position]
-    connection = replace(purchase.connection, reference=calls.reference(task.id, task.attempt, position))
+    connection = replace(purchase.connection, reference=paid_calls.reference(task.id, task.attempt, position))
     try:
         answer = submit(purchase, connection)
         record(purchase, call_id, answer, connection)
@@ -109,11 +109,11 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
     siblings have ended."""
     note_success = partial(tell, health.succeeded, purchase.job.route.channel.id, purchase.credential_id)
     if isinstance(answer, Accepted):
-        insist(calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
+        insist(paid_calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
         note_success()
         return
     note_success()
     if len(purchase.call_ids) == 1:
         delivery.deliver_now(purchase.job, call_id, answer, connection)
     else:
-        insist(calls.accept, call_id, delivery.staged(purchase.job, answer, connection), poll_after=0.0)
+        insist(paid_calls.accept, call_id, delivery.staged(purchase.job, answer, connection), poll_after=0.0)

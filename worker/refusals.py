@@ -9,7 +9,7 @@ from typing import Any, Literal
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, snapshot
 from common import sql
-from tasks import calls, lifecycle, queue, route_sets
+from tasks import lifecycle, paid_calls, queue, route_sets
 from tasks.lifecycle import CallEnd, Ending, Failure
 from tasks.models import Call
 from tasks.queue import Claimed, Return
@@ -69,7 +69,7 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
     decisive = min(misses, key=lambda miss: (not miss.is_open, not miss.is_spent))
     for miss in misses:
         if miss is not decisive:
-            insist(calls.close, miss.call_id, state=miss.state, outcome=miss.outcome)
+            insist(paid_calls.close, miss.call_id, state=miss.state, outcome=miss.outcome)
     if decisive.error is not None:
         insist(refused, job, decisive, decisive.error)
     elif decisive.broken:
@@ -80,7 +80,7 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
 
 def one_of_many(task: Claimed, miss: Miss) -> None:
     """The task goes on with the calls that were accepted; where those have failed meanwhile it fails."""
-    if not calls.drop(miss.call_id, task.id, state=miss.state, outcome=miss.outcome):
+    if not paid_calls.drop(miss.call_id, task.id, state=miss.state, outcome=miss.outcome):
         failure = verdicts.OUTCOME_UNKNOWN if miss.is_open else verdicts.NO_USABLE_RESULT
         fail(task, failure, CallEnd(id=miss.call_id, state=miss.state, outcome=miss.outcome))
 
@@ -93,7 +93,7 @@ def refused(job: Job, miss: Miss, error: UpstreamError) -> None:
     if verdict.step == "fail":
         fail(task, verdict.failure, CallEnd(id=miss.call_id, state=verdict.call_state, outcome=miss.outcome))
         return
-    calls.close(miss.call_id, state=verdict.call_state, outcome=miss.outcome)
+    paid_calls.close(miss.call_id, state=verdict.call_state, outcome=miss.outcome)
     if verdict.step == "again":
         requeue(task, task.open_routes_id, verdict.delay_seconds)
     elif has_other_credential(job, miss, error):
@@ -111,7 +111,7 @@ def has_other_credential(job: Job, miss: Miss, error: UpstreamError) -> bool:
 
 def unpaid(task: Claimed, miss: Miss) -> None:
     """A fault of ours before anything was sent: the task waits and is tried again with the same routes."""
-    calls.close(miss.call_id, state="refused", outcome=miss.outcome)
+    paid_calls.close(miss.call_id, state="refused", outcome=miss.outcome)
     requeue(task, task.open_routes_id, verdicts.backoff(task.requeues))
 
 
@@ -173,7 +173,7 @@ def fail(task: Claimed, failure: Failure, *ended: CallEnd) -> None:
     )
     if not lifecycle.end([ending]):
         for call in ended:
-            calls.close(call.id, state=call.state, outcome=call.outcome or {})
+            paid_calls.close(call.id, state=call.state, outcome=call.outcome or {})
 
 
 def spoiled_calls(task_id: str, *, before: int | None = None) -> list[Spoiled]:

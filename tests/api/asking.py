@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from tasks import lifecycle
-from tasks.assets import NewAsset
+from tasks.assets.assets import NewAsset
 from tasks.lifecycle import Ending, Failure, Success
 from tasks.models import Task
 from tests.tasks.param_requests import image, video

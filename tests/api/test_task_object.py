@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from callbacks.models import Delivery
-from tasks import representation, signed_urls
+from tasks.assets import signed_urls
 from tasks.models import Task, TaskEvent
+from tasks.shown import representation
 from tests.api.asking import REJECTED, TIME, end, image_task, named, start, video_task
 from tests.tasks.steps import age
 

@@ -10,7 +10,7 @@ from django.core.files.storage import storages
 from moto.server import ThreadedMotoServer
 
 from config.settings import asset_storage
-from tasks import assets
+from tasks.assets import assets
 from tasks.models import Asset
 from tests.assets.samples import film, picture
 from tests.rows import IssuedKey, make_task

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tasks import assets, signed_urls
+from tasks.assets import assets, signed_urls
+from tasks.assets.signed_urls import Grant
 from tasks.models import Asset
-from tasks.signed_urls import Grant
 from tests.assets.conftest import StoreAsset
 from tests.assets.samples import picture
 from tests.rows import IssuedKey

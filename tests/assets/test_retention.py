@@ -15,9 +15,9 @@ from adapters.base import StoredFile
 from common import ids
 from common.errors import StorageUnavailable
 from storage import blobs
-from tasks import retention
+from tasks.assets import retention
+from tasks.assets.retention import Pruned
 from tasks.models import Asset, Task, TaskPayload
-from tasks.retention import Pruned
 from tests.assets.conftest import StoreAsset
 from tests.assets.samples import picture
 from tests.rows import IssuedKey, make_task

@@ -9,9 +9,9 @@ import pytest
 import requests
 from django.utils import timezone
 
-from tasks import assets, signed_urls
+from tasks.assets import assets, signed_urls
+from tasks.assets.signed_urls import Grant
 from tasks.models import Asset, ServiceState
-from tasks.signed_urls import Grant
 from tests.assets.asking import ask
 from tests.assets.conftest import StoreAsset
 from tests.assets.samples import film, picture

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tasks import signed_urls
-from tasks.signed_urls import Grant
+from tasks.assets import signed_urls
+from tasks.assets.signed_urls import Grant
 
 TASK = "task_01m7yrqc3g7e50cj9zq3fpydat"
 LATER = 4_000_000_000

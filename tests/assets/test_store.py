@@ -9,8 +9,8 @@ import pytest
 from adapters.base import ErrorKind, UpstreamError
 from common.errors import StorageUnavailable
 from storage import blobs
-from tasks import assets
-from tasks.assets import UnusableOutput
+from tasks.assets import assets
+from tasks.assets.assets import UnusableOutput
 from tests.assets.samples import film, picture
 
 HTML = b"<!doctype html><title>502 Bad Gateway</title>"

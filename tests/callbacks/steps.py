@@ -11,7 +11,7 @@ from callbacks.deliveries import Due, Outcome
 from callbacks.models import Delivery
 from common import sql
 from common.urls import UrlPolicy
-from tasks import callback_bodies
+from tasks.shown import callback_bodies
 from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from catalog import snapshot
 from catalog.models import Channel, Credential
-from tasks import calls, lifecycle
+from tasks import lifecycle, paid_calls
 from tasks.lifecycle import CallEnd, Ending, Failure
 from tasks.models import Call
 from tests.tasks import steps
@@ -30,8 +30,8 @@ def followed(key: Any, video_model: Any) -> Call:
     task = steps.start(key, worker, steps.VIDEO)
     channel = Channel.objects.get(pk=snapshot.latest().route(task.route_id).channel.id)
     fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk}
-    (call_id,) = calls.intend(steps.intent(task, worker, **fields))
-    calls.accept(call_id, {"id": "job-1"}, poll_after=60)
+    (call_id,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    paid_calls.accept(call_id, {"id": "job-1"}, poll_after=60)
     return Call.objects.select_related("channel", "credential").get(pk=call_id)
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel
 from common import ids
-from tasks import calls, ledger_check, lifecycle
+from tasks import ledger_check, lifecycle, paid_calls
 from tasks.lifecycle import CallEnd, Failure
 from tasks.models import Call, Task
 from tests.tasks import steps
@@ -32,7 +32,7 @@ def film(key, video_model) -> Call:
     route = snapshot.latest().route(task.route_id)
     channel = Channel.objects.get(pk=route.channel.id)
     fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
-    (call_id,) = calls.intend(steps.intent(task, worker, **fields))
+    (call_id,) = paid_calls.intend(steps.intent(task, worker, **fields))
     outcome = {"kind": "ambiguous", "message": f"{SCRIPT} api_key=CANARYKEY1234"}
     end = CallEnd(id=call_id, state="unknown", outcome=outcome)
     assert steps.end(task, "failed", failure=UNKNOWN, calls=(end,))

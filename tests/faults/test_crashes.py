@@ -8,8 +8,8 @@ from ipaddress import ip_network
 
 import pytest
 
-from tasks import url_policy
 from tasks.models import Asset, Task
+from tasks.request import url_policy
 from tests.adapters.raw_server import raw_server
 from tests.faults.scenes import ended, held, kill, let_lease_pass, talks_to, waits_for
 from tests.worker.driving import call, film, picture, task

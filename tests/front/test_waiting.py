@@ -15,8 +15,8 @@ from common import front_body, shutdown, threads
 from common.asgi import Answer, Message
 from common.front_body import Body
 from front import wsgi_side
-from tasks import event_reader, events
-from tasks.event_hub import Hub
+from tasks.events import events, reader
+from tasks.events.hub import Hub
 from tasks.models import Task
 from tasks_api import waiting
 from tests.api.asking import SUBMISSION_FIELDS
@@ -196,7 +196,7 @@ def test_two_hundred_waits_take_no_thread_each_and_all_see_the_end(get, make_tas
 def test_all_waits_share_one_statement(make_task):
     tasks = [make_task("failed"), make_task(), make_task("succeeded")]
     with CaptureQueriesContext(connection) as queries:
-        ended = event_reader.ended_among([*(task.id for task in tasks), NOBODY])
+        ended = reader.ended_among([*(task.id for task in tasks), NOBODY])
     assert set(ended) == {tasks[0].id, tasks[2].id}
     assert len(queries) == 1
 

@@ -10,8 +10,8 @@ import pytest
 from accounts import keys
 from common import shutdown, threads
 from common.errors import StreamLimitExceeded
-from tasks import event_hub
-from tasks.event_hub import Hub, Listener
+from tasks.events import hub as event_hub
+from tasks.events.hub import Hub, Listener
 from tasks.gate import Caller, admit
 from tests.stream.writing import finish, open_transaction, stored_ids, write
 from tools.children import PATIENCE

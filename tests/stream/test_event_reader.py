@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Account
-from tasks import event_reader
-from tasks.event_reader import EventReader
+from tasks.events import reader as event_reader
+from tasks.events.reader import EventReader
 from tasks.models import Task, TaskEvent
 from tests.stream.writing import Following, open_transaction, stored_ids, write, write_at_random
 from tools.children import PATIENCE, wait_until

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from common import sql
-from tasks import events
+from tasks.events import events
 from tests.processes import TestStack
 from tests.rows import IssuedKey, make_account, make_key, make_task
 from tests.stream import sse

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from django.db import connection, transaction
 from django.utils import timezone
 
-from tasks import event_reader, events
-from tasks.event_reader import Event, EventReader
+from tasks.events import events, reader
+from tasks.events.reader import Event, EventReader
 from tasks.models import Task, TaskEvent
 from tools.children import PATIENCE
 
@@ -94,7 +94,7 @@ class Following(threading.Thread):
 
     def run(self) -> None:
         try:
-            while not self.is_over.is_set() or self.reader.is_held or self.reader.mark != event_reader.newest():
+            while not self.is_over.is_set() or self.reader.is_held or self.reader.mark != reader.newest():
                 self.told += self.reader.read()
                 self.held += self.reader.is_held
                 time.sleep(0.005)

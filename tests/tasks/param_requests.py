@@ -6,8 +6,8 @@ from typing import Any
 from common import urls
 from common.errors import InvalidRequest
 from common.urls import Network, UrlPolicy
-from tasks import params
-from tasks.params import ParamRules, Parsed
+from tasks.request import params
+from tasks.request.params import ParamRules, Parsed
 
 CATALOG = {
     "image_size": {"values": ["1K", "2K"], "default": "1K"},

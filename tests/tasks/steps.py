@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 
 from adapters.base import Target
 from common import sql
-from tasks import calls, leases, ledger_check, lifecycle, queue, submission
-from tasks.assets import NewAsset
-from tasks.calls import Intent
+from tasks import leases, ledger_check, lifecycle, paid_calls, queue, submission
+from tasks.assets.assets import NewAsset
 from tasks.drafts import Draft, Plan
 from tasks.gate import admit
 from tasks.lifecycle import CallEnd, Ending, Failure, Success
+from tasks.paid_calls import Intent
 from tasks.queue import Claimed
 from tests.rows import IssuedKey
 from tools.children import PATIENCE
@@ -139,14 +139,14 @@ def intent(task: Claimed, worker_id: str, **changes: Any) -> Intent:
 
 def intended(task: Claimed, worker_id: str) -> int:
     """The id of the call whose intent is committed."""
-    (call_id,) = calls.intend(intent(task, worker_id))
+    (call_id,) = paid_calls.intend(intent(task, worker_id))
     return call_id
 
 
 def accepted(task: Claimed, worker_id: str, *, poll_after: float = 0.0) -> int:
     """The id of a call that the provider took."""
     call_id = intended(task, worker_id)
-    assert calls.accept(call_id, {"id": "job-1"}, poll_after=poll_after)
+    assert paid_calls.accept(call_id, {"id": "job-1"}, poll_after=poll_after)
     return call_id
 
 

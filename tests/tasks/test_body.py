@@ -3,7 +3,7 @@
 from typing import Any
 
 from common.errors import InvalidRequest
-from tasks.body import SubmissionBody, parse
+from tasks.request.body import SubmissionBody, parse
 from tests.tasks.param_requests import rules
 
 POLICY = rules().urls

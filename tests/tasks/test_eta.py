@@ -1,6 +1,7 @@
 """How long tasks of a model usually take."""
 
-from tasks import eta, lifecycle
+from tasks import lifecycle
+from tasks.shown import eta
 from tests.rows import make_account, make_key
 from tests.tasks import steps
 

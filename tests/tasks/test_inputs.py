@@ -4,10 +4,11 @@ import pytest
 from django.utils import timezone
 
 from adapters.base import ImageRef, MediaInput, StoredFile, TaskRequest
-from tasks import assets, inputs, representation, signed_urls
-from tasks.inputs import InputGone
+from tasks.assets import assets, inputs, signed_urls
+from tasks.assets.inputs import InputGone
+from tasks.assets.signed_urls import Grant
 from tasks.models import Asset
-from tasks.signed_urls import Grant
+from tasks.shown import representation
 from tests.tasks import steps
 
 FOREIGN = "https://cdn.example.com/a.png"

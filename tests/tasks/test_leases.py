@@ -3,9 +3,9 @@
 import pytest
 
 from common import sql
-from tasks import calls, leases, queue
-from tasks.calls import Reschedule
+from tasks import leases, paid_calls, queue
 from tasks.models import Call, Task, TaskEvent, Worker
+from tasks.paid_calls import Reschedule
 from tasks.queue import Return
 from tests.tasks import steps
 
@@ -123,7 +123,7 @@ def test_a_stale_worker_cannot_end_return_or_buy(task, worker, other_worker):
     leases.heartbeat(worker)
     assert not steps.end(task)
     assert not queue.requeue([Return(task_id=task.id, attempt=1, open_routes_id=task.open_routes_id)])
-    assert calls.intend(steps.intent(task, worker)) == ()
+    assert paid_calls.intend(steps.intent(task, worker)) == ()
     assert Task.objects.get(id=task.id).status == "running"
     assert steps.breaches() == []
 
@@ -131,8 +131,8 @@ def test_a_stale_worker_cannot_end_return_or_buy(task, worker, other_worker):
 def test_the_new_attempt_is_no_help_to_the_old_worker(task, worker, other_worker):
     steps.silence(worker)
     leases.adopt(other_worker)
-    assert calls.intend(steps.intent(task, worker, attempt=2)) == ()
-    assert calls.intend(steps.intent(task, other_worker, attempt=2))
+    assert paid_calls.intend(steps.intent(task, worker, attempt=2)) == ()
+    assert paid_calls.intend(steps.intent(task, other_worker, attempt=2))
 
 
 def test_a_stale_worker_cannot_report_progress(task, worker, other_worker):
@@ -140,9 +140,9 @@ def test_a_stale_worker_cannot_report_progress(task, worker, other_worker):
     steps.silence(worker)
     leases.adopt(other_worker)
     plan = {"call_id": call_id, "task_id": task.id, "delay_seconds": 1.0}
-    calls.reschedule([Reschedule(**plan, attempt=1, progress=90)])
+    paid_calls.reschedule([Reschedule(**plan, attempt=1, progress=90)])
     assert Task.objects.get(id=task.id).progress is None
-    calls.reschedule([Reschedule(**plan, attempt=2, progress=40)])
+    paid_calls.reschedule([Reschedule(**plan, attempt=2, progress=40)])
     assert Task.objects.get(id=task.id).progress == 40
 
 
@@ -151,9 +151,9 @@ def test_accepted_calls_are_polled_by_the_adopter(task, worker, other_worker):
     steps.silence(worker)
     orphan = orphan_of(other_worker)
     assert (orphan.accepted, orphan.intents) == ((call_id,), ())
-    (due,) = calls.due(other_worker, limit=10)
+    (due,) = paid_calls.due(other_worker, limit=10)
     assert (due.id, due.attempt, due.is_late) == (call_id, 2, False)
-    assert calls.due(worker, limit=10) == []
+    assert paid_calls.due(worker, limit=10) == []
 
 
 def test_an_intent_is_reported_to_the_adopter(task, worker, other_worker):
@@ -164,7 +164,7 @@ def test_an_intent_is_reported_to_the_adopter(task, worker, other_worker):
 
 
 def test_ended_calls_of_earlier_attempts_are_nothing_to_adopt(task, worker, other_worker):
-    calls.close(steps.intended(task, worker), state="refused", outcome={"kind": "rate_limited"})
+    paid_calls.close(steps.intended(task, worker), state="refused", outcome={"kind": "rate_limited"})
     steps.silence(worker)
     assert orphan_of(other_worker).intents == ()
 
@@ -175,7 +175,7 @@ def test_late_calls_of_a_dead_worker_are_followed_on(task, worker, other_worker)
     steps.end(task, "timeout")
     steps.silence(worker)
     assert leases.adopt(other_worker) == []
-    assert [call.id for call in calls.due(other_worker, limit=10)] == [call_id]
+    assert [call.id for call in paid_calls.due(other_worker, limit=10)] == [call_id]
 
 
 def test_a_handle_that_comes_after_the_fence_moved_is_stored(task, worker, other_worker):
@@ -184,7 +184,7 @@ def test_a_handle_that_comes_after_the_fence_moved_is_stored(task, worker, other
     leases.adopt(other_worker)
     end = steps.CallEnd(id=call_id, state="unknown", outcome={"kind": "crash"})
     assert steps.end(task, "failed", attempt=2, call=end)
-    assert not calls.accept(call_id, {"id": "job-9"}, poll_after=0.0)
+    assert not paid_calls.accept(call_id, {"id": "job-9"}, poll_after=0.0)
     call = Call.objects.get()
     assert (call.state, call.handle, call.ended_at) == ("late", {"id": "job-9"}, None)
 
@@ -193,7 +193,7 @@ def test_the_handle_of_an_adopted_task_that_has_not_ended_is_polled_on(task, wor
     call_id = steps.intended(task, worker)
     steps.silence(worker)
     leases.adopt(other_worker)
-    assert calls.accept(call_id, {"id": "job-9"}, poll_after=0.0)
+    assert paid_calls.accept(call_id, {"id": "job-9"}, poll_after=0.0)
     leases.stop(other_worker)
     assert orphan_of(steps.worker()).accepted == (call_id,)
 

@@ -8,7 +8,7 @@ import pytest
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
 from common.errors import NotCancelable
-from tasks import calls, cancellation, leases, lifecycle, queue
+from tasks import cancellation, leases, lifecycle, paid_calls, queue
 from tasks.models import ENDED, Call, Task, TaskEvent
 from tasks.queue import Return
 from tests.tasks import steps
@@ -119,7 +119,7 @@ def test_an_intent_is_committed_once_or_not_at_all(key, image_model, worker):
         task = steps.start(key, worker)
         steps.silence(worker)
         call_ids, orphans = steps.at_once(
-            [partial(calls.intend, steps.intent(task, worker)), partial(leases.adopt, steps.worker())]
+            [partial(paid_calls.intend, steps.intent(task, worker)), partial(leases.adopt, steps.worker())]
         )
         (orphan,) = orphans
         assert orphan.intents == call_ids
@@ -133,7 +133,7 @@ def test_a_handle_is_kept_whoever_wins_the_end(key, image_model, worker):
         late = steps.CallEnd(id=call_id, state="late", outcome={"kind": "timeout"})
         steps.at_once(
             [
-                partial(calls.accept, call_id, {"id": "job-1"}, poll_after=0.0),
+                partial(paid_calls.accept, call_id, {"id": "job-1"}, poll_after=0.0),
                 partial(steps.end, task, "timeout", call=late),
             ]
         )

@@ -6,8 +6,8 @@ import pytest
 
 from common.errors import InvalidRequest
 from tasks import cancellation
-from tasks.listing import page
 from tasks.models import Task
+from tasks.shown.listing import page
 from tests.rows import make_key
 from tests.tasks import steps
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from common.errors import ApiError
-from tasks import body, params
+from tasks.request import body, params
 from tests.tasks.param_requests import BASES, CATALOG, data_url, media, parse, rules, video
 
 CATALOGS: list[dict[str, Any]] = [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.base import ImageRef, StoredFile
-from tasks import params
+from tasks.request import params
 from tests.tasks.param_requests import data_url, image, media, parse, video
 
 FILE = StoredFile(key="blobs/x", content_type="image/png", size_bytes=16, sha256="0" * 64)

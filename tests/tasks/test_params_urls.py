@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from common.errors import InvalidRequest
-from tasks import body
+from tasks.request import body
 from tests.tasks.param_requests import OWN_ASSET, image, media, parse, rules, video
 
 REFUSED = [

@@ -7,9 +7,10 @@ import pytest
 
 from callbacks.models import Delivery
 from common import sql, strict_json
-from tasks import cancellation, representation
+from tasks import cancellation
 from tasks.models import Asset, Task
-from tasks.representation import etag, find_one, represent
+from tasks.shown import representation
+from tasks.shown.representation import etag, find_one, represent
 from tests.rows import make_key
 from tests.tasks import steps
 

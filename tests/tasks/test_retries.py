@@ -14,11 +14,14 @@ from billing.models import Hold
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel, MediaModel, Route
 from storage import blobs
-from tasks import calls, leases, lifecycle, retries, signed_urls, trace, unknown
+from tasks import leases, lifecycle, paid_calls
+from tasks.assets import signed_urls
+from tasks.assets.signed_urls import Grant
 from tasks.lifecycle import CallEnd, Failure, Success
 from tasks.models import Asset, Call, Task, TaskEvent, TaskPayload
-from tasks.signed_urls import Grant
-from tasks.unknown import Refused
+from tasks.shown import trace
+from tasks.unknown import open_calls, resolve
+from tasks.unknown.open_calls import Refused
 from tests.rows import IssuedKey, make_channel, make_route
 from tests.tasks import steps
 from tests.tasks.param_requests import data_url
@@ -49,7 +52,7 @@ def lose(key: IssuedKey, worker: str) -> Lose:
         route = snapshot.latest().route(task.route_id)
         channel = Channel.objects.get(pk=route.channel.id)
         fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
-        ids = calls.intend(steps.intent(task, worker, **fields), count)
+        ids = paid_calls.intend(steps.intent(task, worker, **fields), count)
         ends = tuple(CallEnd(id=i, state="unknown", outcome={"kind": "ambiguous"}) for i in ids)
         assert steps.end(task, "failed", failure=UNKNOWN, calls=ends)
         return Call.objects.get(pk=ids[0])
@@ -84,7 +87,7 @@ def outcome(call: Call) -> dict[str, Any]:
 
 
 def is_open(call: Call) -> bool:
-    return unknown.open_calls().filter(pk=call.pk).exists()
+    return open_calls.open_calls().filter(pk=call.pk).exists()
 
 
 def events(task_id: str) -> list[tuple[str, int]]:
@@ -92,7 +95,7 @@ def events(task_id: str) -> list[tuple[str, int]]:
 
 
 def test_a_retry_is_a_new_queued_task_on_the_same_terms(film):
-    new = task(retries.retry(film.task_id, by=BY))
+    new = task(resolve.retry(film.task_id, by=BY))
     old = task(film.task_id)
     assert (new.status, new.retry_of_id, old.status) == ("queued", old.id, "failed")
     assert [getattr(new, name) for name in SAME] == [getattr(old, name) for name in SAME]
@@ -103,29 +106,29 @@ def test_a_retry_is_a_new_queued_task_on_the_same_terms(film):
 
 
 def test_a_retried_call_leaves_the_open_list(film):
-    new_id = retries.retry(film.task_id, by=BY)
+    new_id = resolve.retry(film.task_id, by=BY)
     assert outcome(film) == {"kind": "ambiguous", "resolved": "retried", "by": BY, "task": new_id}
     assert not is_open(film)
 
 
 def test_a_retry_may_be_repeated_and_the_newest_is_told(film):
-    first = retries.retry(film.task_id, by=BY)
+    first = resolve.retry(film.task_id, by=BY)
     lifecycle.end([steps.cancellation_of(first)])
-    second = retries.retry(film.task_id, by=BY)
+    second = resolve.retry(film.task_id, by=BY)
     assert first != second
     assert outcome(film)["task"] == second
 
 
 def test_a_double_click_buys_once(film):
-    new_id = retries.retry(film.task_id, by=BY)
-    assert new_id in refusal(retries.retry, film.task_id)
+    new_id = resolve.retry(film.task_id, by=BY)
+    assert new_id in refusal(resolve.retry, film.task_id)
     assert Task.objects.filter(retry_of=film.task_id).count() == 1
 
 
 def test_a_retry_costs_what_was_agreed_whatever_it_costs_now(film, worker, video_model):
     video_model.prices = {"*": "99"}
     video_model.save()
-    new_id = retries.retry(film.task_id, by=BY)
+    new_id = resolve.retry(film.task_id, by=BY)
     (claimed,) = steps.claimed(worker)
     assert claimed.id == new_id
     assert task(new_id).estimated_micros == 500_000
@@ -136,7 +139,7 @@ def test_a_retry_is_routed_by_the_catalog_of_now(film, plan, video_model, worker
     make_route(plan, video_model, channel, upstream_model="seedance-2")
     Route.objects.filter(channel__name="cinema").update(enabled=False)
     Channel.objects.filter(name="cinema").first().save()  # raises the catalog's version
-    new_id = retries.retry(film.task_id, by=BY)
+    new_id = resolve.retry(film.task_id, by=BY)
     assert [row["channel"] for row in trace.of_task(new_id).routes] == ["atelier"]
     (claimed,) = steps.claimed(worker)
     assert task(claimed.id).channel_id == channel.pk
@@ -147,12 +150,12 @@ def test_a_route_that_would_buy_something_else_now_is_not_taken(lose, image_mode
     for row in ChannelModel.objects.all():
         row.capabilities = {"size_table": {"2K": {"1:1": "1024x1024"}}}
         row.save()
-    assert refusal(retries.retry, call.task_id) == "No available route supports the given params."
+    assert refusal(resolve.retry, call.task_id) == "No available route supports the given params."
     assert is_open(call)
 
 
 def test_a_retry_has_data_urls_of_its_own(pictures):
-    new_id = retries.retry(pictures.task_id, by=BY)
+    new_id = resolve.retry(pictures.task_id, by=BY)
     old_key, new_key = (
         TaskPayload.objects.get(task_id=i).params["images"][0]["stored"]["key"] for i in (pictures.task_id, new_id)
     )
@@ -164,13 +167,13 @@ def test_a_retry_has_data_urls_of_its_own(pictures):
 
 def test_deleted_params_cannot_be_retried(film):
     TaskPayload.objects.update(params=None)
-    assert "deleted at the end of their retention" in refusal(retries.retry, film.task_id)
+    assert "deleted at the end of their retention" in refusal(resolve.retry, film.task_id)
 
 
 def test_a_vanished_data_url_cannot_be_retried(pictures):
     stored = TaskPayload.objects.get(task_id=pictures.task_id).params["images"][0]["stored"]
     blobs.delete(stored["key"])
-    assert "an input that it held is gone" in refusal(retries.retry, pictures.task_id)
+    assert "an input that it held is gone" in refusal(resolve.retry, pictures.task_id)
 
 
 def test_a_deleted_own_asset_cannot_be_retried(lose, key, worker, image_model, video_model):
@@ -180,25 +183,25 @@ def test_a_deleted_own_asset_cannot_be_retried(lose, key, worker, image_model, v
     element = {"type": "image", "role": "first_frame", "url": url}
     call = lose({**FILM, "params": {**FILM["params"], "inputs": [element]}})
     Asset.objects.update(deleted_at=timezone.now())
-    assert "was deleted" in refusal(retries.retry, call.task_id)
+    assert "was deleted" in refusal(resolve.retry, call.task_id)
 
 
 def test_a_vanished_model_or_route_cannot_be_retried(film, video_model):
     video_model.enabled = False
     video_model.save()
-    assert "comet-video is gone or disabled" in refusal(retries.retry, film.task_id)
+    assert "comet-video is gone or disabled" in refusal(resolve.retry, film.task_id)
     video_model.enabled = True
     video_model.save()
     Route.objects.get().delete()
-    assert "not available" in refusal(retries.retry, film.task_id)
+    assert "not available" in refusal(resolve.retry, film.task_id)
 
 
 def test_an_account_that_cannot_pay_cannot_retry_or_attach(film, pictures, account):
     before = Account.objects.get(pk=account.pk)
     try:
         Account.objects.filter(pk=account.pk).update(balance_micros=10)
-        assert "does not cover" in refusal(retries.retry, pictures.task_id)
-        assert "does not cover" in refusal(retries.attach, film.pk, "cgt-1")
+        assert "does not cover" in refusal(resolve.retry, pictures.task_id)
+        assert "does not cover" in refusal(resolve.attach, film.pk, "cgt-1")
     finally:
         Account.objects.filter(pk=account.pk).update(balance_micros=before.balance_micros)
     assert is_open(film)
@@ -208,7 +211,7 @@ def test_an_account_that_cannot_pay_cannot_retry_or_attach(film, pictures, accou
 def test_the_data_urls_of_a_refused_retry_are_deleted_again(pictures, key):
     before = kept_inputs()
     ApiKey.objects.update(max_queued=0)
-    assert "queued tasks" in refusal(retries.retry, pictures.task_id)
+    assert "queued tasks" in refusal(resolve.retry, pictures.task_id)
     assert kept_inputs() == before
 
 
@@ -218,13 +221,13 @@ def kept_inputs() -> set[Path]:
 
 def test_only_a_task_without_a_known_outcome_is_retried(key, worker, video_model):
     claimed = steps.start(key, worker, FILM)
-    assert "Only a task" in refusal(retries.retry, claimed.id)
+    assert "Only a task" in refusal(resolve.retry, claimed.id)
     steps.end(claimed, "failed")
-    assert "Only a task" in refusal(retries.retry, claimed.id)
+    assert "Only a task" in refusal(resolve.retry, claimed.id)
 
 
 def test_an_attached_job_is_a_running_task_that_nobody_owns(film):
-    new = task(retries.attach(film.pk, "cgt-20260101-1", by=BY))
+    new = task(resolve.attach(film.pk, "cgt-20260101-1", by=BY))
     old = task(film.task_id)
     assert (new.status, new.attempt, new.retry_of_id, new.worker_id) == ("running", 1, old.id, "desk")
     assert [getattr(new, name) for name in SAME] == [getattr(old, name) for name in SAME]
@@ -238,23 +241,23 @@ def test_an_attached_job_is_a_running_task_that_nobody_owns(film):
 
 
 def test_an_attached_call_leaves_the_open_list_for_good(film):
-    new_id = retries.attach(film.pk, "cgt-1", by=BY)
+    new_id = resolve.attach(film.pk, "cgt-1", by=BY)
     assert outcome(film) == {"kind": "ambiguous", "resolved": "attached", "by": BY, "task": new_id}
-    assert "settled before" in refusal(retries.attach, film.pk, "cgt-2")
-    assert "settled before" in refusal(retries.mark_lost, film.pk)
+    assert "settled before" in refusal(resolve.attach, film.pk, "cgt-2")
+    assert "settled before" in refusal(resolve.mark_lost, film.pk)
 
 
 def test_a_task_whose_job_is_followed_is_not_bought_again(film):
-    new_id = retries.attach(film.pk, "job-7", by=BY)
+    new_id = resolve.attach(film.pk, "job-7", by=BY)
     with pytest.raises(Refused, match=new_id):
-        retries.retry(film.task_id, by=BY)
+        resolve.retry(film.task_id, by=BY)
 
 
 def test_an_attached_job_is_adopted_polled_and_charged(film, worker):
-    new_id = retries.attach(film.pk, "cgt-1", by=BY)
+    new_id = resolve.attach(film.pk, "cgt-1", by=BY)
     (orphan,) = leases.adopt(worker)
     assert (orphan.task_id, orphan.attempt, len(orphan.accepted)) == (new_id, 2, 1)
-    (due,) = calls.due(worker, limit=9)
+    (due,) = paid_calls.due(worker, limit=9)
     assert (due.task_id, due.handle["id"], due.is_late, due.is_overdue) == (new_id, "cgt-1", False, False)
     end = CallEnd(id=due.id, state="done", outcome={"kind": "succeeded", "delivered": 1})
     success = Success(actual_micros=500_000, seconds=5, assets=(steps.asset(kind="video"),))
@@ -265,35 +268,35 @@ def test_an_attached_job_is_adopted_polled_and_charged(film, worker):
 
 def test_attach_goes_on_without_the_params_of_the_old_task(film):
     TaskPayload.objects.update(params=None)
-    new_id = retries.attach(film.pk, "cgt-1", by=BY)
+    new_id = resolve.attach(film.pk, "cgt-1", by=BY)
     assert TaskPayload.objects.get(task_id=new_id).params == {"duration": 5}
 
 
 def test_a_job_of_another_task_cannot_be_attached(film, lose):
-    other = retries.attach(lose(FILM).pk, "cgt-1", by=BY)
-    assert f"belongs to {other} already" in refusal(retries.attach, film.pk, "cgt-1")
+    other = resolve.attach(lose(FILM).pk, "cgt-1", by=BY)
+    assert f"belongs to {other} already" in refusal(resolve.attach, film.pk, "cgt-1")
     assert is_open(film)
 
 
 def test_a_protocol_that_answers_at_once_has_nothing_to_attach(pictures):
-    assert "answers at once" in refusal(retries.attach, pictures.pk, "img-1")
+    assert "answers at once" in refusal(resolve.attach, pictures.pk, "img-1")
     assert is_open(pictures)
 
 
 def test_what_cannot_be_an_id_cannot_be_attached(film):
     for upstream_id in ("", "a\nb", "x" * 201):
-        assert "Cannot be attached" in refusal(retries.attach, film.pk, upstream_id)
+        assert "Cannot be attached" in refusal(resolve.attach, film.pk, upstream_id)
 
 
 def test_without_its_channel_nothing_can_be_attached(film):
     Channel.objects.all().delete()
-    assert "is gone" in refusal(retries.attach, film.pk, "cgt-1")
+    assert "is gone" in refusal(resolve.attach, film.pk, "cgt-1")
 
 
 def test_a_lost_call_is_the_operators_loss_at_its_own_cost(film):
     ChannelModel.objects.update(cost={"720p": "0.07"})
     Channel.objects.first().save()
-    retries.mark_lost(film.pk, by=BY)
+    resolve.mark_lost(film.pk, by=BY)
     call = Call.objects.get(pk=film.pk)
     assert (call.state, call.cost_micros) == ("lost", 350_000)
     assert call.outcome == {"kind": "ambiguous", "resolved": "lost", "by": BY, "task": None}
@@ -302,27 +305,27 @@ def test_a_lost_call_is_the_operators_loss_at_its_own_cost(film):
 
 
 def test_a_lost_call_without_a_known_cost_is_lost_all_the_same(film):
-    retries.mark_lost(film.pk, by=BY)
+    resolve.mark_lost(film.pk, by=BY)
     assert Call.objects.get(pk=film.pk).cost_micros is None
 
 
 def test_a_task_may_be_retried_after_its_call_was_written_off(film):
-    retries.mark_lost(film.pk, by=BY)
-    assert task(retries.retry(film.task_id, by=BY)).status == "queued"
+    resolve.mark_lost(film.pk, by=BY)
+    assert task(resolve.retry(film.task_id, by=BY)).status == "queued"
     assert outcome(film)["resolved"] == "lost"
 
 
 def test_calls_that_were_bought_together_are_settled_one_by_one(lose, image_model):
     ChannelModel.objects.update(cost={"1K": "0.01"})
     first = lose({**steps.IMAGE, "params": {"prompt": "a fox", "n": 3}}, count=3)
-    assert len(unknown.open_calls()) == 3
-    retries.mark_lost(first.pk, by=BY)
+    assert len(open_calls.open_calls()) == 3
+    resolve.mark_lost(first.pk, by=BY)
     assert Call.objects.get(pk=first.pk).cost_micros == 10_000
-    assert len(unknown.open_calls()) == 2
-    retries.retry(first.task_id, by=BY)
-    assert not unknown.open_calls()
+    assert len(open_calls.open_calls()) == 2
+    resolve.retry(first.task_id, by=BY)
+    assert not open_calls.open_calls()
 
 
 def test_an_answer_that_comes_late_takes_the_call_off_the_list(film):
-    calls.accept(film.pk, {"id": "cgt-1"}, poll_after=0.0)
-    assert "settled before" in refusal(retries.attach, film.pk, "cgt-1")
+    paid_calls.accept(film.pk, {"id": "cgt-1"}, poll_after=0.0)
+    assert "settled before" in refusal(resolve.attach, film.pk, "cgt-1")

@@ -3,9 +3,9 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from tasks import usage
 from tasks.gate import admit
 from tasks.models import Task
+from tasks.shown import usage
 from tests.rows import make_key
 from tests.tasks import steps
 

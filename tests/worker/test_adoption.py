@@ -8,7 +8,7 @@ from adapters.base import Accepted
 from adapters.kling_tasks import KlingTasks
 from billing.models import Hold
 from catalog.models import Route
-from tasks import calls, leases, lifecycle
+from tasks import leases, lifecycle, paid_calls
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
 from tests.threads import joined
@@ -84,7 +84,7 @@ def test_the_former_worker_writes_nothing_after_the_takeover(shift, other, key):
     task_id = film(key, "a fox runs [fail]")
     other.execute()
     hurry()
-    (due,) = calls.due(other.id, limit=9)
+    (due,) = paid_calls.due(other.id, limit=9)
     steps.silence(other.id)
     shift.sweep()
     wait_until(lambda: at_provider(task_id) == "failed", what="the job's end")
@@ -98,7 +98,7 @@ def test_the_former_workers_copy_is_thrown_away(shift, other, key, sandbox):
     other.execute()
     wait_until(lambda: at_provider(task_id) == "succeeded", what="the job's end")
     hurry()
-    (due,) = calls.due(other.id, limit=9)
+    (due,) = paid_calls.due(other.id, limit=9)
     steps.silence(other.id)
     shift.sweep()
     (done,) = polling.ask([due])
@@ -136,7 +136,7 @@ def test_a_lookup_that_breaks_off_keeps_no_other_task_waiting(shift, other, key,
     kling.install(plan, sandbox)
     task_ids = [steps.submitted(key, kling.body("a fox")), picture(key, "a fox")]
     for claimed in (*other.claim(), *other.claim()):
-        calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+        paid_calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
     monkeypatch.setattr(KlingTasks, "find", lambda *_: {}["data"])
     steps.silence(other.id)
     shift.sweep()
@@ -148,7 +148,7 @@ def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, 
     kling.install(plan, sandbox)
     task_id = steps.submitted(key, kling.body("a fox"))
     (claimed,) = other.claim()
-    calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+    paid_calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
     steps.silence(other.id)
     asked, answer, deciding = threading.Event(), threading.Event(), WaitedFor()
     monkeypatch.setattr("worker.adoption._deciding", deciding)

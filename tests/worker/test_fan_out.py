@@ -8,7 +8,7 @@ from catalog import health
 from catalog.models import Channel
 from common.errors import StorageUnavailable
 from storage import blobs
-from tasks import calls, leases
+from tasks import leases, paid_calls
 from tasks.models import Call
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
@@ -148,7 +148,7 @@ def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
     (claimed,) = shift.claim()
     job = jobs.load(claimed)
     intent = steps.intent(claimed, shift.id, target=job.target, channel_id=job.route.channel.id)
-    return task_id, job, calls.intend(intent, 2)
+    return task_id, job, paid_calls.intend(intent, 2)
 
 
 def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
@@ -209,8 +209,8 @@ def test_a_result_after_the_end_is_our_loss_and_leaves_no_file(shift, key):
 def test_the_last_of_several_failures_ends_the_task(shift, key):
     task_id, _, call_ids = halfway(shift, key)
     first, second = call_ids
-    assert calls.drop(first, task_id, state="done", outcome={"kind": "provider_failed"})
-    assert not calls.drop(second, task_id, state="refused", outcome={})
+    assert paid_calls.drop(first, task_id, state="done", outcome={"kind": "provider_failed"})
+    assert not paid_calls.drop(second, task_id, state="refused", outcome={})
     assert states(task_id) == ["done", "intent"]
     steps.silence(shift.id)
     Shift().sweep()
@@ -222,7 +222,7 @@ def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
     task_id = picture(key, "a fox", n=2)
     shift.execute()
     hurry()
-    first = min(calls.due(shift.id, limit=9), key=lambda due: due.id)
+    first = min(paid_calls.due(shift.id, limit=9), key=lambda due: due.id)
     steps.silence(shift.id)
     other = Shift()
     other.sweep()
@@ -250,7 +250,7 @@ def test_an_answer_that_comes_while_its_task_is_adopted_is_not_given_up(shift, k
 
     def answered_meanwhile(worker_id):
         orphans = adopt(worker_id)
-        calls.accept(call_ids[1], Call.objects.get(id=call_ids[0]).handle, poll_after=0.0)
+        paid_calls.accept(call_ids[1], Call.objects.get(id=call_ids[0]).handle, poll_after=0.0)
         return orphans
 
     monkeypatch.setattr(leases, "adopt", answered_meanwhile)
@@ -262,10 +262,10 @@ def test_an_answer_that_comes_while_its_task_is_adopted_is_not_given_up(shift, k
 def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
     task_id, _, call_ids = intended(shift, key)
     for call_id in call_ids:
-        calls.accept(call_id, {"id": f"job-{call_id}"}, poll_after=0.0)
+        paid_calls.accept(call_id, {"id": f"job-{call_id}"}, poll_after=0.0)
     steps.age(task_id, "deadline_at", -1)
     hurry()
-    due = calls.due(shift.id, limit=9)
+    due = paid_calls.due(shift.id, limit=9)
     asked_to_cancel = answers.settle([(call, Pending(poll_after=1.0)) for call in due])
     assert (task(task_id).status, states(task_id)) == ("timeout", ["late", "late"])
     assert len(asked_to_cancel) == 2

@@ -7,8 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from catalog.models import ChannelModel
-from tasks import assets as domain_assets
-from tasks import signed_urls, url_policy
+from tasks.assets import assets as domain_assets
+from tasks.assets import signed_urls
+from tasks.request import url_policy
 from tests.adapters.raw_server import answer, raw_server
 from tests.assets import samples
 from tests.worker.driving import assets, call, film, outage, picture, task

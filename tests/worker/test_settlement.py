@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.base import Done, ErrorKind, UpstreamError
-from tasks import calls, lifecycle
+from tasks import lifecycle, paid_calls
 from tasks.models import Call, TaskEvent
 from tests.tasks import steps
 from tests.worker.driving import assets, hurry, picture, task
@@ -39,19 +39,19 @@ def missed(call_id: int, outcome: str) -> Miss:
 def accept(call_id: int, outcome: str) -> None:
     """A job that will fail, or files that wait for their siblings."""
     kept = {"assets": [asdict(steps.asset(call_id))], "duration": None}
-    calls.accept(call_id, kept if outcome == "delivered" else {"id": "job"}, poll_after=0.0)
+    paid_calls.accept(call_id, kept if outcome == "delivered" else {"id": "job"}, poll_after=0.0)
 
 
 def poll(worker: str, call_ids: Iterable[int]) -> None:
     """One poll of each, as far as it still goes on."""
     for call_id in call_ids:
         hurry()
-        for due in calls.due(worker, limit=9):
+        for due in paid_calls.due(worker, limit=9):
             if due.id == call_id:
                 settle(due)
 
 
-def settle(due: calls.DueCall) -> None:
+def settle(due: paid_calls.DueCall) -> None:
     answer = delivery.reread(due.handle) or UpstreamError(ErrorKind.PROVIDER_FAILED, "No.")
     answers.settle([(due, answer)])
     if isinstance(answer, Done) and (parts := gathering.parts(due, answer)):
@@ -63,7 +63,7 @@ def bought(worker: str, key, outcomes: Sequence[str], early: Sequence[int]) -> s
     """The id of a task whose calls end like that; `early` are polled before the last has been answered."""
     task_id = picture(key, "a fox", n=len(outcomes))
     (claimed,) = steps.claimed(worker)
-    call_ids = calls.intend(steps.intent(claimed, worker), len(outcomes))
+    call_ids = paid_calls.intend(steps.intent(claimed, worker), len(outcomes))
     ends = list(zip(call_ids, outcomes, strict=True))
     for call_id, outcome in ends:
         if outcome in TAKEN:

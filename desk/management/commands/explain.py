@@ -11,7 +11,7 @@ from common import strict_json
 from common.errors import ApiError, InvalidRequest
 from desk import explain, subjects
 from desk.command import DeskCommand, choice, refusal
-from tasks.body import MODALITIES
+from tasks.request.body import MODALITIES
 
 STDIN = "-"
 

@@ -7,8 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from common.errors import StorageUnavailable
 from desk.command import DeskCommand
-from tasks import retention
-from tasks.retention import Pruned
+from tasks.assets import retention
+from tasks.assets.retention import Pruned
 
 BATCH = 500
 

@@ -7,12 +7,13 @@ from billing.pricing import Price
 from catalog import routing, snapshot
 from catalog.snapshot import ModelEntry
 from storage import blobs
-from tasks import inputs, params
-from tasks.body import SubmissionBody
+from tasks.assets import inputs
 from tasks.drafts import Plan
 from tasks.gate import Caller
 from tasks.models import Task
-from tasks.params import Blob, Parsed
+from tasks.request import params
+from tasks.request.body import SubmissionBody
+from tasks.request.params import Blob, Parsed
 
 
 class Gone(Exception):

@@ -9,7 +9,7 @@ from typing import Any
 
 from common import sql
 from common.money import usd
-from tasks import assets, signed_urls
+from tasks.assets import assets, signed_urls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
 from accounts.read_only import CappedPaginator, document, dollars
-from tasks import retries, unknown
 from tasks.models import LIVE, Call, Task
-from tasks.unknown import Refused
+from tasks.unknown import open_calls, resolve
+from tasks.unknown.open_calls import Refused
 
 PAGE = 50
 
@@ -47,19 +47,19 @@ class ConfirmForm(forms.Form):
 
 class RetryForm(ConfirmForm):
     def apply(self, call: Call, *, by: str) -> str | None:
-        return retries.retry(call.task_id, by=by)
+        return resolve.retry(call.task_id, by=by)
 
 
 class AttachForm(ConfirmForm):
     upstream_id = forms.CharField(max_length=200, label="The provider's id of the job")
 
     def apply(self, call: Call, *, by: str) -> str | None:
-        return retries.attach(call.pk, self.cleaned_data["upstream_id"], by=by)
+        return resolve.attach(call.pk, self.cleaned_data["upstream_id"], by=by)
 
 
 class LostForm(ConfirmForm):
     def apply(self, call: Call, *, by: str) -> str | None:
-        retries.mark_lost(call.pk, by=by)
+        resolve.mark_lost(call.pk, by=by)
         return None
 
 
@@ -96,7 +96,7 @@ class UnknownOutcomes(admin.ModelAdmin):  # type: ignore[type-arg]
     def unknown(self, request: HttpRequest) -> HttpResponse:
         """The open list, the oldest first."""
         self._refuse_strangers(request)
-        calls = unknown.open_calls().select_related("task__key__account", "channel", "credential")
+        calls = open_calls.open_calls().select_related("task__key__account", "channel", "credential")
         page = CappedPaginator(calls, PAGE).get_page(request.GET.get("p"))
         context = {"title": "Unknown outcomes", "page": page, "rows": rows(page)}
         return self._shown(request, "admin/tasks/call/unknown.html", context)
@@ -151,7 +151,7 @@ def rows(page: Page[Call]) -> list[dict[str, Any]]:
     """What is known of each call. A task that lives, or has succeeded without the call, is neither retried nor given
     the job."""
     calls = list(page)
-    costs = unknown.costs_at_stake(calls)
+    costs = open_calls.costs_at_stake(calls)
     return [
         {
             "call": call,

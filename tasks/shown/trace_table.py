@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from common.redaction import clean
-from tasks.trace import Trace, operator
+from tasks.shown.trace import Trace, operator
 
 ROUTE_HEADS = ("route", "channel", "adapter", "upstream model", "priority", "weight", "verdict", "why")
 CALL_HEADS = (

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from common.urls import MAX_BYTES
-from tasks import params_image, params_inputs, params_options, params_video
-from tasks.params_image import Choice
+from tasks.request import image, inputs, options, video
+from tasks.request.image import Choice
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: dict[str, Any] = {"type": "string", "pattern": r"\S"}
@@ -23,7 +23,7 @@ IMAGE_URL = {
 OPTIONS_DEFINITIONS = {
     "options": {
         "type": "object",
-        "propertyNames": {"not": {"anyOf": [{"pattern": pattern} for pattern in params_options.REFUSED_ANYWHERE]}},
+        "propertyNames": {"not": {"anyOf": [{"pattern": pattern} for pattern in options.REFUSED_ANYWHERE]}},
         "additionalProperties": {"$ref": "#/$defs/option"},
     },
     "option": {
@@ -40,7 +40,7 @@ def params_schema(modality: str, catalog_params: Mapping[str, Any], *, names: Se
     """The schema of `params`; `names` are the model's name and aliases, each allowed as `params.model`."""
     schema: dict[str, Any] = {"$schema": DIALECT, "type": "object", "additionalProperties": False}
     if modality == "image":
-        schema |= _image(params_image.offer(catalog_params))
+        schema |= _image(image.offer(catalog_params))
     else:
         schema |= _video() if modality == "video" else _three_d()
     schema["properties"]["model"] = {"enum": [*names, None]} if names else OPTIONAL_TEXT
@@ -50,11 +50,11 @@ def params_schema(modality: str, catalog_params: Mapping[str, Any], *, names: Se
 def inputs_summary(modality: str, catalog_params: Mapping[str, Any]) -> dict[str, Any]:
     """`{"max", "roles"}`: how many inputs (for images: reference images), and the roles by type of input."""
     is_image = modality == "image"
-    most = params_image.offer(catalog_params).max_images if is_image else params_inputs.MAX_INPUTS
-    return {"max": most, "roles": {kind: list(roles) for kind, roles in params_inputs.ROLES[modality].items()}}
+    most = image.offer(catalog_params).max_images if is_image else inputs.MAX_INPUTS
+    return {"max": most, "roles": {kind: list(roles) for kind, roles in inputs.ROLES[modality].items()}}
 
 
-def _image(offered: params_image.Offer) -> dict[str, Any]:
+def _image(offered: image.Offer) -> dict[str, Any]:
     element = {
         "type": "object",
         "additionalProperties": False,
@@ -66,7 +66,7 @@ def _image(offered: params_image.Offer) -> dict[str, Any]:
     return {
         "required": ["prompt", *without_default],
         "properties": {
-            "prompt": PROMPT | {"maxLength": params_image.MAX_PROMPT},
+            "prompt": PROMPT | {"maxLength": image.MAX_PROMPT},
             "n": {"type": ["integer", "null"], "minimum": 1, "maximum": offered.max_n, "default": 1},
             **{name: _choice(choice) for name, choice in choices.items()},
             "images": {"type": ["array", "null"], "maxItems": offered.max_images, "items": element},
@@ -91,14 +91,14 @@ def _video() -> dict[str, Any]:
             "duration": {
                 "type": "integer",
                 "minimum": 1,
-                "maximum": params_video.MAX_DURATION_SECONDS,
+                "maximum": video.MAX_DURATION_SECONDS,
                 "description": "Seconds.",
             },
             "resolution": TEXT,
             "aspect_ratio": TEXT,
             "generate_audio": {"type": ["boolean", "null"]},
             "inputs": _inputs("video"),
-            "provider_options": _options(params_video.RESERVED),
+            "provider_options": _options(video.RESERVED),
         },
     }
 
@@ -119,14 +119,14 @@ def _three_d() -> dict[str, Any]:
 
 
 def _inputs(modality: str) -> dict[str, Any]:
-    roles = params_inputs.ROLES[modality]
-    once = [role for role in params_inputs.ONCE if role in roles["image"]]
+    roles = inputs.ROLES[modality]
+    once = [role for role in inputs.ONCE if role in roles["image"]]
     element = {
         "type": "object",
         "additionalProperties": False,
         "required": ["type", "role", "url"],
         "properties": {
-            "id": {"type": ["string", "null"], "pattern": params_inputs.ID},
+            "id": {"type": ["string", "null"], "pattern": inputs.ID},
             "type": {"enum": list(roles)},
             "role": {"type": "string"},
             "url": PUBLIC_URL,
@@ -139,12 +139,12 @@ def _inputs(modality: str) -> dict[str, Any]:
     at_most_one = [
         {"contains": {"properties": {"role": {"const": role}}}, "minContains": 0, "maxContains": 1} for role in once
     ]
-    schema = {"type": ["array", "null"], "maxItems": params_inputs.MAX_INPUTS, "items": element}
+    schema = {"type": ["array", "null"], "maxItems": inputs.MAX_INPUTS, "items": element}
     return schema | ({"allOf": at_most_one} if at_most_one else {})
 
 
 def _options(reserved: Iterable[str]) -> dict[str, Any]:
-    refused: list[dict[str, Any]] = [{"pattern": params_options.MODEL}, {"enum": list(reserved)}]
+    refused: list[dict[str, Any]] = [{"pattern": options.MODEL}, {"enum": list(reserved)}]
     return {
         "anyOf": [{"type": "null"}, {"$ref": "#/$defs/options"}],
         "propertyNames": {"not": {"anyOf": [rule for rule in refused if rule != {"enum": []}]}},

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import ImageRef, StoredFile, TaskRequest
-from tasks import data_urls, params_options
-from tasks.params_fields import Fields, refuse
-from tasks.params_rules import Blob, ParamRules, public_url
+from tasks.request import data_urls, options
+from tasks.request.fields import Fields, refuse
+from tasks.request.rules import Blob, ParamRules, public_url
 
 MAX_PROMPT = 32_000
 NAMES = ("model", "prompt", "n", "image_size", "aspect_ratio", "images", "extra_body")
@@ -57,7 +57,7 @@ def parse(fields: Fields, rules: ParamRules) -> tuple[TaskRequest, tuple[Blob, .
     n = fields.integer("n", largest=offered.max_n) or 1
     image_size = _chosen(fields, "image_size", offered.image_size)
     aspect_ratio = _chosen(fields, "aspect_ratio", offered.aspect_ratio)
-    extra_body = params_options.read(fields, "extra_body")
+    extra_body = options.read(fields, "extra_body")
     _refuse_more(extra_body, offered.max_n)
     images, blobs = _images(fields, rules, offered.max_images)
     request = TaskRequest(

@@ -1,9 +1,9 @@
 """Video and 3D params. Which durations, resolutions and formats a provider knows is for its adapter to say."""
 
 from adapters.base import TaskRequest
-from tasks import params_inputs, params_options
-from tasks.params_fields import Fields, refuse
-from tasks.params_rules import Blob, ParamRules
+from tasks.request import inputs, options
+from tasks.request.fields import Fields, refuse
+from tasks.request.rules import Blob, ParamRules
 
 MAX_DURATION_SECONDS = 86_400
 RESERVED = ("model", "prompt", "duration", "resolution", "aspect_ratio", "inputs")
@@ -22,8 +22,8 @@ def parse_video(fields: Fields, rules: ParamRules) -> tuple[TaskRequest, tuple[B
         resolution=fields.required_text("resolution"),
         aspect_ratio=fields.required_text("aspect_ratio"),
         generate_audio=fields.flag("generate_audio"),
-        inputs=params_inputs.parse(fields, "video", rules),
-        provider_options=params_options.read(fields, "provider_options", reserved=RESERVED),
+        inputs=inputs.parse(fields, "video", rules),
+        provider_options=options.read(fields, "provider_options", reserved=RESERVED),
     )
     return request, ()
 
@@ -34,9 +34,9 @@ def parse_three_d(fields: Fields, rules: ParamRules) -> tuple[TaskRequest, tuple
     request = TaskRequest(
         modality="3d",
         prompt=fields.text("prompt") or "",
-        inputs=params_inputs.parse(fields, "3d", rules),
+        inputs=inputs.parse(fields, "3d", rules),
         output_format=fields.text("output_format"),
-        extra_body=params_options.read(fields, "extra_body"),
+        extra_body=options.read(fields, "extra_body"),
     )
     if not request.prompt and not request.inputs:
         refuse(fields.at("prompt"), "or params.inputs is required")

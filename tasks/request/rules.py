@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from common import urls
-from tasks.params_fields import Fields, refuse
+from tasks.request.fields import Fields, refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import json
 
 from callbacks.deliveries import Due
-from tasks import representation
+from tasks.shown import representation
 
 
 def make(due: Due, timestamp: int) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from common import strict_json
-from tasks.params_fields import Fields, refuse
+from tasks.request.fields import Fields, refuse
 
 # All are matched against lower-cased keys and published in the JSON Schema, so they keep to what ECMA-262 knows too.
 CREDENTIAL = (

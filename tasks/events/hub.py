@@ -16,8 +16,8 @@ from django.db import Error as DatabaseError
 
 from common import shutdown, threads
 from common.errors import StreamLimitExceeded
-from tasks import event_reader, readmission
-from tasks.event_reader import ASYNC, PAGE, Event, EventReader
+from tasks.events import readmission
+from tasks.events.reader import ASYNC, PAGE, Event, EventReader, ended_among
 from tasks.gate import Caller
 from tasks.models import ENDED
 
@@ -227,7 +227,7 @@ class Hub:
         """New waits, whose end may be past; and all of them while the events stand still at a gap."""
         asked = tuple(self._waits if reader.is_held else self._unchecked)
         if asked:
-            self._release(await threads.call(event_reader.ended_among, asked), has_ended=True)
+            self._release(await threads.call(ended_among, asked), has_ended=True)
             self._unchecked.difference_update(asked)
 
     async def _check_keys(self) -> None:

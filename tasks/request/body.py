@@ -1,10 +1,10 @@
-"""The top level of a submission: which fields it has and their form; `params` is left to `tasks/params.py`."""
+"""The top level of a submission: which fields it has and their form; `params` is left to `tasks/request/params.py`."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from common import urls
-from tasks.params_fields import Fields, refuse
+from tasks.request.fields import Fields, refuse
 
 NAMES = ("model", "modality", "params", "metadata", "callback_url")
 MODALITIES = ("image", "video", "3d")

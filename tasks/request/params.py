@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import ImageRef, MediaInput, StoredFile, TaskRequest
-from tasks import params_image, params_video
-from tasks.params_fields import Fields, refuse
-from tasks.params_rules import Blob, ParamRules
-from tasks.params_schema import inputs_summary, params_schema
+from tasks.request import image, video
+from tasks.request.fields import Fields, refuse
+from tasks.request.rules import Blob, ParamRules
+from tasks.request.schema import inputs_summary, params_schema
 
 __all__ = ["Blob", "ParamRules", "Parsed", "inputs_summary", "load", "params_schema", "parse", "with_stored"]
 
-PARSERS = {"image": params_image.parse, "video": params_video.parse_video, "3d": params_video.parse_three_d}
+PARSERS = {"image": image.parse, "video": video.parse_video, "3d": video.parse_three_d}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +61,16 @@ def _dump(request: TaskRequest) -> dict[str, Any]:
     values = {field.name: getattr(request, field.name) for field in dataclasses.fields(request)}
     stored = {name: value for name, value in values.items() if value != getattr(empty, name)}
     if request.images:
-        stored["images"] = [_image_json(image) for image in request.images]
+        stored["images"] = [_image_json(each) for each in request.images]
     if request.inputs:
         stored["inputs"] = [dataclasses.asdict(media) for media in request.inputs]
     return stored
 
 
-def _image_json(image: ImageRef) -> dict[str, Any]:
-    if image.stored is None:
-        return {"image_url": image.url}
-    return {"stored": dataclasses.asdict(image.stored) if image.stored.key else None}
+def _image_json(given: ImageRef) -> dict[str, Any]:
+    if given.stored is None:
+        return {"image_url": given.url}
+    return {"stored": dataclasses.asdict(given.stored) if given.stored.key else None}
 
 
 def _image(element: Mapping[str, Any]) -> ImageRef:

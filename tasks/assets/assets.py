@@ -1,7 +1,7 @@
 """Step 9: what a provider made becomes files of ours, later shown, linked and found again.
 
 The bytes lie in `storage/blobs.py`; rows are written by `tasks/lifecycle.py` and deleted bytes are marked by
-`tasks/retention.py`.
+`tasks/assets/retention.py`.
 """
 
 import logging
@@ -17,9 +17,9 @@ from adapters.base import StoredFile
 from common import sql
 from common.errors import AssetExpired, StorageUnavailable, TaskNotFound
 from storage import blobs, media_types
-from tasks import signed_urls
+from tasks.assets import signed_urls
+from tasks.assets.signed_urls import Grant
 from tasks.models import Asset
-from tasks.signed_urls import Grant
 
 logger = logging.getLogger(__name__)
 

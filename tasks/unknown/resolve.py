@@ -19,13 +19,15 @@ from billing import ledger
 from billing.pricing import Price
 from common import ids
 from common.errors import ApiError, StorageUnavailable
-from tasks import events, limits, replanning, submission, unknown
+from tasks import limits, submission
+from tasks.assets.inputs import InputGone
 from tasks.drafts import Draft
-from tasks.inputs import InputGone
+from tasks.events import events
 from tasks.lifecycle import lock_tasks
 from tasks.models import LIVE, Call, Task, TaskPayload, Worker
 from tasks.queue import serialise_claims
-from tasks.unknown import OPEN, Refused, resolved
+from tasks.unknown import open_calls, resubmission
+from tasks.unknown.open_calls import OPEN, Refused, resolved
 
 DESK = "desk"
 OVER = ("failed", "timeout")
@@ -78,12 +80,12 @@ def _without_outcome(task_id: str) -> Task:
 def _draft(task: Task) -> Draft:
     """Stores copies of the task's Data URLs. Raises Refused."""
     try:
-        return submission.draft(replanning.plan(task), body_digest=task.body_digest, idempotency_key=None)
+        return submission.draft(resubmission.plan(task), body_digest=task.body_digest, idempotency_key=None)
     except InputGone as gone:
         raise Refused("An own asset that the request takes as an input was deleted.") from gone
     except StorageUnavailable as away:
         raise Refused("Asset storage is unavailable, or an input that it held is gone.") from away
-    except (ApiError, replanning.Gone) as refusal:
+    except (ApiError, resubmission.Gone) as refusal:
         raise Refused(str(refusal)) from refusal
 
 
@@ -93,7 +95,7 @@ def attach(call_id: int, upstream_id: str, *, by: str) -> str:
     It belongs to a worker that has stopped, so that a live one adopts and polls it; its result is charged at the frozen
     price like any other. Raises Refused.
     """
-    call = unknown.open_call(call_id)
+    call = open_calls.open_call(call_id)
     handle = _handle(call, upstream_id)
     new_id = ids.new_task_id()
     with transaction.atomic():
@@ -198,8 +200,8 @@ def _nobody() -> Worker:
 
 def mark_lost(call_id: int, *, by: str) -> None:
     """Write the call off: bought, perhaps, and nobody will see it; its cost is the operator's loss. Raises Refused."""
-    call = unknown.open_call(call_id)
-    cost = unknown.costs_at_stake([call])[call_id]
+    call = open_calls.open_call(call_id)
+    cost = open_calls.costs_at_stake([call])[call_id]
     outcome = resolved(call, "lost", by=by)
     if not Call.objects.filter(OPEN, pk=call_id).update(state="lost", outcome=outcome, cost_micros=cost):
         raise Refused("The outcome of this call became known meanwhile.")

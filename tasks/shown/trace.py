@@ -11,7 +11,7 @@ from typing import Any
 from adapters import registry
 from common.money import usd
 from tasks.models import Call, Task, TaskPayload
-from tasks.representation import iso
+from tasks.shown.representation import iso
 
 ELSEWHERE = "does not run this modality"
 INEXPRESSIBLE = "is not supported here"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from adapters.base import MediaInput
-from tasks.params_fields import Fields, refuse
-from tasks.params_rules import ParamRules, public_url
+from tasks.request.fields import Fields, refuse
+from tasks.request.rules import ParamRules, public_url
 
 MAX_INPUTS = 16
 NAMES = ("id", "type", "role", "url")

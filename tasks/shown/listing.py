@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from common import ids, sql
 from common.errors import InvalidRequest
-from tasks import representation
 from tasks.models import ENDED, LIVE
-from tasks.representation import TaskView
+from tasks.shown import representation
+from tasks.shown.representation import TaskView
 
 LIMIT = 100
 DEFAULT_LIMIT = 20

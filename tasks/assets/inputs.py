@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from adapters.base import ImageRef, MediaInput, TaskRequest
-from tasks import assets, signed_urls
+from tasks.assets import assets, signed_urls
 
 Found = TypeVar("Found")
 

@@ -6,7 +6,7 @@ All by the database's clock. Nothing here raises the catalog version: claims rea
 import logging
 
 from adapters.base import ErrorKind, UpstreamError
-from catalog import credentials, disabling
+from catalog import credential_probes, credentials
 from catalog.models import Channel
 from common import redaction, sql
 
@@ -165,5 +165,5 @@ def _disable(channel_id: int, credential_id: int | None, error: UpstreamError) -
     spoken = " ".join(redaction.clean(error.message).split())
     what = f"{error.kind.value} {error.code or error.http_status or ''}".strip()
     reason = f"{what}: {spoken}"[:200]
-    if credential_id is not None and disabling.disable(credential_id, reason):
+    if credential_id is not None and credential_probes.disable(credential_id, reason):
         logger.error("channel %s: credential %d is disabled: %s", name_of(channel_id), credential_id, reason)

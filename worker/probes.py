@@ -4,7 +4,7 @@ import logging
 
 from adapters import registry
 from adapters.base import Target, UpstreamError
-from catalog import disabling
+from catalog import credential_probes
 from catalog.models import Credential
 from worker import channels
 from worker.persistence import release_connection
@@ -15,13 +15,13 @@ TIMEOUT_SECONDS = 10.0
 
 def probe_one() -> bool:
     """Probe one credential that is due, for all workers together; False if none was. One that passes is enabled."""
-    credential_id = disabling.claim_probe()
+    credential_id = credential_probes.claim_probe()
     if credential_id is None:
         return False
     row = Credential.objects.select_related("channel").filter(id=credential_id).first()
     if row is not None and (fault := _fault(row)):
         logger.info("channel %s: credential %s stays disabled: %s", row.channel.name, row, fault)
-    elif row is not None and disabling.recover(credential_id):
+    elif row is not None and credential_probes.recover(credential_id):
         logger.warning("channel %s: credential %s passed its probe and is enabled again", row.channel.name, row)
     return True
 

@@ -7,7 +7,8 @@ from django.conf import settings
 
 from adapters import registry
 from adapters.base import TaskRequest
-from catalog import file, listing, routing, snapshot
+from catalog import listing, routing, snapshot
+from catalog.file.load import load
 
 pytestmark = pytest.mark.django_db
 
@@ -56,20 +57,20 @@ def _stub_adapters() -> None:
 
 def test_the_example_offers_an_image_and_a_video_model() -> None:
     text = (Path(settings.BASE_DIR) / "catalog.example.yaml").read_text(encoding="utf-8")
-    assert not file.load(text, environment={}).warnings
+    assert not load(text, environment={}).warnings
     assert [offer.model.name for offer in listing.offers(snapshot.latest(), 1)] == ["aurora-image", "comet-video"]
-    assert not file.load(text, environment={}).changed
+    assert not load(text, environment={}).changed
 
 
 def test_the_contracts_example_loads_with_a_warning_for_the_model_without_a_route() -> None:
-    assert file.load(CONTRACT, environment={}).warnings == (
+    assert load(CONTRACT, environment={}).warnings == (
         "video model comet-video has no enabled route in its default plan standard",
     )
 
 
 def test_the_providers_file_has_a_channel_of_every_protocol_switched_off() -> None:
     text = (Path(settings.BASE_DIR) / "catalog.providers.yaml").read_text(encoding="utf-8")
-    file.load(text, environment={})
+    load(text, environment={})
     catalog = snapshot.latest()
     assert {channel.adapter for channel in catalog.channels()} == set(registry.ADAPTERS)
     assert not any(channel.enabled for channel in catalog.channels())
@@ -78,7 +79,7 @@ def test_the_providers_file_has_a_channel_of_every_protocol_switched_off() -> No
 
 def test_the_providers_file_serves_what_it_says_once_it_is_switched_on() -> None:
     text = (Path(settings.BASE_DIR) / "catalog.providers.yaml").read_text(encoding="utf-8")
-    file.load(text.replace("enabled: false", "enabled: true"), environment={})
+    load(text.replace("enabled: false", "enabled: true"), environment={})
     catalog = snapshot.latest()
     asked = {
         "picture": TaskRequest(modality="image", prompt="a fox", image_size="1K", aspect_ratio="1:1"),

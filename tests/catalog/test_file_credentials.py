@@ -2,8 +2,10 @@
 
 import pytest
 
-from catalog import credentials, file, file_text
-from catalog.file import CatalogFileError
+from catalog import credentials
+from catalog.file import yaml_text
+from catalog.file.dump import dump
+from catalog.file.load import CatalogFileError, load
 from catalog.models import Channel, Credential
 from tests.catalog.conftest import FILE
 
@@ -20,7 +22,7 @@ def text(*listed: str) -> str:
 @pytest.fixture
 def cinema() -> Channel:
     """With two credentials."""
-    file.load(text(ONE, TWO))
+    load(text(ONE, TWO))
     return Channel.objects.get(name="cinema")
 
 
@@ -36,29 +38,29 @@ def test_a_list_gives_a_channel_several_credentials(cinema: Channel) -> None:
 @pytest.mark.parametrize("again", [(ONE, TWO), (TWO, ONE)])
 def test_the_same_list_changes_nothing(cinema: Channel, again: tuple[str, str]) -> None:
     before = list(Credential.objects.order_by("id").values())
-    assert file.load(text(*again)).changed == ()
+    assert load(text(*again)).changed == ()
     assert list(Credential.objects.order_by("id").values()) == before
 
 
 def test_what_a_list_leaves_out_is_removed_and_what_it_adds_is_stored(cinema: Channel) -> None:
     kept = credentials.of_channel(cinema.pk)[1].pk
-    assert file.load(text(TWO, "{api_key: key-number-three}")).changed == ("channel cinema: credentials",)
+    assert load(text(TWO, "{api_key: key-number-three}")).changed == ("channel cinema: credentials",)
     assert stored(cinema) == ["key-number-two", "key-number-three"]
     assert credentials.of_channel(cinema.pk)[0].pk == kept
 
 
 def test_a_busy_channel_keeps_what_a_list_leaves_out_disabled(cinema: Channel) -> None:
-    assert file.load(text(TWO), busy_channels={cinema.pk}).changed == ("channel cinema: credentials",)
+    assert load(text(TWO), busy_channels={cinema.pk}).changed == ("channel cinema: credentials",)
     first = credentials.of_channel(cinema.pk)[0]
     assert (first.disabled_at is None, first.reason, first.probe_at) == (False, "no longer in the catalog file", None)
-    assert file.load(text(TWO), busy_channels={cinema.pk}).changed == ()
-    file.load(text(TWO))
+    assert load(text(TWO), busy_channels={cinema.pk}).changed == ()
+    load(text(TWO))
     assert stored(cinema) == ["key-number-two"]
 
 
 def test_what_was_left_out_and_comes_back_is_enabled_again(cinema: Channel) -> None:
-    file.load(text(TWO), busy_channels={cinema.pk})
-    file.load(text(ONE, TWO))
+    load(text(TWO), busy_channels={cinema.pk})
+    load(text(ONE, TWO))
     assert [row.disabled_at for row in credentials.of_channel(cinema.pk)] == [None, None]
 
 
@@ -66,36 +68,36 @@ def test_what_an_operator_disabled_stays_disabled_while_it_is_listed(cinema: Cha
     first = credentials.of_channel(cinema.pk)[0]
     credentials.disable(first, "by an operator")
     first.save()
-    assert file.load(text(ONE, TWO)).changed == ()
+    assert load(text(ONE, TWO)).changed == ()
     assert credentials.of_channel(cinema.pk)[0].disabled_at is not None
 
 
 def test_a_single_credential_that_is_one_of_several_changes_nothing(cinema: Channel) -> None:
-    assert file.load(FILE.replace("{api_key: sandbox}", TWO)).changed == ()
+    assert load(FILE.replace("{api_key: sandbox}", TWO)).changed == ()
     assert len(stored(cinema)) == 2
 
 
 @pytest.mark.parametrize("with_credentials", [False, True])
 def test_several_credentials_survive_a_dump(cinema: Channel, with_credentials: bool) -> None:
-    dumped = file.dump(with_credentials=with_credentials)
+    dumped = dump(with_credentials=with_credentials)
     assert ("key-number-two" in dumped) is with_credentials
-    report = file.load(dumped, prune=True)
+    report = load(dumped, prune=True)
     assert (report.created, report.changed, report.removed) == ((), (), ())
     Channel.objects.all().delete()
-    file.load(dumped)
+    load(dumped)
     assert stored(Channel.objects.get(name="cinema")) == ["key-number-one", "key-number-two"]
 
 
 def test_what_cannot_be_opened_keeps_all_of_a_channel_sealed(cinema: Channel) -> None:
     Credential.objects.filter(pk=credentials.of_channel(cinema.pk)[0].pk).update(ciphertext="unreadable")
-    tree, _ = file_text.read(file.dump(with_credentials=True), {})
+    tree, _ = yaml_text.read(dump(with_credentials=True), {})
     dumped = next(channel for channel in tree["channels"] if channel["name"] == "cinema")
     assert dumped["sealed_credentials"][0] == "unreadable"
     assert "credentials" not in dumped
 
 
 def test_variables_are_filled_in_within_a_list() -> None:
-    file.load(text("{api_key: '${FIRST}'}", "{api_key: '${SECOND:-fallback-key}'}"), environment={"FIRST": "from-env"})
+    load(text("{api_key: '${FIRST}'}", "{api_key: '${SECOND:-fallback-key}'}"), environment={"FIRST": "from-env"})
     assert stored(Channel.objects.get(name="cinema")) == ["from-env", "fallback-key"]
 
 
@@ -114,5 +116,5 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
 def test_a_wrong_list_is_refused_at_its_place() -> None:
     for listed, problem in WRONG:
         with pytest.raises(CatalogFileError) as refusal:
-            file.load(text(*listed), environment={})
+            load(text(*listed), environment={})
         assert refusal.value.problems == [problem]

@@ -5,8 +5,9 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import Group
-from catalog import credentials, file, snapshot
-from catalog.file import CatalogFileError
+from catalog import credentials, snapshot
+from catalog.file.dump import dump
+from catalog.file.load import CatalogFileError, load
 from catalog.models import (
     CatalogVersion,
     Channel,
@@ -37,7 +38,7 @@ def version() -> int:
 
 
 def test_a_file_becomes_rows() -> None:
-    report = file.load(FILE)
+    report = load(FILE)
     assert len(report.created) == 10
     assert names(Plan) == {"standard"}
     assert names(ModelName) == {"aurora-image", "aurora", "comet-video"}
@@ -47,30 +48,30 @@ def test_a_file_becomes_rows() -> None:
 
 
 def test_prices_are_stored_exactly() -> None:
-    file.load(FILE.replace('"1K": 0.04', '"1K": 0.1, "4K": "12345.678901234567"'))
+    load(FILE.replace('"1K": 0.04', '"1K": 0.1, "4K": "12345.678901234567"'))
     (model,) = snapshot.latest().models_named("aurora")
     assert model.prices == {"1K": Decimal("0.1"), "2K": Decimal("0.08"), "4K": Decimal("12345.678901234567")}
 
 
 def test_a_second_load_changes_nothing_and_keeps_the_version() -> None:
-    file.load(FILE)
+    load(FILE)
     before = version()
-    report = file.load(FILE)
+    report = load(FILE)
     assert (report.created, report.changed, report.removed) == ((), (), ())
     assert len(report.unchanged) == 10
     assert version() == before
 
 
 def test_a_second_load_with_prune_changes_nothing_either() -> None:
-    file.load(FILE)
+    load(FILE)
     before = version()
-    report = file.load(FILE, prune=True)
+    report = load(FILE, prune=True)
     assert (report.created, report.changed, report.removed, version()) == ((), (), (), before)
 
 
 def test_a_dry_run_tells_and_writes_nothing() -> None:
     before = version()
-    report = file.load(FILE, dry_run=True)
+    report = load(FILE, dry_run=True)
     assert report.created
     assert (Plan.objects.count(), version()) == (0, before)
 
@@ -92,36 +93,36 @@ CHANGES = [
 
 def test_one_difference_is_one_change_and_raises_the_version() -> None:
     for old, new, changed in CHANGES:
-        file.load(FILE, prune=True)
+        load(FILE, prune=True)
         before = version()
-        report = file.load(FILE.replace(old, new, 1))
+        report = load(FILE.replace(old, new, 1))
         assert (report.changed, report.created) == ((changed,), ()), new
         assert version() > before, new
 
 
 def test_true_and_1_are_different_capabilities() -> None:
-    file.load(FILE.replace("capabilities: {}", "capabilities: {max_n: 1}"))
-    assert file.load(FILE.replace("capabilities: {}", "capabilities: {max_n: true}")).changed
+    load(FILE.replace("capabilities: {}", "capabilities: {max_n: 1}"))
+    assert load(FILE.replace("capabilities: {}", "capabilities: {max_n: true}")).changed
 
 
 def test_what_the_file_does_not_name_stays_without_prune() -> None:
-    file.load(FILE)
-    file.load(EMPTY)
+    load(FILE)
+    load(EMPTY)
     assert MediaModel.objects.count() == 2
 
 
 def test_prune_removes_what_the_file_does_not_name() -> None:
-    file.load(FILE)
-    report = file.load(EMPTY, prune=True)
+    load(FILE)
+    report = load(EMPTY, prune=True)
     kinds = (MediaModel, ModelName, Plan, Channel, ChannelModel, Credential, Route, Group, GroupOffer, GroupChannel)
     assert [kind.objects.count() for kind in kinds] == [0] * len(kinds)
     assert len(report.removed) == 10
 
 
 def test_prune_leaves_a_busy_channel_disabled_with_its_credential() -> None:
-    file.load(FILE)
+    load(FILE)
     studio = Channel.objects.get(name="studio")
-    report = file.load(EMPTY, prune=True, busy_channels={studio.pk})
+    report = load(EMPTY, prune=True, busy_channels={studio.pk})
     studio.refresh_from_db()
     assert not studio.enabled
     assert opened(studio) is not None
@@ -133,35 +134,35 @@ def test_channels_of_a_group_that_share_an_address_keep_their_own_secrets() -> N
     group = "version: 1\ngroups:\n  - {name: text, platform: openai, channels: [%s]}"
     both = group % f"{{{address}, credentials: {{api_key: one}}}}, {{{address}, credentials: {{api_key: two}}}}"
     bare = group % f"{{{address}}}, {{{address}}}"
-    file.load(both)
-    assert file.load(both).changed == ()
-    assert file.load(file.dump()).changed == ()
-    assert file.load(bare).changed == ()
-    file.load(bare.replace(f"{{{address}}}]", f"{{{address}, priority: 20}}]"))
+    load(both)
+    assert load(both).changed == ()
+    assert load(dump()).changed == ()
+    assert load(bare).changed == ()
+    load(bare.replace(f"{{{address}}}]", f"{{{address}, priority: 20}}]"))
     rows = GroupChannel.objects.order_by("id")
     assert [credentials.readable(row.ciphertext) for row in rows] == [{"api_key": "one"}, {"api_key": "two"}]
 
 
 def test_prune_leaves_a_group_with_keys() -> None:
-    file.load(FILE)
+    load(FILE)
     make_key(make_account("a"), binding="general", group=Group.objects.get())
-    report = file.load(EMPTY, prune=True)
+    report = load(EMPTY, prune=True)
     assert Group.objects.count() == 1
     assert any("has keys" in warning for warning in report.warnings)
 
 
 def test_prune_of_a_plan_returns_its_keys_to_the_default(key: IssuedKey) -> None:
     gold = FILE.replace("groups:", "  - {name: gold}\ngroups:")
-    file.load(gold)
+    load(gold)
     PlanChoice.objects.create(key=key.record, model=MediaModel.objects.first(), plan=Plan.objects.get(name="gold"))
-    file.load(FILE, prune=True)
+    load(FILE, prune=True)
     assert (names(Plan), PlanChoice.objects.count()) == ({"standard"}, 0)
 
 
 def test_a_pruned_rename_may_keep_the_old_name_as_an_alias() -> None:
-    file.load(FILE)
+    load(FILE)
     renamed = FILE.replace("name: aurora-image", "name: aurora-two").replace("model: aurora-image", "model: aurora-two")
-    file.load(renamed.replace("[aurora]", "[aurora, aurora-image]"), prune=True)
+    load(renamed.replace("[aurora]", "[aurora, aurora-image]"), prune=True)
     assert {model.name for model in snapshot.latest().models_named("aurora-image")} == {"aurora-two"}
 
 
@@ -173,51 +174,51 @@ models:
   - {name: a, modality: video, aliases: [one], default_plan: p, pricing: {mode: per_request, prices: {"*": 1}}}
   - {name: b, modality: video, aliases: [two], default_plan: p, pricing: {mode: per_request, prices: {"*": 1}}}
 """
-    file.load(text)
-    file.load(text.replace("one", "x").replace("two", "one").replace("[x]", "[two]"))
+    load(text)
+    load(text.replace("one", "x").replace("two", "one").replace("[x]", "[two]"))
     assert snapshot.latest().models_named("one")[0].name == "b"
     assert snapshot.latest().models_named("two")[0].name == "a"
 
 
 def test_a_file_may_build_on_what_is_stored() -> None:
-    file.load(FILE)
+    load(FILE)
     route = "{model: aurora-image, channel: studio, priority: 3}"
-    file.load(f"version: 1\nplans: [{{name: gold, price_multiplier: 0.5, routes: [{route}]}}]")
+    load(f"version: 1\nplans: [{{name: gold, price_multiplier: 0.5, routes: [{route}]}}]")
     assert Route.objects.get(plan__name="gold").model.name == "aurora-image"
 
 
 def test_a_model_without_a_route_loads_with_a_warning() -> None:
     marble = "{name: marble, modality: 3d, default_plan: standard, pricing: {mode: per_request, prices: {'*': 1}}}"
-    report = file.load(FILE.replace("channels:\n  - name: studio", f"  - {marble}\nchannels:\n  - name: studio"))
+    report = load(FILE.replace("channels:\n  - name: studio", f"  - {marble}\nchannels:\n  - name: studio"))
     assert report.warnings == ("3d model marble has no enabled route in its default plan standard",)
 
 
 def test_disabled_entries_stay_disabled() -> None:
-    file.load(FILE.replace("upstream_model: seedance}", "upstream_model: seedance, enabled: false}"))
+    load(FILE.replace("upstream_model: seedance}", "upstream_model: seedance, enabled: false}"))
     catalog = snapshot.latest()
     (model,) = catalog.models_named("comet-video")
     assert catalog.routes(model.default_plan_id, model.id) == ()
 
 
 def test_variables_come_from_the_environment() -> None:
-    file.load(FILE, environment={"STUDIO_KEY": "from-outside"})
+    load(FILE, environment={"STUDIO_KEY": "from-outside"})
     assert opened(Channel.objects.get(name="studio")) == {"api_key": "from-outside"}
 
 
 def test_a_default_stands_in_for_a_missing_variable() -> None:
-    file.load(FILE, environment={})
+    load(FILE, environment={})
     assert opened(Channel.objects.get(name="studio")) == {"api_key": "sandbox-key-of-the-studio"}
 
 
 def test_numbers_and_switches_may_come_from_the_environment() -> None:
     text = FILE.replace("max_running: 20", "max_running: ${SEATS}").replace("priority: 10,", 'priority: "${RANK}",')
-    file.load(text, environment={"SEATS": "7", "RANK": "-3"})
+    load(text, environment={"SEATS": "7", "RANK": "-3"})
     assert Channel.objects.get(name="studio").max_running == 7
     assert Route.objects.get(channel__name="studio").priority == -3
 
 
 def test_credentials_are_encrypted_at_rest_and_shown_by_their_end() -> None:
-    file.load(FILE)
+    load(FILE)
     credential = Credential.objects.get(channel__name="studio")
     assert "sandbox" not in credential.ciphertext
     assert credential.last4 == "udio"
@@ -225,24 +226,24 @@ def test_credentials_are_encrypted_at_rest_and_shown_by_their_end() -> None:
 
 
 def test_absent_credentials_leave_the_stored_ones() -> None:
-    file.load(FILE)
-    report = file.load(FILE.replace("    credentials: {api_key: sandbox}\n", ""))
+    load(FILE)
+    report = load(FILE.replace("    credentials: {api_key: sandbox}\n", ""))
     assert not report.changed
     assert opened(Channel.objects.get(name="cinema")) is not None
 
 
 def test_a_new_credential_enables_a_disabled_one() -> None:
-    file.load(FILE)
+    load(FILE)
     Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", reason="401")
-    assert file.load(FILE).warnings
-    file.load(FILE.replace("{api_key: sandbox}", "{api_key: fresh}"))
+    assert load(FILE).warnings
+    load(FILE.replace("{api_key: sandbox}", "{api_key: fresh}"))
     assert opened(Channel.objects.get(name="cinema")) is not None
 
 
 def test_a_refused_file_writes_nothing() -> None:
-    file.load(FILE)
+    load(FILE)
     before = version()
     with pytest.raises(CatalogFileError):
-        file.load(FILE.replace("0.04", "0.05").replace("channel: cinema", "channel: nowhere"))
+        load(FILE.replace("0.04", "0.05").replace("channel: cinema", "channel: nowhere"))
     assert version() == before
     assert MediaModel.objects.get(modality="image").prices["1K"] == "0.04"

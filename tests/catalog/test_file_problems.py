@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog import file, file_form, file_references, file_text
 from catalog.fields import Invalid
-from catalog.file import CatalogFileError
+from catalog.file import form, references, yaml_text
+from catalog.file.load import CatalogFileError, load
 from catalog.models import Plan
 from tests.catalog.conftest import FILE
 
@@ -20,7 +20,7 @@ MODEL, CHANNEL, OFFER, ROUTE = "models[0]", "channels[0]", "channels[0].models[0
 def problems(text: str) -> list[str]:
     """What the text is refused for; none where it is taken."""
     try:
-        file.load(text, environment={})
+        load(text, environment={})
     except CatalogFileError as refusal:
         assert not Plan.objects.exists()
         return refusal.problems
@@ -146,19 +146,19 @@ def test_a_name_of_several_modalities_needs_the_modality() -> None:
 
 
 def test_a_name_that_a_stored_model_has_is_refused() -> None:
-    file.load(FILE, environment={})
+    load(FILE, environment={})
     clash = """
 version: 1
 models: [{name: aurora, modality: image, default_plan: standard, pricing: {mode: per_request, prices: {"*": 1}}}]
 """
     with pytest.raises(CatalogFileError, match=r"models\[0\].name: 'aurora' already names"):
-        file.load(clash)
+        load(clash)
 
 
 def test_prune_refuses_a_reference_to_what_it_would_remove() -> None:
-    file.load(FILE, environment={})
+    load(FILE, environment={})
     with pytest.raises(CatalogFileError, match=r"plans\[0\].routes\[0\].channel"):
-        file.load("version: 1\nplans: [{name: standard, routes: [{model: aurora-image, channel: studio}]}]", prune=True)
+        load("version: 1\nplans: [{name: standard, routes: [{model: aurora-image, channel: studio}]}]", prune=True)
 
 
 NO_FILES = [
@@ -187,7 +187,7 @@ def test_no_problem_repeats_a_credential() -> None:
 
 
 def test_ratios_need_no_quotes_and_words_are_text() -> None:
-    tree, _ = file_text.read("ratios: [1:1, 16:9]\ncode: 0123\nday: 2026-11-21\nprice: 1e-3\nn: 12", {})
+    tree, _ = yaml_text.read("ratios: [1:1, 16:9]\ncode: 0123\nday: 2026-11-21\nprice: 1e-3\nn: 12", {})
     assert tree == {"ratios": ["1:1", "16:9"], "code": "0123", "day": "2026-11-21", "price": 0.001, "n": 12}
 
 
@@ -230,11 +230,11 @@ def entries(**lists: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     )
 )
 def test_no_tree_whatsoever_breaks_the_checks(tree: object) -> None:
-    document = file_form.parse(tree, [])
-    file_references.check(document, file_references.Known())
+    document = form.parse(tree, [])
+    references.check(document, references.Known())
 
 
 @given(st.text(max_size=60))
 def test_no_text_whatsoever_breaks_the_reader(text: str) -> None:
     with suppress(Invalid):
-        file_text.read(text, {})
+        yaml_text.read(text, {})

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.base import ErrorKind, UpstreamError
-from catalog import credentials, disabling, health, snapshot
+from catalog import credential_probes, credentials, health, snapshot
 from catalog.models import Channel, ChannelHealth, Credential
 from common import sql
 from tests.rows import add_credential
@@ -321,10 +321,10 @@ def test_a_call_without_a_credential_has_no_other(studio: Channel, only: Credent
 
 def test_a_probe_is_due_once_and_not_before_its_time(only: Credential, clock: Clock) -> None:
     refuse(only, ErrorKind.AUTH)
-    assert disabling.claim_probe() is None
+    assert credential_probes.claim_probe() is None
     clock.let_pass(31)
-    assert disabling.claim_probe() == only.pk
-    assert disabling.claim_probe() is None
+    assert credential_probes.claim_probe() == only.pk
+    assert credential_probes.claim_probe() is None
 
 
 def test_failed_probes_come_at_growing_distances_up_to_an_hour(only: Credential, clock: Clock) -> None:
@@ -333,13 +333,13 @@ def test_failed_probes_come_at_growing_distances_up_to_an_hour(only: Credential,
     for _ in range(11):
         waits.append(clock.until(Credential.objects.get().probe_at))
         clock.let_pass(3_700)
-        assert disabling.claim_probe() == only.pk
+        assert credential_probes.claim_probe() == only.pk
     assert waits == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]
 
 
 def test_a_credential_that_passes_its_probe_is_in_use_again(studio: Channel, only: Credential) -> None:
     refuse(only, ErrorKind.AUTH)
-    assert disabling.recover(only.pk)
+    assert credential_probes.recover(only.pk)
     row = Credential.objects.get()
     assert (row.disabled_at, row.reason, row.probe_at) == (None, "", None)
     assert state(studio) == "ok"
@@ -353,8 +353,8 @@ def test_a_credential_that_only_answers_probes_waits_longer_each_time(
         refuse(only, ErrorKind.QUOTA_EXHAUSTED)
         waits.append(clock.until(Credential.objects.get().probe_at))
         clock.let_pass(3_700)
-        assert disabling.claim_probe() == only.pk
-        assert disabling.recover(only.pk)
+        assert credential_probes.claim_probe() == only.pk
+        assert credential_probes.recover(only.pk)
     assert waits == [10, 20, 40]
     health.succeeded(studio.pk, only.pk)
     refuse(only, ErrorKind.QUOTA_EXHAUSTED)
@@ -366,15 +366,15 @@ def test_what_an_operator_disabled_is_never_probed_nor_enabled(only: Credential)
     only.save()
     refuse(only, ErrorKind.AUTH)
     assert Credential.objects.get().probe_at is None
-    assert disabling.claim_probe() is None
-    assert not disabling.recover(only.pk)
+    assert credential_probes.claim_probe() is None
+    assert not credential_probes.recover(only.pk)
 
 
 def test_the_credentials_of_a_disabled_channel_are_not_probed(studio: Channel, only: Credential, clock: Clock) -> None:
     refuse(only, ErrorKind.AUTH)
     clock.let_pass(31)
     Channel.objects.update(enabled=False)
-    assert disabling.claim_probe() is None
+    assert credential_probes.claim_probe() is None
 
 
 def test_a_new_secret_enables_at_once(studio: Channel, only: Credential) -> None:

@@ -10,8 +10,7 @@ from django.urls import reverse
 
 from adapters import registry
 from adapters.http_template import HttpTemplate
-from catalog import file
-from catalog.file import CatalogFileError
+from catalog.file.load import CatalogFileError, load
 from catalog.models import Channel, MediaModel
 from tests.catalog.conftest import FILE
 
@@ -59,8 +58,8 @@ def written(desk: Client, model: MediaModel, options: Any, capabilities: Any) ->
 
 @pytest.mark.parametrize("text", [BY_NAME, INLINE])
 def test_a_template_in_the_file_is_one_in_the_admin_too(desk: Client, text: str) -> None:
-    file.load(text, environment={})
-    assert file.load(text, environment={}).changed == ()
+    load(text, environment={})
+    assert load(text, environment={}).changed == ()
     studio = Channel.objects.get(name="studio")
     model = MediaModel.objects.get(name="aurora-image")
     capabilities = studio.channel_models.get().capabilities
@@ -79,14 +78,14 @@ BAD = [
 def test_a_bad_template_is_refused_by_its_path() -> None:
     for old, new, place in BAD:
         with pytest.raises(CatalogFileError) as caught:
-            file.load(INLINE.replace(old, new), environment={})
+            load(INLINE.replace(old, new), environment={})
         problems = caught.value.problems
         assert any(problem.startswith(f"channels[0].options.template.{place}") for problem in problems), problems
         assert "sk-1234567890" not in str(problems)
 
 
 def test_a_bad_template_is_refused_in_the_admin_too(desk: Client) -> None:
-    file.load(INLINE, environment={})
+    load(INLINE, environment={})
     response = written(desk, MediaModel.objects.get(name="aurora-image"), {"template": {"modalities": ["image"]}}, {})
     assert response.status_code == 200
     assert "options.template.submit: is needed" in response.content.decode()

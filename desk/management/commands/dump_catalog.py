@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from catalog import file
+from catalog.file.dump import dump
 from desk.command import DeskCommand
 
 
@@ -20,7 +20,7 @@ class Command(DeskCommand):
         super().add_arguments(parser)
 
     def answer(self, **options: Any) -> dict[str, object]:
-        text = file.dump(with_credentials=options["with_credentials"])
+        text = dump(with_credentials=options["with_credentials"])
         if options["file"] is None:
             return {"catalog": text}
         try:
@@ -35,6 +35,6 @@ class Command(DeskCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["file"] is None and not options["json"]:
-            self.stdout.write(file.dump(with_credentials=options["with_credentials"]), ending="")
+            self.stdout.write(dump(with_credentials=options["with_credentials"]), ending="")
         else:
             super().handle(*args, **options)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from catalog import file
+from catalog.file.load import CatalogFileError, load
 from desk import busy
 from desk.command import DeskCommand
 
@@ -23,7 +23,7 @@ class Command(DeskCommand):
     def answer(self, **options: Any) -> dict[str, object]:
         try:
             text = Path(options["file"]).read_text(encoding="utf-8")
-            report = file.load(
+            report = load(
                 text,
                 dry_run=options["dry_run"],
                 prune=options["prune"],
@@ -33,7 +33,7 @@ class Command(DeskCommand):
             raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"FILE: {options['file']} is not UTF-8") from error
-        except file.CatalogFileError as error:
+        except CatalogFileError as error:
             raise CommandError(str(error)) from error
         parts = {
             "created": report.created,

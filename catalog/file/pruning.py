@@ -6,9 +6,9 @@ from django.db import models
 from django.db.models import ProtectedError
 
 from accounts.models import Group
-from catalog.file_apply import Changes, label
-from catalog.file_form import Document
-from catalog.file_references import Known
+from catalog.file.apply import Changes, label
+from catalog.file.form import Document
+from catalog.file.references import Known
 from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, Plan, Route
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from catalog import checks, file_apply, file_dump, file_form, file_groups, file_prune, file_references, file_text
+from catalog import checks
 from catalog.fields import Invalid, told
+from catalog.file import apply, form, groups, pruning, references, yaml_text
 from catalog.models import CatalogVersion
 
 
@@ -47,13 +48,13 @@ def load(
     with transaction.atomic():
         CatalogVersion.objects.select_for_update().first()  # one load at a time
         document, known = _checked(text, os.environ if environment is None else environment, prune=prune)
-        changes = file_apply.Changes()
+        changes = apply.Changes()
         if prune:
-            file_prune.before(document, known, changes, busy_channels=busy_channels)
-        file_apply.apply(document, known, changes, busy_channels=busy_channels)
-        file_groups.apply(document.groups, changes)
+            pruning.before(document, known, changes, busy_channels=busy_channels)
+        apply.apply(document, known, changes, busy_channels=busy_channels)
+        groups.apply(document.groups, changes)
         if prune:
-            file_prune.after(known, changes)
+            pruning.after(known, changes)
         changes.warnings += checks.problems()
         transaction.set_rollback(dry_run)
     return Report(
@@ -65,22 +66,15 @@ def load(
     )
 
 
-def dump(*, with_credentials: bool = False) -> str:
-    """The stored catalog as a file that `load` finds nothing to change in. Credentials are sealed unless asked for."""
-    return file_dump.dump(with_credentials=with_credentials)
-
-
-def _checked(
-    text: str, environment: Mapping[str, str], *, prune: bool
-) -> tuple[file_form.Document, file_references.Known]:
+def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple[form.Document, references.Known]:
     try:
-        tree, missing = file_text.read(text, environment)
+        tree, missing = yaml_text.read(text, environment)
     except Invalid as error:
         raise CatalogFileError(list(map(told, error.problems))) from None
     found = list(missing)
-    document = file_form.parse(tree, found)
-    known = file_references.Known() if prune else file_references.stored()
-    found += file_references.check(document, known)
+    document = form.parse(tree, found)
+    known = references.Known() if prune else references.stored()
+    found += references.check(document, known)
     # A missing variable leaves an empty text behind: what is said of that is noise.
     noise = {path for path, _ in missing}
     problems = missing + [problem for problem in found[len(missing) :] if problem[0] not in noise]

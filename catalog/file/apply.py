@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from django.db import models
 
 from catalog import credentials, naming
-from catalog.file_form import ChannelForm, ChannelModelForm, Document, ModelForm, RouteForm
-from catalog.file_references import Known
+from catalog.file.form import ChannelForm, ChannelModelForm, Document, ModelForm, RouteForm
+from catalog.file.references import Known
 from catalog.models import Channel, ChannelModel, MediaModel, Plan, Route
 
 Row = TypeVar("Row", bound=models.Model)

@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from accounts.models import Group
-from catalog import credentials, file_text, naming
+from catalog import credentials, naming
+from catalog.file import yaml_text
 from catalog.models import Channel, ChannelModel, GroupChannel, MediaModel, Plan, Route
 
 SEALED = """\
@@ -15,8 +16,9 @@ SEALED = """\
 PLAIN = "# This file holds credentials in the clear: keep it secret.\n"
 
 
-def dump(*, with_credentials: bool) -> str:
-    """YAML. Credentials are sealed, or in the clear; what cannot be opened stays sealed."""
+def dump(*, with_credentials: bool = False) -> str:
+    """YAML that `load` finds nothing to change in. Credentials are sealed unless asked for in the clear; what cannot be
+    opened stays sealed."""
     tree: dict[str, Any] = {
         "version": 1,
         "models": [
@@ -27,7 +29,7 @@ def dump(*, with_credentials: bool) -> str:
     }
     if groups := _groups(with_credentials):
         tree["groups"] = groups
-    return (PLAIN if with_credentials else SEALED) + file_text.write(tree)
+    return (PLAIN if with_credentials else SEALED) + yaml_text.write(tree)
 
 
 def _model(row: MediaModel) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from adapters.base import Target
 from catalog import validation
 from catalog.fields import Invalid, Problem, join
-from catalog.file_form import ChannelForm, ChannelModelForm, Document, ModelForm, PlanForm, RouteForm
+from catalog.file.form import ChannelForm, ChannelModelForm, Document, ModelForm, PlanForm, RouteForm
 from catalog.models import Channel, ChannelModel, MediaModel, ModelName, Plan
 
 Key = tuple[str, str]  # modality, name

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from accounts.models import Group
 from catalog import credentials
-from catalog.file_apply import Changes, find, write
-from catalog.file_form import GroupChannelForm, GroupForm
+from catalog.file.apply import Changes, find, write
+from catalog.file.form import GroupChannelForm, GroupForm
 from catalog.models import CatalogVersion, GroupChannel, GroupOffer
 from common.encryption import encrypt_mapping
 

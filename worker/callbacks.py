@@ -9,7 +9,7 @@ from callbacks.deliveries import Due
 from common.logs import bind
 from common.outbound import UrlPolicy
 from tasks.shown import callback_bodies
-from worker import persistence
+from worker import database_retry
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -56,8 +56,8 @@ class Callbacks:
             with bind(task_id=due.task_id, delivery_attempt=due.number):
                 outcome = sender.deliver(due, callback_bodies.make, policy=self._policy)
                 logger.info("callback: %s in %d ms", outcome.status_code or outcome.error, outcome.duration_ms)
-                persistence.insist(deliveries.record, due, outcome)
-        except persistence.AWAY as error:
+                database_retry.insist(deliveries.record, due, outcome)
+        except database_retry.AWAY as error:
             logger.warning("delivery %s comes due again when its claim ends: %s", due.id, error)
         finally:
             self._count(due, -1)

@@ -13,12 +13,12 @@ from common import sql
 from tasks import leases, queue
 from tasks.models import Worker as WorkerRow
 from tasks.request import url_policy
-from worker import adoption, janitor, probes, reopening
-from worker.adoption import OwnStrays
+from worker.buy.execution import Execution
 from worker.callbacks import Callbacks
-from worker.execution import Execution
-from worker.persistence import AWAY, is_passing, reset_connections
-from worker.polling import Polling
+from worker.database_retry import AWAY, is_passing, reset_connections
+from worker.follow.polling import Polling
+from worker.heal import adoption, deadlines, probes, reopening
+from worker.heal.adoption import OwnStrays
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -110,8 +110,8 @@ class Worker:
         self.execution.take(claim.tasks)
         for task in claim.tasks:
             self.seats.start(self.execution.run, task)
-        janitor.end_routeless(claim.routeless)
-        janitor.end_unavailable(claim.unavailable)
+        deadlines.end_routeless(claim.routeless)
+        deadlines.end_unavailable(claim.unavailable)
         return 0.0 if claim.tasks else FULL_SECONDS
 
     def _poll(self) -> float:
@@ -128,12 +128,12 @@ class Worker:
         return STRAY_SECONDS
 
     def _sweep(self) -> float:
-        janitor.enforce_deadlines()
+        deadlines.enforce_deadlines()
         reopening.reopen_crowded()
         return SWEEP_SECONDS
 
     def _prune(self) -> float:
-        janitor.prune()
+        deadlines.prune()
         return PRUNE_SECONDS
 
     def _probe(self) -> float:

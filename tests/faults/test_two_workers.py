@@ -50,7 +50,11 @@ def test_every_line_about_a_task_names_it_and_its_attempt(start_worker, key, cre
     worker.terminate()
     worker.wait()
     lines = [json.loads(line) for line in crew.logs().splitlines()]
-    about = [line for line in lines if line["logger"] in ("worker.purchase", "worker.refusals", "worker.delivery")]
+    about = [
+        line
+        for line in lines
+        if line["logger"] in ("worker.buy.purchase", "worker.buy.failed_calls", "worker.deliver.delivery")
+    ]
     assert len(about) >= 3
     assert all(line["task_id"].startswith("task_") and line["attempt"] >= 1 for line in about)
 

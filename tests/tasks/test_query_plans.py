@@ -18,7 +18,7 @@ from tasks.models import RouteSet, Task
 from tasks.shown import listing, representation
 from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
-from worker import reopening
+from worker.heal import reopening
 
 pytestmark = pytest.mark.django_db
 

@@ -16,10 +16,15 @@ from tools.children import PATIENCE
 def patient(settings, monkeypatch) -> None:
     """Where a machine stands still for a while no call is given up, no lease runs out and no deadline is long ago."""
     settings.WORKER_LEASE = 600
-    calls = ("polling.POLL_SECONDS", "polling.CANCEL_SECONDS", "lookup.ASK_SECONDS", "probes.TIMEOUT_SECONDS")
-    for name in (*calls, "janitor.HANGING_POLL_SECONDS"):
+    calls = (
+        "follow.polling.POLL_SECONDS",
+        "follow.polling.CANCEL_SECONDS",
+        "buy.lookup.ASK_SECONDS",
+        "heal.probes.TIMEOUT_SECONDS",
+    )
+    for name in (*calls, "heal.deadlines.HANGING_POLL_SECONDS"):
         monkeypatch.setattr(f"worker.{name}", int(PATIENCE))
-    monkeypatch.setattr("worker.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("worker.buy.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
 
 
 @pytest.fixture(scope="session")

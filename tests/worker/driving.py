@@ -18,9 +18,9 @@ from tests.databases import is_postgresql, renamed
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until
-from worker import adoption, janitor, reopening
-from worker.execution import Execution
-from worker.polling import Polling
+from worker.buy.execution import Execution
+from worker.follow.polling import Polling
+from worker.heal import adoption, deadlines, reopening
 
 FILM_PARAMS = {"duration": 2, "resolution": "720p", "aspect_ratio": "16:9"}
 
@@ -128,8 +128,8 @@ class Shift:
     def claim(self) -> tuple[Claimed, ...]:
         claim = queue.claim(self.id, seats=100)
         self.execution.take(claim.tasks)
-        janitor.end_routeless(claim.routeless)
-        janitor.end_unavailable(claim.unavailable)
+        deadlines.end_routeless(claim.routeless)
+        deadlines.end_unavailable(claim.unavailable)
         return claim.tasks
 
     def execute(self) -> int:
@@ -161,5 +161,5 @@ class Shift:
     def sweep(self) -> None:
         """What a worker does once a second."""
         adoption.adopt(self.id)
-        janitor.enforce_deadlines()
+        deadlines.enforce_deadlines()
         reopening.reopen_crowded()

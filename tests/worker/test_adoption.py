@@ -15,10 +15,13 @@ from tests.threads import joined
 from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
-from worker import adoption, channels, jobs, polling, verdicts
-from worker.adoption import OwnStrays
-from worker.delivery import Part
-from worker.purchase import Purchase, make
+from worker import channels, retry_policy
+from worker.buy import jobs
+from worker.buy.purchase import Purchase, make
+from worker.deliver.delivery import Part
+from worker.follow import polling
+from worker.heal import adoption
+from worker.heal.adoption import OwnStrays
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -151,7 +154,7 @@ def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, 
     paid_calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
     steps.silence(other.id)
     asked, answer, deciding = threading.Event(), threading.Event(), WaitedFor()
-    monkeypatch.setattr("worker.adoption._deciding", deciding)
+    monkeypatch.setattr("worker.heal.adoption._deciding", deciding)
 
     def find(*_):
         if asked.is_set():
@@ -223,7 +226,7 @@ def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(
     (claimed,) = steps.claimed(shift.id)
     call_id = steps.intended(claimed, shift.id)
     late = CallEnd(id=call_id, state="late", outcome={"kind": "timeout"})
-    lifecycle.end([steps.ending(claimed, "timeout", call=late, failure=verdicts.TIMED_OUT)])
+    lifecycle.end([steps.ending(claimed, "timeout", call=late, failure=retry_policy.TIMED_OUT)])
     strays.sweep()
     assert call(task_id).state == "late"
     strays.sweep()

@@ -10,7 +10,8 @@ from tasks.models import Call
 from tests.rows import add_credential, make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import call, channels_of, film, outage, picture, task
-from worker import channels, probes
+from worker import channels
+from worker.heal import probes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TARGET = Target(adapter="openai_images", base_url="https://images.provider.example/v1", upstream_model="m")

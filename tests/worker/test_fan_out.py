@@ -14,9 +14,12 @@ from tests.rows import make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import Shift, assets, hurry, outage, picture, task
 from tools.children import PATIENCE
-from worker import adoption, answers, channels, gathering, jobs, polling
-from worker.purchase import Purchase, pay
-from worker.refusals import Miss, judge
+from worker import channels
+from worker.buy import jobs
+from worker.buy.failed_calls import Miss, judge
+from worker.buy.purchase import Purchase, pay
+from worker.follow import fan_in, poll_results, polling
+from worker.heal import adoption
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -226,7 +229,7 @@ def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
     steps.silence(shift.id)
     other = Shift()
     other.sweep()
-    polling.copy_result(first, gathering.parts(first, polling.ask([first])[0]))
+    polling.copy_result(first, fan_in.parts(first, polling.ask([first])[0]))
     assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
     assert other.work(task_id) == "succeeded"
     assert len([blobs.open(asset.storage_key).close() for asset in assets(task_id)]) == 2
@@ -266,7 +269,7 @@ def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
     steps.age(task_id, "deadline_at", -1)
     hurry()
     due = paid_calls.due(shift.id, limit=9)
-    asked_to_cancel = answers.settle([(call, Pending(poll_after=1.0)) for call in due])
+    asked_to_cancel = poll_results.settle([(call, Pending(poll_after=1.0)) for call in due])
     assert (task(task_id).status, states(task_id)) == ("timeout", ["late", "late"])
     assert len(asked_to_cancel) == 2
 

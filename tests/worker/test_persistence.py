@@ -8,7 +8,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, Programm
 
 from common import sql
 from tests.worker.driving import database_url
-from worker.persistence import insist, is_passing, release_connection
+from worker.database_retry import insist, is_passing, release_connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

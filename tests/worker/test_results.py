@@ -13,7 +13,7 @@ from tasks.request import url_policy
 from tests.adapters.raw_server import answer, raw_server
 from tests.assets import samples
 from tests.worker.driving import assets, call, film, outage, picture, task
-from worker import jobs
+from worker.buy import jobs
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 

@@ -12,9 +12,11 @@ from tasks import lifecycle, paid_calls
 from tasks.models import Call, TaskEvent
 from tests.tasks import steps
 from tests.worker.driving import assets, hurry, picture, task
-from worker import answers, delivery, gathering, jobs
-from worker.delivery import Copied
-from worker.refusals import Miss, judge
+from worker.buy import jobs
+from worker.buy.failed_calls import Miss, judge
+from worker.deliver import delivery
+from worker.deliver.delivery import Copied
+from worker.follow import fan_in, poll_results
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("image_model")]
 
@@ -53,8 +55,8 @@ def poll(worker: str, call_ids: Iterable[int]) -> None:
 
 def settle(due: paid_calls.DueCall) -> None:
     answer = delivery.reread(due.handle) or UpstreamError(ErrorKind.PROVIDER_FAILED, "No.")
-    answers.settle([(due, answer)])
-    if isinstance(answer, Done) and (parts := gathering.parts(due, answer)):
+    poll_results.settle([(due, answer)])
+    if isinstance(answer, Done) and (parts := fan_in.parts(due, answer)):
         stored = Copied(by_call={part.call_id: part.stored for part in parts})
         assert delivery.finish(delivery.terms(due), parts, stored, is_last=True)
 

@@ -2,20 +2,20 @@
 
 from adapters.base import ErrorKind, UpstreamError
 from tests.worker.driving import error
-from worker import verdicts
-from worker.refusals import described
-from worker.verdicts import Spoiled, of_last_route, of_submit
+from worker import retry_policy
+from worker.buy.failed_calls import described
+from worker.retry_policy import Spoiled, of_last_route, of_submit
 
 UNREACHABLE, BUSY, FULL = ErrorKind.TRANSIENT, ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED
 EVERY_FAILURE = [
-    *verdicts.FAILURES.values(),
-    verdicts.OUTCOME_UNKNOWN,
-    verdicts.STORAGE_UNAVAILABLE,
-    verdicts.ROUTE_VANISHED,
-    verdicts.TIMED_OUT,
-    verdicts.INTERNAL,
-    verdicts.UNAVAILABLE,
-    verdicts.NO_USABLE_RESULT,
+    *retry_policy.FAILURES.values(),
+    retry_policy.OUTCOME_UNKNOWN,
+    retry_policy.STORAGE_UNAVAILABLE,
+    retry_policy.ROUTE_VANISHED,
+    retry_policy.TIMED_OUT,
+    retry_policy.INTERNAL,
+    retry_policy.UNAVAILABLE,
+    retry_policy.NO_USABLE_RESULT,
 ]
 
 
@@ -125,7 +125,7 @@ def test_a_reachable_route_keeps_the_others_in_play():
 
 def test_polls_are_tried_again_later_and_later():
     for faults, asked, seconds in ((0, None, 1), (3, None, 8), (900, None, 60), (0, 5.0, 5), (0, 999.0, 60)):
-        assert verdicts.after_poll_fault(error(BUSY, retry_after=asked), faults=faults) == seconds, (faults, asked)
+        assert retry_policy.after_poll_fault(error(BUSY, retry_after=asked), faults=faults) == seconds, (faults, asked)
 
 
 def test_what_an_adapter_quotes_can_be_stored():

@@ -158,7 +158,7 @@ def test_one_job_that_failed_does_not_fail_its_batch(shift, key):
 
 
 def test_a_channel_that_hangs_holds_up_no_other(shift, key, plan, sandbox, monkeypatch):
-    monkeypatch.setattr("worker.polling.POLLS_PER_CHANNEL", 1)
+    monkeypatch.setattr("worker.follow.polling.POLLS_PER_CHANNEL", 1)
     channel = make_channel("hanging", "ark_content_tasks", f"{sandbox.url}/ark/api/v3/")
     model = make_model("stuck-video", "video", plan=plan, prices={"*": "0.1"})
     make_route(plan, model, channel, upstream_model="seedance-1")
@@ -178,7 +178,7 @@ def test_a_channel_that_hangs_holds_up_no_other(shift, key, plan, sandbox, monke
 def test_an_adapter_that_is_gone_is_a_poll_fault(shift, key, monkeypatch):
     task_id = film(key, "a fox runs")
     shift.execute()
-    monkeypatch.setattr("worker.polling.registry.ADAPTERS", {})
+    monkeypatch.setattr("worker.follow.polling.registry.ADAPTERS", {})
     hurry()
     shift.poll()
     assert call(task_id).faults == 1

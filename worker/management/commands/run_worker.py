@@ -10,8 +10,8 @@ from django.db import DatabaseError
 
 from common.commands import OneLineCommand
 from tasks import leases
+from worker.database_retry import insist
 from worker.loop import LANES, Worker
-from worker.persistence import insist
 
 MOST_CALLS = 1000
 

@@ -11,7 +11,7 @@ from tasks import paid_calls
 from tasks.models import Call
 from tasks.request import params
 from worker import channels
-from worker.persistence import insist, release_connection
+from worker.database_retry import insist, release_connection
 
 logger = logging.getLogger(__name__)
 WAITS_SECONDS: Sequence[float] = (0.0, 1.0, 3.0)

@@ -1,6 +1,6 @@
 """Step 8 for asynchronous jobs: which polls are due, and asking for them in batches. A running task is a row meanwhile.
 
-What the answers mean is for `worker/answers.py`.
+What the answers mean is for `worker/follow/poll_results.py`.
 """
 
 import json
@@ -15,10 +15,12 @@ from adapters.base import Adapter, Connection, Done, Pending, UpstreamError
 from common.logs import bind
 from tasks import paid_calls
 from tasks.paid_calls import DueCall, Reschedule
-from worker import answers, channels, delivery, gathering, verdicts
-from worker.answers import Answer
-from worker.delivery import Part
-from worker.persistence import insist, release_connection
+from worker import channels, retry_policy
+from worker.database_retry import insist, release_connection
+from worker.deliver import delivery
+from worker.deliver.delivery import Part
+from worker.follow import fan_in, poll_results
+from worker.follow.poll_results import Answer
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -71,12 +73,14 @@ class Polling:
     def _poll(self, batch: Sequence[DueCall]) -> None:
         copying: set[int] = set()
         try:
-            answered = [(call, answers.doubted(call, answer)) for call, answer in zip(batch, ask(batch), strict=True)]
+            answered = [
+                (call, poll_results.doubted(call, answer)) for call, answer in zip(batch, ask(batch), strict=True)
+            ]
             insist(paid_calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
-            for call in answers.settle(answered):
+            for call in poll_results.settle(answered):
                 seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
             for call, answer in answered:
-                if isinstance(answer, Done) and not call.is_late and (parts := insist(gathering.parts, call, answer)):
+                if isinstance(answer, Done) and not call.is_late and (parts := insist(fan_in.parts, call, answer)):
                     copying.add(call.id)
                     seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, parts)
         except Exception:
@@ -137,7 +141,7 @@ def ask(batch: Sequence[DueCall]) -> list[Answer]:
             got: Sequence[Answer] = adapter.poll([call.handle for call in asked], connection)
         except UpstreamError as error:
             logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(asked), asked[0].channel_id, error)
-            got = [answers.as_fault(error)] * len(asked)
+            got = [poll_results.as_fault(error)] * len(asked)
         found |= {call.id: answer for call, answer in zip(asked, got, strict=True)}
     return [found[call.id] for call in batch]
 
@@ -158,8 +162,8 @@ def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
 
 def next_poll(call: DueCall, answer: Answer) -> Reschedule | None:
     """When to ask again; None for a job that has ended."""
-    if isinstance(answer, UpstreamError) and not answers.is_final(answer):
-        return after_fault(call, verdicts.after_poll_fault(answer, faults=call.faults))
+    if isinstance(answer, UpstreamError) and not poll_results.is_final(answer):
+        return after_fault(call, retry_policy.after_poll_fault(answer, faults=call.faults))
     if not isinstance(answer, Pending):
         return None
     return Reschedule(
@@ -195,7 +199,7 @@ def copy_result(call: DueCall, parts: Sequence[Part]) -> None:
         call_id=call.id,
         task_id=call.task_id,
         attempt=call.attempt,
-        delay_seconds=verdicts.backoff(call.copy_faults),
+        delay_seconds=retry_policy.backoff(call.copy_faults),
         copy_faults=call.copy_faults + 1,
     )
     insist(paid_calls.reschedule, [again])

@@ -15,10 +15,11 @@ from catalog import health
 from common.errors import StorageUnavailable
 from common.logs import bind
 from tasks import paid_calls
-from worker import delivery, lookup, refusals
-from worker.jobs import Job
-from worker.persistence import insist, release_connection
-from worker.refusals import Miss
+from worker.buy import failed_calls, lookup
+from worker.buy.failed_calls import Miss
+from worker.buy.jobs import Job
+from worker.database_retry import insist, release_connection
+from worker.deliver import delivery
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def make(purchase: Purchase) -> None:
         thread.join()
     if misses:
         misses.sort(key=lambda miss: miss.call_id)
-        refusals.judge(purchase.job, misses, has_others=len(misses) < len(purchase.call_ids))
+        failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.call_ids))
 
 
 def _apart(purchase: Purchase, position: int, misses: list[Miss]) -> None:

@@ -16,8 +16,9 @@ from tasks import leases, lifecycle, paid_calls, queue
 from tasks.leases import Orphan
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
-from worker import lookup, verdicts
-from worker.persistence import AWAY, insist
+from worker import retry_policy
+from worker.buy import lookup
+from worker.database_retry import AWAY, insist
 
 logger = logging.getLogger(__name__)
 # What an adoption still asks a provider for would look like a stray of its own worker, and be ended under it.
@@ -100,7 +101,7 @@ def _unknown(stray: Stray) -> Ending:
         from_status="running",
         attempt=stray.attempt,
         status="failed",
-        failure=verdicts.OUTCOME_UNKNOWN,
+        failure=retry_policy.OUTCOME_UNKNOWN,
         calls=tuple(CallEnd(id=call, state="unknown", outcome={"kind": "crash"}) for call in stray.paid),
     )
 

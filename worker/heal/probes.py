@@ -7,7 +7,7 @@ from adapters.base import Target, UpstreamError
 from catalog import credential_probes
 from catalog.models import Credential
 from worker import channels
-from worker.persistence import release_connection
+from worker.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0

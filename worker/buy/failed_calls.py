@@ -13,10 +13,10 @@ from tasks import lifecycle, paid_calls, queue, route_sets
 from tasks.lifecycle import CallEnd, Ending, Failure
 from tasks.models import Call
 from tasks.queue import Claimed, Return
-from worker import verdicts
-from worker.jobs import Job
-from worker.persistence import insist
-from worker.verdicts import Spoiled, Verdict
+from worker import retry_policy
+from worker.buy.jobs import Job
+from worker.database_retry import insist
+from worker.retry_policy import Spoiled, Verdict
 
 logger = logging.getLogger(__name__)
 # Another credential of the same channel may be taken where this one was not.
@@ -81,7 +81,7 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
 def one_of_many(task: Claimed, miss: Miss) -> None:
     """The task goes on with the calls that were accepted; where those have failed meanwhile it fails."""
     if not paid_calls.drop(miss.call_id, task.id, state=miss.state, outcome=miss.outcome):
-        failure = verdicts.OUTCOME_UNKNOWN if miss.is_open else verdicts.NO_USABLE_RESULT
+        failure = retry_policy.OUTCOME_UNKNOWN if miss.is_open else retry_policy.NO_USABLE_RESULT
         fail(task, failure, CallEnd(id=miss.call_id, state=miss.state, outcome=miss.outcome))
 
 
@@ -89,7 +89,7 @@ def refused(job: Job, miss: Miss, error: UpstreamError) -> None:
     """The provider refused, or its answer was lost: fail, try another route, or wait."""
     task = job.task
     earlier = spoiled_calls(task.id, before=task.attempt)
-    verdict = verdicts.of_submit(error, earlier=earlier, may_buy_again=job.route.resubmit_ambiguous)
+    verdict = retry_policy.of_submit(error, earlier=earlier, may_buy_again=job.route.resubmit_ambiguous)
     if verdict.step == "fail":
         fail(task, verdict.failure, CallEnd(id=miss.call_id, state=verdict.call_state, outcome=miss.outcome))
         return
@@ -112,12 +112,12 @@ def has_other_credential(job: Job, miss: Miss, error: UpstreamError) -> bool:
 def unpaid(task: Claimed, miss: Miss) -> None:
     """A fault of ours before anything was sent: the task waits and is tried again with the same routes."""
     paid_calls.close(miss.call_id, state="refused", outcome=miss.outcome)
-    requeue(task, task.open_routes_id, verdicts.backoff(task.requeues))
+    requeue(task, task.open_routes_id, retry_policy.backoff(task.requeues))
 
 
 def unknown(task: Claimed, miss: Miss) -> None:
     """Nobody knows whether the provider took it: never bought again, not charged, listed for the operator."""
-    fail(task, verdicts.OUTCOME_UNKNOWN, CallEnd(id=miss.call_id, state="unknown", outcome=miss.outcome))
+    fail(task, retry_policy.OUTCOME_UNKNOWN, CallEnd(id=miss.call_id, state="unknown", outcome=miss.outcome))
 
 
 def leave_route(task: Claimed, verdict: Verdict, *, is_gone: bool = False) -> None:
@@ -131,7 +131,7 @@ def leave_route(task: Claimed, verdict: Verdict, *, is_gone: bool = False) -> No
     # Beside a route that rests, how long this one asked for is left to the health of its channel.
     asked = 0.0 if resting else verdict.delay_seconds
     spoiled = [call for call in spoiled_calls(task.id) if not (is_gone and call.route_id == task.route_id)]
-    wait = verdicts.of_last_route(spoiled, rounds=task.requeues, retry_after=asked)
+    wait = retry_policy.of_last_route(spoiled, rounds=task.requeues, retry_after=asked)
     again = route_sets.only(route_sets.submitted(task.id), resting | (wait.routes if wait else NO_ROUTES))
     if again is None:
         logger.warning("no route is left")

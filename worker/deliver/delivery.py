@@ -17,9 +17,9 @@ from tasks.assets import assets
 from tasks.assets.assets import NewAsset, UnusableOutput
 from tasks.lifecycle import CallEnd, Ending, Failure, Success
 from tasks.models import Asset, Task
-from worker import verdicts
-from worker.jobs import Job
-from worker.persistence import insist, release_connection
+from worker import retry_policy
+from worker.buy.jobs import Job
+from worker.database_retry import insist, release_connection
 
 logger = logging.getLogger(__name__)
 UNUSABLE_TRIES = 6
@@ -61,7 +61,7 @@ class Copied:
 
     @property
     def failure(self) -> Failure:
-        return verdicts.STORAGE_UNAVAILABLE if self.is_ours else verdicts.NO_USABLE_RESULT
+        return retry_policy.STORAGE_UNAVAILABLE if self.is_ours else retry_policy.NO_USABLE_RESULT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ def _copies(job: Job, part: Part, connection: Connection) -> Iterator[tuple[Copi
         if is_last:
             return
         release_connection()
-        time.sleep(min(verdicts.backoff(tries), seconds_left))
+        time.sleep(min(retry_policy.backoff(tries), seconds_left))
 
 
 def _unlink(outputs: Iterable[Output]) -> None:

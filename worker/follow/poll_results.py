@@ -1,6 +1,6 @@
 """What polled jobs answered, put into the books: failed ends, deadlines, and what comes after a task's end.
 
-Results of running tasks are for `worker/delivery.py`; when to ask again is `worker/polling.py`'s.
+Results of running tasks are for `worker/deliver/delivery.py`; when to ask again is `worker/follow/polling.py`'s.
 """
 
 import logging
@@ -11,10 +11,12 @@ from common.logs import bind
 from tasks import lifecycle, paid_calls
 from tasks.lifecycle import CallEnd, Ending
 from tasks.paid_calls import DueCall
-from worker import delivery, gathering, verdicts
-from worker.delivery import Part
-from worker.persistence import insist
-from worker.refusals import described
+from worker import retry_policy
+from worker.buy.failed_calls import described
+from worker.database_retry import insist
+from worker.deliver import delivery
+from worker.deliver.delivery import Part
+from worker.follow import fan_in
 
 logger = logging.getLogger(__name__)
 LATE_FOR_SECONDS = 48 * 3600.0
@@ -24,7 +26,9 @@ Answer = Pending | Done | UpstreamError
 
 def is_final(answer: Answer) -> bool:
     """Whether the job has ended at the provider."""
-    return isinstance(answer, Done) or (isinstance(answer, UpstreamError) and answer.kind in verdicts.FINAL_AT_PROVIDER)
+    return isinstance(answer, Done) or (
+        isinstance(answer, UpstreamError) and answer.kind in retry_policy.FINAL_AT_PROVIDER
+    )
 
 
 def as_fault(error: UpstreamError) -> UpstreamError:
@@ -56,7 +60,7 @@ def one_of_many(call: DueCall, answer: Answer) -> bool:
         return False
     if isinstance(answer, UpstreamError) and is_final(answer):
         return bool(insist(paid_calls.drop, call.id, call.task_id, state="done", outcome=described(answer)))
-    return call.is_overdue and not is_final(answer) and bool(insist(gathering.has_result, call))
+    return call.is_overdue and not is_final(answer) and bool(insist(fan_in.has_result, call))
 
 
 def ending_of(call: DueCall, answer: Answer) -> Ending | None:
@@ -69,7 +73,7 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
                 from_status="running",
                 attempt=call.attempt,
                 status="failed",
-                failure=verdicts.FAILURES[answer.kind],
+                failure=retry_policy.FAILURES[answer.kind],
                 calls=(CallEnd(id=call.id, state="done", outcome=described(answer)),),
             )
     if is_final(answer) or not call.is_overdue:
@@ -79,7 +83,7 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
         from_status="running",
         attempt=call.attempt,
         status="timeout",
-        failure=verdicts.TIMED_OUT,
+        failure=retry_policy.TIMED_OUT,
         calls=(CallEnd(id=call.id, state="late", outcome={"kind": "timeout"}),),
     )
 

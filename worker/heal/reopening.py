@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from catalog import health, snapshot
 from common import sql
 from tasks import queue, route_sets
-from worker import refusals, verdicts
+from worker import retry_policy
+from worker.buy import failed_calls
 
 NONE: frozenset[int] = frozenset()
 BATCH = 100
@@ -54,8 +55,8 @@ WHERE id = %s AND attempt = %s AND status = 'queued'
 def reopen(task: Queued, disabled: frozenset[int], *, beside: frozenset[int] = NONE) -> bool:
     """Whether the task waits now for a route that was only busy and whose channel is not disabled, beside the given
     ones."""
-    spoiled = refusals.spoiled_calls(task.id) if task.attempt else []
-    wait = verdicts.of_last_route(spoiled, rounds=task.waits, retry_after=0.0)
+    spoiled = failed_calls.spoiled_calls(task.id) if task.attempt else []
+    wait = retry_policy.of_last_route(spoiled, rounds=task.waits, retry_after=0.0)
     if wait is None:
         return False
     catalog = snapshot.latest()

@@ -1,6 +1,6 @@
 """Step 8: one claimed task on its way to its provider: what it needs is read, and the intent committed.
 
-The calls themselves are `worker/purchase.py`'s.
+The calls themselves are `worker/buy/purchase.py`'s.
 """
 
 import logging
@@ -15,11 +15,12 @@ from tasks import paid_calls
 from tasks.assets.inputs import InputGone
 from tasks.models import Call
 from tasks.queue import Claimed
-from worker import channels, jobs, purchase, refusals, verdicts
-from worker.jobs import Job, RouteGone
-from worker.persistence import insist
-from worker.purchase import Purchase
-from worker.verdicts import Verdict
+from worker import channels, retry_policy
+from worker.buy import failed_calls, jobs, purchase
+from worker.buy.jobs import Job, RouteGone
+from worker.buy.purchase import Purchase
+from worker.database_retry import insist
+from worker.retry_policy import Verdict
 
 logger = logging.getLogger(__name__)
 # The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
@@ -64,7 +65,7 @@ class Execution:
                 self._run(task)
             except Exception:
                 logger.exception("the execution failed before its paid call")
-                insist(refusals.fail, task, verdicts.INTERNAL)
+                insist(failed_calls.fail, task, retry_policy.INTERNAL)
             finally:
                 with self._changed:
                     self._in_hand.discard((task.id, task.attempt))
@@ -74,12 +75,12 @@ class Execution:
             job = insist(jobs.load, task)
         except RouteGone as gone:
             logger.warning("route %s is skipped: %s", task.route_id, gone)
-            vanished = Verdict(step="next", failure=verdicts.ROUTE_VANISHED)
-            return insist(refusals.leave_route, task, vanished, is_gone=True)
+            vanished = Verdict(step="next", failure=retry_policy.ROUTE_VANISHED)
+            return insist(failed_calls.leave_route, task, vanished, is_gone=True)
         except InputGone:
-            return insist(refusals.fail, task, verdicts.FAILURES[ErrorKind.ASSET_UNREACHABLE])
+            return insist(failed_calls.fail, task, retry_policy.FAILURES[ErrorKind.ASSET_UNREACHABLE])
         if not self._may_pay():
-            return insist(refusals.hand_back, task)
+            return insist(failed_calls.hand_back, task)
         try:
             self._buy(job)
         finally:

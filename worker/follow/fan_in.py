@@ -7,8 +7,8 @@ deadline it delivers what there is.
 from adapters.base import Done
 from tasks import paid_calls
 from tasks.paid_calls import DueCall, Reschedule
-from worker import delivery
-from worker.delivery import Part
+from worker.deliver import delivery
+from worker.deliver.delivery import Part
 
 WAIT_SECONDS = 0.5
 

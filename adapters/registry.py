@@ -1,19 +1,19 @@
 """The adapters that are registered, by protocol name: ours, then those of installed packages."""
 
-from adapters.ark_content_tasks import ArkContentTasks
-from adapters.ark_images import ArkImages
+from adapters.ark.images import ArkImages
+from adapters.ark.videos import ArkContentTasks
 from adapters.base import Adapter
-from adapters.dashscope_image import DashScopeImage
-from adapters.dashscope_video import DashScopeVideo
-from adapters.gemini_generate_content import GeminiGenerateContent
-from adapters.http_template import HttpTemplate
-from adapters.kling_tasks import KlingTasks
-from adapters.openai_images import OpenAIImages
-from adapters.openai_videos import OpenAIVideos
-from adapters.openrouter_images import OpenRouterImages
-from adapters.openrouter_videos import OpenRouterVideos
+from adapters.dashscope.images import DashScopeImage
+from adapters.dashscope.videos import DashScopeVideo
+from adapters.gemini.images import GeminiGenerateContent
+from adapters.kling.videos import KlingTasks
+from adapters.openai.images import OpenAIImages
+from adapters.openai.videos import OpenAIVideos
+from adapters.openrouter.images import OpenRouterImages
+from adapters.openrouter.videos import OpenRouterVideos
 from adapters.plugins import load
-from adapters.runway import Runway
+from adapters.runway.videos import Runway
+from adapters.template.adapter import HttpTemplate
 
 ADAPTERS: dict[str, Adapter] = {
     adapter.protocol: adapter

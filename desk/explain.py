@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import Account, ApiKey
-from adapters import inline, registry
+from adapters import registry
 from adapters.base import FilePart, TaskRequest, UpstreamRequest
+from adapters.kit import inline
 from billing.pricing import Price
 from catalog import health, routing, snapshot
 from catalog.routing import Judgement, RouteOption, Survey

@@ -10,8 +10,8 @@ from typing import Any
 
 from adapters import registry
 from adapters.base import Adapter, ImageRef, MediaInput, StoredFile, Target, TaskRequest
-from adapters.rules import Rules
-from adapters.shapes import Provider
+from adapters.kit.rules import Rules
+from adapters.kit.shapes import Provider
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "adapters.md"
 HEAD = """# Adapters

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters import http
 from adapters.ark import errors as ark_errors
 from adapters.ark import minimax as minimax_request
 from adapters.ark import request as ark_request
 from adapters.base import Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
-from adapters.faults import NOT_HERE, Codes
+from adapters.kit import http
+from adapters.kit.error_kinds import NOT_HERE, Codes
 
 Job = dict[str, Any]
 

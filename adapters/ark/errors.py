@@ -1,7 +1,7 @@
 """The documented error codes of Ark (BytePlus, Volcengine): the same for images and for videos."""
 
 from adapters.base import ErrorKind
-from adapters.faults import NOT_HERE, Verdict
+from adapters.kit.error_kinds import NOT_HERE, Verdict
 
 # By the part before the first dot: codes come with a suffix such as InvalidParameter.OversizeImage.
 CODES = {

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from adapters import inline, rules
 from adapters.ark import errors as ark_errors
 from adapters.ark import images_request as ark_images_request
 from adapters.ark import request as ark_request
@@ -24,10 +23,11 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import SpokenError, Verdict, spoken_error
-from adapters.http import redacted
-from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
-from adapters.shapes import Synchronous
+from adapters.kit import inline, rules
+from adapters.kit.error_kinds import SpokenError, Verdict, spoken_error
+from adapters.kit.http import redacted
+from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
+from adapters.kit.shapes import Synchronous
 
 CAPABILITIES = rules.IMAGE_CAPABILITIES
 OPTIONS: rules.Rules = {}

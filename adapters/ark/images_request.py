@@ -8,10 +8,10 @@ Facts: Volcengine's documentation of the image generation API and its Ark runtim
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks
 from adapters.base import Billed, FilePart, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.inline import mark
-from adapters.sizes import SizeTable, by_area, tier_of, with_portraits
+from adapters.kit import checks
+from adapters.kit.inline import mark
+from adapters.kit.sizes import SizeTable, by_area, tier_of, with_portraits
 
 PATH = "/images/generations"
 MAX_N = 10

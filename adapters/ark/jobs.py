@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from adapters.ark.dialects import Dialect, Job, dialect_of
 from adapters.base import Connection, ErrorKind, UpstreamError
-from adapters.http import Call, call_json
+from adapters.kit.http import Call, call_json
 
 REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, rules
 from adapters.ark import request as ark_request
 from adapters.base import Billed, ErrorKind, Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
-from adapters.faults import SpokenError, Verdict, spoken_error
+from adapters.kit import checks, rules
+from adapters.kit.error_kinds import SpokenError, Verdict, spoken_error
 
 CREATE, QUERY = "/v2/video_generation", "/v2/query/video_generation"
 PROMPT_MAX = 7000

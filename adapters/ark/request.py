@@ -7,8 +7,8 @@ Capabilities: `durations`, `resolutions`, `ratios`, `roles` ({role: most}), `fra
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, rules
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import checks, rules
 
 PATH = "/contents/generations/tasks"
 OPTIONS = {

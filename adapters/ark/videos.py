@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from adapters import rules
 from adapters.ark import errors as ark_errors
 from adapters.ark import minimax as minimax_request
 from adapters.ark.dialects import DIALECTS, Dialect, Job, dialect_of
@@ -27,10 +26,11 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict, parsed
-from adapters.http import call_json, calling, job_error
-from adapters.outputs import is_url
-from adapters.shapes import Asynchronous, id_of, probing, seconds_of
+from adapters.kit import rules
+from adapters.kit.error_kinds import Verdict, parsed
+from adapters.kit.http import call_json, calling, job_error
+from adapters.kit.outputs import is_url
+from adapters.kit.shapes import Asynchronous, id_of, probing, seconds_of
 
 CAPABILITIES = rules.VIDEO_CAPABILITIES
 OPTIONS = {"dialect": rules.one_of(*DIALECTS), "poll_seconds": rules.POLL_SECONDS}

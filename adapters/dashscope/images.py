@@ -8,7 +8,6 @@ the pure half.
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -21,12 +20,13 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.dashscope import image_request as dashscope_image_request
+from adapters.dashscope import images_request as dashscope_image_request
 from adapters.dashscope import jobs as dashscope
 from adapters.dashscope.jobs import ASYNC_HEADERS, Answer, DashScopeJobs, output_of
-from adapters.faults import spoken_error
-from adapters.outputs import is_url
-from adapters.pictures import MAX_ANSWER_BYTES, bought
+from adapters.kit import inline, rules
+from adapters.kit.error_kinds import spoken_error
+from adapters.kit.outputs import is_url
+from adapters.kit.pictures import MAX_ANSWER_BYTES, bought
 
 CAPABILITIES = rules.IMAGE_CAPABILITIES
 OPTIONS = {

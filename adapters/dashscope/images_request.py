@@ -9,9 +9,9 @@ Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `m
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, image_links, tiers
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
+from adapters.kit import checks, image_links, tiers
+from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
 
 SYNC_PATH = "/services/aigc/multimodal-generation/generation"
 ASYNC_PATH = "/services/aigc/image-generation/generation"

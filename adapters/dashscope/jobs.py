@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, overload
 from urllib.parse import quote
 
-from adapters import rules
 from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
-from adapters.faults import NOT_HERE, SpokenError, Verdict, spoken_error
-from adapters.http import Call, bearer, call_json, calling, job_error
-from adapters.shapes import Asynchronous, id_of
+from adapters.kit import rules
+from adapters.kit.error_kinds import NOT_HERE, SpokenError, Verdict, spoken_error
+from adapters.kit.http import Call, bearer, call_json, calling, job_error
+from adapters.kit.shapes import Asynchronous, id_of
 
 Answer = dict[str, Any]
 

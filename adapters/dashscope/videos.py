@@ -7,7 +7,6 @@ Facts: Alibaba's documentation of video synthesis and its DashScope SDK 2.0.2 (p
 import json
 from typing import Any, ClassVar
 
-from adapters import rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -21,10 +20,11 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.dashscope import jobs as dashscope
-from adapters.dashscope import video_request as dashscope_video_request
+from adapters.dashscope import videos_request as dashscope_video_request
 from adapters.dashscope.jobs import ASYNC_HEADERS, Answer, DashScopeJobs, output_of
-from adapters.outputs import is_url
-from adapters.shapes import seconds_of
+from adapters.kit import rules
+from adapters.kit.outputs import is_url
+from adapters.kit.shapes import seconds_of
 
 OPTIONS = {"poll_seconds": rules.POLL_SECONDS, "workspace": dashscope.WORKSPACE}
 # `duration` comes last: where there are reference videos it counts them too.

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from adapters import checks, rules
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import checks, rules
 
 PATH = "/services/aigc/video-generation/video-synthesis"
 ADAPTIVE = "adaptive"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import ErrorKind, text
-from adapters.faults import NOT_HERE, SpokenError, Verdict, retry_after, spoken_error
+from adapters.kit.error_kinds import NOT_HERE, SpokenError, Verdict, retry_after, spoken_error
 
 # An error's `status`, an ErrorInfo's `reason`, or the `code`, which is the HTTP status once more. An internal error and
 # a deadline are left to the HTTP status: after a paid request they are ambiguous.

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -20,13 +19,14 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict
 from adapters.gemini import errors as gemini_errors
 from adapters.gemini import request as gemini_request
 from adapters.gemini.errors import mapping, mappings
-from adapters.http import calling, redacted, secret
-from adapters.pictures import MAX_ANSWER_BYTES, bought
-from adapters.shapes import Synchronous, probing
+from adapters.kit import inline, rules
+from adapters.kit.error_kinds import Verdict
+from adapters.kit.http import calling, redacted, secret
+from adapters.kit.pictures import MAX_ANSWER_BYTES, bought
+from adapters.kit.shapes import Synchronous, probing
 
 
 class GeminiGenerateContent(Synchronous):

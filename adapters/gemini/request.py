@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from adapters import checks, rules
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.inline import mark, mark_type
+from adapters.kit import checks, rules
+from adapters.kit.inline import mark, mark_type
 
 CAPABILITIES = {
     "tiers": rules.NAMES,

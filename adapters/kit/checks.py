@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adapters.base import MediaInput, TaskRequest, Unsupported
-from adapters.rules import Rules
+from adapters.kit.rules import Rules
 
 BOUNDS = (("least", "min"), ("most", "max"))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from adapters.base import Connection, FilePart, UpstreamRequest
-from adapters.inline import Picture, pictures
-from adapters.multipart import Multipart, Upload
+from adapters.kit.inline import Picture, pictures
+from adapters.kit.multipart import Multipart, Upload
 
 
 @contextmanager

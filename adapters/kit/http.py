@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters import faults
 from adapters.base import Connection, ErrorKind, UpstreamError
-from adapters.compression import plain
+from adapters.kit import error_kinds
+from adapters.kit.compression import plain
 from common.deadline import Deadline
 from common.outbound import Failed, Reply
 from common.outbound_dial import Dialer
@@ -24,13 +24,13 @@ MAX_ERROR_BYTES = 64 * 1024
 Authorize = Callable[[Connection], dict[str, str]]
 """The headers that authenticate at a channel. Raises UpstreamError (AUTH) without a usable credential."""
 
-Spoken = Callable[[Any, int], faults.SpokenError]
+Spoken = Callable[[Any, int], error_kinds.SpokenError]
 """What an answer's document and HTTP status say of an error, in the terms that a protocol's table of codes knows."""
 
 
-def usual(document: Any, status: int) -> faults.SpokenError:
+def usual(document: Any, status: int) -> error_kinds.SpokenError:
     """The shapes that most providers share, whatever the status."""
-    return faults.spoken_error(document)
+    return error_kinds.spoken_error(document)
 
 
 def bearer(connection: Connection) -> dict[str, str]:
@@ -53,7 +53,7 @@ class Call:
 
     method: str
     path: str
-    codes: faults.Codes
+    codes: error_kinds.Codes
     paid: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | Iterable[bytes] | None = None
@@ -82,7 +82,7 @@ def calling(call: Call, connection: Connection) -> Iterator[Reply]:
                 raise error_of(error_body(reply), reply, call, connection)
             yield reply
     except Failed as failed:
-        raise faults.lost(failed, paid=call.paid) from failed
+        raise error_kinds.lost(failed, paid=call.paid) from failed
 
 
 def dialer(connection: Connection, deadline: Deadline) -> Dialer:
@@ -95,7 +95,7 @@ def call_json(
 ) -> dict[str, Any]:
     """The JSON object that a call answers with, as usable as the protocol promises. Raises UpstreamError."""
     with calling(call, connection) as reply:
-        document = faults.parsed(b"".join(reply.chunks))
+        document = error_kinds.parsed(b"".join(reply.chunks))
         if not isinstance(document, dict) or not is_usable(document):
             raise error_of(document, reply, call, connection)
     return document
@@ -104,18 +104,20 @@ def call_json(
 def error_of(document: Any, reply: Reply, call: Call, connection: Connection) -> UpstreamError:
     """The error for a reply that is no success, or a success without what the protocol promises."""
     spoken = without_credentials(call.spoken(document, reply.status), connection)
-    answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=spoken)
-    return faults.refusal(answer, call.codes, paid=call.paid)
+    answer = error_kinds.Answer(status=reply.status, headers=reply.headers, spoken=spoken)
+    return error_kinds.refusal(answer, call.codes, paid=call.paid)
 
 
-def job_error(kind: ErrorKind, spoken: faults.SpokenError, connection: Connection, otherwise: str) -> UpstreamError:
+def job_error(
+    kind: ErrorKind, spoken: error_kinds.SpokenError, connection: Connection, otherwise: str
+) -> UpstreamError:
     """The bad end of a job in the provider's words; `otherwise` where it has none."""
     said = without_credentials(spoken, connection)
     return UpstreamError(kind, said.message or otherwise, code=said.code)
 
 
-def without_credentials(spoken: faults.SpokenError, connection: Connection) -> faults.SpokenError:
-    return faults.SpokenError(*(redacted(text, connection) for text in spoken))
+def without_credentials(spoken: error_kinds.SpokenError, connection: Connection) -> error_kinds.SpokenError:
+    return error_kinds.SpokenError(*(redacted(text, connection) for text in spoken))
 
 
 def error_body(reply: Reply) -> Any:
@@ -126,7 +128,7 @@ def error_body(reply: Reply) -> Any:
             body += chunk
             if len(body) >= MAX_ERROR_BYTES:
                 break
-    return faults.parsed(body)
+    return error_kinds.parsed(body)
 
 
 def redacted(text: str, connection: Connection) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from adapters import inline
 from adapters.base import FilePart, ImageRef
+from adapters.kit import inline
 
 TYPES = ("image/png", "image/jpeg", "image/webp")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from adapters import references
 from adapters.base import Connection, ImageRef, UpstreamRequest
+from adapters.kit import references
 from common.deadline import Deadline
 
 REFERENCE_SECONDS = 120.0

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeGuard
 
-from adapters import faults, http
 from adapters.base import Connection, ErrorKind, Output, UpstreamError
-from adapters.compression import plain
-from adapters.http import Authorize, bearer
+from adapters.kit import error_kinds, http
+from adapters.kit.compression import plain
+from adapters.kit.http import Authorize, bearer
 from common.deadline import Deadline
 from common.outbound import REDIRECTS, Failed, Limits, Refused, Reply, UrlPolicy, joined, open_url
 from common.outbound_wire import CHUNK_BYTES, Message, exchange
@@ -38,7 +38,7 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
     except Failed as failed:
         if failed.reason == "size":
             raise UpstreamError(ErrorKind.EMPTY_RESULT, str(failed), code=failed.reason) from failed
-        raise faults.lost(failed, paid=False) from failed
+        raise error_kinds.lost(failed, paid=False) from failed
 
 
 def _opened(output: Output, connection: Connection, authorize: Authorize, stack: ExitStack) -> Reply:
@@ -65,7 +65,7 @@ def _max_bytes(output: Output) -> int:
 def _checked(reply: Reply) -> Reply:
     if 200 <= reply.status < 300:
         return reply
-    verdict = faults.by_status(reply.status, paid=False)
+    verdict = error_kinds.by_status(reply.status, paid=False)
     # A signed address that has run out answers 403; 404 and 410 say it plainly.
     is_gone = verdict.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.AUTH)
     kind = ErrorKind.EMPTY_RESULT if is_gone else verdict.kind

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
-from adapters.http import Call, calling, error_of
-from adapters.outputs import is_url
-from adapters.spool import Spool
+from adapters.kit.http import Call, calling, error_of
+from adapters.kit.outputs import is_url
+from adapters.kit.spool import Spool
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.base import Target
-from adapters.sizes import pixels
+from adapters.kit.sizes import pixels
 
 Rule = Callable[[Any], str | None]
 """Says in words what a good value is, None of a good one."""

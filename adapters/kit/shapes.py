@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Literal, TypeGuard
 
-from adapters import outputs, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -21,9 +20,10 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict
-from adapters.http import Authorize, Call, bearer, calling
-from adapters.rules import Rules
+from adapters.kit import outputs, rules
+from adapters.kit.error_kinds import Verdict
+from adapters.kit.http import Authorize, Call, bearer, calling
+from adapters.kit.rules import Rules
 
 JOB_SUBMIT_SECONDS = 120.0
 LONGEST_SECONDS = 86_400

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from adapters import checks
 from adapters.base import TaskRequest, Unsupported
-from adapters.sizes import DEFAULT_RATIO, SizeTable, by_area
+from adapters.kit import checks
+from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area
 
 
 def size_table(capabilities: Mapping[str, Any], default: SizeTable) -> SizeTable:

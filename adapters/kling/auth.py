@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.base import Connection
-from adapters.http import secret
+from adapters.kit.http import secret
 
 TOKEN_SECONDS = 1800
 CLOCK_SKEW_SECONDS = 5

@@ -4,7 +4,7 @@ Facts: the provider's table of error codes of 2026-09.
 """
 
 from adapters.base import ErrorKind
-from adapters.faults import NOT_HERE, Verdict
+from adapters.kit.error_kinds import NOT_HERE, Verdict
 
 # 5000 and 5002 are left to the status: they do not say whether a job was made.
 CODES = {

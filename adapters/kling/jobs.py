@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError, text
-from adapters.faults import SpokenError
-from adapters.http import Call, call_json, job_error
+from adapters.kit.error_kinds import SpokenError
+from adapters.kit.http import Call, call_json, job_error
+from adapters.kit.outputs import is_url
+from adapters.kit.shapes import id_of, seconds_of
 from adapters.kling.errors import verdict_of
-from adapters.outputs import is_url
-from adapters.shapes import id_of, seconds_of
 
 TASKS = "/tasks"
 REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)

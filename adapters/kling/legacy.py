@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from adapters import rules
 from adapters.base import Target, TaskRequest
+from adapters.kit import rules
 
 ADAPTIVE = "adaptive"
 MODES = {"720p": "std", "1080p": "pro", "4k": "4k"}

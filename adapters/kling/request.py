@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
-from adapters import checks, rules
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import checks, rules
 from adapters.kling import legacy as kling_legacy
 from adapters.kling.legacy import ADAPTIVE, ratio
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from adapters import rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -23,8 +22,10 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict
-from adapters.http import bearer, call_json
+from adapters.kit import rules
+from adapters.kit.error_kinds import Verdict
+from adapters.kit.http import bearer, call_json
+from adapters.kit.shapes import Asynchronous, id_of, probing
 from adapters.kling import errors as kling_errors
 from adapters.kling import jobs as kling_jobs
 from adapters.kling import legacy as kling_legacy
@@ -32,7 +33,6 @@ from adapters.kling import request as kling_request
 from adapters.kling.auth import signed
 from adapters.kling.errors import verdict_of
 from adapters.kling.jobs import TASKS
-from adapters.shapes import Asynchronous, id_of, probing
 
 LEGACY_PROBE_PATH = f"{kling_legacy.PATHS['text']}?pageNum=1&pageSize=1"
 LEGACY_NAMES = {path.rpartition("/")[2]: path for path in kling_legacy.PATHS.values()}

@@ -7,7 +7,6 @@ pure half, `openai/xai_request.py` that of the dialect `xai`, whose edits are JS
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -19,12 +18,13 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import NOT_HERE, Verdict
-from adapters.form import form_of
+from adapters.kit import inline, rules
+from adapters.kit.error_kinds import NOT_HERE, Verdict
+from adapters.kit.form import form_of
+from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
+from adapters.kit.shapes import Synchronous
 from adapters.openai import images_request as openai_request
 from adapters.openai import xai_errors, xai_request
-from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
-from adapters.shapes import Synchronous
 
 CAPABILITIES = rules.IMAGE_CAPABILITIES
 OPTIONS = {"dialect": rules.one_of("openai", "xai")}

@@ -7,9 +7,9 @@ Facts: OpenAI's API reference of images and its SDK.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, tiers
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.sizes import DEFAULT_RATIO, by_area, tier_of, with_portraits
+from adapters.kit import checks, tiers
+from adapters.kit.sizes import DEFAULT_RATIO, by_area, tier_of, with_portraits
 
 MAX_N = 10
 MAX_IMAGES = 16

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters import faults, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -23,10 +22,12 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict
-from adapters.form import form_of
-from adapters.http import call_json, calling, error_of
-from adapters.multipart import Multipart
+from adapters.kit import error_kinds, rules
+from adapters.kit.error_kinds import Verdict
+from adapters.kit.form import form_of
+from adapters.kit.http import call_json, calling, error_of
+from adapters.kit.multipart import Multipart
+from adapters.kit.shapes import Asynchronous
 from adapters.openai import videos_request as openai_videos_request
 from adapters.openai.videos_answers import (
     CODES,
@@ -41,7 +42,6 @@ from adapters.openai.videos_answers import (
     wait_of,
 )
 from adapters.openai.videos_request import OPENAI, PATH, VLLM_OMNI
-from adapters.shapes import Asynchronous
 
 CAPABILITIES = rules.VIDEO_CAPABILITIES
 OPTIONS = {
@@ -93,7 +93,7 @@ class OpenAIVideos(Asynchronous):
         call = self.call("GET", _path(job_id))
         try:
             with calling(call, connection) as reply:
-                job = faults.parsed(b"".join(reply.chunks))
+                job = error_kinds.parsed(b"".join(reply.chunks))
                 if not isinstance(job, dict) or not isinstance(job.get("status"), str):
                     raise error_of(job, reply, call, connection)
                 return job, wait_of(reply.headers.get("openai-poll-after-ms", ""))

@@ -4,12 +4,12 @@ import math
 import re
 from typing import Any
 
-from adapters import shapes
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
-from adapters.faults import NOT_HERE, Verdict, spoken_error
-from adapters.http import job_error
-from adapters.outputs import is_url
-from adapters.shapes import seconds_of
+from adapters.kit import shapes
+from adapters.kit.error_kinds import NOT_HERE, Verdict, spoken_error
+from adapters.kit.http import job_error
+from adapters.kit.outputs import is_url
+from adapters.kit.shapes import seconds_of
 
 Job = dict[str, Any]
 

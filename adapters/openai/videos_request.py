@@ -8,9 +8,9 @@ Facts: OpenAI's API reference of videos and its SDK 3.54.0; vLLM-Omni's document
 from collections.abc import Iterator
 from typing import Any
 
-from adapters import checks, rules
 from adapters.base import Billed, FilePart, ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.sizes import SizeTable
+from adapters.kit import checks, rules
+from adapters.kit.sizes import SizeTable
 
 PATH = "/videos"
 OPENAI, VLLM_OMNI = "openai", "vllm_omni"

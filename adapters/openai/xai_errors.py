@@ -7,7 +7,7 @@ OpenAI's here.
 import re
 from typing import Any
 
-from adapters.faults import SpokenError, spoken_error
+from adapters.kit.error_kinds import SpokenError, spoken_error
 
 # Anchored where the channel is at stake: a text may quote the prompt.
 MEANINGS = (

@@ -7,8 +7,8 @@ Facts: xAI's documentation of image generation and its SDK 1.21.0 (ratios, resol
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from adapters import checks, image_links, tiers
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import checks, image_links, tiers
 
 MAX_N = 10
 MAX_IMAGES = 5

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from adapters.base import ErrorKind
-from adapters.faults import NOT_HERE, SpokenError, Verdict, spoken_error
+from adapters.kit.error_kinds import NOT_HERE, SpokenError, Verdict, spoken_error
 
 MODERATED = "moderated"
 # Somebody gave up waiting, which does not say that nothing was bought.

@@ -7,7 +7,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from adapters import inline, rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -17,12 +16,13 @@ from adapters.base import (
     Unsupported,
     UpstreamRequest,
 )
-from adapters.faults import Verdict
+from adapters.kit import inline, rules
+from adapters.kit.error_kinds import Verdict
+from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
+from adapters.kit.shapes import Synchronous
 from adapters.openrouter import errors as openrouter_errors
 from adapters.openrouter import images_request as openrouter_images_request
 from adapters.openrouter.errors import spoken, verdict_of
-from adapters.pictures import MAX_ANSWER_BYTES, bought, data_items
-from adapters.shapes import Synchronous
 
 CAPABILITIES = rules.IMAGE_CAPABILITIES
 

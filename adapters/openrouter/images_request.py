@@ -7,9 +7,9 @@ them), `max_n`, `max_images`, `prompt_max`, `data_url`.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from adapters import checks, image_links, tiers
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.sizes import SizeTable, pixels, tier_of
+from adapters.kit import checks, image_links, tiers
+from adapters.kit.sizes import SizeTable, pixels, tier_of
 
 PATH = "/images"
 MAX_N = 10

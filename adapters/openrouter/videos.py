@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters import rules
 from adapters.base import (
     Accepted,
     Connection,
@@ -23,14 +22,15 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import Verdict, spoken_error
-from adapters.http import call_json, job_error
+from adapters.kit import rules
+from adapters.kit.error_kinds import Verdict, spoken_error
+from adapters.kit.http import call_json, job_error
+from adapters.kit.outputs import is_own, is_url
+from adapters.kit.shapes import Asynchronous, id_of
 from adapters.openrouter import errors as openrouter_errors
 from adapters.openrouter import videos_request as openrouter_videos_request
 from adapters.openrouter.errors import is_content, spoken, verdict_of
 from adapters.openrouter.videos_request import PATH
-from adapters.outputs import is_own, is_url
-from adapters.shapes import Asynchronous, id_of
 
 Job = dict[str, Any]
 

@@ -8,8 +8,8 @@ models that know none ignore them. Facts: OpenRouter's SDK 1.3.84.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, rules
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import checks, rules
 
 PATH = "/videos"
 RESOLUTIONS = ("360p", "480p", "720p", "768p", "1080p", "1K", "2K", "4K")

@@ -9,9 +9,9 @@ Facts: Runway's Python SDK 5.24.0.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, rules
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.sizes import SizeTable
+from adapters.kit import checks, rules
+from adapters.kit.sizes import SizeTable
 
 TEXT_TO_VIDEO, IMAGE_TO_VIDEO, ROUTER = "/v1/text_to_video", "/v1/image_to_video", "/v1/generate/video"
 ADAPTIVE = "adaptive"

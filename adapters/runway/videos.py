@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters import rules, runway_request
 from adapters.base import (
     Accepted,
     Connection,
@@ -25,10 +24,12 @@ from adapters.base import (
     UpstreamRequest,
     text,
 )
-from adapters.faults import SpokenError, Verdict
-from adapters.http import bearer, call_json, calling, job_error
-from adapters.outputs import is_url
-from adapters.shapes import Asynchronous, id_of
+from adapters.kit import rules
+from adapters.kit.error_kinds import SpokenError, Verdict
+from adapters.kit.http import bearer, call_json, calling, job_error
+from adapters.kit.outputs import is_url
+from adapters.kit.shapes import Asynchronous, id_of
+from adapters.runway.request import build, problems
 
 VERSION = "2024-11-06"
 CAPABILITIES = {**rules.VIDEO_CAPABILITIES, "sizes": rules.one_of("pixels", "words")}
@@ -80,10 +81,10 @@ class Runway(Asynchronous):
         return {**bearer(connection), "X-Runway-Version": VERSION}
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
-        return list(runway_request.problems(request, target))
+        return list(problems(request, target))
 
     def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
-        return runway_request.build(request, target)
+        return build(request, target)
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         headers = {"Content-Type": "application/json"}

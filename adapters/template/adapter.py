@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from adapters import outputs, pictures
 from adapters.base import (
     Accepted,
     Connection,
@@ -27,10 +26,11 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.faults import SpokenError
-from adapters.http import call_json, calling, job_error
-from adapters.inline import body_of
-from adapters.shapes import Asynchronous, probing
+from adapters.kit import outputs, pictures
+from adapters.kit.error_kinds import SpokenError
+from adapters.kit.http import call_json, calling, job_error
+from adapters.kit.inline import body_of
+from adapters.kit.shapes import Asynchronous, probing
 from adapters.template import answers as template_answers
 from adapters.template import build as template_build
 from adapters.template import errors as template_errors

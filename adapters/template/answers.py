@@ -4,8 +4,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.base import Connection, Output, text
-from adapters.outputs import is_own, is_url
-from adapters.shapes import is_id, seconds_of
+from adapters.kit.outputs import is_own, is_url
+from adapters.kit.shapes import is_id, seconds_of
 from adapters.template import paths as template_paths
 from adapters.template.form import Template
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, Target, TaskRequest, UpstreamRequest
-from adapters.sizes import SizeTable
+from adapters.kit.sizes import SizeTable
 from adapters.template import fill as template_fill
 from adapters.template.fill import filled, tier_of_request, values_of
 from adapters.template.form import Template, of_target

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from adapters import faults
 from adapters.base import Connection, ErrorKind, UpstreamError
-from adapters.compression import plain
-from adapters.http import MAX_JSON_BYTES, Call, call_json, calling, secret, without_credentials
-from adapters.outputs import is_own
+from adapters.kit import error_kinds
+from adapters.kit.compression import plain
+from adapters.kit.http import MAX_JSON_BYTES, Call, call_json, calling, secret, without_credentials
+from adapters.kit.outputs import is_own
 from adapters.template import answers as template_answers
 from adapters.template import errors as template_errors
 from adapters.template.build import id_path
@@ -81,14 +81,14 @@ def _asked_elsewhere(template: Template, address: str, connection: Connection) -
     limits = Limits(max_bytes=MAX_JSON_BYTES, total_seconds=connection.total_timeout)
     try:
         with open_url(address, policy=policy, limits=limits) as reply:
-            document = faults.parsed(b"".join(plain(reply, MAX_JSON_BYTES).chunks))
+            document = error_kinds.parsed(b"".join(plain(reply, MAX_JSON_BYTES).chunks))
     except (Refused, Failed) as error:
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
     if 200 <= reply.status < 300 and isinstance(document, dict):
         return document
     said = without_credentials(template_errors.spoken(template, document, reply.status), connection)
-    answer = faults.Answer(status=reply.status, headers=reply.headers, spoken=said)
-    refusal = faults.refusal(answer, partial(template_errors.codes, template), paid=False)
+    answer = error_kinds.Answer(status=reply.status, headers=reply.headers, spoken=said)
+    refusal = error_kinds.refusal(answer, partial(template_errors.codes, template), paid=False)
     # It was asked without a credential: what it says of one is not about the channel's.
     is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
     raise refusal.as_kind(ErrorKind.TRANSIENT) if is_accusing else refusal

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from adapters import faults
 from adapters.base import ErrorKind, UpstreamError, text
-from adapters.faults import SpokenError, Verdict
+from adapters.kit import error_kinds
+from adapters.kit.error_kinds import SpokenError, Verdict
 from adapters.template import paths as template_paths
 from adapters.template.form import KINDS, Template
 
@@ -31,7 +31,7 @@ def _words(template: Template, document: Any) -> tuple[list[str], str]:
     """The codes and the message; where the template has no paths for them, in the shapes that most providers share."""
     error = template.part("error")
     if "code" not in error and "message" not in error:
-        usual = faults.spoken_error(document)
+        usual = error_kinds.spoken_error(document)
         return list(filter(None, (usual.code, usual.type))), usual.message
     found = map(text, template_paths.values(document, error.get("code", ())))
     messages = map(text, template_paths.values(document, error.get("message", ())))

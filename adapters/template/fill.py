@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from adapters import inline
 from adapters.base import FilePart, ImageRef, TaskRequest
-from adapters.checks import role_of
-from adapters.sizes import DEFAULT_RATIO, SizeTable, by_area
+from adapters.kit import inline
+from adapters.kit.checks import role_of
+from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 SIZES = ("size", "width", "height")

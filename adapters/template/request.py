@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import checks, image_links
 from adapters.base import Target, TaskRequest, Unsupported
+from adapters.kit import checks, image_links
 from adapters.template import fill as template_fill
 from adapters.template.build import options_of, size_table, word
 from adapters.template.fill import ALL_OF_ROLE, ONE_OF_ROLE, SIZES, size_of, tier_of_request

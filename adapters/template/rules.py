@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters import rules
 from adapters.base import Target
-from adapters.rules import Rules
+from adapters.kit import rules
+from adapters.kit.rules import Rules
 from adapters.template import fill as template_fill
 from adapters.template import schema as template_schema
 from adapters.template.form import BadTemplate, Template, for_model, resolved

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from adapters import rules
-from adapters.rules import Rule, Rules, rule
+from adapters.kit import rules
+from adapters.kit.rules import Rule, Rules, rule
 from adapters.template.form import KINDS
 from adapters.template.paths import is_path
 

@@ -10,8 +10,8 @@ import responses
 
 from adapters.ark.images_request import SIZES
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, TaskRequest, UpstreamError
+from adapters.kit.sizes import pixels
 from adapters.registry import ADAPTERS
-from adapters.sizes import pixels
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, left_in, says_nothing_secret, stored
 from tests.adapters.raw_server import answer, raw_server
 

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.ark.images_request import SIZES
 from adapters.base import ImageRef, Target
-from adapters.inline import InlineJson, Picture
+from adapters.kit.inline import InlineJson, Picture
 from adapters.registry import ADAPTERS
 from tests.adapters.making import PNG, image_request, stored
 

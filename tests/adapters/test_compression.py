@@ -6,8 +6,8 @@ import zlib
 
 import pytest
 
-from adapters import http, outputs
 from adapters.base import Accepted, ErrorKind, Output, UpstreamError
+from adapters.kit import http, outputs
 from adapters.registry import ADAPTERS
 from tests.adapters.making import connection_to, video_request, video_target
 from tests.adapters.raw_server import Behaviour, answer, raw_server

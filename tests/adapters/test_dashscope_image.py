@@ -9,9 +9,9 @@ import pytest
 import responses
 
 from adapters.base import Accepted, Billed, ErrorKind, ImageRef, Pending, Target, UpstreamError
-from adapters.dashscope.image_request import SIZES
-from adapters.dashscope_image import DashScopeImage
-from adapters.sizes import pixels
+from adapters.dashscope.images import DashScopeImage
+from adapters.dashscope.images_request import SIZES
+from adapters.kit.sizes import pixels
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, says_nothing_secret, stored
 from tests.adapters.posting import posted
 

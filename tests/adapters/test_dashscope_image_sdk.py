@@ -7,7 +7,7 @@ import pytest
 import responses
 
 from adapters.base import ImageRef
-from adapters.dashscope_image import DashScopeImage
+from adapters.dashscope.images import DashScopeImage
 from tests.adapters.making import API_KEY, connection_to, image_request
 from tests.adapters.posting import posted
 from tests.adapters.test_dashscope_image import BASE, target

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import responses
 
-from adapters import http
 from adapters.base import ErrorKind, UpstreamError
-from adapters.faults import retry_after
-from adapters.http import error_body
+from adapters.kit import http
+from adapters.kit.error_kinds import retry_after
+from adapters.kit.http import error_body
 from adapters.registry import ADAPTERS
 from common.outbound import Reply
 from tests import deadlines

@@ -15,7 +15,7 @@ import pytest
 import responses
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
-from adapters.outputs import is_url
+from adapters.kit.outputs import is_url
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret
 from tools.adapter_docs import Column, columns
 

@@ -9,7 +9,7 @@ import pytest
 from adapters.base import ImageRef, Target, TaskRequest
 from adapters.gemini.errors import STOPS
 from adapters.gemini.request import TIERS
-from adapters.inline import InlineJson, Picture
+from adapters.kit.inline import InlineJson, Picture
 from adapters.registry import ADAPTERS
 from tests.adapters.making import PNG, image_request, stored
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import responses
 
-from adapters.ark_content_tasks import ArkContentTasks
+from adapters.ark.videos import ArkContentTasks
 from adapters.base import Accepted, Billed, Done, ErrorKind, MediaInput, Output, Pending, Target, UpstreamError
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret, video_request, video_target
 

@@ -5,8 +5,8 @@ from typing import Any, get_type_hints
 import pytest
 
 from adapters.base import ImageRef
+from adapters.openai.images import OpenAIImages
 from adapters.openai.images_request import SIZES
-from adapters.openai_images import OpenAIImages
 from tests.adapters.making import image_request, image_target, stored
 
 pytest.importorskip("openai", reason="the provider's SDK is not installed")

@@ -11,7 +11,7 @@ MEGABYTE = 1024 * 1024
 SCRIPT = """
 import base64, http.server, json, resource, sys, threading
 from pathlib import Path
-from adapters.openai_images import OpenAIImages
+from adapters.openai.images import OpenAIImages
 from tests.adapters.making import connection_to, image_request, image_target
 
 class Provider(http.server.BaseHTTPRequestHandler):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.base import Billed, ImageRef, TaskRequest
+from adapters.kit.sizes import pixels, tier_of
 from adapters.openai.images_request import SIZES
 from adapters.registry import ADAPTERS
-from adapters.sizes import pixels, tier_of
 from tests.adapters.making import image_request, image_target, stored
 
 adapter = ADAPTERS["openai_images"]

@@ -5,7 +5,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from adapters.base import UpstreamRequest
-from adapters.openai_videos import OpenAIVideos
+from adapters.openai.videos import OpenAIVideos
 from tests.adapters.making import video_request
 from tests.adapters.test_openai_videos import FIRST, JSON, target
 

@@ -7,7 +7,7 @@ import pytest
 import responses
 
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, UpstreamError
-from adapters.openrouter_images import OpenRouterImages
+from adapters.openrouter.images import OpenRouterImages
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, stored
 from tests.adapters.posting import posted
 

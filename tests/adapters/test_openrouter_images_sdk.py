@@ -5,8 +5,8 @@ from typing import Any, get_args
 import pytest
 
 from adapters.base import ImageRef
+from adapters.openrouter.images import OpenRouterImages
 from adapters.openrouter.images_request import RATIOS, TIERS
-from adapters.openrouter_images import OpenRouterImages
 from tests.adapters.making import image_request
 from tests.adapters.test_openrouter_images import target
 

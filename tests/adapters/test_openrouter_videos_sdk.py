@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from adapters.openrouter_videos import OpenRouterVideos
+from adapters.openrouter.videos import OpenRouterVideos
 from tests.adapters.making import video_request
 from tests.adapters.test_openrouter_videos import AUDIO, EVERY_REFERENCE, FIRST, IMAGE, LAST, VIDEO, target
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from adapters import outputs
 from adapters.base import Connection, ErrorKind, Output, UpstreamError
+from adapters.kit import outputs
 from adapters.registry import ADAPTERS
 from tests.adapters.making import API_KEY, connection_to
 from tests.adapters.raw_server import answer, raw_server

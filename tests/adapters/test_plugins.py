@@ -6,12 +6,12 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-from adapters.http_template import HttpTemplate
 from adapters.plugins import GROUP, load
+from adapters.template.adapter import HttpTemplate
 from tools.children import PATIENCE
 
 GOOD = """
-from adapters.openai_images import OpenAIImages
+from adapters.openai.images import OpenAIImages
 
 class Paint(OpenAIImages):
     protocol = "paint"
@@ -59,10 +59,10 @@ def test_an_installed_adapter_is_registered_and_a_broken_one_skipped(tmp_path: P
 def test_what_is_no_adapter_is_skipped_with_a_reason() -> None:
     for value, reason in [
         ("no_such_module:X", "ModuleNotFoundError"),
-        ("adapters.http_template:NoSuchName", "AttributeError"),
+        ("adapters.template.adapter:NoSuchName", "AttributeError"),
         ("adapters.base:Target", "TypeError"),
         ("adapters.registry:ADAPTERS", "it lacks protocol"),
-        ("adapters.http_template:HttpTemplate", "not what its entry point is named"),
+        ("adapters.template.adapter:HttpTemplate", "not what its entry point is named"),
     ]:
         loaded = load((), [EntryPoint(name="paint", value=value, group=GROUP)])
         assert not loaded.adapters, (value, reason)
@@ -70,7 +70,7 @@ def test_what_is_no_adapter_is_skipped_with_a_reason() -> None:
 
 
 def test_a_protocol_is_registered_once() -> None:
-    point = EntryPoint(name="http_template", value="adapters.http_template:HttpTemplate", group=GROUP)
+    point = EntryPoint(name="http_template", value="adapters.template.adapter:HttpTemplate", group=GROUP)
     loaded = load((), [point, point])
     assert isinstance(loaded.adapters["http_template"], HttpTemplate)
     assert "registered already" in loaded.skipped["http_template"]

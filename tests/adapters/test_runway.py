@@ -9,7 +9,7 @@ import responses
 from requests import ConnectionError as NoConnection
 
 from adapters.base import Accepted, Billed, Done, ErrorKind, MediaInput, Output, Pending, Target, UpstreamError
-from adapters.runway import Runway
+from adapters.runway.videos import Runway
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret, video_request
 
 adapter = Runway()

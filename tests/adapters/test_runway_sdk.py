@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.runway import Runway
+from adapters.runway.videos import Runway
 from tests.adapters.making import video_request
 from tests.adapters.test_runway import AUDIO, FIRST, IMAGE, LAST, VIDEO, target
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.spool import Spool
+from adapters.kit.spool import Spool
 
 PICTURE = bytes(range(256)) * 400
 ENCODED = base64.b64encode(PICTURE).decode()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from adapters import inline
 from adapters.base import Billed, FilePart, ImageRef, MediaInput, TaskRequest
+from adapters.kit import inline
 from tests.adapters.making import image_request, stored, video_request
 from tests.adapters.templates import AT_ONCE, JOB, adapter, changed, target_of
 

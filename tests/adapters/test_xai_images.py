@@ -4,8 +4,8 @@ import base64
 from typing import Any
 
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target
+from adapters.openai.images import OpenAIImages
 from adapters.openai.xai_request import RATIOS
-from adapters.openai_images import OpenAIImages
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, stored
 from tests.adapters.posting import posted
 

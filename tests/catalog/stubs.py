@@ -12,7 +12,7 @@ from adapters.base import (
     Unsupported,
     UpstreamRequest,
 )
-from adapters.shapes import Synchronous
+from adapters.kit.shapes import Synchronous
 
 
 class StubImages(Synchronous):

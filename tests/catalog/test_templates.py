@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from adapters import registry
-from adapters.http_template import HttpTemplate
+from adapters.template.adapter import HttpTemplate
 from catalog.file.load import CatalogFileError, load
 from catalog.models import Channel, MediaModel
 from tests.catalog.conftest import FILE

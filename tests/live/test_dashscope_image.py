@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import Done
-from adapters.dashscope_image import DashScopeImage
+from adapters.dashscope.images import DashScopeImage
 from tests.adapters.making import connection_to, image_request
 from tests.adapters.test_dashscope_image import target
 

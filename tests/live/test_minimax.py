@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from adapters.ark_content_tasks import ArkContentTasks
+from adapters.ark.videos import ArkContentTasks
 from adapters.base import Accepted, Done, Pending
 from tests.adapters.making import connection_to, video_request
 from tests.adapters.test_minimax import BASE, OPTIONS, target

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from adapters.base import Accepted, Done, Pending, Target
-from adapters.openai_videos import OpenAIVideos
+from adapters.openai.videos import OpenAIVideos
 from tests.adapters.making import connection_to, video_request
 
 KEY = os.environ.get("OPENAI_VIDEOS_API_KEY", "")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import Done
-from adapters.openrouter_images import OpenRouterImages
+from adapters.openrouter.images import OpenRouterImages
 from tests.adapters.making import connection_to, image_request
 from tests.adapters.test_openrouter_images import target
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from adapters.base import Accepted, Done, Pending, Target
-from adapters.openrouter_videos import OpenRouterVideos
+from adapters.openrouter.videos import OpenRouterVideos
 from tests.adapters.making import connection_to, video_request
 
 KEY = os.environ.get("OPENROUTER_API_KEY", "")

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from adapters.base import Accepted, Done, Pending
-from adapters.runway import Runway
+from adapters.runway.videos import Runway
 from tests.adapters.making import connection_to, video_request
 from tests.adapters.test_runway import BASE, target
 

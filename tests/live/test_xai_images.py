@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import Done
-from adapters.openai_images import OpenAIImages
+from adapters.openai.images import OpenAIImages
 from tests.adapters.making import connection_to, image_request
 from tests.adapters.test_xai_images import target
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from adapters.base import Accepted
-from adapters.kling_tasks import KlingTasks
+from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog.models import Route
 from tasks import leases, lifecycle, paid_calls

@@ -67,7 +67,7 @@ def test_a_plain_success_has_no_flags_and_without_a_known_cost_none_is_noted(shi
 
 def finished(monkeypatch, duration):
     """Make the provider report another length than it delivers."""
-    monkeypatch.setattr("adapters.ark_content_tasks.seconds_of", lambda value: duration)
+    monkeypatch.setattr("adapters.ark.videos.seconds_of", lambda value: duration)
 
 
 def test_a_file_of_another_length_than_billed_is_flagged_and_billed_as_reported(shift, key, monkeypatch):

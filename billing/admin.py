@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
-from accounts.read_only import ReadOnlyAdmin, cost, moment, status
 from billing.models import Hold, LedgerEntry
+from common.admin_pages import ReadOnlyAdmin, cost, moment, status
 
 
 @admin.register(Hold)

@@ -7,9 +7,9 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline, masked, moment, status
 from callbacks import deliveries
 from callbacks.models import Delivery, DeliveryAttempt
+from common.admin_pages import ReadOnlyAdmin, ReadOnlyInline, masked, moment, status
 
 
 class AttemptInline(ReadOnlyInline):

@@ -13,9 +13,9 @@ from django.utils.html import format_html
 
 from accounts import keys
 from accounts.models import Account, ApiKey, KeySecret
-from accounts.read_only import cost, dollars, moment
 from billing import ledger
 from catalog.models import Channel, PlanChoice
+from common.admin_pages import cost, dollars, moment
 from desk.channel_admin import KeptChannelAdmin
 from desk.forms import ApiKeyForm, CreditForm, RotateForm
 

@@ -6,13 +6,13 @@ from django import forms
 from django.http import HttpRequest
 
 from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline
-from desk import busy
+from desk import in_use
 
 
 class KeptCredentialFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
     def clean(self) -> None:
         super().clean()
-        kept = busy.credentials()
+        kept = in_use.credentials()
         needed = [form.instance for form in self.deleted_forms if form.instance.pk in kept]
         reasons = [f"{row}: the jobs that it bought are still followed: disable it instead." for row in needed]
         if reasons:
@@ -29,6 +29,6 @@ class KeptChannelAdmin(ChannelAdmin):
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """With the channels that are busy among what is protected: Django deletes nothing then, and shows them."""
         *found, protected = super().get_deleted_objects(objs, request)
-        kept = busy.channels()
+        kept = in_use.channels()
         reasons = [f"{row}: its jobs are still followed: disable it instead" for row in objs if row.pk in kept]
         return *found, [*protected, *reasons]

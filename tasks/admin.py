@@ -10,18 +10,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.read_only import (
-    ReadOnlyAdmin,
-    ReadOnlyInline,
-    cost,
-    document,
-    dollars,
-    masked,
-    moment,
-    status,
-)
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
+from common.admin_pages import ReadOnlyAdmin, ReadOnlyInline, cost, document, dollars, masked, moment, status
 from tasks.models import Asset, Call, ServiceState, Task, TaskEvent, TaskPayload, Worker
 from tasks.shown import trace, trace_table
 from tasks.unknown.admin import LossFilter, UnknownOutcomes

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from django.db import connection
 
-from billing import guards
+from billing import ledger_triggers
 from catalog.models import CatalogVersion
 from tasks.models import ClaimTurn, ServiceState
 
@@ -25,12 +25,12 @@ SIZES = (
 def empty() -> None:
     """Delete all rows but those that migrations made, in one transaction; the ledger is guarded again afterwards."""
     with connection.schema_editor() as editor:
-        guards.remove(editor)
+        ledger_triggers.remove(editor)
         for statement in statements():
             editor.execute(statement)
         for model in FIXED:
             model.objects.create(id=1)
-        guards.install(editor)
+        ledger_triggers.install(editor)
 
 
 def statements() -> Iterator[str]:

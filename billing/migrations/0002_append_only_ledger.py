@@ -1,14 +1,14 @@
 from django.db import migrations
 
-from billing import guards
+from billing import ledger_triggers
 
 
 def install(apps, editor):
-    guards.install(editor)
+    ledger_triggers.install(editor)
 
 
 def remove(apps, editor):
-    guards.remove(editor)
+    ledger_triggers.remove(editor)
 
 
 class Migration(migrations.Migration):

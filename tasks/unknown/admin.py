@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-from accounts.read_only import CappedPaginator, document, dollars
+from common.admin_pages import CappedPaginator, document, dollars
 from tasks.models import LIVE, Call, Task
 from tasks.unknown import open_calls, resolve
 from tasks.unknown.open_calls import Refused

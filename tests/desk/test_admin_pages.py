@@ -217,7 +217,7 @@ def test_the_task_list_is_filtered(operator, task):
 def test_a_list_never_counts_beyond_its_cap(operator, make_task, monkeypatch, django_assert_max_num_queries):
     for _ in range(3):
         make_task()
-    monkeypatch.setattr("accounts.read_only.CappedPaginator.CAP", 2)
+    monkeypatch.setattr("common.admin_pages.CappedPaginator.CAP", 2)
     answer = operator.get(reverse("admin:tasks_task_changelist"))
     assert answer.context["cl"].result_count == 2
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from catalog.file.load import CatalogFileError, load
-from desk import busy
+from desk import in_use
 from desk.command import DeskCommand
 
 
@@ -27,7 +27,7 @@ class Command(DeskCommand):
                 text,
                 dry_run=options["dry_run"],
                 prune=options["prune"],
-                busy_channels=busy.channels(),
+                busy_channels=in_use.channels(),
             )
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error

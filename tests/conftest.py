@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
@@ -187,3 +188,11 @@ def stack(databases: Databases, tmp_path: Path) -> Iterator[TestStack]:
         made = TestStack(database_url=url, folder=tmp_path)
         yield made
         made.stop()
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    """A browser with a superuser signed in."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("operator"))
+    return client

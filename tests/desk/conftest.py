@@ -4,9 +4,7 @@ import io
 import json
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
 
 from catalog.models import MediaModel, ModelName, Plan
 from tests.rows import make_account, make_key
@@ -77,11 +75,3 @@ def make_model(standard):
 @pytest.fixture
 def aurora(make_model) -> MediaModel:
     return make_model("aurora", "image", "dawn")
-
-
-@pytest.fixture
-def operator(db) -> Client:
-    """A browser with a superuser signed in."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("operator"))
-    return client

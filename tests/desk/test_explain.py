@@ -12,7 +12,7 @@ from catalog.models import Channel, ChannelModel, Credential, Plan, PlanChoice
 from common import sql
 from tasks.models import Task
 from tests.rows import make_channel, make_key, make_route
-from tests.tasks.param_requests import data_url, image, video
+from tests.tasks.request.param_requests import data_url, image, video
 
 pytestmark = pytest.mark.django_db
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.api.asking import image_task
 from tests.flows.conftest import submitted
-from tests.tasks.param_requests import data_url
+from tests.tasks.request.param_requests import data_url
+from tests.tasks_api.asking import image_task
 
 pytestmark = pytest.mark.slow
 MEGABYTE = 1024 * 1024

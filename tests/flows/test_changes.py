@@ -7,8 +7,8 @@ from typing import Any
 import psutil
 from requests import Response
 
-from tests.api.asking import image_task
 from tests.flows.conftest import Service, new_name, submitted
+from tests.tasks_api.asking import image_task
 from tools.children import wait_until
 
 

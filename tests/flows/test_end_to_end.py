@@ -6,9 +6,9 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from tests.api.asking import image_task, video_task
 from tests.flows.conftest import ended, submitted
-from tests.tasks.param_requests import media
+from tests.tasks.request.param_requests import media
+from tests.tasks_api.asking import image_task, video_task
 
 NOWHERE = "task_00000000000000000000000000"
 

@@ -5,9 +5,9 @@ import secrets
 
 import pytest
 
-from tests.api.asking import image_task, video_task
 from tests.flows.conftest import ended, submitted
-from tests.tasks.param_requests import data_url, media
+from tests.tasks.request.param_requests import data_url, media
+from tests.tasks_api.asking import image_task, video_task
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tests.api.asking import image_task
 from tests.flows.conftest import new_name, submitted
 from tests.tasks import steps
+from tests.tasks_api.asking import image_task
 
 CLIENTS = 32
 

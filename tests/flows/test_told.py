@@ -15,11 +15,11 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.adapters.raw_server import RawServer, raw_server
-from tests.api.asking import image_task, video_task
 from tests.callbacks import behaviours
 from tests.flows.conftest import Service, ended, new_name, submitted
 from tests.processes import Client
-from tests.stream import sse
+from tests.tasks_api.asking import image_task, video_task
+from tests.tasks_api.stream import sse
 from tools.children import PATIENCE, wait_until
 from tools.stack import ROOT
 

@@ -2,20 +2,14 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
-from common import ids
-from tasks.models import Task, Worker
-from tests import rows
 from tests.databases import Databases
 from tests.processes import TestStack
-from tests.rows import IssuedKey
 from tools.children import PATIENCE
 
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.front.settings"}
-MakeTask = Callable[..., Task]
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +39,3 @@ def dial(front: TestStack) -> Iterator[Callable[..., socket.socket]]:
     yield dial
     for connection in dialled:
         connection.close()
-
-
-@pytest.fixture
-def make_task(key: IssuedKey) -> MakeTask:
-    return lambda status="queued", **fields: rows.make_task(key, status, **fields)
-
-
-@pytest.fixture
-def make_worker(db: None) -> Callable[..., Worker]:
-    def make(**fields: Any) -> Worker:
-        return Worker.objects.create(id=ids.new_task_id(), host="here", pid=1, lanes="tasks", **fields)
-
-    return make

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.asking import image_task
 from tests.flows import conftest as flows
 from tests.front.conftest import SETTINGS
 from tests.processes import Client, TestStack
+from tests.tasks_api.asking import image_task
 from tools.children import PATIENCE, answers, wait_until
 from tools.stack import ROOT
 

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.base import Done
 from adapters.dashscope.images import DashScopeImage
+from tests.adapters.dashscope.test_images import target
 from tests.adapters.making import connection_to, image_request
-from tests.adapters.test_dashscope_image import target
 
 KEY = os.environ.get("DASHSCOPE_API_KEY", "")
 BASE = os.environ.get("DASHSCOPE_HTTP_BASE_URL", "https://dashscope.aliyuncs.com/api/v1")

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.base import Accepted, Done, Pending
 from tests.adapters.making import connection_to, image_request
-from tests.adapters.templates import adapter, target_of
+from tests.adapters.template.templates import adapter, target_of
 
 DEADLINE = 300.0
 FAL_KEY, REPLICATE_TOKEN = os.environ.get("FAL_KEY", ""), os.environ.get("REPLICATE_API_TOKEN", "")

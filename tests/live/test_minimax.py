@@ -7,8 +7,8 @@ import pytest
 
 from adapters.ark.videos import ArkContentTasks
 from adapters.base import Accepted, Done, Pending
+from tests.adapters.ark.test_minimax import BASE, OPTIONS, target
 from tests.adapters.making import connection_to, video_request
-from tests.adapters.test_minimax import BASE, OPTIONS, target
 
 KEY = os.environ.get("MINIMAX_API_KEY", "")
 DEADLINE = 1800.0

@@ -8,7 +8,7 @@ import pytest
 from adapters.base import Done
 from adapters.openrouter.images import OpenRouterImages
 from tests.adapters.making import connection_to, image_request
-from tests.adapters.test_openrouter_images import target
+from tests.adapters.openrouter.test_images import target
 
 KEY = os.environ.get("OPENROUTER_API_KEY", "")
 MODEL = os.environ.get("OPENROUTER_IMAGE_MODEL", "bytedance-seed/seedream-4.5")

@@ -8,7 +8,7 @@ import pytest
 from adapters.base import Accepted, Done, Pending
 from adapters.runway.videos import Runway
 from tests.adapters.making import connection_to, video_request
-from tests.adapters.test_runway import BASE, target
+from tests.adapters.runway.test_videos import BASE, target
 
 KEY = os.environ.get("RUNWAYML_API_SECRET", "")
 DEADLINE = 900.0

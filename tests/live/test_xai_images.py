@@ -8,7 +8,7 @@ import pytest
 from adapters.base import Done
 from adapters.openai.images import OpenAIImages
 from tests.adapters.making import connection_to, image_request
-from tests.adapters.test_xai_images import target
+from tests.adapters.openai.test_xai_images import target
 
 KEY = os.environ.get("XAI_API_KEY", "")
 MODEL = os.environ.get("XAI_IMAGE_MODEL", "grok-imagine-image")

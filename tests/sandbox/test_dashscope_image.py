@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import Accepted, Done, ErrorKind, ImageRef
+from tests.adapters.dashscope.test_images import ASYNC, SYNC
 from tests.adapters.making import stored
-from tests.adapters.test_dashscope_image import ASYNC, SYNC
 from tests.sandbox.driving import check_keys
 
 GOOD = {"model": "m", "input": {"messages": [{"role": "user", "content": [{"text": "a fox"}]}]}}

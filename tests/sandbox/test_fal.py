@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.base import Done, ErrorKind
-from tests.adapters.templates import SIZES
+from tests.adapters.template.templates import SIZES
 from tests.sandbox.driving import FilmFacts, check_keys
 
 FLUX = "fal-ai/flux/dev"

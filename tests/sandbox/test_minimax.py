@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.base import Done, ErrorKind
-from tests.adapters.test_minimax import AUDIO, FIRST, IMAGE, LAST, VIDEO
+from tests.adapters.ark.test_minimax import AUDIO, FIRST, IMAGE, LAST, VIDEO
 from tests.sandbox.driving import check_keys
 
 FORM = {"resolution": "768p"}

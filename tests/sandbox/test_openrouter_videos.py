@@ -4,7 +4,7 @@ import pytest
 import requests
 
 from adapters.base import Done, ErrorKind, Output
-from tests.adapters.test_openrouter_videos import AUDIO, EVERY_REFERENCE, FIRST, IMAGE, LAST, VIDEO
+from tests.adapters.openrouter.test_videos import AUDIO, EVERY_REFERENCE, FIRST, IMAGE, LAST, VIDEO
 from tests.sandbox.driving import FilmFacts, check_keys
 from tools.children import PATIENCE
 

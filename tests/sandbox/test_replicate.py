@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import Done, ErrorKind
-from tests.adapters.templates import SIZES
+from tests.adapters.template.templates import SIZES
 from tests.sandbox.driving import check_keys, fault_of
 
 FLUX = "black-forest-labs/flux-3"

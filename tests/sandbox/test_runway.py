@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import Done, ErrorKind
-from tests.adapters.test_runway import AUDIO, FIRST, IMAGE, LAST, VIDEO
+from tests.adapters.runway.test_videos import AUDIO, FIRST, IMAGE, LAST, VIDEO
 from tests.sandbox.driving import FilmFacts, check_keys
 
 GOOD = {"model": "gen4.5", "promptText": "a fox", "duration": 5, "ratio": "1280:720"}

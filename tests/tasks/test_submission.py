@@ -25,7 +25,7 @@ from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
 from tasks.submission import Created
 from tests.rows import make_account, make_key, make_model, make_route
 from tests.tasks import steps
-from tests.tasks.param_requests import data_url
+from tests.tasks.request.param_requests import data_url
 
 METADATA = {
     "order": "A-17",

@@ -1,0 +1,299 @@
+"""What is sent for a request by a template, and what a template cannot express."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.base import Billed, FilePart, ImageRef, MediaInput, TaskRequest
+from adapters.kit import inline
+from tests.adapters.making import image_request, stored, video_request
+from tests.adapters.template.templates import AT_ONCE, JOB, adapter, changed, target_of
+
+LINK = ImageRef(url="https://pics.example.com/a.png")
+OWN = ImageRef(stored=stored())
+FLUX = "fal-ai/flux/dev"
+KLING = "fal-ai/kling-video/v3"
+
+
+def media(role: str, kind: str = "image", name: str = "a") -> MediaInput:
+    return MediaInput(type=kind, role=role, url=f"https://pics.example.com/{name}")  # type: ignore[arg-type]
+
+
+def built(template: object, request: TaskRequest, **capabilities: Any) -> Any:
+    target = target_of(template, request.modality, model=capabilities.pop("model", "fox-1"), **capabilities)
+    assert adapter.validate(target) == []
+    assert adapter.check(request, target) == []
+    return adapter.build(request, target)
+
+
+def refused(template: object, request: TaskRequest, **capabilities: Any) -> list[str]:
+    problems = adapter.check(request, target_of(template, request.modality, **capabilities))
+    assert not any(word in problem.reason for problem in problems for word in ("fal", "template", "replicate"))
+    return [problem.field for problem in problems]
+
+
+def test_fal_draws() -> None:
+    upstream = built("fal_image", image_request(n=2, aspect_ratio="16:9"), model=FLUX)
+    assert upstream.path == "/fal-ai/flux/dev"
+    assert upstream.body == {"prompt": "a fox", "num_images": 2, "image_size": {"width": 1344, "height": 768}}
+    assert (upstream.billed, upstream.calls) == (Billed(count=2, tier="1K"), 1)
+
+
+def test_fal_draws_with_everything() -> None:
+    request = image_request(images=(LINK, OWN, LINK), extra_body={"seed": 7, "output_format": "jpeg"})
+    upstream = built("fal_image", request, model=FLUX)
+    assert upstream.body == {
+        "prompt": "a fox",
+        "num_images": 1,
+        "image_size": {"width": 1024, "height": 1024},
+        "image_urls": [LINK.url, inline.mark(0), LINK.url],
+        "seed": 7,
+        "output_format": "jpeg",
+    }
+    assert upstream.files == (FilePart(field="image", image=OWN),)
+
+
+def test_without_a_size_none_is_sent_and_no_tier_billed() -> None:
+    upstream = built("fal_image", image_request(image_size=None, aspect_ratio=None), model=FLUX)
+    assert upstream.body == {"prompt": "a fox", "num_images": 1}
+    assert upstream.billed == Billed(count=1, tier=None)
+
+
+def test_with_only_a_ratio_the_first_tier_is_sent_and_billed() -> None:
+    upstream = built("fal_image", image_request(image_size=None), tiers=["2K"], model=FLUX)
+    assert upstream.body["image_size"] == {"width": 2048, "height": 2048}
+    assert upstream.billed == Billed(count=1, tier="2K")
+
+
+def test_fal_films() -> None:
+    upstream = built("fal_video", video_request(), model=KLING)
+    assert upstream.path == "/fal-ai/kling-video/v3"
+    assert upstream.body == {
+        "prompt": "a fox",
+        "duration": 5,
+        "resolution": "720p",
+        "aspect_ratio": "16:9",
+        "generate_audio": False,
+    }
+    assert upstream.billed == Billed(count=1, tier="720p")
+
+
+def test_fal_films_between_frames() -> None:
+    request = video_request(
+        generate_audio=True,
+        inputs=(media("first_frame"), media("last_frame", name="b")),
+        provider_options={"cfg_scale": 0.5},
+    )
+    body = built("fal_video", request, model=KLING).body
+    assert body["image_url"] == "https://pics.example.com/a"
+    assert body["end_image_url"] == "https://pics.example.com/b"
+    assert (body["generate_audio"], body["cfg_scale"]) == (True, 0.5)
+
+
+def test_fal_films_by_references() -> None:
+    inputs = (
+        media("reference"),
+        media("reference", name="b"),
+        media("reference", "video"),
+        media("reference", "audio"),
+    )
+    body = built("fal_video", video_request(inputs=inputs), model=KLING).body
+    assert body["reference_image_urls"] == ["https://pics.example.com/a", "https://pics.example.com/b"]
+    assert body["reference_video_urls"] == body["reference_audio_urls"] == ["https://pics.example.com/a"]
+
+
+@pytest.mark.parametrize("template", ["fal_image", "replicate_image"])
+def test_an_upload_that_cannot_be_sent_is_refused(template: str) -> None:
+    gif = ImageRef(stored=stored(content_type="image/gif"))
+    assert refused(template, image_request(images=(LINK, gif))) == ["params.images[1].image_url"]
+
+
+def test_replicate_draws() -> None:
+    request = image_request(n=3, images=(LINK,), extra_body={"seed": 7})
+    upstream = built("replicate_image", request, model="black-forest-labs/flux-3")
+    assert upstream.path == "/models/black-forest-labs/flux-3/predictions"
+    assert upstream.body == {
+        "input": {
+            "prompt": "a fox",
+            "num_outputs": 3,
+            "width": 1024,
+            "height": 1024,
+            "input_images": [LINK.url],
+            "seed": 7,
+        }
+    }
+
+
+def test_replicate_films() -> None:
+    request = video_request(inputs=(media("first_frame"),))
+    upstream = built("replicate_video", request, model="wan-video/wan-3", audio="never")
+    assert upstream.path == "/models/wan-video/wan-3/predictions"
+    assert upstream.body == {
+        "input": {
+            "prompt": "a fox",
+            "duration": 5,
+            "resolution": "720p",
+            "aspect_ratio": "16:9",
+            "image": "https://pics.example.com/a",
+        }
+    }
+
+
+def test_replicate_runs_a_version() -> None:
+    template = {"extends": "replicate_image", "submit": {"path": "/predictions", "body": {"version": "{model}"}}}
+    upstream = built(template, image_request(), model="5c7d5dc6")
+    assert (upstream.path, upstream.body["version"]) == ("/predictions", "5c7d5dc6")
+    assert upstream.body["input"]["prompt"] == "a fox"
+
+
+def test_a_model_names_its_input_its_own_way() -> None:
+    upstream = built(
+        "fal_image",
+        image_request(n=3, images=(LINK,)),
+        size_table=None,
+        tiers=["1K"],
+        max_images=1,
+        input={
+            "num_images": None,
+            "image_size": None,
+            "image_urls": None,
+            "image_url": "{image}",
+            "mode": "fast",
+            "aspect_ratio": "{aspect_ratio}",
+            "caption": "{prompt}, as {aspect_ratio}",
+        },
+        maps={"aspect_ratio": {"1:1": "square"}},
+    )
+    assert upstream.body == {
+        "prompt": "a fox",
+        "image_url": LINK.url,
+        "mode": "fast",
+        "aspect_ratio": "square",
+        "caption": "a fox, as square",
+    }
+    assert (upstream.calls, upstream.billed) == (3, Billed(count=3, tier="1K"))
+
+
+def test_a_length_is_sent_as_the_provider_wants_it() -> None:
+    for maps, duration, sent in [
+        ({}, "{duration}", 8),
+        ({}, "{duration}s", "8s"),
+        ({"duration": {"8": "8"}}, "{duration}", "8"),
+    ]:
+        upstream = built("fal_video", video_request(duration=8), input={"duration": duration}, maps=maps, model=KLING)
+        assert upstream.body["duration"] == sent, (maps, duration)
+
+
+def test_sound_is_said_in_so_many_words() -> None:
+    for audio, wish, sent in [
+        ("switch", None, False),
+        ("switch", True, True),
+        ("switch", False, False),
+        ("always", None, True),
+        ("always", True, True),
+        ("never", None, None),
+        ("never", False, None),
+    ]:
+        body = built("fal_video", video_request(generate_audio=wish), audio=audio, model=KLING).body
+        assert body.get("generate_audio") is sent, (audio, wish)
+
+
+def test_a_fixed_value_needs_no_place_in_the_body() -> None:
+    template = changed(JOB, submit={"path": "/films", "body": {"prompt": "{prompt}"}})
+    fixed = {"durations": [5], "resolutions": ["720p"], "ratios": ["16:9"], "audio": "always"}
+    assert built(template, video_request(generate_audio=True), **fixed).body == {"prompt": "a fox"}
+    assert refused(template, video_request(duration=6), **fixed) == ["params.duration"]
+
+
+def test_options_go_where_the_template_says() -> None:
+    template = AT_ONCE | {"options": {"seed": "settings.seed", "style": "style"}}
+    plain = image_request(image_size=None, aspect_ratio=None, extra_body={"seed": 1, "style": "ink"})
+    body = built(template, plain).body
+    assert (body["settings"], body["style"]) == ({"seed": 1}, "ink")
+
+
+def test_a_model_adds_options_of_its_own() -> None:
+    request = image_request(extra_body={"seed": 1, "strength": 0.4})
+    assert built("replicate_image", request, options=["strength"]).body["input"]["strength"] == 0.4
+
+
+def test_what_cannot_be_expressed_is_refused() -> None:
+    for template, request_, capabilities, fields in [
+        (AT_ONCE, video_request(), {}, ["modality"]),
+        (JOB, image_request(), {}, ["modality"]),
+        (AT_ONCE, image_request(), {}, ["params.image_size", "params.aspect_ratio"]),
+        ("fal_image", image_request(n=11), {}, ["params.n"]),
+        ("fal_image", image_request(image_size="4K"), {}, ["params.image_size"]),
+        ("fal_image", image_request(image_size="2K", aspect_ratio="16:9"), {}, ["params.aspect_ratio"]),
+        ("fal_image", image_request(image_size="2K"), {"tiers": ["1K"]}, ["params.image_size"]),
+        ("fal_image", image_request(), {"size_table": None}, ["params.image_size"]),
+        ("fal_image", image_request(images=(LINK,) * 17), {}, ["params.images"]),
+        ("fal_image", image_request(extra_body={"webhook": 1}), {}, ["params.extra_body.webhook"]),
+        ("fal_image", image_request(extra_body={"num_images": 4}), {}, ["params.extra_body.num_images"]),
+        ("fal_image", image_request(extra_body={"n": 4}), {}, ["params.extra_body.n"]),
+        ("fal_image", image_request(), {"maps": {"n": {"2": 2}}}, ["params.n"]),
+        ("fal_image", image_request(images=(LINK,)), {"input": {"image_urls": None}}, ["params.images"]),
+        ("fal_image", image_request(images=(LINK,) * 2), {"input": {"image_urls": "{image}"}}, ["params.images"]),
+        ("fal_image", image_request(), {"input": {"prompt": None}}, ["params.prompt"]),
+        (JOB, video_request(generate_audio=True), {}, ["params.generate_audio"]),
+        (JOB, video_request(generate_audio=False), {}, ["params.generate_audio"]),
+        (JOB, video_request(generate_audio=True), {"audio": "never"}, ["params.generate_audio"]),
+        (JOB, video_request(generate_audio=False), {"audio": "always"}, ["params.generate_audio"]),
+        (JOB, video_request(inputs=(media("first_frame"),)), {}, ["params.inputs[0].role"]),
+        (JOB, video_request(provider_options={"seed": 1}), {}, ["params.provider_options.seed"]),
+        ("fal_video", video_request(duration=7), {"maps": {"duration": {"5": "5s"}}}, ["params.duration"]),
+        ("fal_video", video_request(), {"input": {"duration": None}}, ["params.duration"]),
+        ("fal_video", video_request(), {"input": {"resolution": None}}, ["params.resolution"]),
+        ("fal_video", video_request(), {"input": {"aspect_ratio": None}}, ["params.aspect_ratio"]),
+        (
+            "fal_video",
+            video_request(inputs=(media("reference"), media("reference"))),
+            {"input": {"reference_image_urls": None, "ref": "{reference_image}"}},
+            ["params.inputs[1].role"],
+        ),
+        ("fal_video", video_request(inputs=(media("last_frame"),)), {}, ["params.inputs[0].role"]),
+    ]:
+        assert refused(template, request_, **capabilities) == fields, (template, request_, capabilities, fields)
+
+
+def test_options_without_a_usable_template_refuse_and_do_not_break() -> None:
+    for options in [{}, {"template": "gone"}, {"template": {"modalities": ["image"]}}, {"template": 5}]:
+        assert adapter.check(image_request(), replace(target_of("fal_image"), options=options)) != [], options
+
+
+def test_the_digest_tells_requests_apart() -> None:
+    one, other = (built("fal_image", image_request(n=n)) for n in (1, 2))
+    assert one.digest() != other.digest()
+
+
+def test_attaching_builds_the_addresses_of_a_job() -> None:
+    fal = adapter.attach("r/1", target_of("fal_video", "video", model="fal-ai/veo3/fast"))
+    assert fal["status"] == "/fal-ai/veo3/requests/r%2F1/status"
+    assert fal["result"] == "/fal-ai/veo3/requests/r%2F1"
+    assert adapter.attach("r1", target_of(JOB, "video")) == {"id": "r1"}
+
+
+def test_what_cannot_be_attached_is_said() -> None:
+    for template in [
+        AT_ONCE,
+        changed(JOB, status=JOB["status"] | {"url": "job.url"}),
+        {"extends": "fal_image", "attach": None},
+    ]:
+        with pytest.raises(ValueError):
+            adapter.attach("r1", target_of(template))
+
+
+def test_no_bad_id_is_attached() -> None:
+    for name in ["", "x" * 201, "a\n", "ü"]:
+        with pytest.raises(ValueError):
+            adapter.attach(name, target_of("fal_image"))
+
+
+def test_how_long_the_paid_call_may_take() -> None:
+    for template, seconds in [
+        (JOB, 120.0),
+        (AT_ONCE, None),
+        (AT_ONCE | {"submit": AT_ONCE["submit"] | {"seconds": 30}}, 30),
+    ]:
+        assert adapter.submit_seconds(target_of(template)) == seconds, template

@@ -1,0 +1,5 @@
+"""Assets in a storage of each kind."""
+
+from tests.storage.conftest import any_storage, folder, image, s3, s3_backends, s3_endpoint, stored, video
+
+__all__ = ["any_storage", "folder", "image", "s3", "s3_backends", "s3_endpoint", "stored", "video"]

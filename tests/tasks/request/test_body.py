@@ -1,0 +1,100 @@
+"""The top level of a submission."""
+
+from typing import Any
+
+from common.errors import InvalidRequest
+from tasks.request.body import SubmissionBody, parse
+from tests.tasks.request.param_requests import rules
+
+POLICY = rules().urls
+
+
+def submission(**changes: Any) -> dict[str, Any]:
+    return {"model": "aurora", "params": {"prompt": "x"}, **changes}
+
+
+def refusal(document: dict[str, Any]) -> str:
+    """The message that refuses it; empty where it is accepted."""
+    try:
+        parse(document, POLICY)
+    except InvalidRequest as error:
+        return error.message
+    return ""
+
+
+def test_every_field_is_read():
+    metadata = {"order": "A-1", "count": 2, "ratio": 0.5, "paid": True, "note": None}
+    document = submission(modality="image", metadata=metadata, callback_url="https://hooks.example.com/cb")
+    assert parse(document, POLICY) == SubmissionBody(
+        model="aurora",
+        modality="image",
+        params={"prompt": "x"},
+        metadata=metadata,
+        callback_url="https://hooks.example.com/cb",
+    )
+
+
+def test_optional_fields_may_be_absent_or_null():
+    assert parse(submission(modality=None, metadata=None, callback_url=None), POLICY) == parse(submission(), POLICY)
+
+
+def test_an_unknown_field_is_refused_by_name():
+    for name in ("plan", "Model", "webhook", "prompt", "Idempotency-Key"):
+        assert refusal(submission(**{name: "x"})).startswith(f"{name} is not supported"), name
+    assert refusal(submission(**{"": None})).startswith('[""] is not supported')
+
+
+def test_model_and_params_are_required():
+    for name in ("model", "params"):
+        document = submission()
+        del document[name]
+        assert refusal(document) == refusal(submission(**{name: None})) == f"{name} is required."
+
+
+def test_a_bad_model_is_refused():
+    for model in ("", "  ", "m" * 201, 1, True, ["m"], {}):
+        assert refusal(submission(model=model)).startswith("model must be "), model
+
+
+def test_a_model_name_of_200_characters_is_accepted():
+    assert parse(submission(model="m" * 200), POLICY).model == "m" * 200
+
+
+def test_a_bad_modality_is_refused():
+    for modality in ("audio", "", "IMAGE", 3, True, ["image"]):
+        assert refusal(submission(modality=modality)) == "modality must be one of image, video, 3d.", modality
+
+
+def test_params_must_be_an_object():
+    for params in ([], "x", 1, True, "{}"):
+        assert refusal(submission(params=params)) == "params must be an object.", params
+
+
+def test_metadata_must_be_an_object():
+    for metadata in ([], "x", 1, True):
+        assert refusal(submission(metadata=metadata)) == "metadata must be an object.", metadata
+
+
+def test_metadata_within_its_limits_is_kept():
+    many, long = {str(key): key for key in range(50)}, {"k" * 64: "v" * 512}
+    for metadata in ({}, many, long, {"a": ""}, {"ключ": "é" * 512}, {"a": 2**63 - 1}):
+        assert parse(submission(metadata=metadata), POLICY).metadata == metadata
+
+
+def test_metadata_outside_its_limits_is_refused_by_path():
+    assert refusal(submission(metadata={str(key): key for key in range(51)})).startswith("metadata ")
+    assert refusal(submission(metadata={"k" * 65: 1})).startswith("metadata[")
+    assert refusal(submission(metadata={"order id": {}})).startswith('metadata["order id"]')
+    for value in ("v" * 513, [], {"id": 1}):
+        assert refusal(submission(metadata={"order": value})).startswith("metadata.order "), value
+
+
+def test_a_callback_url_must_be_a_non_empty_string():
+    for url in (1, True, "", " ", ["https://a.example.com/"], {}):
+        assert refusal(submission(callback_url=url)) == "callback_url must be a non-empty string.", url
+
+
+def test_a_callback_url_of_2048_bytes_is_accepted_and_of_2049_refused():
+    url = "https://hooks.example.com/".ljust(2048, "a")
+    assert parse(submission(callback_url=url), POLICY).callback_url == url
+    assert refusal(submission(callback_url=url + "a")) == "callback_url must be at most 2048 bytes long."

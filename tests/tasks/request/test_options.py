@@ -1,0 +1,82 @@
+"""What `extra_body` and `provider_options` may not hold."""
+
+from typing import Any
+
+from tests.tasks.request.param_requests import image, parse, refusal, video
+
+PLACES = [("image", "extra_body", image), ("video", "provider_options", video), ("3d", "extra_body", image)]
+
+CREDENTIALS = [
+    "api_key", "apikey", "apiKey", "API-KEY", "x-api-key", "openai_api_key", "Authorization", "proxy-authorization",
+    "access_token", "accessToken", "auth_token", "bearer_token", "token", "secret", "client_secret", "secretKey",
+    "password", "passwd", "db_password", "access_key_id", "accessKeySecret", "private_key", "credentials", "cookie",
+    "id_token", "auth", "X-Auth-Key", "signing_key",
+]  # fmt: skip
+HARMLESS = [
+    "seed", "quality", "max_tokens", "tokens", "negative_prompt", "keyframes", "key", "author", "watermark", "style",
+    "passes", "upstream", "modeling", "background", "camera_fixed", "size", "n", "grid_token_count", "tokenizer",
+]  # fmt: skip
+NOT_THE_CLIENTS = [
+    "model", "Model", "model_name", "stream", "streaming", "stream_options", "partial_images", "callback_url",
+    "callbackUrl", "webhook", "webhook_url", "webhook_secret", "webhook_events_filter", "fal_webhook",
+]  # fmt: skip
+
+
+def of_video(options: dict[str, Any]) -> str:
+    return refusal("video", video(provider_options=options))
+
+
+def test_options_must_be_an_object():
+    for modality, name, base in PLACES:
+        for value in ([], "x", 1, True, [{}]):
+            assert refusal(modality, base(**{name: value})) == f"params.{name} must be an object.", (modality, value)
+
+
+def test_every_modality_looks_for_credentials_in_its_options():
+    for modality, name, base in PLACES:
+        assert refusal(modality, base(**{name: {"api_key": "v"}})).startswith(f"params.{name}.api_key looks like"), name
+
+
+def test_a_credential_is_refused_at_any_depth():
+    for key in CREDENTIALS:
+        assert of_video({key: "v"}).startswith(f"params.provider_options.{key} looks like a credential"), key
+        deep = of_video({"a": [1, {"b c": {key: None}}]})
+        assert deep.startswith(f'params.provider_options.a[1]["b c"].{key} looks like'), key
+
+
+def test_harmless_options_are_accepted_as_they_are():
+    options: dict[str, Any] = {key: {"nested": [key]} for key in HARMLESS}
+    for modality, name, base in PLACES:
+        assert getattr(parse(modality, base(**{name: options})).request, name) == options, modality
+
+
+def test_model_streaming_and_webhooks_are_refused():
+    assert [
+        key for key in NOT_THE_CLIENTS if not of_video({key: None}).startswith(f"params.provider_options.{key} ")
+    ] == []
+    for modality, name, base in PLACES:
+        assert refusal(modality, base(**{name: {"stream": None}})).startswith(f"params.{name}.stream "), modality
+
+
+def test_streaming_and_webhooks_are_refused_at_any_depth():
+    for key in ("stream", "callback_url"):
+        assert of_video({"options": {key: "x"}}).startswith(f"params.provider_options.options.{key} "), key
+
+
+def test_provider_options_hold_none_of_the_reserved_names():
+    for key in ("model", "prompt", "duration", "resolution", "aspect_ratio", "inputs"):
+        assert of_video({key: None}).startswith(f"params.provider_options.{key} "), key
+
+
+def test_an_upstream_spelling_of_a_common_field_is_left_to_the_adapters():
+    options = {"ratio": "1:1", "seconds": "4", "aspectRatio": "1:1"}
+    assert parse("video", video(provider_options=options)).request.provider_options == options
+
+
+def test_extra_body_may_hold_the_portable_names():
+    options = {"prompt": "other", "n": 2, "size": "1024x1024"}
+    assert parse("image", image(extra_body=options)).request.extra_body == options
+
+
+def test_a_refusal_never_repeats_the_value():
+    assert "hunter2" not in refusal("image", image(extra_body={"api_key": "hunter2"}))

@@ -1,0 +1,51 @@
+"""How a request is kept as JSON and read back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from adapters.base import ImageRef, StoredFile
+from tasks.request import params
+from tests.tasks.request.param_requests import data_url, image, media, parse, video
+
+FILE = StoredFile(key="blobs/x", content_type="image/png", size_bytes=16, sha256="0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("modality", "given"),
+    [
+        ("image", image()),
+        ("image", image(n=3, image_size="2K", extra_body={"a": [1]}, images=[{"image_url": "https://a.example.com/"}])),
+        ("video", video()),
+        ("video", video(generate_audio=False, inputs=[media(id="a"), media()], provider_options={"seed": 1})),
+        ("3d", {"inputs": [media()], "output_format": "glb", "extra_body": {"rig": {}}}),
+    ],
+)
+def test_what_is_stored_reads_back_as_the_same_request(modality: str, given: dict[str, Any]):
+    parsed = parse(modality, given)
+    assert params.load(modality, json.loads(json.dumps(parsed.stored))) == parsed.request
+
+
+def test_a_data_url_leaves_a_placeholder_until_it_is_stored():
+    parsed = parse("image", image(images=[{"image_url": data_url()}, {"image_url": "https://a.example.com/"}]))
+    assert parsed.stored["images"] == [{"stored": None}, {"image_url": "https://a.example.com/"}]
+
+
+def test_stored_files_take_the_places_of_their_blobs():
+    urls = [data_url(), "https://a.example.com/", data_url("image/gif")]
+    parsed = parse("image", image(images=[{"image_url": url} for url in urls]))
+    other = StoredFile(key="blobs/y", content_type="image/gif", size_bytes=14, sha256="1" * 64)
+    kept = params.with_stored(parsed, [FILE, other])
+    assert kept.request.images == (ImageRef(stored=FILE), ImageRef(url=urls[1]), ImageRef(stored=other))
+    assert kept.stored["images"][0] == {
+        "stored": {"key": "blobs/x", "content_type": "image/png", "size_bytes": 16, "sha256": "0" * 64}
+    }
+    assert params.load("image", json.loads(json.dumps(kept.stored))) == kept.request
+    assert kept.blobs == ()
+
+
+def test_a_missing_file_is_an_error_of_ours():
+    parsed = parse("image", image(images=[{"image_url": data_url()}]))
+    with pytest.raises(ValueError, match="zip"):
+        params.with_stored(parsed, [])

@@ -1,0 +1,247 @@
+"""`/healthz`, `/readyz` and `/metrics`."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models.functions import Now
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from accounts.models import Account
+from adapters.base import ErrorKind, UpstreamError
+from billing.models import LedgerEntry
+from callbacks.models import Delivery
+from catalog import health as catalog_health
+from catalog.models import Channel
+from common.asgi import Message, Scope
+from config.settings import asset_storage
+from tasks.models import Call, TaskEvent
+from tasks_api import health, metrics
+from tests.rows import make_channel
+from tests.scopes import scope
+from tools.children import PATIENCE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LOOPBACK = ("127.0.0.1", 50_000)
+PEERS = [
+    ("127.0.0.1", {}, True),
+    ("::1", {}, True),
+    ("::ffff:127.0.0.1", {}, True),
+    ("::ffff:10.0.0.5", {}, False),
+    ("10.0.0.5", {}, False),
+    ("127.0.0.1", {"x_forwarded_for": "10.0.0.5"}, False),
+    ("127.0.0.1", {"forwarded": "for=10.0.0.5"}, False),
+    ("10.0.0.5", {"authorization": "Bearer let-the-scraper-in"}, True),
+    ("127.0.0.1", {"x_forwarded_for": "10.0.0.5", "authorization": "Bearer let-the-scraper-in"}, True),
+    ("10.0.0.5", {"authorization": "Bearer wrong"}, False),
+    ("10.0.0.5", {"authorization": "Bearer "}, False),
+]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch, settings) -> Iterator[None]:
+    """However long a check takes here, it is not too long, and nobody is silent for too long."""
+    monkeypatch.setattr(health, "CHECK_SECONDS", PATIENCE)
+    monkeypatch.setattr(health, "SCRAPE_SECONDS", PATIENCE)
+    settings.WORKER_LEASE = 3600
+    yield
+    health.executor.submit(lambda: None).result(PATIENCE)  # what was given up has ended
+
+
+def answer(asked: Scope) -> tuple[int, Any]:
+    """Status and body of the endpoint's answer."""
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        raise AssertionError("no body is read")
+
+    asyncio.run(health.application(asked, receive, send))
+    body = sent[1]["body"]
+    return sent[0]["status"], json.loads(body) if body.startswith(b"{") else body.decode()
+
+
+@pytest.fixture
+def samples() -> Callable[[], dict[str, float]]:
+    """The scraped samples as `name{label values}`."""
+
+    def samples() -> dict[str, float]:
+        _, text = answer({**scope("GET", "/metrics"), "client": LOOPBACK})
+        families = text_string_to_metric_families(text)
+        return {
+            f"{sample.name}{list(sample.labels.values())}": sample.value
+            for family in families
+            for sample in family.samples
+        }
+
+    for total in (metrics.transitions, metrics.calls, metrics.settled):
+        total._mark, total._settled = 0, {}
+    return samples
+
+
+def test_a_live_process_is_healthy():
+    assert answer(scope("GET", "/healthz")) == (200, {"status": "ok"})
+
+
+def test_health_is_only_read():
+    status, body = answer(scope("POST", "/healthz"))
+    assert (status, body["error"]["type"]) == (405, "TASK_METHOD_NOT_ALLOWED")
+
+
+def test_database_storage_and_a_live_worker_make_it_ready(make_worker):
+    make_worker()
+    checks = {"database": "ok", "storage": "ok", "worker": "ok"}
+    assert answer(scope("GET", "/readyz")) == (200, {"status": "ready", "checks": checks})
+
+
+def test_without_a_live_worker_it_is_not_ready(make_worker):
+    for silent in ({}, {"stopped_at": Now()}, {"heartbeat_at": Now() - timedelta(seconds=3601)}):
+        if silent:
+            make_worker(**silent)
+        status, body = answer(scope("GET", "/readyz"))
+        assert (status, body["status"]) == (503, "unavailable"), silent
+        assert "run_worker" in body["checks"]["worker"], silent
+
+
+def test_without_writable_storage_it_is_not_ready(make_worker, settings, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(f"file://{tmp_path}/file/assets")}
+    make_worker()
+    status, body = answer(scope("GET", "/readyz"))
+    assert (status, body["checks"]) == (503, {"database": "ok", "storage": "unavailable", "worker": "ok"})
+
+
+def test_metrics_are_for_loopback_and_for_the_token(settings):
+    settings.METRICS_TOKEN = "let-the-scraper-in"
+    for peer, headers, may in PEERS:
+        asked = {**scope("GET", "/metrics", **headers), "client": (peer, 50_000)}
+        assert health.may_scrape(asked) == may, (peer, headers)
+
+
+def test_without_a_token_no_token_opens_metrics(settings):
+    settings.METRICS_TOKEN = ""
+    assert answer({**scope("GET", "/metrics", authorization="Bearer "), "client": ("10.0.0.5", 1)})[0] == 404
+
+
+def test_an_empty_service_has_its_zeroes(samples):
+    found = samples()
+    assert found["darkroom_queued_tasks['video']"] == found["darkroom_claims_total[]"] == 0
+    assert found["darkroom_tasks_ended_total['timeout']"] == found["darkroom_workers_alive[]"] == 0
+
+
+def test_the_queue_is_counted_by_modality_with_the_age_of_its_oldest(samples, make_task):
+    created = timezone.now() - timedelta(minutes=5)
+    make_task(created_at=created)
+    make_task()
+    make_task(modality="video")
+    found = samples()
+    assert (found["darkroom_queued_tasks['image']"], found["darkroom_queued_tasks['video']"]) == (2, 1)
+    assert 299 < found["darkroom_queued_oldest_seconds['image']"] < (timezone.now() - created).total_seconds() + 1
+
+
+def test_a_scrape_that_takes_too_long_is_unavailable(transactional_db, monkeypatch):
+    monkeypatch.setattr("tasks_api.health.SCRAPE_SECONDS", 0.0)
+    status, body = answer({**scope("GET", "/metrics"), "client": LOOPBACK})
+    assert (status, body["error"]["type"]) == (503, "TASK_SERVICE_UNAVAILABLE")
+
+
+def test_each_channel_is_in_one_state(samples, image_channel, video_channel):
+    catalog_health.refused(
+        image_channel.pk, image_channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key.")
+    )
+    catalog_health.refused(video_channel.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    make_channel("spare", "openai_images", "https://spare.provider.example/v1")
+    found = samples()
+    states = {"studio": "disabled", "cinema": "resting", "spare": "ok"}
+    for channel, now in states.items():
+        for state in ("ok", "resting", "disabled"):
+            assert found[f"darkroom_channel_state['{channel}', '{state}']"] == (state == now)
+
+
+@pytest.fixture
+def make_call(make_task, make_worker):
+    """Make a paid call of a failed task on a channel."""
+
+    def make(channel: Channel, state: str) -> Call:
+        values = {"route_id": 1, "target": {}, "request_digest": "", "attempt": 1}
+        return Call.objects.create(
+            task=make_task("failed"), state=state, channel=channel, worker=make_worker(), **values
+        )
+
+    return make
+
+
+def test_calls_of_deleted_channels_are_one_sample(samples, make_call):
+    for name in ("one", "two"):
+        call = make_call(make_channel(name, "openai_images", "https://x.example/v1"), "done")
+        Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=2))
+    assert samples()["darkroom_provider_calls['one', 'done']"] == 1
+    Channel.objects.all().delete()
+    assert samples()["darkroom_provider_calls['', 'done']"] == 2
+
+
+def test_an_old_unknown_outcome_leaves_the_gauge_when_it_is_settled(samples, make_call, image_channel):
+    call = make_call(image_channel, "unknown")
+    Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=2))
+    assert samples()["darkroom_provider_calls['studio', 'unknown']"] == 1
+    Call.objects.filter(pk=call.pk).update(state="lost")
+    assert "darkroom_provider_calls['studio', 'unknown']" not in samples()
+
+
+def test_running_tasks_and_calls_are_counted_by_channel(samples, make_task, make_worker, image_channel):
+    task = make_task("running", channel=image_channel)
+    for position, state in enumerate(["accepted", "done", "done"]):
+        values = {"route_id": 1, "target": {}, "request_digest": "", "attempt": 1}
+        Call.objects.create(
+            task=task, position=position, state=state, channel=image_channel, worker=make_worker(), **values
+        )
+    found = samples()
+    assert found["darkroom_running_tasks['studio']"] == 1
+    assert found["darkroom_provider_calls['studio', 'accepted']"] == 1
+    assert found["darkroom_provider_calls['studio', 'done']"] == 2
+
+
+def test_totals_stay_right_when_old_rows_are_remembered(samples, make_task):
+    task = make_task("failed")
+    old = timezone.now() - timedelta(hours=1)
+    for attempt, (status, at) in enumerate([("running", old), ("running", old), ("running", None), ("failed", None)]):
+        moment = {"at": at} if at else {}
+        TaskEvent.objects.create(task=task, key=task.key, status=status, attempt=attempt, **moment)
+    first, second = samples(), samples()
+    assert metrics.transitions._mark > 0
+    for found in (first, second):
+        assert (found["darkroom_claims_total[]"], found["darkroom_tasks_ended_total['failed']"]) == (3, 1)
+
+
+def test_durations_of_the_last_hour_are_shown_in_quantiles(samples, make_task, image_model):
+    now = timezone.now()
+    for seconds in range(1, 11):
+        started = now - timedelta(seconds=seconds)
+        make_task("succeeded", media_model=image_model, created_at=started, started_at=started, finished_at=now)
+    found = samples()
+    assert found["darkroom_task_seconds['image', 'running', '0.5']"] == pytest.approx(6, abs=0.01)
+    assert found["darkroom_task_seconds['image', 'running', '0.9']"] == pytest.approx(10, abs=0.01)
+
+
+def test_money_held_and_settled_is_in_usd(samples, account):
+    Account.objects.filter(pk=account.pk).update(held_micros=2_500_000)
+    entry = {"reference": "task_1", "kind": "charge"}
+    LedgerEntry.objects.create(**entry, book="customer", account=account, amount_micros=-40_000)
+    LedgerEntry.objects.create(**entry, book="revenue", amount_micros=40_000)
+    found = samples()
+    assert (found["darkroom_held_usd[]"], found["darkroom_settled_usd_total[]"]) == (2.5, 0.04)
+
+
+def test_pending_deliveries_and_live_workers_are_counted(samples, make_task, make_worker):
+    make_worker()
+    make_worker(stopped_at=timezone.now())
+    for number, status in enumerate(["pending", "delivered"]):
+        Delivery.objects.create(id=f"{number}.1", task=make_task("failed"), url="", host="", status=status)
+    found = samples()
+    assert (found["darkroom_deliveries_pending[]"], found["darkroom_workers_alive[]"]) == (1, 1)

@@ -1,0 +1,39 @@
+"""The table at the end of docs/interface.md names tests that exist, for every rule but those of companion endpoints."""
+
+import ast
+import re
+from functools import cache
+
+from tools.stack import ROOT
+
+LATER = {"1.9", "13.1", "13.2"}
+NAMED = re.compile(r"`((?:[a-z_]+/)+test_[a-z0-9_]+\.py)::(test_[a-z0-9_]+)`")
+DOCUMENT = (ROOT / "docs" / "interface.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split(" | ")]
+    for line in DOCUMENT.partition("## What proves each rule")[2].splitlines()
+    if re.match(r"\| \d", line)
+]
+
+
+@cache
+def functions_of(file: str) -> set[str]:
+    tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def test_the_table_covers_the_interface_section_by_section():
+    numbers = [tuple(map(int, row[0].split("."))) for row in ROWS]
+    assert numbers == sorted(set(numbers))
+    assert {number[0] for number in numbers} == set(range(1, 20))
+
+
+def test_every_rule_but_those_of_later_names_its_tests():
+    for number, _, proof in ROWS:
+        assert NAMED.sub("", proof).strip(", ") == ("later" if number in LATER else ""), number
+        assert bool(NAMED.findall(proof)) == (number not in LATER), number
+
+
+def test_every_test_that_a_rule_names_exists():
+    named = [(number, file, name) for number, _, proof in ROWS for file, name in NAMED.findall(proof)]
+    assert [f"{number} {file}::{name}" for number, file, name in named if name not in functions_of(file)] == []

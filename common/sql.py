@@ -5,8 +5,10 @@ that unpacks it, and `pack` makes the parameter. JSON columns travel as text (`j
 """
 
 import json
+from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
@@ -36,6 +38,16 @@ def rows(columns: str) -> str:
     return f"(SELECT {listed} FROM json_each(%s)) AS r"
 
 
+def among(kind: str) -> str:
+    """The condition `IN` for a list of ids of this type; `ids` makes its parameter."""
+    return f"IN (SELECT r.id FROM {rows(f'id {kind}')})"
+
+
+def ids(values: Iterable[object]) -> str:
+    """The JSON parameter of `among`."""
+    return pack({"id": value} for value in values)
+
+
 def places(values: Sized) -> str:
     """The inside of an IN list for these parameters, for a short list whose length the planner should know."""
     return ", ".join(["%s"] * len(values)) or "NULL"
@@ -48,9 +60,34 @@ def now() -> str:
 
 def later(seconds: str) -> str:
     """The database's clock plus an SQL expression of seconds."""
+    return after("statement_timestamp()" if is_postgresql() else "'now'", seconds)
+
+
+def after(moment: str, seconds: str) -> str:
+    """An SQL expression of a moment plus one of seconds."""
     if is_postgresql():
-        return f"statement_timestamp() + make_interval(secs => ({seconds})::double precision)"
-    return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', ({seconds}) || ' seconds')"
+        return f"{moment} + make_interval(secs => ({seconds})::double precision)"
+    return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {moment}, ({seconds}) || ' seconds')"
+
+
+def seconds_between(start: str, end: str) -> str:
+    """The seconds from one moment to another, as an SQL expression of their expressions."""
+    if is_postgresql():
+        return f"EXTRACT(EPOCH FROM {end} - {start})"
+    return f"(julianday({end}) - julianday({start})) * 86400.0"
+
+
+def greatest(first: str, second: str) -> str:
+    """The greater of two SQL expressions."""
+    return f"{'GREATEST' if is_postgresql() else 'max'}({first}, {second})"
+
+
+def objects(fields: Mapping[str, str]) -> str:
+    """The aggregate that makes a JSON list of the group's rows: an object each, of SQL expressions by name."""
+    pairs = ", ".join(f"'{name}', {expression}" for name, expression in fields.items())
+    if is_postgresql():
+        return f"jsonb_agg(jsonb_build_object({pairs}))"
+    return f"json_group_array(json_object({pairs}))"
 
 
 def row_lock() -> str:
@@ -108,6 +145,21 @@ def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return cursor.fetchall() if cursor.description else []
+
+
+def records(statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    """Run one statement and return its rows, their columns by name: `row.task_id`."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        if not cursor.description:
+            return []
+        kind = _record(tuple(column[0] for column in cursor.description))
+        return [kind._make(row) for row in cursor.fetchall()]
+
+
+@lru_cache(maxsize=500)
+def _record(columns: tuple[str, ...]) -> Any:
+    return namedtuple("Record", columns)
 
 
 def run(statement: str, parameters: Sequence[Any] = ()) -> int:

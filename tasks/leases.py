@@ -13,8 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from common import sql
-from tasks.lifecycle import lock_tasks
-from tasks.queue import serialise_claims
+from tasks.locks import lock_tasks, serialise_claims
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

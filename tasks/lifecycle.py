@@ -15,20 +15,13 @@ from callbacks import deliveries
 from common import sql
 from tasks.assets.assets import NewAsset
 from tasks.events import events
+from tasks.failures import Failure
+from tasks.locks import lock_tasks
 
 TRANSITIONS = {
     "queued": {"running", "canceled", "timeout", "failed"},
     "running": {"queued", "succeeded", "failed", "timeout"},
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """The `error` of a failed or timed-out task; the message is ours, without provider text or names."""
-
-    type: str
-    message: str
-    retryable: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,16 +128,6 @@ def _move_row(ending: Ending) -> dict[str, Any]:
         "actual": ending.success.actual_micros if ending.success else 0,
         "error": sql.document(asdict(ending.failure) if ending.failure else None),
     }
-
-
-def lock_tasks(task_ids: Sequence[str]) -> None:
-    """Lock these tasks in id order, so that two overlapping lists never deadlock (SQLite: IMMEDIATE is the lock)."""
-    if sql.is_postgresql():
-        sql.fetch(
-            f"SELECT id FROM tasks_task WHERE id IN (SELECT r.id FROM {sql.rows('id text')}) "
-            f"ORDER BY id{sql.row_lock()}",
-            [sql.pack({"id": task_id} for task_id in task_ids)],
-        )
 
 
 def _closing(ending: Ending, row: Ended) -> ledger.Closing:

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from adapters.base import Target
 from common import sql
-from tasks.lifecycle import lock_tasks
+from tasks.locks import lock_tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,9 +20,7 @@ from common import sql
 from tasks import route_sets
 from tasks.dealing import Running, Seat, Waiting, deal, is_unavailable, obstacle
 from tasks.events import events
-from tasks.lifecycle import lock_tasks
-
-CLAIM_LOCK = 7_203_451_001
+from tasks.locks import lock_tasks, serialise_claims
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +75,6 @@ def claim(worker_id: str, *, seats: int) -> Claim:
             sql.run("UPDATE tasks_claimturn SET last_key = %s", [dealt[-1].group.key_id])
     unavailable = tuple((g.key_id, g.route_set_id) for g in waiting if is_unavailable(g, running))
     return Claim(tasks=claimed, routeless=routeless, unavailable=unavailable)
-
-
-def serialise_claims() -> None:
-    """One claim at a time, until the transaction ends. SQLite's IMMEDIATE transaction is the lock there."""
-    if sql.is_postgresql():
-        sql.fetch("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
 
 
 # A loose index scan: one probe of the claim index per group, however many tasks wait in it.

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adapters.base import ErrorKind, UpstreamError
-from tasks.lifecycle import Failure
+from tasks import failures
+from tasks.failures import Failure
 
 FINAL_AT_PROVIDER = frozenset(
     {
@@ -22,39 +23,6 @@ AMBIGUOUS_ROUNDS = 2  # where the operator opted in to buying again
 LONGEST_WAIT_SECONDS = 60.0
 LONGEST_RETRY_AFTER_SECONDS = 3600.0
 
-OUTCOME_UNKNOWN = Failure(
-    type="TASK_OUTCOME_UNKNOWN",
-    message="The provider may have run this task, but its answer was lost. It is not charged.",
-    retryable=True,
-)
-STORAGE_UNAVAILABLE = Failure(
-    type="TASK_STORAGE_UNAVAILABLE", message="The result could not be copied to asset storage.", retryable=True
-)
-ROUTE_VANISHED = Failure(
-    type="TASK_NO_CAPABLE_ROUTE", message="No route that can run this task is left.", retryable=True
-)
-TIMED_OUT = Failure(type="TASK_TIMEOUT", message="The task did not end before its deadline.", retryable=True)
-INTERNAL = Failure(type="TASK_INTERNAL_ERROR", message="The task failed by a fault of this service.", retryable=True)
-UNAVAILABLE = Failure(type="TASK_UPSTREAM_ERROR", message="No provider is available for this task.", retryable=True)
-NO_USABLE_RESULT = Failure(
-    type="TASK_UPSTREAM_ERROR", message="The provider delivered no usable result.", retryable=True
-)
-FAILURES = {
-    ErrorKind.INVALID_REQUEST: Failure(
-        type="TASK_UPSTREAM_REJECTED", message="The provider does not accept this request.", retryable=False
-    ),
-    ErrorKind.CONTENT_POLICY: Failure(
-        type="TASK_CONTENT_REJECTED", message="The content was rejected by the provider's policy.", retryable=False
-    ),
-    ErrorKind.ASSET_UNREACHABLE: Failure(
-        type="TASK_INPUT_UNREACHABLE", message="An input asset could not be fetched.", retryable=False
-    ),
-    ErrorKind.EMPTY_RESULT: NO_USABLE_RESULT,
-    ErrorKind.PROVIDER_FAILED: Failure(
-        type="TASK_UPSTREAM_ERROR", message="The provider could not complete the task.", retryable=True
-    ),
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoiled:
@@ -70,7 +38,7 @@ class Verdict:
 
     step: Literal["fail", "next", "again"]
     call_state: Literal["refused", "unknown", "done"] = "refused"
-    failure: Failure = UNAVAILABLE
+    failure: Failure = failures.UNAVAILABLE
     delay_seconds: float = 0.0
 
 
@@ -88,14 +56,14 @@ def of_submit(error: UpstreamError, *, earlier: Sequence[Spoiled], may_buy_again
     if error.maybe_accepted:
         if may_buy_again and times < AMBIGUOUS_ROUNDS:
             return Verdict(step="again", call_state="unknown", delay_seconds=backoff(times))
-        return Verdict(step="fail", call_state="unknown", failure=OUTCOME_UNKNOWN)
+        return Verdict(step="fail", call_state="unknown", failure=failures.OUTCOME_UNKNOWN)
     if error.kind is ErrorKind.ASSET_UNREACHABLE and not times:
         return Verdict(step="again", delay_seconds=backoff(times))
     if error.kind is ErrorKind.INVALID_REQUEST and error.model_specific:
-        return Verdict(step="next", failure=FAILURES[error.kind])
+        return Verdict(step="next", failure=failures.OF_KIND[error.kind])
     if error.kind in FINAL_AT_PROVIDER:
-        is_answered = error.kind is ErrorKind.EMPTY_RESULT
-        return Verdict(step="fail", call_state="done" if is_answered else "refused", failure=FAILURES[error.kind])
+        state: Literal["done", "refused"] = "done" if error.kind is ErrorKind.EMPTY_RESULT else "refused"
+        return Verdict(step="fail", call_state=state, failure=failures.OF_KIND[error.kind])
     return Verdict(step="next", delay_seconds=error.retry_after or 0.0)
 
 

@@ -23,9 +23,8 @@ from tasks import limits, submission
 from tasks.assets.inputs import InputGone
 from tasks.drafts import Draft
 from tasks.events import events
-from tasks.lifecycle import lock_tasks
+from tasks.locks import lock_tasks, serialise_claims
 from tasks.models import LIVE, Call, Task, TaskPayload, Worker
-from tasks.queue import serialise_claims
 from tasks.unknown import open_calls, resubmission
 from tasks.unknown.open_calls import OPEN, Refused, resolved
 

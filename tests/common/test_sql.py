@@ -135,3 +135,32 @@ def test_run_tells_how_many_rows_it_touched(account, other_account):
 
 def test_a_statement_without_rows_gives_none(db):
     assert sql.fetch("UPDATE tasks_claimturn SET last_key = 0") == []
+
+
+def test_rows_come_by_the_names_of_their_columns(db):
+    statement = f"SELECT r.n AS number, r.t AS text FROM {sql.rows('n bigint, t text')}"
+    assert [(row.text, row.number) for row in sql.records(statement, [sql.pack([{"n": 1, "t": "a"}])])] == [("a", 1)]
+    assert sql.records("UPDATE tasks_claimturn SET last_key = 0") == []
+
+
+def test_a_list_of_ids_is_a_condition(account, other_account):
+    statement = f"SELECT count(*) FROM accounts_account WHERE id {sql.among('bigint')}"
+    for ids in ([], [account.pk], [account.pk, other_account.pk, 0]):
+        assert sql.fetch(statement, [sql.ids(ids)]) == [(len([i for i in ids if i]),)]
+
+
+def test_seconds_are_added_to_a_moment_and_counted_between_two(account):
+    for seconds in (-0.5, 0, 90, 86_400):
+        later = sql.after("created_at", str(seconds))
+        ((found,),) = sql.fetch(f"SELECT {sql.seconds_between('created_at', later)} FROM accounts_account")
+        assert abs(float(found) - seconds) < 0.002, seconds
+
+
+def test_rows_of_a_group_are_one_list_of_objects(db):
+    listed = sql.objects({"id": "r.n", "doubled": "r.n * 2"})
+    ((found,),) = sql.fetch(f"SELECT {listed} FROM {sql.rows('n bigint')}", [sql.pack([{"n": 1}, {"n": 2}])])
+    assert sql.as_document(found) == [{"id": 1, "doubled": 2}, {"id": 2, "doubled": 4}]
+
+
+def test_the_greater_of_two(db):
+    assert sql.fetch(f"SELECT {sql.greatest('1', '2')}, {sql.greatest('2', '1')}") == [(2, 2)]

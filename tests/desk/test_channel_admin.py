@@ -10,7 +10,8 @@ from django.urls import reverse
 from catalog import snapshot
 from catalog.models import Channel, Credential
 from tasks import lifecycle, paid_calls
-from tasks.lifecycle import CallEnd, Ending, Failure
+from tasks.failures import Failure
+from tasks.lifecycle import CallEnd, Ending
 from tasks.models import Call
 from tests.tasks import steps
 

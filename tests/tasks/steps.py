@@ -16,8 +16,9 @@ from common import sql
 from tasks import leases, ledger_check, lifecycle, paid_calls, queue, submission
 from tasks.assets.assets import NewAsset
 from tasks.drafts import Draft, Plan
+from tasks.failures import Failure
 from tasks.gate import admit
-from tasks.lifecycle import CallEnd, Ending, Failure, Success
+from tasks.lifecycle import CallEnd, Ending, Success
 from tasks.paid_calls import Intent
 from tasks.queue import Claimed
 from tests.rows import IssuedKey

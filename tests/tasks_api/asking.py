@@ -10,7 +10,8 @@ from django.test import Client
 
 from tasks import lifecycle
 from tasks.assets.assets import NewAsset
-from tasks.lifecycle import Ending, Failure, Success
+from tasks.failures import Failure
+from tasks.lifecycle import Ending, Success
 from tasks.models import Task
 from tests.tasks.request.param_requests import image, video
 

@@ -1,6 +1,7 @@
 """What each refusal and fault means: the whole table."""
 
 from adapters.base import ErrorKind, UpstreamError
+from tasks import failures
 from tests.worker.driving import error
 from worker import retry_policy
 from worker.buy.failed_calls import described
@@ -8,14 +9,14 @@ from worker.retry_policy import Spoiled, of_last_route, of_submit
 
 UNREACHABLE, BUSY, FULL = ErrorKind.TRANSIENT, ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED
 EVERY_FAILURE = [
-    *retry_policy.FAILURES.values(),
-    retry_policy.OUTCOME_UNKNOWN,
-    retry_policy.STORAGE_UNAVAILABLE,
-    retry_policy.ROUTE_VANISHED,
-    retry_policy.TIMED_OUT,
-    retry_policy.INTERNAL,
-    retry_policy.UNAVAILABLE,
-    retry_policy.NO_USABLE_RESULT,
+    *failures.OF_KIND.values(),
+    failures.OUTCOME_UNKNOWN,
+    failures.STORAGE_UNAVAILABLE,
+    failures.ROUTE_VANISHED,
+    failures.TIMED_OUT,
+    failures.INTERNAL,
+    failures.UNAVAILABLE,
+    failures.NO_USABLE_RESULT,
 ]
 
 

@@ -11,11 +11,11 @@ from django.db import IntegrityError
 
 from adapters.base import ErrorKind
 from common.logs import bind
-from tasks import paid_calls
+from tasks import failures, paid_calls
 from tasks.assets.inputs import InputGone
 from tasks.models import Call
 from tasks.queue import Claimed
-from worker import channels, retry_policy
+from worker import channels
 from worker.buy import failed_calls, jobs, purchase
 from worker.buy.jobs import Job, RouteGone
 from worker.buy.purchase import Purchase
@@ -65,7 +65,7 @@ class Execution:
                 self._run(task)
             except Exception:
                 logger.exception("the execution failed before its paid call")
-                insist(failed_calls.fail, task, retry_policy.INTERNAL)
+                insist(failed_calls.fail, task, failures.INTERNAL)
             finally:
                 with self._changed:
                     self._in_hand.discard((task.id, task.attempt))
@@ -75,10 +75,10 @@ class Execution:
             job = insist(jobs.load, task)
         except RouteGone as gone:
             logger.warning("route %s is skipped: %s", task.route_id, gone)
-            vanished = Verdict(step="next", failure=retry_policy.ROUTE_VANISHED)
+            vanished = Verdict(step="next", failure=failures.ROUTE_VANISHED)
             return insist(failed_calls.leave_route, task, vanished, is_gone=True)
         except InputGone:
-            return insist(failed_calls.fail, task, retry_policy.FAILURES[ErrorKind.ASSET_UNREACHABLE])
+            return insist(failed_calls.fail, task, failures.OF_KIND[ErrorKind.ASSET_UNREACHABLE])
         if not self._may_pay():
             return insist(failed_calls.hand_back, task)
         try:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, snapshot
 from common import sql
-from tasks import lifecycle, paid_calls, queue, route_sets
-from tasks.lifecycle import CallEnd, Ending, Failure
+from tasks import failures, lifecycle, paid_calls, queue, route_sets
+from tasks.failures import Failure
+from tasks.lifecycle import CallEnd, Ending
 from tasks.models import Call
 from tasks.queue import Claimed, Return
 from worker import retry_policy
@@ -81,7 +82,7 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
 def one_of_many(task: Claimed, miss: Miss) -> None:
     """The task goes on with the calls that were accepted; where those have failed meanwhile it fails."""
     if not paid_calls.drop(miss.call_id, task.id, state=miss.state, outcome=miss.outcome):
-        failure = retry_policy.OUTCOME_UNKNOWN if miss.is_open else retry_policy.NO_USABLE_RESULT
+        failure = failures.OUTCOME_UNKNOWN if miss.is_open else failures.NO_USABLE_RESULT
         fail(task, failure, CallEnd(id=miss.call_id, state=miss.state, outcome=miss.outcome))
 
 
@@ -117,7 +118,7 @@ def unpaid(task: Claimed, miss: Miss) -> None:
 
 def unknown(task: Claimed, miss: Miss) -> None:
     """Nobody knows whether the provider took it: never bought again, not charged, listed for the operator."""
-    fail(task, retry_policy.OUTCOME_UNKNOWN, CallEnd(id=miss.call_id, state="unknown", outcome=miss.outcome))
+    fail(task, failures.OUTCOME_UNKNOWN, CallEnd(id=miss.call_id, state="unknown", outcome=miss.outcome))
 
 
 def leave_route(task: Claimed, verdict: Verdict, *, is_gone: bool = False) -> None:

@@ -12,10 +12,11 @@ from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
 from common.errors import StorageUnavailable
-from tasks import lifecycle, paid_calls
+from tasks import failures, lifecycle, paid_calls
 from tasks.assets import assets
 from tasks.assets.assets import NewAsset, UnusableOutput
-from tasks.lifecycle import CallEnd, Ending, Failure, Success
+from tasks.failures import Failure
+from tasks.lifecycle import CallEnd, Ending, Success
 from tasks.models import Asset, Task
 from worker import retry_policy
 from worker.buy.jobs import Job
@@ -61,7 +62,7 @@ class Copied:
 
     @property
     def failure(self) -> Failure:
-        return retry_policy.STORAGE_UNAVAILABLE if self.is_ours else retry_policy.NO_USABLE_RESULT
+        return failures.STORAGE_UNAVAILABLE if self.is_ours else failures.NO_USABLE_RESULT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

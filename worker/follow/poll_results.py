@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adapters.base import Done, ErrorKind, Pending, UpstreamError
 from common.logs import bind
-from tasks import lifecycle, paid_calls
+from tasks import failures, lifecycle, paid_calls
 from tasks.lifecycle import CallEnd, Ending
 from tasks.paid_calls import DueCall
 from worker import retry_policy
@@ -73,7 +73,7 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
                 from_status="running",
                 attempt=call.attempt,
                 status="failed",
-                failure=retry_policy.FAILURES[answer.kind],
+                failure=failures.OF_KIND[answer.kind],
                 calls=(CallEnd(id=call.id, state="done", outcome=described(answer)),),
             )
     if is_final(answer) or not call.is_overdue:
@@ -83,7 +83,7 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
         from_status="running",
         attempt=call.attempt,
         status="timeout",
-        failure=retry_policy.TIMED_OUT,
+        failure=failures.TIMED_OUT,
         calls=(CallEnd(id=call.id, state="late", outcome={"kind": "timeout"}),),
     )
 

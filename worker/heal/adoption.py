@@ -12,11 +12,10 @@ from typing import Any
 
 from common import sql
 from common.logs import bind
-from tasks import leases, lifecycle, paid_calls, queue
+from tasks import failures, leases, lifecycle, paid_calls, queue
 from tasks.leases import Orphan
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
-from worker import retry_policy
 from worker.buy import lookup
 from worker.database_retry import AWAY, insist
 
@@ -101,7 +100,7 @@ def _unknown(stray: Stray) -> Ending:
         from_status="running",
         attempt=stray.attempt,
         status="failed",
-        failure=retry_policy.OUTCOME_UNKNOWN,
+        failure=failures.OUTCOME_UNKNOWN,
         calls=tuple(CallEnd(id=call, state="unknown", outcome={"kind": "crash"}) for call in stray.paid),
     )
 

@@ -7,11 +7,11 @@ from typing import Literal
 from catalog import health
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import lifecycle
+from tasks import failures, lifecycle
 from tasks.assets import retention
-from tasks.lifecycle import CallEnd, Ending, Failure
+from tasks.failures import Failure
+from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Group
-from worker import retry_policy
 from worker.heal.reopening import Queued, reopen
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def _timeout(
         from_status=status,
         attempt=attempt,
         status="timeout",
-        failure=retry_policy.TIMED_OUT,
+        failure=failures.TIMED_OUT,
         calls=tuple(
             CallEnd(id=call, state="late", outcome={"kind": "timeout"}) for call in open_calls if call is not None
         ),
@@ -72,7 +72,7 @@ def end_routeless(groups: Iterable[Group]) -> None:
             f"UPDATE tasks_task SET open_routes_id = route_set_id WHERE {OF_GROUP} AND route_set_id <> open_routes_id",
             [key, routes],
         )
-        _fail_queued(_of_group(key, routes), retry_policy.ROUTE_VANISHED)
+        _fail_queued(_of_group(key, routes), failures.ROUTE_VANISHED)
 
 
 def end_unavailable(groups: Iterable[Group]) -> None:
@@ -80,7 +80,7 @@ def end_unavailable(groups: Iterable[Group]) -> None:
     back to that one, the others fail."""
     for key, routes in groups:
         disabled = health.disabled_channels()
-        _fail_queued([task for task in _of_group(key, routes) if not reopen(task, disabled)], retry_policy.UNAVAILABLE)
+        _fail_queued([task for task in _of_group(key, routes) if not reopen(task, disabled)], failures.UNAVAILABLE)
 
 
 OF_GROUP = "key_id = %s AND open_routes_id = %s AND status = 'queued'"

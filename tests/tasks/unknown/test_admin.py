@@ -12,7 +12,8 @@ from catalog import snapshot
 from catalog.models import Channel, ChannelModel
 from common import ids
 from tasks import ledger_check, lifecycle, paid_calls
-from tasks.lifecycle import CallEnd, Failure
+from tasks.failures import Failure
+from tasks.lifecycle import CallEnd
 from tasks.models import Call, Task
 from tests.tasks import steps
 

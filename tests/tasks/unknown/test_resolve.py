@@ -17,7 +17,8 @@ from storage import blobs
 from tasks import leases, lifecycle, paid_calls
 from tasks.assets import signed_urls
 from tasks.assets.signed_urls import Grant
-from tasks.lifecycle import CallEnd, Failure, Success
+from tasks.failures import Failure
+from tasks.lifecycle import CallEnd, Success
 from tasks.models import Asset, Call, Task, TaskEvent, TaskPayload
 from tasks.shown import trace
 from tasks.unknown import open_calls, resolve

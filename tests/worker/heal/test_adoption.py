@@ -8,14 +8,14 @@ from adapters.base import Accepted
 from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog.models import Route
-from tasks import leases, lifecycle, paid_calls
+from tasks import failures, leases, lifecycle, paid_calls
 from tasks.lifecycle import CallEnd
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
-from worker import channels, retry_policy
+from worker import channels
 from worker.buy import jobs
 from worker.buy.purchase import Purchase, make
 from worker.deliver.delivery import Part
@@ -226,7 +226,7 @@ def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(
     (claimed,) = steps.claimed(shift.id)
     call_id = steps.intended(claimed, shift.id)
     late = CallEnd(id=call_id, state="late", outcome={"kind": "timeout"})
-    lifecycle.end([steps.ending(claimed, "timeout", call=late, failure=retry_policy.TIMED_OUT)])
+    lifecycle.end([steps.ending(claimed, "timeout", call=late, failure=failures.TIMED_OUT)])
     strays.sweep()
     assert call(task_id).state == "late"
     strays.sweep()

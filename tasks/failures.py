@@ -1,0 +1,48 @@
+"""Why a task fails, as its client reads it: a fixed type and message each, without provider text or names."""
+
+from dataclasses import dataclass
+
+from adapters.base import ErrorKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The `error` of a failed or timed-out task."""
+
+    type: str
+    message: str
+    retryable: bool
+
+
+OUTCOME_UNKNOWN = Failure(
+    type="TASK_OUTCOME_UNKNOWN",
+    message="The provider may have run this task, but its answer was lost. It is not charged.",
+    retryable=True,
+)
+STORAGE_UNAVAILABLE = Failure(
+    type="TASK_STORAGE_UNAVAILABLE", message="The result could not be copied to asset storage.", retryable=True
+)
+ROUTE_VANISHED = Failure(
+    type="TASK_NO_CAPABLE_ROUTE", message="No route that can run this task is left.", retryable=True
+)
+TIMED_OUT = Failure(type="TASK_TIMEOUT", message="The task did not end before its deadline.", retryable=True)
+INTERNAL = Failure(type="TASK_INTERNAL_ERROR", message="The task failed by a fault of this service.", retryable=True)
+UNAVAILABLE = Failure(type="TASK_UPSTREAM_ERROR", message="No provider is available for this task.", retryable=True)
+NO_USABLE_RESULT = Failure(
+    type="TASK_UPSTREAM_ERROR", message="The provider delivered no usable result.", retryable=True
+)
+OF_KIND = {
+    ErrorKind.INVALID_REQUEST: Failure(
+        type="TASK_UPSTREAM_REJECTED", message="The provider does not accept this request.", retryable=False
+    ),
+    ErrorKind.CONTENT_POLICY: Failure(
+        type="TASK_CONTENT_REJECTED", message="The content was rejected by the provider's policy.", retryable=False
+    ),
+    ErrorKind.ASSET_UNREACHABLE: Failure(
+        type="TASK_INPUT_UNREACHABLE", message="An input asset could not be fetched.", retryable=False
+    ),
+    ErrorKind.EMPTY_RESULT: NO_USABLE_RESULT,
+    ErrorKind.PROVIDER_FAILED: Failure(
+        type="TASK_UPSTREAM_ERROR", message="The provider could not complete the task.", retryable=True
+    ),
+}

@@ -6,10 +6,10 @@ from collections import Counter
 
 from callbacks import claims, deliveries, sender
 from callbacks.deliveries import Due
+from common import database_retry
 from common.logs import bind
 from common.outbound import UrlPolicy
 from tasks.shown import callback_bodies
-from worker import database_retry
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)

@@ -10,12 +10,12 @@ from django.db import connections
 
 from callbacks import claims
 from common import sql
+from common.database_retry import AWAY, is_passing, reset_connections
 from tasks import leases, queue
 from tasks.models import Worker as WorkerRow
 from tasks.request import url_policy
 from worker.buy.execution import Execution
 from worker.callbacks import Callbacks
-from worker.database_retry import AWAY, is_passing, reset_connections
 from worker.follow.polling import Polling
 from worker.heal import adoption, deadlines, probes, reopening
 from worker.heal.adoption import OwnStrays

@@ -10,16 +10,16 @@ from collections.abc import Iterable
 from django.db import IntegrityError
 
 from adapters.base import ErrorKind
+from catalog import connections
+from common.database_retry import insist
 from common.logs import bind
 from tasks import failures, paid_calls
 from tasks.assets.inputs import InputGone
 from tasks.models import Call
 from tasks.queue import Claimed
-from worker import channels
 from worker.buy import failed_calls, jobs, purchase
 from worker.buy.jobs import Job, RouteGone
 from worker.buy.purchase import Purchase
-from worker.database_retry import insist
 from worker.retry_policy import Verdict
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class Execution:
         seconds = job.seconds_left + GRACE_SECONDS
         if (longest := job.adapter.submit_seconds(job.target)) is not None:
             seconds = min(seconds, longest)
-        credential_id, connection = insist(channels.connection, job.route.channel.id, job.target, total_timeout=seconds)
+        credential_id, connection = insist(connections.to, job.route.channel.id, job.target, total_timeout=seconds)
         intent = paid_calls.Intent(
             task_id=job.task.id,
             attempt=job.task.attempt,

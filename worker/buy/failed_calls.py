@@ -9,6 +9,7 @@ from typing import Any, Literal
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, snapshot
 from common import sql
+from common.database_retry import insist
 from tasks import failures, lifecycle, paid_calls, queue, route_sets
 from tasks.failures import Failure
 from tasks.lifecycle import CallEnd, Ending
@@ -16,7 +17,6 @@ from tasks.models import Call
 from tasks.queue import Claimed, Return
 from worker import retry_policy
 from worker.buy.jobs import Job
-from worker.database_retry import insist
 from worker.retry_policy import Spoiled, Verdict
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from adapters import registry
 from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
+from catalog import connections
+from common.database_retry import insist, release_connection
 from tasks import paid_calls
 from tasks.models import Call
 from tasks.request import params
-from worker import channels
-from worker.database_retry import insist, release_connection
 
 logger = logging.getLogger(__name__)
 WAITS_SECONDS: Sequence[float] = (0.0, 1.0, 3.0)
@@ -56,7 +56,7 @@ def recover(call_id: int, worker_id: str) -> bool:
     if adapter is None:
         return False
     request = params.load(call.task.modality, call.task.payload.params or {})
-    _, connection = channels.connection(
+    _, connection = connections.to(
         call.channel_id,
         target,
         total_timeout=ASK_SECONDS,

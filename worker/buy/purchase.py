@@ -12,13 +12,13 @@ from typing import Any
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
 from catalog import health
+from common.database_retry import insist, release_connection
 from common.errors import StorageUnavailable
 from common.logs import bind
 from tasks import paid_calls
 from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
 from worker.buy.jobs import Job
-from worker.database_retry import insist, release_connection
 from worker.deliver import delivery
 
 logger = logging.getLogger(__name__)

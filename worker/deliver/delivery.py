@@ -11,6 +11,7 @@ from adapters.base import Adapter, Connection, Done, ErrorKind, Output, Upstream
 from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
+from common.database_retry import insist, release_connection
 from common.errors import StorageUnavailable
 from tasks import failures, lifecycle, paid_calls
 from tasks.assets import assets
@@ -20,7 +21,6 @@ from tasks.lifecycle import CallEnd, Ending, Success
 from tasks.models import Asset, Task
 from worker import retry_policy
 from worker.buy.jobs import Job
-from worker.database_retry import insist, release_connection
 
 logger = logging.getLogger(__name__)
 UNUSABLE_TRIES = 6

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Sequence
 
 from adapters.base import Done, ErrorKind, Pending, UpstreamError
+from common.database_retry import insist
 from common.logs import bind
 from tasks import failures, lifecycle, paid_calls
 from tasks.lifecycle import CallEnd, Ending
 from tasks.paid_calls import DueCall
 from worker import retry_policy
 from worker.buy.failed_calls import described
-from worker.database_retry import insist
 from worker.deliver import delivery
 from worker.deliver.delivery import Part
 from worker.follow import fan_in

@@ -12,11 +12,12 @@ from itertools import islice
 
 from adapters import registry
 from adapters.base import Adapter, Connection, Done, Pending, UpstreamError
+from catalog import connections
+from common.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
 from tasks.paid_calls import DueCall, Reschedule
-from worker import channels, retry_policy
-from worker.database_retry import insist, release_connection
+from worker import retry_policy
 from worker.deliver import delivery
 from worker.deliver.delivery import Part
 from worker.follow import fan_in, poll_results
@@ -152,7 +153,7 @@ def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
     if adapter is None:
         raise LookupError(f"adapter {call.target.adapter} is not registered any more")
     return adapter, insist(
-        channels.connection,
+        connections.to,
         call.channel_id,
         call.target,
         total_timeout=total_timeout,

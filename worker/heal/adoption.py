@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from common import sql
+from common.database_retry import AWAY, insist
 from common.logs import bind
 from tasks import failures, leases, lifecycle, paid_calls, queue
 from tasks.leases import Orphan
 from tasks.lifecycle import CallEnd, Ending
 from tasks.queue import Return
 from worker.buy import lookup
-from worker.database_retry import AWAY, insist
 
 logger = logging.getLogger(__name__)
 # What an adoption still asks a provider for would look like a stray of its own worker, and be ended under it.

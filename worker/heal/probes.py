@@ -4,10 +4,9 @@ import logging
 
 from adapters import registry
 from adapters.base import Target, UpstreamError
-from catalog import credential_probes
+from catalog import connections, credential_probes
 from catalog.models import Credential
-from worker import channels
-from worker.database_retry import release_connection
+from common.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0
@@ -35,7 +34,7 @@ def _fault(row: Credential) -> str:
     target = Target(
         adapter=channel.adapter, base_url=channel.base_url, upstream_model="", options=channel.options or {}
     )
-    opened, connection = channels.connection(channel.pk, target, total_timeout=TIMEOUT_SECONDS, credential_id=row.pk)
+    opened, connection = connections.to(channel.pk, target, total_timeout=TIMEOUT_SECONDS, credential_id=row.pk)
     if opened != row.pk:
         return "no key of ENCRYPTION_KEYS opens it"
     release_connection()

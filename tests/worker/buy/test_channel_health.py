@@ -3,14 +3,13 @@
 import pytest
 
 from adapters.base import ErrorKind, Target, UpstreamError
-from catalog import credentials, health
+from catalog import connections, credentials, health
 from catalog.models import Channel, Credential
 from common import sql
 from tasks.models import Call
 from tests.rows import add_credential, make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import call, channels_of, film, outage, picture, task
-from worker import channels
 from worker.heal import probes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,7 +24,7 @@ def pair(image_channel) -> list[Credential]:
 
 
 def connected(channel: Channel, **options):
-    return channels.connection(channel.pk, TARGET, total_timeout=1.0, **options)
+    return connections.to(channel.pk, TARGET, total_timeout=1.0, **options)
 
 
 def used(channel: Channel, times: int = 4) -> list[int | None]:
@@ -90,7 +89,7 @@ def test_without_an_enabled_credential_there_is_none(image_channel):
     refuse(image_channel.credentials.get(), ErrorKind.AUTH)
     opened, connection = connected(image_channel)
     assert (opened, connection.credentials) == (None, {})
-    assert channels.connection(None, TARGET, total_timeout=1.0)[0] is None
+    assert connections.to(None, TARGET, total_timeout=1.0)[0] is None
 
 
 def test_a_connection_carries_our_name_for_the_call(image_channel):

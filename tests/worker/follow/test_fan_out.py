@@ -4,7 +4,7 @@ import pytest
 
 from adapters.base import ErrorKind, Pending, UpstreamError
 from billing.models import Hold
-from catalog import health
+from catalog import connections, health
 from catalog.models import Channel
 from common.errors import StorageUnavailable
 from storage import blobs
@@ -14,7 +14,6 @@ from tests.rows import make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import Shift, assets, hurry, outage, picture, task
 from tools.children import PATIENCE
-from worker import channels
 from worker.buy import jobs
 from worker.buy.failed_calls import Miss, judge
 from worker.buy.purchase import Purchase, pay
@@ -157,7 +156,7 @@ def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
 def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
     """The same, and the first is answered."""
     task_id, job, call_ids = intended(shift, key)
-    credential_id, connection = channels.connection(job.route.channel.id, job.target, total_timeout=PATIENCE)
+    credential_id, connection = connections.to(job.route.channel.id, job.target, total_timeout=PATIENCE)
     purchase = Purchase(job=job, call_ids=call_ids, credential_id=credential_id, connection=connection)
     pay(purchase, 0, [])
     return task_id, job, call_ids

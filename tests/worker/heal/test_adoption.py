@@ -7,6 +7,7 @@ import pytest
 from adapters.base import Accepted
 from adapters.kling.videos import KlingTasks
 from billing.models import Hold
+from catalog import connections
 from catalog.models import Route
 from tasks import failures, leases, lifecycle, paid_calls
 from tasks.lifecycle import CallEnd
@@ -15,7 +16,6 @@ from tests.threads import joined
 from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
-from worker import channels
 from worker.buy import jobs
 from worker.buy.purchase import Purchase, make
 from worker.deliver.delivery import Part
@@ -128,7 +128,7 @@ def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, san
     steps.silence(other.id)
     shift.sweep()
     job = jobs.load(claimed)
-    credential_id, connection = channels.connection(job.route.channel.id, job.target, total_timeout=PATIENCE)
+    credential_id, connection = connections.to(job.route.channel.id, job.target, total_timeout=PATIENCE)
     make(Purchase(job=job, call_ids=[call_id], credential_id=credential_id, connection=connection))
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
     assert call(task_id).state == "lost"

@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from common.commands import OneLineCommand
+from common.database_retry import insist
 from tasks import leases
-from worker.database_retry import insist
 from worker.loop import LANES, Worker
 
 MOST_CALLS = 1000

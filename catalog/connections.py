@@ -30,7 +30,7 @@ class Turns:
 turns = Turns()
 
 
-def connection(
+def to(
     channel_id: int | None,
     target: Target,
     *,

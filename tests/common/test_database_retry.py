@@ -7,8 +7,8 @@ import pytest
 from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection
 
 from common import sql
+from common.database_retry import insist, is_passing, release_connection
 from tests.worker.driving import database_url
-from worker.database_retry import insist, is_passing, release_connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

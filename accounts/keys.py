@@ -1,4 +1,4 @@
-"""The secrets of API keys: made, digested for look-up, rotated, opened again for signing. Who may call is `gate`."""
+"""The secrets of API keys: issues, digests, rotates and reveals them. `tasks/gate.py` says who may call."""
 
 import hashlib
 import secrets

@@ -13,6 +13,8 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol
 
+from common.urls import UrlPolicy
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
@@ -136,6 +138,20 @@ class Connection:
     scratch_dir: Path | None = None
     reference: str = ""
 
+    @property
+    def url_policy(self) -> UrlPolicy:
+        """What the outbound door lets pass."""
+        return UrlPolicy(allow_networks=self.allow_networks, deny_networks=self.deny_networks)
+
+
+MAX_OUTPUT_BYTES: Mapping[str, int] = {
+    "image": 64 * 1024**2,
+    "video": 2 * 1024**3,
+    "audio": 64 * 1024**2,
+    "model": 512 * 1024**2,
+}
+"""The kinds of produced files, and how large one may be."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
@@ -188,6 +204,18 @@ class ErrorKind(StrEnum):
     PROVIDER_FAILED = "provider_failed"  # the accepted job ended as failed at the provider
 
 
+ENDS_JOB = frozenset(
+    {
+        ErrorKind.INVALID_REQUEST,
+        ErrorKind.CONTENT_POLICY,
+        ErrorKind.ASSET_UNREACHABLE,
+        ErrorKind.EMPTY_RESULT,
+        ErrorKind.PROVIDER_FAILED,
+    }
+)
+"""What `poll` says with these ends the job; every other kind is a poll fault and says nothing about it."""
+
+
 def text(value: Any) -> str:
     """A provider's text or number in a form that every database column takes."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
@@ -238,7 +266,11 @@ class UpstreamError(Exception):
 
 
 class Adapter(Protocol):
-    """One provider protocol. Instances are stateless and shared by threads."""
+    """One provider protocol. Instances are stateless and shared by threads.
+
+    Optional, since installed adapters may be older: `expresses`, the names of the fields of a `TaskRequest` that
+    `build` sends or `check` judges, by modality. `adapters.expression` refuses every other field that is set.
+    """
 
     protocol: ClassVar[str]
     modalities: ClassVar[frozenset[str]]
@@ -263,8 +295,8 @@ class Adapter(Protocol):
     def poll(
         self, handles: Sequence[Mapping[str, Any]], connection: Connection
     ) -> list[Pending | Done | UpstreamError]:
-        """The state of each handle, in order. PROVIDER_FAILED, CONTENT_POLICY, INVALID_REQUEST, ASSET_UNREACHABLE and
-        EMPTY_RESULT end the job; every other kind, raised or returned, is a poll fault and says nothing about it."""
+        """The state of each handle, in order. An error of a kind in ENDS_JOB ends the job; every other kind, raised or
+        returned, is a poll fault and says nothing about it."""
 
     def find(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
         """The job that `connection.reference` named, where `submit_safety` is "lookup" and the provider knows it; None

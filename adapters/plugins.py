@@ -48,4 +48,6 @@ def _adapter(point: EntryPoint, taken: Collection[str]) -> Adapter:
         raise ValueError(f"it speaks {adapter.protocol!r}, not what its entry point is named")
     if not adapter.modalities or not all(isinstance(modality, str) for modality in adapter.modalities):
         raise ValueError("its modalities are no set of names")
+    if not isinstance(getattr(adapter, "expresses", {}), Mapping):
+        raise ValueError("what it expresses are no names of fields by modality")
     return adapter

@@ -1,7 +1,7 @@
-"""Step 5, the books: accounts, holds and the append-only ledger. Only this module moves money.
+"""The books: accounts, holds and the append-only ledger. Only this module moves money.
 
-Everything but `credit` runs inside the caller's transaction, takes lists and costs one statement per table.
-Lock order: tasks, holds, accounts last; `lock_accounts` first is safe for a submission, whose task rows are new.
+Everything but `credit` runs inside the caller's transaction, takes lists and costs one statement per table. Lock order:
+tasks, holds, accounts. A submission may lock accounts first, because nobody else can wait for its new tasks.
 """
 
 from collections.abc import Iterable, Mapping
@@ -49,14 +49,14 @@ class UnbalancedHold(Exception):
 
 def lock_accounts(account_ids: Iterable[int]) -> dict[int, AccountState]:
     """Lock these accounts in id order and read them. A statement of its own: what is counted after it is current."""
-    rows = sql.fetch(
+    rows = sql.records(
         "SELECT id, balance_micros, held_micros, max_queued FROM accounts_account "
-        f"WHERE id IN (SELECT r.id FROM {sql.rows('id bigint')}) ORDER BY id{sql.row_lock()}",
-        [sql.pack({"id": account_id} for account_id in sorted(set(account_ids)))],
+        f"WHERE id {sql.among('bigint')} ORDER BY id{sql.row_lock()}",
+        [sql.ids(sorted(set(account_ids)))],
     )
     return {
-        account_id: AccountState(balance_micros=balance, held_micros=held, max_queued=max_queued)
-        for account_id, balance, held, max_queued in rows
+        row.id: AccountState(balance_micros=row.balance_micros, held_micros=row.held_micros, max_queued=row.max_queued)
+        for row in rows
     }
 
 

@@ -1,4 +1,4 @@
-"""Step 5, the arithmetic: what a request will cost and what its result does cost. Pure; integer micro-USD."""
+"""Step 5: computes what a request will cost and what its result costs. Pure; integer micro-USD."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,7 @@
-"""Who sends which delivery now: any number of workers, each delivery by one at a time, fair over hosts.
+"""Claims due deliveries for a worker: each for one worker at a time, and fair over hosts.
 
-A claim is one statement and lasts as long as the longest attempt; a worker that dies without recording one leaves the
-delivery to the next, which sends it again under the same id.
+A claim is one statement and lasts as long as the longest attempt. Where a worker dies without recording its attempt,
+another sends the delivery again under the same id.
 """
 
 from collections.abc import Mapping
@@ -23,17 +23,17 @@ WITH RECURSIVE hosts(host) AS (
     FROM hosts WHERE hosts.host IS NOT NULL
 )
 SELECT host, (
-    SELECT {listed} FROM (
+    SELECT {waiting} FROM (
         SELECT id, attempts, next_attempt_at FROM callbacks_delivery
         WHERE callbacks_delivery.host = hosts.host AND {free} ORDER BY next_attempt_at LIMIT %s
     ) AS due
-) FROM hosts WHERE host IS NOT NULL
+) AS waiting FROM hosts WHERE host IS NOT NULL
 """
 CLAIM = """
 UPDATE callbacks_delivery SET claimed_at = {now}
-WHERE id IN (SELECT id FROM callbacks_delivery WHERE id IN (SELECT r.id FROM {rows}) AND {free}{skip_locked})
-RETURNING id, task_id, (SELECT secret_id FROM tasks_task WHERE tasks_task.id = task_id), url, host, attempts, resends,
-    scheduled_at, claimed_at
+WHERE id IN (SELECT id FROM callbacks_delivery WHERE id {chosen} AND {free}{lock})
+RETURNING id, task_id, url, host, attempts, resends, scheduled_at, claimed_at,
+    (SELECT secret_id FROM tasks_task WHERE tasks_task.id = task_id) AS secret_id
 """
 
 
@@ -45,13 +45,9 @@ def claim(*, seats: int, retry_seats: int, busy: Mapping[str, int]) -> tuple[Due
     chosen = _deal(_oldest(), seats=seats, retry_seats=retry_seats, busy=busy)
     if not chosen:
         return ()
-    statement = CLAIM.format(
-        now=sql.now(),
-        rows=sql.rows("id text"),
-        free=_free(),
-        skip_locked=" FOR NO KEY UPDATE SKIP LOCKED" if sql.is_postgresql() else "",
-    )
-    return tuple(_due(row) for row in sql.fetch(statement, [sql.pack({"id": found} for found in chosen)]))
+    lock = sql.row_lock(skip_locked=True)
+    statement = CLAIM.format(now=sql.now(), chosen=sql.among("text"), free=_free(), lock=lock)
+    return tuple(_due(row) for row in sql.records(statement, [sql.ids(chosen)]))
 
 
 def has_due() -> bool:
@@ -74,11 +70,8 @@ def give_back(due: Due) -> None:
 
 def _oldest() -> list[tuple[str, dict[str, Any]]]:
     """The oldest free deliveries of each host, the oldest of all first."""
-    pairs = "'id', id, 'attempts', attempts, 'at', next_attempt_at"
-    listed = (
-        f"jsonb_agg(jsonb_build_object({pairs}))" if sql.is_postgresql() else f"json_group_array(json_object({pairs}))"
-    )
-    hosts = sql.fetch(OLDEST.format(listed=listed, free=_free()), [HOST_SEATS])
+    waiting = sql.objects({"id": "id", "attempts": "attempts", "at": "next_attempt_at"})
+    hosts = sql.fetch(OLDEST.format(waiting=waiting, free=_free()), [HOST_SEATS])
     found = [(host, row) for host, rows in hosts for row in sql.as_document(rows) or ()]
     return sorted(found, key=lambda pair: str(pair[1]["at"]))
 
@@ -106,16 +99,16 @@ def _expired() -> str:
     return sql.later(str(-LEASE_SECONDS))
 
 
-def _due(row: tuple[Any, ...]) -> Due:
-    delivery_id, task_id, secret_id, url, host, attempts, resends, scheduled_at, claimed_at = row
+def _due(row: Any) -> Due:
+    claimed_at = sql.as_moment(row.claimed_at)
     return Due(
-        id=delivery_id,
-        task_id=task_id,
-        secret_id=secret_id,
-        url=url,
-        host=host,
-        number=attempts + 1,
-        scheduled=attempts - resends,
-        is_resend=scheduled_at is None or sql.as_moment(scheduled_at) > sql.as_moment(claimed_at),
-        claimed_at=sql.as_moment(claimed_at),
+        id=row.id,
+        task_id=row.task_id,
+        secret_id=row.secret_id,
+        url=row.url,
+        host=row.host,
+        number=row.attempts + 1,
+        scheduled=row.attempts - row.resends,
+        is_resend=row.scheduled_at is None or sql.as_moment(row.scheduled_at) > claimed_at,
+        claimed_at=claimed_at,
     )

@@ -1,7 +1,7 @@
-"""Deliveries from the end of their task to the last attempt: owed, recorded, sent again, shown.
+"""Deliveries as rows: owes them at the end of a task, records their attempts, makes them due again, shows their log.
 
-Who claims them is `claims`, who sends them `sender`. An attempt is recorded once, whatever happens twice: the record is
-guarded by the number of attempts that were known when it was claimed.
+`claims` claims them, `sender` sends them. An attempt is recorded once: the update is guarded by the number of attempts
+that was known when the delivery was claimed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -134,7 +134,7 @@ RESEND = """
 UPDATE callbacks_delivery SET status = 'pending', next_attempt_at = CASE
     WHEN next_attempt_at <= {now} AND (claimed_at IS NULL OR next_attempt_at > claimed_at) THEN next_attempt_at
     ELSE {now} END
-WHERE task_id IN (SELECT r.id FROM {rows})
+WHERE task_id {chosen}
 """
 
 
@@ -143,8 +143,7 @@ def resend(task_ids: Sequence[str]) -> int:
 
     The schedule of a pending delivery stays as it is; one that had ended returns to delivered or exhausted.
     """
-    statement = RESEND.format(now=sql.now(), rows=sql.rows("id text"))
-    return sql.run(statement, [sql.pack({"id": task_id} for task_id in task_ids)])
+    return sql.run(RESEND.format(now=sql.now(), chosen=sql.among("text")), [sql.ids(task_ids)])
 
 
 def redeliver(task_id: str) -> Delivery:

@@ -1,4 +1,4 @@
-"""When the next attempt of a delivery is due (pure); who stores that is `deliveries`."""
+"""When the next attempt of a delivery is due. Pure; `deliveries` stores it."""
 
 import random
 

@@ -1,21 +1,21 @@
-"""One attempt: the body made afresh, signed with the secret that submitted the task, sent through the outbound door.
+"""Makes one attempt: a new body, signed with the secret that submitted the task, sent through the outbound door.
 
-No transaction and no database connection is open while it is sent. What follows from the outcome is `deliveries`' say.
+No transaction and no database connection is open while it is sent. `deliveries` decides what follows from the outcome.
 """
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from django.db import InterfaceError, OperationalError, connection
 
 from accounts import keys
 from callbacks import signing
 from callbacks.deliveries import Due, Outcome
-from common.outbound import Failed, Limits, Refused, Reply, UrlPolicy, open_url
+from common import retry_after
+from common.outbound import AddressRefused, Failed, Limits, Reply, UrlPolicy, open_url
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +24,7 @@ MakeBody = Callable[[Due, int], bytes]
 MOST_BYTES = 64 * 1024
 EXCERPT_BYTES = 4 * 1024
 LONGEST_ERROR = 200
+LONGEST_WAIT_SECONDS = 999_999_999.0
 # Without a cap on the size: reading stops after MOST_BYTES, however much was announced.
 LIMITS = Limits(max_bytes=1 << 62, connect_seconds=5, total_seconds=15)
 
@@ -41,7 +42,7 @@ def deliver(due: Due, make_body: MakeBody, *, policy: UrlPolicy, limits: Limits 
             outcome = _answered(reply, at)
     except (OperationalError, InterfaceError):
         raise
-    except Refused as refused:
+    except AddressRefused as refused:
         logger.info("delivery %s is refused: %s", due.id, refused)
         outcome = Outcome(at=at, error="the address is not allowed")
     except Failed as failed:
@@ -60,7 +61,8 @@ def _signed(due: Due, make_body: MakeBody, timestamp: int) -> tuple[bytes, dict[
 
 def _answered(reply: Reply, at: datetime) -> Outcome:
     """Raises Failed for a 2xx that never ends: only a complete answer, or 64 KiB of one, acknowledges."""
-    outcome = Outcome(at=at, status_code=reply.status, retry_after=retry_after(reply.headers))
+    asked = retry_after.seconds(reply.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS)
+    outcome = Outcome(at=at, status_code=reply.status, retry_after=asked)
     try:
         return replace(outcome, excerpt=_excerpt(reply))
     except Failed:
@@ -83,14 +85,3 @@ def _words(failed: Failed) -> str:
     if failed.was_sent and failed.reason == "time":
         return "the answer took too long"
     return str(failed)[:LONGEST_ERROR]
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of a Retry-After header, a number or a date; None without a legible one."""
-    text = headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError, OverflowError):  # a date without a zone cannot be compared, one far off not be made
-        return None

@@ -1,6 +1,6 @@
-"""Signatures of callbacks (pure): one MAC over `<delivery>.<timestamp>.<raw body>`, shown in two header families.
+"""Signatures of callbacks (pure): one MAC over `<delivery>.<timestamp>.<raw body>`, sent in two families of headers.
 
-The interface's own, and Standard Webhooks, whose libraries verify it with the secret `whsec_` + base64 of the key.
+One is the interface's own. The other is of Standard Webhooks, whose libraries take `whsec_` + base64 of the key.
 """
 
 import base64
@@ -28,11 +28,6 @@ def headers(secret: str, *, delivery_id: str, timestamp: int, body: bytes) -> di
         "webhook-timestamp": stamp,
         "webhook-signature": f"v1,{base64.b64encode(made).decode()}",
     }
-
-
-def standard_secret(secret: str) -> str:
-    """The same secret as libraries of Standard Webhooks want it."""
-    return f"whsec_{base64.b64encode(secret.encode()).decode()}"
 
 
 def is_genuine(signature: str, made: bytes) -> bool:

@@ -12,7 +12,6 @@ from catalog.admin_forms import (
     ChannelForm,
     ChannelModelForm,
     ChannelModelFormSet,
-    CredentialForm,
     GroupChannelForm,
     GroupOfferForm,
     MediaModelForm,
@@ -30,6 +29,7 @@ from catalog.models import (
     PlanChoice,
     Route,
 )
+from catalog.secret_forms import CredentialForm
 
 
 class CredentialInline(admin.TabularInline):  # type: ignore[type-arg]

@@ -1,6 +1,5 @@
-"""The admin's forms of the catalog: the rules of `validation`, told at the field that breaks them."""
+"""The admin's forms of the catalog: each breach of a rule of `validation` is told at its field."""
 
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -8,56 +7,12 @@ from django import forms
 
 from adapters import registry
 from adapters.base import Target
-from catalog import credentials, naming, validation
+from catalog import credentials, model_params, naming, validation
 from catalog.fields import Invalid, each, told
-from catalog.models import Channel, ChannelModel, Credential, GroupChannel, GroupOffer, MediaModel, Plan, Route
-from common import strict_json
+from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, Route
+from catalog.ruled_form import RuledForm
+from catalog.secret_forms import SecretForm
 from common.encryption import encrypt_mapping
-from common.errors import InvalidRequest
-
-BY_OPERATOR = "by an operator"
-
-
-class StrictDecoder(json.JSONDecoder):
-    """JSON by the rules of a request's body: no key twice, no depth or number that breaks what reads it."""
-
-    def decode(self, s: str, *_: Any) -> Any:
-        try:
-            return strict_json.loads(s.encode())
-        except InvalidRequest as error:
-            raise json.JSONDecodeError(error.message, s, 0) from None
-
-
-class RuledForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A form whose fields follow rules; `rules` names those that need nothing but the field's value."""
-
-    rules: ClassVar[dict[str, Callable[[Any], Any]]] = {}
-    empty: ClassVar[dict[str, Any]] = {}  # what a blank JSON field means
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            if isinstance(field, forms.JSONField):
-                field.decoder = StrictDecoder
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        for name, value in self.empty.items():
-            if name in cleaned and cleaned[name] is None:
-                cleaned[name] = value
-        for name, rule in self.rules.items():
-            self.apply(name, rule)
-        return cleaned
-
-    def apply(self, name: str, rule: Callable[[Any], Any]) -> None:
-        """Replace the field's value by what the rule makes of it, or complain at the field."""
-        value = self.cleaned_data.get(name)
-        if value is None:
-            return
-        try:
-            self.cleaned_data[name] = rule(value)
-        except Invalid as error:
-            self.add_error(name, [told(problem) for problem in error.problems])
 
 
 class MediaModelForm(RuledForm):
@@ -89,7 +44,7 @@ class MediaModelForm(RuledForm):
         mode = cleaned.get("pricing_mode") or ""
         self.apply("pricing_mode", lambda value: validation.pricing_mode(value, modality=modality))
         self.apply("prices", lambda value: validation.prices(value, mode=mode))
-        self.apply("params", lambda value: validation.params(value, modality=modality))
+        self.apply("params", lambda value: model_params.read(value, modality=modality))
         self._check_names(modality)
         return cleaned
 
@@ -113,25 +68,6 @@ class PlanForm(RuledForm):
     class Meta:
         model = Plan
         fields = ("name", "price_multiplier")
-
-
-class SecretForm(RuledForm):
-    """A form that takes an api_key and never shows it again."""
-
-    api_key = forms.CharField(
-        required=False,
-        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
-        help_text="Leave empty to keep what is stored.",
-    )
-
-    def clean_api_key(self) -> str:
-        value: str = self.cleaned_data["api_key"]
-        if value:
-            try:
-                validation.credentials({"api_key": value})
-            except Invalid as error:
-                raise forms.ValidationError([told(problem) for problem in error.problems]) from None
-        return value
 
 
 class ChannelForm(RuledForm):
@@ -158,58 +94,6 @@ class ChannelForm(RuledForm):
         if value == 0:
             raise forms.ValidationError("At least 1; empty is unlimited.")
         return value
-
-
-class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Takes a credential and never shows it again; enables and disables it on request only, because the service may
-    have done either while the page was open."""
-
-    secret = forms.CharField(
-        required=False,
-        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
-        label="api key",
-        help_text="Or all of its fields as a JSON object. Empty keeps what is stored.",
-    )
-    switch = forms.ChoiceField(
-        required=False, choices=[("", "leave as it is"), ("enable", "enable"), ("disable", "disable")]
-    )
-
-    class Meta:
-        model = Credential
-        fields = ()
-
-    def clean_secret(self) -> dict[str, str]:
-        given = self.cleaned_data["secret"].strip()
-        if not given:
-            return {}
-        try:
-            return validation.credentials(
-                json.loads(given, cls=StrictDecoder) if given.startswith("{") else self._as_api_key(given)
-            )
-        except Invalid as error:
-            raise forms.ValidationError([told(problem) for problem in error.problems]) from None
-        except ValueError:
-            raise forms.ValidationError("This is no valid JSON.") from None
-
-    def _as_api_key(self, given: str) -> dict[str, str]:
-        """Beside what else the credential holds."""
-        stored = credentials.readable(self.instance.ciphertext) if self.instance.pk else None
-        return {**(stored or {}), "api_key": given}
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if not self.instance.pk and self.has_changed() and "secret" in cleaned and not cleaned["secret"]:
-            self.add_error("secret", "A new credential needs a value.")
-        return cleaned
-
-    def save(self, commit: bool = True) -> Any:
-        if self.cleaned_data["secret"]:
-            credentials.fill(self.instance, self.cleaned_data["secret"])
-        if self.cleaned_data["switch"] == "enable":
-            credentials.enable(self.instance)
-        elif self.cleaned_data["switch"] == "disable":
-            credentials.disable(self.instance, BY_OPERATOR)
-        return super().save(commit)
 
 
 class ChannelModelForm(RuledForm):

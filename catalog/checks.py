@@ -1,4 +1,4 @@
-"""What is amiss in the stored catalog, in words for the operator: `doctor` and the catalog file tell it."""
+"""Says what is wrong with the stored catalog, for `doctor` and for the warnings of a loaded catalog file."""
 
 from collections.abc import Mapping
 

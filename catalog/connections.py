@@ -1,4 +1,4 @@
-"""How to reach a channel now: its frozen address with a credential opened for this call."""
+"""Opens a channel's connection: its frozen address with a credential decrypted for this call."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""A channel's credentials: stored encrypted, opened only for a call, shown only by its last four characters."""
+"""A channel's credentials: stored encrypted, opened only for a call, shown only by their last four characters."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Reading untyped values field by field, so that everything that is wrong with them can be told at once."""
+"""Reads untyped values field by field and collects all that is wrong with them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ def told(problem: Problem) -> str:
     return f"{path}: {reason}" if path else reason
 
 
-class Fields:
+class FieldReader:
     """One mapping being read: each field is taken once, and what nobody took is a problem.
 
     A field that is wrong or missing yields None and a problem, so that reading can go on.
@@ -68,7 +68,7 @@ class Fields:
             self.problems += error.under(join(self.path, name))
             return cast(Value, None)
 
-    def items(self, name: str, read: Callable[["Fields"], Value]) -> list[Value]:
+    def items(self, name: str, read: Callable[["FieldReader"], Value]) -> list[Value]:
         """An optional list of mappings."""
         value = self.left.pop(name, None)
         if value is None:
@@ -78,7 +78,7 @@ class Fields:
             return []
         found = []
         for index, item in enumerate(value):
-            fields = Fields(item, f"{join(self.path, name)}[{index}]", self.problems)
+            fields = FieldReader(item, f"{join(self.path, name)}[{index}]", self.problems)
             found.append(read(fields))
             fields.close()
         return found
@@ -89,10 +89,10 @@ class Fields:
         self.left = {}
 
 
-def whole(value: object, read: Callable[[Fields], Value]) -> Value:
+def whole(value: object, read: Callable[[FieldReader], Value]) -> Value:
     """Read one mapping on its own. Raises Invalid."""
     problems: list[Problem] = []
-    fields = Fields(value, "", problems)
+    fields = FieldReader(value, "", problems)
     result = read(fields)
     fields.close()
     if problems:

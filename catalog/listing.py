@@ -1,4 +1,4 @@
-"""What a key can run now, at its own prices, for GET /v1/tasks/models; the shape of the answer is made elsewhere."""
+"""Lists what a key can run now, at its own prices; `tasks_api/model_list.py` makes the JSON of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from catalog import prices
 from catalog.routing import is_served
 from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
+from common import modalities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class ModelOffer:
     """A model as one key gets it: `prices` in micro-USD per `unit` by tier, `routes` the usable ones by priority."""
 
     model: ModelEntry
@@ -20,7 +21,7 @@ class Offer:
     routes: tuple[RouteEntry, ...]
 
 
-def offers(catalog: Catalog, key_id: int) -> list[Offer]:
+def offers(catalog: Catalog, key_id: int) -> list[ModelOffer]:
     """The models with an enabled route of a registered adapter in the key's effective plan, by modality and name."""
     found = []
     for model in catalog.models():
@@ -28,11 +29,11 @@ def offers(catalog: Catalog, key_id: int) -> list[Offer]:
         routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
         if model.enabled and model.prices and routes:
             found.append(
-                Offer(
+                ModelOffer(
                     model=model,
                     plan=plan,
                     is_selected=is_selected,
-                    unit=prices.UNITS[model.pricing_mode],
+                    unit=modalities.UNITS[model.pricing_mode],
                     prices=prices.effective(model, plan),
                     routes=routes,
                 )

@@ -1,4 +1,4 @@
-"""What one unit of a model costs under a plan; how many units a task buys is billing's matter."""
+"""What one unit of a model costs under a plan. How many units a task buys is not decided here."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -7,7 +7,6 @@ from catalog.snapshot import ModelEntry, PlanEntry, RouteEntry
 from common import money
 
 ANY_TIER = "*"
-UNITS = {"image_matrix": "image", "video_duration": "second", "per_request": "request"}
 
 
 def unit_micros(model: ModelEntry, plan: PlanEntry, tier: str | None) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import Billed, Target, TaskRequest, Unsupported
 from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
 from common.errors import InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
@@ -157,7 +157,7 @@ def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgem
     adapter = registry.get(route.channel.adapter)
     if adapter is None or model.modality not in adapter.modalities:
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
-    if reasons := adapter.check(request, route.target):
+    if reasons := expression.check(adapter, request, route.target):
         return Judgement(route=route, option=None, reasons=tuple(reasons))
     option = RouteOption(
         route_id=route.id,

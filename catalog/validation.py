@@ -8,14 +8,12 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
-from urllib.parse import urlsplit
 
 from adapters import registry
 from adapters.base import Target
-from catalog.fields import Fields, Invalid, Problem, each, integer, mapped, one_of, whole
+from catalog.fields import FieldReader, Invalid, Problem, each, mapped, one_of, whole
+from common import modalities, urls
 
-MODALITIES = ("image", "video", "3d")
-PRICING_MODES = {"image_matrix": ("image",), "video_duration": ("video",), "per_request": MODALITIES}
 PLATFORMS = ("openai", "anthropic", "gemini")
 DIALECTS = ("chat", "responses", "messages", "generate_content")
 LARGEST_PRICE = 100_000  # times the largest multiplier and 86,400 seconds it still fits a 64-bit column
@@ -84,58 +82,20 @@ def prices(value: object, *, mode: str) -> dict[str, str]:
 
 
 def pricing_mode(value: object, *, modality: str) -> str:
-    if not isinstance(value, str) or value not in PRICING_MODES:
-        raise Invalid(f"must be one of {', '.join(PRICING_MODES)}")
-    if modality in MODALITIES and modality not in PRICING_MODES[value]:
+    if not isinstance(value, str) or value not in modalities.UNITS:
+        raise Invalid(f"must be one of {', '.join(modalities.UNITS)}")
+    priced = modalities.BY_NAME.get(modality)
+    if priced is not None and value not in priced.pricing_modes:
         raise Invalid(f"does not fit a model of modality {modality}")
     return str(value)
 
 
-def params(value: object, *, modality: str) -> dict[str, Any]:
-    """The parameter bounds of an image model, each optional; other modalities have none."""
-    return whole(value, _image_params if modality == "image" else lambda fields: {})
-
-
-def _image_params(fields: Fields) -> dict[str, Any]:
-    parts = {
-        "image_size": fields.take("image_size", choice, None),
-        "aspect_ratio": fields.take("aspect_ratio", choice, None),
-        "n": fields.take("n", at_most(1), None),
-        "images": fields.take("images", at_most(0), None),
-    }
-    return {name: part for name, part in parts.items() if part is not None}
-
-
-def choice(value: object) -> dict[str, Any]:
-    """{"values": [text, …], "default": one of them}; without a default a request must choose."""
-
-    def read(fields: Fields) -> dict[str, Any]:
-        values, default = fields.need("values", each(text(20))), fields.take("default", text(20), None)
-        if values is not None and (not values or len(set(values)) < len(values)):
-            fields.problems.append(("values", "must be different texts, one at least"))
-        if values and default and default not in values:
-            fields.problems.append(("default", "must be one of the values"))
-        return {"values": values} | ({"default": default} if default else {})
-
-    return whole(value, read)
-
-
-def at_most(minimum: int) -> Callable[[Any], dict[str, int]]:
-    """The rule for {"max": integer}."""
-    return lambda value: whole(value, lambda fields: {"max": fields.need("max", integer(minimum, 1_000))})
-
-
 def base_url(value: object) -> str:
     """An http(s) URL without user, query and fragment; stored without a slash at its end."""
-    url = text(500)(value)
     try:
-        parts = urlsplit(url)
-        is_plain = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc and " " not in url
-    except ValueError:
-        raise Invalid("must be a valid URL") from None
-    if parts.scheme not in ("http", "https") or not is_plain or "?" in url or "#" in url or "\\" in url:
-        raise Invalid("must be an http(s) URL without user, query and fragment")
-    return url.rstrip("/")
+        return urls.base_url(text(500)(value))
+    except ValueError as error:
+        raise Invalid(str(error)) from None
 
 
 def json_object(value: object) -> dict[str, Any]:
@@ -186,7 +146,7 @@ def token_prices(value: object) -> dict[str, dict[str, str]]:
     return mapped(lambda prices: whole(prices, _token_price))(value)
 
 
-def _token_price(fields: Fields) -> dict[str, str]:
+def _token_price(fields: FieldReader) -> dict[str, str]:
     required = {name: fields.need(name, price) for name in ("input", "output")}
     cached = fields.take("cached_input", price, "")
     return {**required, "cached_input": cached} if cached else required

@@ -1,6 +1,6 @@
-"""The admin's pages that only show: rows, columns and documents for billing, callbacks and tasks to build theirs from.
+"""Building blocks of the admin's read-only pages: base classes, and columns for moments, money, states and documents.
 
-Tables here hold millions of rows: no list counts to the end, sorts by an unindexed column or asks per row.
+Their tables hold millions of rows: no list counts to the end, sorts by an unindexed column or asks per row.
 """
 
 import json

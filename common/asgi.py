@@ -1,4 +1,4 @@
-"""The few ASGI words the front and its endpoints share: the callables' types, header look-up, a whole answer."""
+"""What the front and its ASGI endpoints share: types of the callables, header look-up, whole answers."""
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping

@@ -1,4 +1,4 @@
-"""Writes that must not be lost: what a provider answered is stored, however long the database is away."""
+"""Repeats a write until the database takes it: what a provider answered must not be lost."""
 
 import logging
 import sqlite3

@@ -1,4 +1,4 @@
-"""A real deadline for network work: at its end every socket it watches is shut, however slowly the other side drips."""
+"""A deadline for network work that holds even where the other side sends a byte at a time: it shuts the sockets."""
 
 import socket
 import threading

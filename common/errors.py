@@ -1,4 +1,4 @@
-"""The errors a client can meet: one class per row of the interface's and the contract's error tables.
+"""The errors that a client can get: one class for each row of the error tables of interface and contract.
 
 Raised anywhere in the domain; only the front (`front/error_responses.py`) turns one into a response.
 """

@@ -1,6 +1,6 @@
-"""Reads a request's body, bounded, off the event loop's hands: small ones in memory, larger ones in a file.
+"""Reads the body of a request up to a limit: a small one into memory, a larger one into a file.
 
-However slowly it drips, an upload costs no thread and little memory. What becomes of it is the front's business.
+A slow upload costs no thread and little memory.
 """
 
 import asyncio

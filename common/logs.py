@@ -1,6 +1,6 @@
 """One-line JSON logs with the ids of request, task and attempt, and without secrets.
 
-The filter cleans the record itself, so that whatever handler comes after it never sees more.
+The filter cleans the record itself, so that no later handler sees a secret.
 """
 
 import json
@@ -10,9 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
 from typing import Any
 
-from common import redaction, request_ids
-
-redact = redaction.redact
+from common import moments, redaction, request_ids
 
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "response", "color_message"}
 _formatter = logging.Formatter()
@@ -73,7 +71,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+            "time": moments.iso(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname,
             "logger": record.name,
             "message": message_of(record),

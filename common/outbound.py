@@ -1,7 +1,7 @@
 """The one door for outbound calls to an address that a user or a provider chose; knows no Django.
 
-What may be reached is `common/urls.py`'s to say, how a connection is opened `outbound_dial`'s, how HTTP goes over it
-`outbound_wire`'s. This module joins them and follows redirects, each judged like the first address.
+`common/urls.py` says what may be reached, `outbound_dial` opens connections, `outbound_wire` speaks HTTP over them.
+This module joins them and follows redirects, each judged like the first address.
 """
 
 import re
@@ -12,11 +12,11 @@ from functools import partial
 from urllib.parse import urldefrag, urljoin
 
 from common.deadline import Deadline
-from common.outbound_dial import Dialer, Failed, Refused, Resolve, system_resolve
+from common.outbound_dial import AddressRefused, Dialer, Failed, Resolve, system_resolve
 from common.outbound_wire import Message, Reply, exchange
 from common.urls import LOOPBACK, UrlPolicy, address_problem, problem
 
-__all__ = ["REDIRECTS", "Failed", "Limits", "Refused", "Reply", "UrlPolicy", "joined", "open_url"]
+__all__ = ["REDIRECTS", "AddressRefused", "Failed", "Limits", "Reply", "UrlPolicy", "joined", "open_url"]
 
 MAX_URL_BYTES = 16 * 1024
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -49,7 +49,7 @@ def open_url(
 
     Each name is looked up once, and refused if any of its addresses is; the connection goes to a judged address. With
     `redirects` = 0 a 3xx is a reply like any other, else that many are followed, as GET and without the headers and
-    the body. Raises Refused (policy) or Failed (network, time, size), also while the chunks are read.
+    the body. Raises AddressRefused (policy) or Failed (network, time, size), also while the chunks are read.
     """
     message = Message(method=method, url=url, headers=headers or {}, body=body)
     judge = partial(address_problem, policy=policy)
@@ -73,9 +73,9 @@ def _refuse(url: str, policy: UrlPolicy) -> None:
     # has to be free of what parsers read differently.
     origin = ORIGIN.match(url)
     if origin is None or len(url) > MAX_URL_BYTES or not TARGET.fullmatch(url, origin.end()):
-        raise Refused("the URL is malformed")
+        raise AddressRefused("the URL is malformed")
     if reason := problem(origin[0], policy):
-        raise Refused(f"the URL {reason}")
+        raise AddressRefused(f"the URL {reason}")
 
 
 def _resolved(resolve: Resolve, host: str, port: int) -> Sequence[str]:
@@ -84,8 +84,8 @@ def _resolved(resolve: Resolve, host: str, port: int) -> Sequence[str]:
 
 
 def joined(base: str, location: str) -> str:
-    """The address that a redirect leads to. Raises Refused."""
+    """The address that a redirect leads to. Raises AddressRefused."""
     try:
         return urldefrag(urljoin(base, location)).url
     except ValueError as error:
-        raise Refused("the redirect is malformed") from error
+        raise AddressRefused("the redirect is malformed") from error

@@ -1,4 +1,4 @@
-"""How an outbound connection is opened: the name is looked up once, every address judged, a judged address dialled."""
+"""Opens outbound connections: looks the name up once, judges each of its addresses, dials one of the judged."""
 
 import socket
 import threading
@@ -19,7 +19,7 @@ LOOKUP_SECONDS = 5.0
 LOOKUPS = threading.BoundedSemaphore(64)
 
 
-class Refused(Exception):
+class AddressRefused(Exception):
     """The policy forbids this address; nothing was sent."""
 
 
@@ -50,13 +50,13 @@ class Dialer:
         self._resolve = resolve
 
     def dial(self, host: str, port: int) -> socket.socket:
-        """A connected socket under the deadline. Raises Refused if any address of the host is refused, or Failed."""
+        """A connected socket under the deadline. Raises AddressRefused if any of the addresses is, or Failed."""
         addresses = self._addresses(host, port)
         if not addresses:
             raise Failed("the host name has no address", was_sent=False)
         for address in addresses:
             if reason := self._judge(address):
-                raise Refused(f"{host} {reason}")
+                raise AddressRefused(f"{host} {reason}")
         connected = self._connect(addresses, port)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.deadline.watch(connected)

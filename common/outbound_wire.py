@@ -50,7 +50,7 @@ class Reply:
 
 @contextmanager
 def exchange(message: Message, dialer: Dialer, *, max_bytes: int) -> Iterator[Reply]:
-    """Send one request and read its answer under the dialer's deadline. Raises Refused or Failed."""
+    """Send one request and read its answer under the dialer's deadline. Raises AddressRefused or Failed."""
     with PlainSession() as session:
         session.trust_env = False
         session.headers.update(HEADERS)

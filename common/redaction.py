@@ -1,6 +1,6 @@
 """Takes secrets out of text bound for a log: keys, credentials, signed queries, Data URLs.
 
-By shape, and by value for those that `redact` was told of. Rather too much than too little.
+It knows them by their shape, and by value those that `redact` was told. Better too much is taken out than too little.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The id of the request in hand: the client's own where it is sane, else a new one; logs and responses carry it."""
+"""The id of the current request, for logs and the response: the client's own where it is sane, else a new one."""
 
 import re
 import secrets

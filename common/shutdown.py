@@ -1,4 +1,4 @@
-"""Whether this web process is on its way out; waits and streams ask, so that they never hold up SIGTERM."""
+"""Whether this web process is stopping; waits and streams ask, so that they never hold up SIGTERM."""
 
 from collections.abc import Callable
 

@@ -90,9 +90,11 @@ def objects(fields: Mapping[str, str]) -> str:
     return f"json_group_array(json_object({pairs}))"
 
 
-def row_lock() -> str:
+def row_lock(*, skip_locked: bool = False) -> str:
     """Suffix that locks the selected rows where the database has row locks (SQLite: IMMEDIATE is the lock)."""
-    return " FOR NO KEY UPDATE" if is_postgresql() else ""
+    if not is_postgresql():
+        return ""
+    return " FOR NO KEY UPDATE SKIP LOCKED" if skip_locked else " FOR NO KEY UPDATE"
 
 
 def pack(items: Iterable[Mapping[str, Any]]) -> str:
@@ -145,6 +147,17 @@ def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return cursor.fetchall() if cursor.description else []
+
+
+def column(statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    """Run one statement that returns one column; its values."""
+    return [value for (value,) in fetch(statement, parameters)]
+
+
+def value(statement: str, parameters: Sequence[Any] = ()) -> Any:
+    """Run one statement that returns one row of one column; its value."""
+    (found,) = column(statement, parameters)
+    return found
 
 
 def records(statement: str, parameters: Sequence[Any] = ()) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Strict JSON: what a body may be, refused with the cause and the path; what its fields mean is left to others.
+"""Strict JSON: parses a body or refuses it with the cause and the path; what the fields mean is for others.
 
 Beyond the limits of the contract (section 1) a body may hold at most 100,000 values, so that a small body cannot
 unfold into a gigabyte of empty lists.

@@ -1,12 +1,13 @@
-"""Which addresses of others we accept and reach: syntax and literal checks, without DNS and without Django.
+"""Which URLs and addresses of others may be used: checks of syntax and of literal addresses, without DNS.
 
-Used at submission for whole URLs, and by the outbound door for every address that a name resolves to. The tables are
+A submission checks whole URLs, the outbound door every address that a name resolves to. The tables are
 our own: what `ipaddress` calls global changes with the interpreter and lets transition addresses pass.
 """
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -56,7 +57,7 @@ SERVICE_PORTS = frozenset(
     | {6000, 6379, 6443, 6667, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 27017, 27018}
 )
 
-URL = re.compile(r"(https?)://([^/?]*)([/?].*)?", re.IGNORECASE)
+URL = re.compile(r"(https?)://([^/?]*)(?:[/?].*)?", re.IGNORECASE)
 AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::([1-9][0-9]{0,4}))?")
 NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 NUMERIC = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.?")
@@ -75,10 +76,8 @@ class UrlPolicy:
 class UrlParts:
     """A well-formed URL. `host`: lower case, without trailing dot or brackets; `port` is never left open."""
 
-    scheme: str
     host: str
     port: int
-    target: str
     is_literal: bool
 
     @property
@@ -92,7 +91,7 @@ def split(url: str) -> UrlParts:
     match = URL.fullmatch(_checked_text(url))
     if match is None:
         raise ValueError("must be an absolute http or https URL")
-    scheme, authority, target = match[1].lower(), match[2], match[3] or "/"
+    scheme, authority = match[1].lower(), match[2]
     if "@" in authority:
         raise ValueError("must not contain user information")
     found = AUTHORITY.fullmatch(authority)
@@ -100,10 +99,8 @@ def split(url: str) -> UrlParts:
         raise ValueError("must have a valid host and port")
     host, is_literal = _host(found[1].lower())
     return UrlParts(
-        scheme=scheme,
         host=host,
         port=int(found[2] or (443 if scheme == "https" else 80)),
-        target=target if target.startswith("/") else f"/{target}",
         is_literal=is_literal,
     )
 
@@ -146,15 +143,36 @@ def is_own(url: str, policy: UrlPolicy) -> bool:
         return False
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host, an address or a name, is this machine itself; an address of IPv4 may be mapped into IPv6."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
 def own_hosts(public_base_url: str) -> frozenset[str]:
     """The `own_hosts` of a policy: a public name on every port; a literal or local name on its own port only,
     because an operator's receivers may live on the same machine. Raises ValueError for what is no URL."""
     parts = split(public_base_url)
     if not parts.is_literal and "." in parts.host:
         return frozenset({parts.host})
-    is_local = parts.host == "localhost" or (parts.is_literal and _address(parts.host).is_loopback)
-    spellings = ("127.0.0.1", "localhost", "[::1]") if is_local else ()
+    spellings = ("127.0.0.1", "localhost", "[::1]") if is_loopback(parts.host) else ()
     return frozenset({parts.authority, *(f"{spelling}:{parts.port}" for spelling in spellings)})
+
+
+def base_url(url: str) -> str:
+    """The address of a service, which may be private, without a slash at its end. Raises ValueError with a reason in
+    words."""
+    try:
+        parts = urlsplit(url)
+        is_plain = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        raise ValueError("must be a valid URL") from None
+    if parts.scheme not in ("http", "https") or not is_plain or re.search(r"[\s?#\\]", url):
+        raise ValueError("must be an http(s) URL without user, query and fragment")
+    return url.rstrip("/")
 
 
 def _checked_text(url: str) -> str:

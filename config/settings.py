@@ -12,7 +12,7 @@ from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from callbacks import schedule
-from common import logs, pools
+from common import logs, modalities, pools, urls
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -78,13 +78,10 @@ for _key in ENCRYPTION_KEYS:
 def base_url(url: str) -> str:
     """An http(s) address without a slash at its end."""
     try:
-        parts = urlsplit(url)
-        is_plain = bool(parts.hostname) and parts.port != 0 and not re.search(r"[\s?#@\\]", url)
-    except ValueError:
-        is_plain = False
-    if not is_plain or parts.scheme not in ("http", "https"):
-        raise ImproperlyConfigured(f"PUBLIC_BASE_URL: {url!r} is not http(s)://host, without user, query and fragment.")
-    return url.rstrip("/")
+        return urls.base_url(url)
+    except ValueError as error:
+        reason = f"PUBLIC_BASE_URL: {url!r} is not http(s)://host, without user, query and fragment."
+        raise ImproperlyConfigured(reason) from error
 
 
 HOST = text("HOST", "127.0.0.1")
@@ -153,11 +150,11 @@ OUTBOUND_DENY_NETWORKS = networks("OUTBOUND_DENY_NETWORKS")
 
 def deadlines(text: str) -> dict[str, int]:
     """`queue=86400,image=900,video=7200` in seconds; what is not named keeps its default."""
-    known = {"queue": 86_400, "image": 900, "video": 7_200, "3d": 7_200}
+    known = {"queue": 86_400} | {modality.name: modality.deadline_seconds for modality in modalities.TABLE}
     for part in filter(None, text.split(",")):
         name, _, seconds = part.strip().partition("=")
         if name not in known or not re.fullmatch("[0-9]{1,10}", seconds) or not 1 <= int(seconds) <= LONGEST_SECONDS:
-            raise ImproperlyConfigured(f"TASK_DEADLINES: {part!r} is not <queue|image|video|3d>=<seconds>.")
+            raise ImproperlyConfigured(f"TASK_DEADLINES: {part!r} is not <{'|'.join(known)}>=<seconds>.")
         known[name] = int(seconds)
     return known
 

@@ -1,4 +1,4 @@
-"""The front: takes every request, and serves itself whatever may take long; short requests go to Django's threads."""
+"""The front: takes every request, serves itself what may take long, and gives the rest to Django's threads."""
 
 import os
 
@@ -29,7 +29,7 @@ CLIENT_LEFT = 499
 LONGEST_LOGGED_PATH = 500
 
 
-class Reply:
+class ResponseSend:
     """The server's `send`, with the headers that every response carries and no body for HEAD."""
 
     def __init__(self, send: Send, *, request_id: str, is_head: bool) -> None:
@@ -81,7 +81,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
     scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
     scope["headers"].append((b"x-request-id", request_id.encode()))
-    reply = Reply(send, request_id=request_id, is_head=scope["method"] == "HEAD")
+    reply = ResponseSend(send, request_id=request_id, is_head=scope["method"] == "HEAD")
     began = time.monotonic()
     try:
         await answer(scope, receive, reply)
@@ -104,7 +104,7 @@ def log(scope: Scope, status: int, milliseconds: float) -> None:
     access.info("%s %s %s", method, path, status, extra=seen)
 
 
-async def answer(scope: Scope, receive: Receive, reply: Reply) -> None:
+async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
     """Take in the body, whose size is judged before anything else, and dispatch."""
     try:
         body = await front_body.read(scope, receive, limit=settings.MAX_REQUEST_BYTES)

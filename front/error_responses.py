@@ -1,4 +1,4 @@
-"""Turns whatever was raised into the documented JSON: for DRF's views, for Django's own errors and for the front."""
+"""Turns an exception into the documented JSON: for DRF's views, for Django's own errors and for the front."""
 
 import json
 import logging

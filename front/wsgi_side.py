@@ -1,6 +1,6 @@
-"""The way from the front to Django's WSGI handler and back: a whole request in, a whole answer out.
+"""Gives a whole request to Django's WSGI handler and takes a whole answer.
 
-A thread is held only while Django computes; whoever uploads or reads slowly is the event loop's affair.
+It holds a thread only while Django computes; slow uploads and slow readers are left to the event loop.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Which store holds the bytes, how it is doing, and its faults in our words; `storage/blobs.py` is the way to it."""
+"""The store of the settings: its interface, its health, and its faults as StorageUnavailable. `blobs` uses it."""
 
 import logging
 import time

@@ -1,7 +1,7 @@
-"""Bytes at rest, under random keys made by us; every fault comes out as StorageUnavailable.
+"""Keeps bytes under random keys and reads them; every fault comes out as StorageUnavailable.
 
-What the bytes are is for `storage/media_types.py`, where they lie for `storage/backends.py`. Whose they are and how
-long they stay is for `tasks/assets/`.
+`storage/media_types.py` says what the bytes are, `storage/backends.py` where they lie, `tasks/assets/` whose they are
+and how long they stay.
 """
 
 import hashlib
@@ -31,17 +31,17 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """Bytes under a key; `head` is their beginning, for sniffing."""
+    """Bytes under a key."""
 
     key: str
     size_bytes: int
     sha256: str
-    head: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """Bytes that have arrived in a temporary file and are not kept yet; `file` can be read and sought."""
+    """Bytes that have arrived in a temporary file and are not kept yet; `file` can be read and sought, `head` is its
+    beginning, for sniffing."""
 
     file: BinaryIO
     size_bytes: int
@@ -56,7 +56,7 @@ class Incoming:
         with translated(store):
             self.file.seek(0)
             store.keep(self.file, key)
-        return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256, head=self.head)
+        return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256)
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def put(chunks: Iterable[bytes], *, max_bytes: int, folder: Folder = "results") 
         return incoming.keep(folder)
 
 
-def put_blob(content: bytes, content_type: str) -> StoredFile:
+def put_input(content: bytes, content_type: str) -> StoredFile:
     """Store a Data URL's bytes of a submission. Raises StorageUnavailable."""
     stored = put([content], max_bytes=len(content), folder="inputs")
     return StoredFile(key=stored.key, content_type=content_type, size_bytes=stored.size_bytes, sha256=stored.sha256)

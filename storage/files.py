@@ -1,4 +1,4 @@
-"""Assets in a folder of the file system: written beside it, synced, then renamed, so a key never names half a file."""
+"""Assets in a folder: each is written to a temporary file, synced and renamed, so that no key names half a file."""
 
 import os
 import secrets

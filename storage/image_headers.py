@@ -1,4 +1,4 @@
-"""Width and height of images from their headers, by hand: no decoder is let near bytes that a provider sent."""
+"""Reads width and height from the headers of images; no decoder gets the bytes that a provider sent."""
 
 from typing import BinaryIO
 

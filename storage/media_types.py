@@ -1,4 +1,4 @@
-"""What bytes are, from their first bytes alone: never from a provider's header, never from a file name.
+"""Tells the media type of a file by its first bytes alone: never by a provider's header or a file name.
 
 Only media that browsers show without running anything have a type here; SVG, HTML, XML and scripts are plain bytes.
 """

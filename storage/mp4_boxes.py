@@ -1,4 +1,4 @@
-"""The box structure of ISO base media files (MP4, MOV, AVIF, HEIC): bounded reads, no recursion, no faith in sizes.
+"""Reads the boxes of ISO base media files (MP4, MOV, AVIF, HEIC): bounded, without recursion, trusting no size.
 
 ISO/IEC 14496-12: a box is a 32-bit size, a type of four bytes and a body; size 1 is followed by a 64-bit size, size 0
 reaches to the end of the file.

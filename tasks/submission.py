@@ -95,7 +95,7 @@ def _stored(found: Sequence[Blob]) -> list[StoredFile]:
     files: list[StoredFile] = []
     try:
         for blob in found:
-            files.append(blobs.put_blob(blob.content, blob.content_type))
+            files.append(blobs.put_input(blob.content, blob.content_type))
     except StorageUnavailable:
         _discard(files)
         raise

@@ -1,6 +1,5 @@
 """Downloads of assets, with a key or by a signed URL, on the asynchronous side: a slow client holds neither a thread
-nor a database connection. Who may see what is for `tasks/gate.py` and
-`tasks/assets/`.
+nor a database connection. `tasks/gate.py` and `tasks/assets/` say who may have what.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
 from storage.blobs import Reading
 from tasks import gate
-from tasks.assets import assets, signed_urls
+from tasks.assets import assets, links, signed_urls
 from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset
 from tasks_api import byte_ranges, rates
@@ -45,7 +44,7 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class DownloadResponse:
     """The head of a response, and the bytes that follow it: opened before anything is promised."""
 
     status: int
@@ -82,7 +81,7 @@ async def _by_signature(scope: Scope) -> Download:
     if grant is None:
         raise UrlRefused()
     asset = await threads.call(_find, grant.task_id, grant.index)
-    until = assets.retained_until(asset)
+    until = links.retained_until(asset)
     end = min(grant.expires, until.timestamp()) if until else grant.expires
     return Download(asset=asset, cache_control=f"private, max-age={max(int(end - time.time()), 0)}")
 
@@ -107,19 +106,19 @@ def _refuse_other_methods(scope: Scope) -> None:
         raise MethodNotAllowed("Assets can be read with GET and HEAD.", headers={"Allow": "GET, HEAD"})
 
 
-async def _reply(scope: Scope, download: Download) -> Reply:
+async def _reply(scope: Scope, download: Download) -> DownloadResponse:
     """Raises StorageUnavailable and RangeNotSatisfiable."""
     asset, etag = download.asset, f'"{download.asset.sha256}"'
     headers = (*SAFE, (b"etag", etag.encode()), (b"cache-control", download.cache_control.encode()))
     if byte_ranges.is_known(_values(scope, b"if-none-match"), etag):
-        return Reply(status=304, headers=headers)
+        return DownloadResponse(status=304, headers=headers)
     part = _part(scope, asset, etag)
     if part:
         headers += ((b"content-range", part.content_range(asset.size_bytes).encode()),)
     chosen = part or ByteRange(start=0, length=asset.size_bytes)
     reading = await _on_thread(blobs.read_range, asset.storage_key, chosen.start, chosen.length)
     headers += _entity_headers(asset, chosen.length)
-    return Reply(status=206 if part else 200, headers=headers, reading=reading)
+    return DownloadResponse(status=206 if part else 200, headers=headers, reading=reading)
 
 
 def _part(scope: Scope, asset: Asset, etag: str) -> ByteRange | None:
@@ -133,7 +132,7 @@ def _entity_headers(asset: Asset, length: int) -> Headers:
     return (
         (b"content-type", media_types.of(asset.content_type).content_type.encode()),
         (b"content-length", str(length).encode()),
-        (b"content-disposition", assets.disposition(asset).encode()),
+        (b"content-disposition", links.disposition(asset).encode()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catalog.listing import Offer
+from catalog.listing import ModelOffer
 from common.money import usd
 from tasks.request import params
 from tasks.shown import eta
@@ -15,7 +15,7 @@ TYPES: dict[str, dict[str, Any]] = {
 }
 
 
-def shown(offer: Offer) -> dict[str, Any]:
+def shown(offer: ModelOffer) -> dict[str, Any]:
     """`params` is the catalog's object for images; for video types and bounds only, no lists of supported values."""
     model = offer.model
     schema = params.params_schema(model.modality, model.params, names=[model.name, *model.aliases])

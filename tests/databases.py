@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
+from django.db import connection
 from psycopg import sql
 
 from tools.stack import Stack
@@ -23,10 +24,17 @@ def renamed(url: str, name: str) -> str:
     return urlsplit(url)._replace(path=f"/{name}").geturl()
 
 
+def database_url() -> str:
+    """The address of the test's own database, for other processes."""
+    name = connection.settings_dict["NAME"]
+    server = os.environ["DATABASE_URL"]
+    return renamed(server, name) if is_postgresql(server) else f"sqlite:///{name}"
+
+
 def execute(url: str, statement: str, *names: str) -> None:
     """Run a statement that names databases, outside of any transaction."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
 
 class Databases:

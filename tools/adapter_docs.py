@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import Adapter, ImageRef, MediaInput, StoredFile, Target, TaskRequest
 from adapters.kit.rules import Rules
 from adapters.kit.shapes import Provider
@@ -49,7 +49,7 @@ KINDS = {
         "after a while",
         "yes",
         "stays queued, a bounded number of times",
-        "cools down after three in a row",
+        "cools down from the first on",
     ),
     "ambiguous: may have been accepted": (
         "never, unless the operator opted in",
@@ -101,16 +101,6 @@ CHANGES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "frame beside references": {"inputs": (FRAME, PICTURE)},
     },
 }
-VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "openai_images": ({}, {"dialect": "xai"}),
-    "dashscope_image": ({}, {"mode": "async"}),
-    "ark_content_tasks": ({}, {"dialect": "minimax_v2"}),
-    "kling_tasks": ({}, {"api": "v1"}),
-    "runway": ({}, {"api": "router"}),
-    "http_template": tuple(
-        {"template": name} for name in ("fal_image", "fal_video", "replicate_image", "replicate_video")
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +117,7 @@ class Column:
         return f"{self.adapter.protocol} {words}".strip()
 
     def takes(self, changes: Mapping[str, Any]) -> bool:
-        return not self.adapter.check(replace(self.base, **changes), self.target)
+        return not expression.check(self.adapter, replace(self.base, **changes), self.target)
 
     def word(self, changes: Mapping[str, Any]) -> str:
         """Whether a change can be expressed; some take frames only where the picture decides the ratio."""
@@ -147,11 +137,11 @@ def columns(modality: str) -> Iterator[Column]:
     for adapter in registry.ADAPTERS.values():
         if modality not in adapter.modalities:
             continue
-        for options in VARIANTS.get(adapter.protocol, ({},)):
+        for options in adapter.variants if isinstance(adapter, Provider) else ():
             target = Target(
                 adapter=adapter.protocol, base_url="https://example.com", upstream_model="a/model", options=options
             )
-            base = next((base for base in BASES[modality] if not adapter.check(base, target)), None)
+            base = next((base for base in BASES[modality] if not expression.check(adapter, base, target)), None)
             if base is not None:
                 yield Column(adapter=adapter, target=target, base=base)
 
@@ -179,7 +169,7 @@ def section(adapter: Provider) -> str:
         settings("capabilities", adapter.capabilities),
         settings("options", adapter.options),
     ]
-    codes = ", ".join(f"`{code}` {verdict.kind}" for code, verdict in adapter.error_codes.items())
+    codes = ", ".join(f"`{code}` {meaning.kind}" for code, meaning in adapter.error_codes.items())
     if codes:
         parts.append(f"Error codes: {codes}.\n")
     return "\n".join(filter(None, parts))

@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.ark import errors as ark_errors
-from adapters.ark import minimax as minimax_request
-from adapters.ark import request as ark_request
+from adapters.ark import errors, minimax_errors, minimax_request, videos_request
 from adapters.base import Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
 from adapters.kit import http
-from adapters.kit.error_kinds import NOT_HERE, Codes
+from adapters.kit.error_kinds import NOT_HERE, Codes, spoken_error
 
-Job = dict[str, Any]
+Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,33 +22,31 @@ class Dialect:
     id_field: str
     video_field: str
     poll_seconds: float
-    cancellable: tuple[str, ...]
     codes: Codes
     spoken: http.Spoken
-    job_of: Callable[[Job], object]
+    job_of: Callable[[Document], object]
     is_unknown_job: Callable[[UpstreamError], bool]
-    problems: Callable[[TaskRequest, Mapping[str, Any]], Iterator[Unsupported]]
+    problems: Callable[[TaskRequest, Target], Iterator[Unsupported]]
     build: Callable[[TaskRequest, Target], UpstreamRequest]
 
 
 def _is_unknown_at_ark(error: UpstreamError) -> bool:
     # Only in the protocol's own words, ResourceNotFound: a proxy's 404 says nothing about the job.
-    return error.http_status == 404 and "NotFound" in error.code and ark_errors.verdict_of(error.code) is not NOT_HERE
+    return error.http_status == 404 and "NotFound" in error.code and errors.meaning_of(error.code) is not NOT_HERE
 
 
 ARK = Dialect(
-    create=ark_request.PATH,
-    query=ark_request.PATH,
+    create=videos_request.PATH,
+    query=videos_request.PATH,
     id_field="id",
     video_field="video_url",
     poll_seconds=5.0,
-    cancellable=("queued",),
-    codes=ark_errors.verdict_of,
-    spoken=http.usual,
+    codes=errors.meaning_of,
+    spoken=spoken_error,
     job_of=lambda document: document,
     is_unknown_job=_is_unknown_at_ark,
-    problems=ark_request.problems,
-    build=ark_request.build,
+    problems=videos_request.problems,
+    build=videos_request.build,
 )
 MINIMAX = Dialect(
     create=minimax_request.CREATE,
@@ -58,11 +54,10 @@ MINIMAX = Dialect(
     id_field="task_id",
     video_field="url",
     poll_seconds=10.0,
-    cancellable=("queued",),
-    codes=minimax_request.verdict_of,
-    spoken=minimax_request.spoken,
+    codes=minimax_errors.CODES.get,
+    spoken=minimax_errors.spoken,
     job_of=lambda document: document.get("task"),
-    is_unknown_job=minimax_request.is_unknown_job,
+    is_unknown_job=minimax_errors.is_unknown_job,
     problems=minimax_request.problems,
     build=minimax_request.build,
 )

@@ -1,4 +1,4 @@
-"""The pure half of `ark_images`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `ark_images`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `max_n`, `max_images`, `prompt_max`,
 `data_url`.
@@ -8,9 +8,8 @@ Facts: Volcengine's documentation of the image generation API and its Ark runtim
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.base import Billed, FilePart, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks
-from adapters.kit.inline import mark
+from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import SizeTable, by_area, tier_of, with_portraits
 
 PATH = "/images/generations"
@@ -27,7 +26,6 @@ LANDSCAPES = {
     "4K": "4096x4096 5440x3060 4704x3528 4992x3328 4560x3648 6216x2664",
 }
 SIZES = with_portraits({tier: dict(zip(RATIOS, row.split(), strict=True)) for tier, row in LANDSCAPES.items()})
-READABLE = ("image/png", "image/jpeg", "image/webp")
 # They would change what model is bought, or where the answer goes and in what shape.
 FORBIDDEN = ("model", "stream", "webhook", "webhook_url", "callback_url")
 ONE_PICTURE = "one request makes one picture: ask for more with n"
@@ -41,11 +39,11 @@ SINGLE: Mapping[str, tuple[object, ...]] = {
 }
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    types = () if "image" in request.extra_body else READABLE
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
-    yield from _size(request, capabilities)
+    types = () if "image" in request.extra_body else references.TYPES
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
+    yield from _size(request, target.capabilities)
     yield from _extra(request.extra_body)
 
 
@@ -55,8 +53,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     `extra_body` wins over every derived field. The provider's own watermark is declined unless it is asked for.
     """
-    table = size_table(target.capabilities)
-    tier = tier_of_request(request, target.capabilities)
+    table = tiers.size_table(target.capabilities, SIZES)
+    tier = tiers.asked(request, target.capabilities, by_area(table))
     derived: dict[str, Any] = {
         "prompt": request.prompt,
         "response_format": "url",
@@ -67,41 +65,16 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         tier = _billed_tier(request.extra_body["size"], table)
     elif tier is not None:
         derived["size"] = table[tier][request.aspect_ratio] if request.aspect_ratio else tier
-    files: list[FilePart] = []
-    if request.images and "image" not in request.extra_body:
-        derived["image"] = _images(request.images, files)
+    images = () if "image" in request.extra_body else request.images
+    if links := inline.links(images):
+        derived["image"] = links[0] if len(links) == 1 else links
     return UpstreamRequest(
         path=PATH,
         body={**derived, **request.extra_body, "model": target.upstream_model},
         billed=Billed(count=request.n, tier=tier),
-        files=tuple(files),
+        files=inline.files_of(images),
         calls=request.n,
     )
-
-
-def size_table(capabilities: Mapping[str, Any]) -> SizeTable:
-    table: SizeTable = capabilities.get("size_table", SIZES)
-    return table
-
-
-def tier_of_request(request: TaskRequest, capabilities: Mapping[str, Any]) -> str | None:
-    """The tier asked for; with only a ratio the first of `tiers`, else the smallest; None with neither."""
-    if request.image_size is not None or request.aspect_ratio is None:
-        return request.image_size
-    tiers: list[str] = capabilities.get("tiers") or by_area(size_table(capabilities))
-    return tiers[0]
-
-
-def _images(images: tuple[ImageRef, ...], files: list[FilePart]) -> Any:
-    """URLs as they are, our own bytes as marks; what is marked is added to `files`. One stands alone."""
-    values: list[Any] = []
-    for image in images:
-        if image.stored is None:
-            values.append(image.url)
-        else:
-            values.append(mark(len(files)))
-            files.append(FilePart(field="image", image=image))
-    return values[0] if len(values) == 1 else values
 
 
 def _billed_tier(size: object, table: SizeTable) -> str | None:
@@ -110,10 +83,10 @@ def _billed_tier(size: object, table: SizeTable) -> str | None:
 
 
 def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    tier = tier_of_request(request, capabilities)
+    table = tiers.size_table(capabilities, SIZES)
+    tier = tiers.asked(request, capabilities, by_area(table))
     if tier is None or "size" in request.extra_body:
         return
-    table = size_table(capabilities)
     known = [name for name in table if request.aspect_ratio or name in TIERS]
     allowed = [name for name in capabilities.get("tiers", known) if name in known]
     yield from checks.listed("params.image_size", tier, allowed)

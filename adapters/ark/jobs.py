@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from adapters.ark.dialects import Dialect, Job, dialect_of
+from adapters.ark.dialects import Dialect, Document, dialect_of
 from adapters.base import Connection, ErrorKind, UpstreamError
-from adapters.kit.http import Call, call_json
+from adapters.kit.http import HttpCall, call_json
+from adapters.kit.jobs import asking
 
-REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)
 
-
-def call(dialect: Dialect, method: str, path: str, **more: Any) -> Call:
+def call(dialect: Dialect, method: str, path: str, **more: Any) -> HttpCall:
     """A request in the dialect's terms."""
-    return Call(method=method, path=path, codes=dialect.codes, spoken=dialect.spoken, **more)
+    return HttpCall(method=method, path=path, codes=dialect.codes, spoken=dialect.spoken, **more)
 
 
 def below(path: str, job_id: str) -> str:
@@ -21,10 +20,10 @@ def below(path: str, job_id: str) -> str:
     return f"{path}/{quote(job_id, safe='')}"
 
 
-def find_all(ids: Sequence[str], connection: Connection) -> dict[str, Job | UpstreamError]:
+def find_all(ids: Sequence[str], connection: Connection) -> dict[str, Document | UpstreamError]:
     """One list call for many jobs. A job that the list does not show is asked for by itself: lists lag, and reach back
     a few days only. A fault met while asking stands for all that is still unknown."""
-    jobs: dict[str, Job | UpstreamError] = dict(_listed(ids, connection)) if len(ids) > 1 else {}
+    jobs: dict[str, Document | UpstreamError] = dict(_listed(ids, connection)) if len(ids) > 1 else {}
     for missing in [job_id for job_id in ids if job_id not in jobs]:
         try:
             jobs[missing] = find(missing, connection)
@@ -35,7 +34,7 @@ def find_all(ids: Sequence[str], connection: Connection) -> dict[str, Job | Upst
     return jobs
 
 
-def _listed(ids: Sequence[str], connection: Connection) -> dict[str, Job]:
+def _listed(ids: Sequence[str], connection: Connection) -> dict[str, Document]:
     """The jobs that the provider lists, by id; none where it has no list. Raises UpstreamError."""
     dialect = dialect_of(connection.options)
     query = [("page_num", 1), ("page_size", len(ids)), *(("filter.task_ids", job_id) for job_id in ids)]
@@ -49,20 +48,15 @@ def _listed(ids: Sequence[str], connection: Connection) -> dict[str, Job]:
     return {str(job.get("id")): job for job in jobs if isinstance(job.get("status"), str)}
 
 
-def find(job_id: str, connection: Connection) -> Job:
+def find(job_id: str, connection: Connection) -> Document:
     """One job. Raises UpstreamError: EMPTY_RESULT if the provider says that there is none, else a poll fault."""
     dialect = dialect_of(connection.options)
 
-    def is_usable(document: Job) -> bool:
+    def is_usable(document: Document) -> bool:
         job = dialect.job_of(document)
         return isinstance(job, dict) and isinstance(job.get("status"), str)
 
-    try:
+    with asking(dialect.is_unknown_job):
         document = call_json(call(dialect, "GET", below(dialect.query, job_id)), connection, is_usable)
-    except UpstreamError as error:
-        kind = ErrorKind.EMPTY_RESULT if dialect.is_unknown_job(error) else ErrorKind.TRANSIENT
-        if kind is ErrorKind.TRANSIENT and error.kind not in REFUSALS:
-            raise
-        raise error.as_kind(kind) from error
-    job: Job = dialect.job_of(document)  # type: ignore[assignment]
+    job: Document = dialect.job_of(document)  # type: ignore[assignment]
     return job

@@ -1,17 +1,17 @@
 """The Ark (BytePlus, Volcengine) content generation protocol: asynchronous video jobs, polled in batches.
 
 Facts: Volcengine's documentation of the video generation API and its Ark runtime SDK 5.0.54 (request fields; the list
-filter repeated as `filter.task_ids=a&filter.task_ids=b`), which MiniMax's video generation V2 shares. `ark/dialects.py`
-has what differs, `ark/request.py` and `ark/minimax.py` are the pure halves.
+filter repeated as `filter.task_ids=a&filter.task_ids=b`), which MiniMax's video generation V2 shares; `ark/dialects.py`
+has what differs.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
-from adapters.ark import errors as ark_errors
-from adapters.ark import minimax as minimax_request
-from adapters.ark.dialects import DIALECTS, Dialect, Job, dialect_of
+from adapters.ark import errors, minimax_errors
+from adapters.ark.dialects import DIALECTS, Dialect, Document, dialect_of
 from adapters.ark.jobs import below, call, find, find_all
 from adapters.base import (
     Accepted,
@@ -26,33 +26,33 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.kit import rules
-from adapters.kit.error_kinds import Verdict, parsed
-from adapters.kit.http import call_json, calling, job_error
+from adapters.kit import checks, rules
+from adapters.kit.error_kinds import Meaning, parsed
+from adapters.kit.http import call_json, calling
+from adapters.kit.jobs import failure, film_told, id_of, seconds_of
 from adapters.kit.outputs import is_url
-from adapters.kit.shapes import Asynchronous, id_of, probing, seconds_of
-
-CAPABILITIES = rules.VIDEO_CAPABILITIES
-OPTIONS = {"dialect": rules.one_of(*DIALECTS), "poll_seconds": rules.POLL_SECONDS}
+from adapters.kit.shapes import Asynchronous, probing
 
 
 class ArkContentTasks(Asynchronous):
     """Adapter of `ark_content_tasks`. A handle is `{"id": …, "last_frame": whether one was asked for}`."""
 
-    protocol: ClassVar[str] = "ark_content_tasks"
-    summary: ClassVar[str] = "Ark content generation (BytePlus, Volcengine), and MiniMax video generation V2"
-    error_codes: ClassVar[Mapping[str, Verdict]] = {**ark_errors.CODES, **minimax_request.CODES}
-    capabilities: ClassVar[rules.Rules] = CAPABILITIES
-    options: ClassVar[rules.Rules] = OPTIONS
-    modalities: ClassVar[frozenset[str]] = frozenset({"video"})
-    poll_batch: ClassVar[int] = 50
+    protocol = "ark_content_tasks"
+    modalities = frozenset({"video"})
+    expresses = checks.fields("video")
+    summary = "Ark content generation (BytePlus, Volcengine), and MiniMax video generation V2"
+    error_codes = {**errors.CODES, **minimax_errors.CODES}
+    capabilities = rules.VIDEO_CAPABILITIES
+    options = {"dialect": rules.one_of(*DIALECTS), "poll_seconds": rules.POLL_SECONDS}
+    variants = ({}, {"dialect": "minimax_v2"})
+    poll_batch = 50
 
-    def codes(self, code: str) -> Verdict | None:
+    def codes(self, code: str) -> Meaning | None:
         """Of every dialect: their codes have nothing in common."""
-        return ark_errors.verdict_of(code) or minimax_request.verdict_of(code)
+        return errors.meaning_of(code) or minimax_errors.CODES.get(code)
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
-        return list(dialect_of(target.options).problems(request, target.capabilities))
+        return list(dialect_of(target.options).problems(request, target))
 
     def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
         return dialect_of(target.options).build(request, target)
@@ -76,7 +76,7 @@ class ArkContentTasks(Asynchronous):
         """Deletes the job, once it is seen to be queued: of one that may have finished that would delete the result."""
         dialect = dialect_of(connection.options)
         try:
-            if find(handle["id"], connection).get("status") not in dialect.cancellable:
+            if find(handle["id"], connection).get("status") != "queued":
                 return False
             with calling(call(dialect, "DELETE", below(dialect.create, handle["id"])), connection) as reply:
                 document = parsed(b"".join(reply.chunks))
@@ -97,7 +97,7 @@ class ArkContentTasks(Asynchronous):
         return float(connection.options.get("poll_seconds", dialect_of(connection.options).poll_seconds))
 
     def _state(
-        self, job: Job | UpstreamError, handle: Mapping[str, Any], connection: Connection
+        self, job: Document | UpstreamError, handle: Mapping[str, Any], connection: Connection
     ) -> Pending | Done | UpstreamError:
         if isinstance(job, UpstreamError):
             return job
@@ -109,20 +109,19 @@ class ArkContentTasks(Asynchronous):
         return Pending(poll_after=self.poll_after(connection))
 
 
-def _failed(job: Job, dialect: Dialect, connection: Connection) -> UpstreamError:
+def _failed(job: Document, dialect: Dialect, connection: Connection) -> UpstreamError:
     error = dialect.spoken(job, 200)
-    verdict = dialect.codes(error.code)
-    is_content = verdict is not None and verdict.kind is ErrorKind.CONTENT_POLICY
+    meaning = dialect.codes(error.code)
+    is_content = meaning is not None and meaning.kind is ErrorKind.CONTENT_POLICY
     kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
-    return job_error(kind, error, connection, f"the job ended as {job['status']}")
+    return failure(kind, error, connection, f"the job ended as {job['status']}")
 
 
-def _done(job: Job, handle: Mapping[str, Any], dialect: Dialect) -> Done | UpstreamError:
+def _done(job: Document, handle: Mapping[str, Any], dialect: Dialect) -> Done | UpstreamError:
     content = job.get("content")
     urls = content if isinstance(content, dict) else {}
-    if not is_url(urls.get(dialect.video_field)):
-        return UpstreamError(ErrorKind.EMPTY_RESULT, "the job succeeded without a video")
-    outputs = [Output(index=0, kind="video", url=urls[dialect.video_field])]
-    if handle.get("last_frame") and is_url(urls.get("last_frame_url")):
-        outputs.append(Output(index=1, kind="image", url=urls["last_frame_url"]))
-    return Done(outputs=tuple(outputs), duration=seconds_of(job.get("duration")))
+    done = film_told(urls.get(dialect.video_field), seconds_of(job.get("duration")))
+    frame = urls.get("last_frame_url")
+    if isinstance(done, Done) and handle.get("last_frame") and is_url(frame):
+        return replace(done, outputs=(*done.outputs, Output(index=1, kind="image", url=frame)))
+    return done

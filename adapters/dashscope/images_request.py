@@ -1,4 +1,4 @@
-"""The pure half of `dashscope_image`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `dashscope_image`: what can be expressed, and what is sent. Pure.
 
 `extra_body` is merged into `parameters`, where the provider has all its settings: negative_prompt, prompt_extend, seed,
 watermark (false unless set), enable_sequential and what else a model knows.
@@ -6,11 +6,11 @@ Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `m
 `data_url`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, image_links, tiers
+from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
 
 SYNC_PATH = "/services/aigc/multimodal-generation/generation"
@@ -33,14 +33,13 @@ FORBIDDEN = (
 )
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
+    capabilities = target.capabilities
     limit = MAX_SEQUENCE if request.extra_body.get("enable_sequential") is True else MAX_N
-    yield from checks.images(request, capabilities, max_n=limit, max_images=MAX_IMAGES, types=image_links.TYPES)
+    yield from checks.images(request, capabilities, max_n=limit, max_images=MAX_IMAGES, types=references.TYPES)
     yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
-    for name in FORBIDDEN:
-        if name in request.extra_body:
-            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+    yield from checks.ours(request, FORBIDDEN)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -56,7 +55,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     elif tier is not None:
         derived["size"] = table[tier][request.aspect_ratio or DEFAULT_RATIO].replace("x", "*")
     parameters = {**derived, **request.extra_body}
-    content = [*({"image": link} for link in image_links.links(request.images)), {"text": request.prompt}]
+    content = [*({"image": link} for link in inline.links(request.images)), {"text": request.prompt}]
     return UpstreamRequest(
         path=ASYNC_PATH if is_async(target) else SYNC_PATH,
         body={
@@ -65,7 +64,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
             "parameters": parameters,
         },
         billed=Billed(count=parameters["n"], tier=tier),
-        files=image_links.files_of(request.images),
+        files=inline.files_of(request.images),
     )
 
 

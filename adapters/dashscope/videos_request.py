@@ -1,4 +1,4 @@
-"""The pure half of `dashscope_video`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `dashscope_video`: what can be expressed, and what is sent. Pure.
 
 Capabilities beside those of all video models: `ratio_with_frames` (true; false: a first frame decides the ratio, which
 has to be `adaptive` then) and `generation`: "media" (default) for models that take a list of inputs, "legacy" for those
@@ -7,7 +7,6 @@ which. A model whose sound is no switch has no field for it.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
@@ -37,19 +36,15 @@ DERIVED_OR_OURS = (
 )
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request; each field once."""
-    seen = set()
-    older = _older(request, capabilities) if is_legacy(capabilities) else ()
-    for problem in chain(
-        checks.video(request, capabilities),
-        _ratio(request, capabilities),
-        older,
-        checks.options(request, OPTIONS, DERIVED_OR_OURS),
-    ):
-        if problem.field not in seen:
-            seen.add(problem.field)
-            yield problem
+    capabilities = target.capabilities
+    yield from checks.once(
+        *checks.video(request, capabilities),
+        *_ratio(request, capabilities),
+        *(_older(request, capabilities) if is_legacy(capabilities) else ()),
+        *checks.options(request, OPTIONS, DERIVED_OR_OURS),
+    )
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:

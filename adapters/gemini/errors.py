@@ -9,30 +9,30 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import ErrorKind, text
-from adapters.kit.error_kinds import NOT_HERE, SpokenError, Verdict, retry_after, spoken_error
+from adapters.kit.error_kinds import LONGEST_WAIT_SECONDS, NOT_HERE, Meaning, SpokenError, spoken_error
 
 # An error's `status`, an ErrorInfo's `reason`, or the `code`, which is the HTTP status once more. An internal error and
 # a deadline are left to the HTTP status: after a paid request they are ambiguous.
 CODES = {
-    "API_KEY_INVALID": Verdict(ErrorKind.AUTH),
-    "API_KEY_EXPIRED": Verdict(ErrorKind.AUTH),
-    "API_KEY_SERVICE_BLOCKED": Verdict(ErrorKind.AUTH),
-    "SERVICE_DISABLED": Verdict(ErrorKind.AUTH),
-    "BILLING_DISABLED": Verdict(ErrorKind.QUOTA_EXHAUSTED),
-    "CONSUMER_SUSPENDED": Verdict(ErrorKind.AUTH),
-    "FAILED_PRECONDITION": Verdict(ErrorKind.AUTH),  # the key's project, or where we call from, is not served
-    "INVALID_ARGUMENT": Verdict(ErrorKind.INVALID_REQUEST),
+    "API_KEY_INVALID": Meaning(ErrorKind.AUTH),
+    "API_KEY_EXPIRED": Meaning(ErrorKind.AUTH),
+    "API_KEY_SERVICE_BLOCKED": Meaning(ErrorKind.AUTH),
+    "SERVICE_DISABLED": Meaning(ErrorKind.AUTH),
+    "BILLING_DISABLED": Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    "CONSUMER_SUSPENDED": Meaning(ErrorKind.AUTH),
+    "FAILED_PRECONDITION": Meaning(ErrorKind.AUTH),  # the key's project, or where we call from, is not served
+    "INVALID_ARGUMENT": Meaning(ErrorKind.INVALID_REQUEST),
     "NOT_FOUND": NOT_HERE,
-    "PERMISSION_DENIED": Verdict(ErrorKind.AUTH),
-    "RESOURCE_EXHAUSTED": Verdict(ErrorKind.RATE_LIMITED),
-    "UNAUTHENTICATED": Verdict(ErrorKind.AUTH),
-    "UNAVAILABLE": Verdict(ErrorKind.OVERLOADED),
-    "400": Verdict(ErrorKind.INVALID_REQUEST),
-    "401": Verdict(ErrorKind.AUTH),
-    "403": Verdict(ErrorKind.AUTH),
+    "PERMISSION_DENIED": Meaning(ErrorKind.AUTH),
+    "RESOURCE_EXHAUSTED": Meaning(ErrorKind.RATE_LIMITED),
+    "UNAUTHENTICATED": Meaning(ErrorKind.AUTH),
+    "UNAVAILABLE": Meaning(ErrorKind.OVERLOADED),
+    "400": Meaning(ErrorKind.INVALID_REQUEST),
+    "401": Meaning(ErrorKind.AUTH),
+    "403": Meaning(ErrorKind.AUTH),
     "404": NOT_HERE,
-    "429": Verdict(ErrorKind.RATE_LIMITED),
-    "503": Verdict(ErrorKind.OVERLOADED),
+    "429": Meaning(ErrorKind.RATE_LIMITED),
+    "503": Meaning(ErrorKind.OVERLOADED),
 }
 # A quota that does not come back within minutes, in the name of the quota or in the message.
 USED_UP = re.compile(r"per ?day|limit: 0(?![\d.])|\bspend|prepa(?:y|id)|credits", re.IGNORECASE)
@@ -52,12 +52,12 @@ STOPS = {
 }
 
 
-def verdict_of(code: str) -> Verdict | None:
+def meaning_of(code: str) -> Meaning | None:
     """What a code of an error body means; None where the HTTP status decides."""
-    return Verdict(ErrorKind.QUOTA_EXHAUSTED) if USED_UP.search(code) else CODES.get(code)
+    return Meaning(ErrorKind.QUOTA_EXHAUSTED) if USED_UP.search(code) else CODES.get(code)
 
 
-def spoken(document: Any, status: int) -> SpokenError:
+def spoken(document: Any) -> SpokenError:
     """The error in Google's shape: as code what the details name, where that says more than `status`, which is the
     type. A wait among the details is added to the message."""
     body = mapping(mapping(document).get("error"))
@@ -74,7 +74,7 @@ def spoken(document: Any, status: int) -> SpokenError:
 def wait_of(message: str) -> float | None:
     """The seconds that a refusal asks to wait."""
     named = WAIT.search(message)
-    return retry_after(named[1]) if named else None
+    return min(float(named[1]), LONGEST_WAIT_SECONDS) if named else None
 
 
 def stop_of(document: Mapping[str, Any]) -> tuple[ErrorKind, str] | None:

@@ -1,4 +1,4 @@
-"""The pure half of `gemini_generate_content`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `gemini_generate_content`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `tiers` and `ratios` (restrict), `fixed_size` (true: the model has one size, the first of `tiers`, and no
 field for it), `max_n`, `max_images`, `prompt_max`, `data_url`.
@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, references, rules
 from adapters.kit.inline import mark, mark_type
 
 CAPABILITIES = {
@@ -28,7 +28,6 @@ MAX_IMAGES = 3_600
 DEFAULT_TIER = "1K"
 TIERS = {"0.5K": "512", "1K": "1K", "2K": "2K", "4K": "4K"}
 RATIOS = ("1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9", "1:4", "4:1", "1:8", "8:1")
-READABLE = ("image/png", "image/jpeg", "image/webp")
 # They would change what model is bought, what is asked for, or where the answer goes and in what shape.
 FORBIDDEN = ("model", "contents", "n", "stream", "webhook", "webhook_url", "callback_url")
 DERIVED = {
@@ -37,11 +36,11 @@ DERIVED = {
 }
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=READABLE)
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
     extra = list(_extra(request.extra_body))
-    yield from extra or _image_config(request, capabilities)
+    yield from extra or _image_config(request, target.capabilities)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:

@@ -11,6 +11,15 @@ from adapters.base import MediaInput, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
 
 BOUNDS = (("least", "min"), ("most", "max"))
+FIELDS = {
+    "image": ("prompt", "n", "image_size", "aspect_ratio", "images", "extra_body"),
+    "video": ("prompt", "duration", "resolution", "aspect_ratio", "generate_audio", "inputs", "provider_options"),
+}
+
+
+def fields(modality: str, *more: str) -> dict[str, frozenset[str]]:
+    """What an adapter declares that expresses the fields which `images` or `video` judge, and these."""
+    return {modality: frozenset((*FIELDS[modality], *more))}
 
 
 def images(
@@ -41,6 +50,21 @@ def image_count(request: TaskRequest, limit: int) -> Iterator[Unsupported]:
         yield Unsupported(field=field, reason="must be a whole number, 1 or more")
     else:
         yield from at_most(field, count, limit)
+
+
+def ours(request: TaskRequest, forbidden: Sequence[str]) -> Iterator[Unsupported]:
+    """The names that stand in `extra_body` although they are ours to set."""
+    for name in forbidden:
+        if name in request.extra_body:
+            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+
+
+def once(*problems: Unsupported) -> Iterator[Unsupported]:
+    """The first problem of each field."""
+    first: dict[str, Unsupported] = {}
+    for problem in problems:
+        first.setdefault(problem.field, problem)
+    yield from first.values()
 
 
 def video(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:

@@ -1,41 +1,41 @@
 """What a provider's error answer, or its silence, says about the request: the body's code first, then the status."""
 
 import json
-import math
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from adapters.base import ErrorKind, UpstreamError, text
+from common import retry_after
 from common.outbound import Failed
 
 LONGEST_WAIT_SECONDS = 86_400.0
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-tt-logid")
 
 
-class Verdict(NamedTuple):
+class Meaning(NamedTuple):
+    """What an error stands for. `model_specific`: it speaks of the model, so another channel may take the request."""
+
     kind: ErrorKind
     model_specific: bool = False
 
 
-Codes = Callable[[str], Verdict | None]
+Codes = Callable[[str], Meaning | None]
 """A protocol's table: the meaning of a code in an error body, None where the status decides."""
 
-NOT_HERE = Verdict(ErrorKind.INVALID_REQUEST, model_specific=True)
+NOT_HERE = Meaning(ErrorKind.INVALID_REQUEST, model_specific=True)
 STATUSES = {
-    401: Verdict(ErrorKind.AUTH),
-    402: Verdict(ErrorKind.QUOTA_EXHAUSTED),
-    403: Verdict(ErrorKind.AUTH),
+    401: Meaning(ErrorKind.AUTH),
+    402: Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    403: Meaning(ErrorKind.AUTH),
     404: NOT_HERE,
-    408: Verdict(ErrorKind.TRANSIENT),
-    409: Verdict(ErrorKind.TRANSIENT),
-    425: Verdict(ErrorKind.TRANSIENT),
-    429: Verdict(ErrorKind.RATE_LIMITED),
+    408: Meaning(ErrorKind.TRANSIENT),
+    409: Meaning(ErrorKind.TRANSIENT),
+    425: Meaning(ErrorKind.TRANSIENT),
+    429: Meaning(ErrorKind.RATE_LIMITED),
     501: NOT_HERE,
-    503: Verdict(ErrorKind.OVERLOADED),
-    529: Verdict(ErrorKind.OVERLOADED),
+    503: Meaning(ErrorKind.OVERLOADED),
+    529: Meaning(ErrorKind.OVERLOADED),
 }
 
 
@@ -48,39 +48,39 @@ class SpokenError(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An answer that is not what was hoped for."""
+class ErrorAnswer:
+    """An answer that is no success."""
 
     status: int
     headers: Mapping[str, str]
     spoken: SpokenError
 
 
-def refusal(answer: Answer, codes: Codes, *, paid: bool) -> UpstreamError:
+def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
     """The error that an answer stands for. `paid`: whether the request would buy something."""
     spoken = answer.spoken
-    verdict = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid)
+    meaning = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid)
     return UpstreamError(
-        verdict.kind,
+        meaning.kind,
         spoken.message or f"HTTP {answer.status} without a usable body",
         code=spoken.code or spoken.type,
         http_status=answer.status,
-        retry_after=retry_after(answer.headers.get("Retry-After", "")),
+        retry_after=retry_after.seconds(answer.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS),
         request_id=request_id(answer.headers),
-        model_specific=verdict.model_specific,
+        model_specific=meaning.model_specific,
     )
 
 
-def by_status(status: int, *, paid: bool) -> Verdict:
+def by_status(status: int, *, paid: bool) -> Meaning:
     """A redirect or an unknown path speaks of the channel, another 4xx of the request: neither accepted anything.
     What else is no refusal leaves open whether a paid request was accepted: 500, 502, 504, a garbled success."""
-    if verdict := STATUSES.get(status):
-        return verdict
+    if meaning := STATUSES.get(status):
+        return meaning
     if 300 <= status < 400:
         return NOT_HERE
     if 400 <= status < 500:
-        return Verdict(ErrorKind.INVALID_REQUEST)
-    return Verdict(ErrorKind.AMBIGUOUS if paid else ErrorKind.TRANSIENT)
+        return Meaning(ErrorKind.INVALID_REQUEST)
+    return Meaning(ErrorKind.AMBIGUOUS if paid else ErrorKind.TRANSIENT)
 
 
 def lost(failed: Failed, *, paid: bool) -> UpstreamError:
@@ -97,8 +97,9 @@ def parsed(body: bytes) -> Any:
         return None
 
 
-def spoken_error(document: Any) -> SpokenError:
-    """The error in the usual shapes: `{"error": {code, type, message}}`, `{"error": "…"}`, `{code, message}`."""
+def spoken_error(document: Any, status: int = 0) -> SpokenError:
+    """The error in the usual shapes: `{"error": {code, type, message}}`, `{"error": "…"}`, `{code, message}`; whatever
+    the HTTP status is."""
     if not isinstance(document, dict):
         return SpokenError()
     error = document.get("error")
@@ -106,18 +107,6 @@ def spoken_error(document: Any) -> SpokenError:
         return SpokenError(code=text(document.get("code")), message=text(error))
     fields = error if isinstance(error, dict) else document
     return SpokenError(*(text(fields.get(name)) for name in SpokenError._fields))
-
-
-def retry_after(value: str) -> float | None:
-    """Seconds to wait, from the header's seconds or HTTP date; None for anything else."""
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS) if math.isfinite(seconds) else None
 
 
 def request_id(headers: Mapping[str, str]) -> str:

@@ -28,11 +28,6 @@ Spoken = Callable[[Any, int], error_kinds.SpokenError]
 """What an answer's document and HTTP status say of an error, in the terms that a protocol's table of codes knows."""
 
 
-def usual(document: Any, status: int) -> error_kinds.SpokenError:
-    """The shapes that most providers share, whatever the status."""
-    return error_kinds.spoken_error(document)
-
-
 def bearer(connection: Connection) -> dict[str, str]:
     """The usual header, from `api_key`."""
     return {"Authorization": f"Bearer {secret(connection)}"}
@@ -47,7 +42,7 @@ def secret(connection: Connection, name: str = "api_key") -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class HttpCall:
     """A request to a channel. `path` is relative to its base URL; `url` stands for both where a provider has told an
     address, which the caller has judged to be of the channel's own origin. `paid`: it would buy something."""
 
@@ -60,11 +55,11 @@ class Call:
     max_bytes: int = MAX_JSON_BYTES
     authorize: Authorize = bearer
     url: str = ""
-    spoken: Spoken = usual
+    spoken: Spoken = error_kinds.spoken_error
 
 
 @contextmanager
-def calling(call: Call, connection: Connection) -> Iterator[Reply]:
+def calling(call: HttpCall, connection: Connection) -> Iterator[Reply]:
     """The 2xx reply to a call, its body still to be read. Raises UpstreamError, also for what breaks off inside."""
     message = Message(
         method=call.method,
@@ -91,7 +86,7 @@ def dialer(connection: Connection, deadline: Deadline) -> Dialer:
 
 
 def call_json(
-    call: Call, connection: Connection, is_usable: Callable[[dict[str, Any]], bool] = lambda document: True
+    call: HttpCall, connection: Connection, is_usable: Callable[[dict[str, Any]], bool] = lambda document: True
 ) -> dict[str, Any]:
     """The JSON object that a call answers with, as usable as the protocol promises. Raises UpstreamError."""
     with calling(call, connection) as reply:
@@ -101,19 +96,11 @@ def call_json(
     return document
 
 
-def error_of(document: Any, reply: Reply, call: Call, connection: Connection) -> UpstreamError:
+def error_of(document: Any, reply: Reply, call: HttpCall, connection: Connection) -> UpstreamError:
     """The error for a reply that is no success, or a success without what the protocol promises."""
     spoken = without_credentials(call.spoken(document, reply.status), connection)
-    answer = error_kinds.Answer(status=reply.status, headers=reply.headers, spoken=spoken)
+    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=spoken)
     return error_kinds.refusal(answer, call.codes, paid=call.paid)
-
-
-def job_error(
-    kind: ErrorKind, spoken: error_kinds.SpokenError, connection: Connection, otherwise: str
-) -> UpstreamError:
-    """The bad end of a job in the provider's words; `otherwise` where it has none."""
-    said = without_credentials(spoken, connection)
-    return UpstreamError(kind, said.message or otherwise, code=said.code)
 
 
 def without_credentials(spoken: error_kinds.SpokenError, connection: Connection) -> error_kinds.SpokenError:

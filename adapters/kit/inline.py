@@ -5,16 +5,11 @@ import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from adapters.base import Connection, ImageRef, UpstreamRequest
-from adapters.kit import references
-from common.deadline import Deadline
+from adapters.base import Connection, FilePart, ImageRef, UpstreamRequest
+from adapters.kit.references import Picture, fetched
 
-REFERENCE_SECONDS = 120.0
 CHUNK_BYTES = 48 * 1024  # divisible by 3, so that pieces of base64 join without padding
 MARK = "\0file"  # no request holds a NUL, so nobody else writes this key
 MARK_TYPE = "\0type"
@@ -32,30 +27,22 @@ def mark_type(index: int) -> dict[str, int]:
     return {MARK_TYPE: index}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """A reference image in a file of ours."""
+def links(images: Sequence[ImageRef]) -> list[str | dict[str, int]]:
+    """The address of each image; of one that we hold a mark, for the Data URL."""
+    marks = map(mark, range(len(images)))
+    return [next(marks) if image.url is None else image.url for image in images]
 
-    path: Path
-    content_type: str
+
+def files_of(images: Sequence[ImageRef]) -> tuple[FilePart, ...]:
+    """What the marks of `links` stand for, in order."""
+    return tuple(FilePart(field="image", image=image) for image in images if image.url is None)
 
 
 @contextmanager
 def body_of(upstream: UpstreamRequest, connection: Connection, form: Form) -> Iterator["InlineJson"]:
     """The body of a request, its marked images fetched or copied first. Raises UpstreamError (ASSET_UNREACHABLE)."""
-    with TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
-        images = [part.image for part in upstream.files]
-        yield InlineJson(upstream.body, pictures(images, Path(folder), connection), form)
-
-
-def pictures(images: Sequence[ImageRef], folder: Path, connection: Connection) -> list[Picture]:
-    found = []
-    with Deadline(min(REFERENCE_SECONDS, connection.total_timeout)) as deadline:
-        for index, image in enumerate(images):
-            path = folder / str(index)
-            kind = references.copy(image, path, connection, deadline)
-            found.append(Picture(path=path, content_type=f"image/{kind}"))
-    return found
+    with fetched([part.image for part in upstream.files], connection) as pictures:
+        yield InlineJson(upstream.body, pictures, form)
 
 
 class InlineJson:

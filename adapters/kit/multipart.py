@@ -1,11 +1,34 @@
-"""Multipart form bodies whose files stay on disk while they are sent."""
+"""Request bodies as multipart forms, whose reference images stay on disk while they are sent."""
 
+import json
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapters.base import Connection, FilePart, UpstreamRequest
+from adapters.kit.references import Picture, fetched
+
 CHUNK_BYTES = 64 * 1024
+
+
+@contextmanager
+def form_of(upstream: UpstreamRequest, connection: Connection) -> Iterator["Multipart"]:
+    """The body of a request as a form, its images fetched or copied first. Raises UpstreamError (ASSET_UNREACHABLE)."""
+    fields = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in upstream.body.items()]
+    with fetched([part.image for part in upstream.files], connection) as pictures:
+        uploads = [
+            _upload(index, part, picture)
+            for index, (part, picture) in enumerate(zip(upstream.files, pictures, strict=True))
+        ]
+        yield Multipart(fields, uploads)
+
+
+def _upload(index: int, part: FilePart, picture: Picture) -> "Upload":
+    kind = picture.content_type.removeprefix("image/")
+    name = f"{part.field.removesuffix('[]')}-{index}.{kind}"
+    return Upload(field=part.field, name=name, content_type=picture.content_type, path=picture.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,20 +5,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeGuard
 
-from adapters.base import Connection, ErrorKind, Output, UpstreamError
+from adapters.base import MAX_OUTPUT_BYTES, Connection, ErrorKind, Output, UpstreamError
 from adapters.kit import error_kinds, http
 from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
 from common.deadline import Deadline
-from common.outbound import REDIRECTS, Failed, Limits, Refused, Reply, UrlPolicy, joined, open_url
+from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, joined, open_url
 from common.outbound_wire import CHUNK_BYTES, Message, exchange
 
 SCHEMES = ("https://", "http://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE)
 MAX_REDIRECTS = 3
-MAX_BYTES = {"image": 64 * 1024**2, "video": 2 * 1024**3}
-MAX_OTHER_BYTES = 512 * 1024**2
 
 
 @contextmanager
@@ -32,8 +30,8 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
     try:
         with ExitStack() as stack:
             reply = _opened(output, connection, authorize, stack)
-            yield plain(reply, _max_bytes(output)).chunks
-    except Refused as refused:
+            yield plain(reply, MAX_OUTPUT_BYTES[output.kind]).chunks
+    except AddressRefused as refused:
         raise UpstreamError(ErrorKind.EMPTY_RESULT, str(refused), code="refused") from refused
     except Failed as failed:
         if failed.reason == "size":
@@ -43,12 +41,12 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
 
 def _opened(output: Output, connection: Connection, authorize: Authorize, stack: ExitStack) -> Reply:
     url = output.url or ""
-    max_bytes = _max_bytes(output)
+    max_bytes = MAX_OUTPUT_BYTES[output.kind]
     deadline = stack.enter_context(Deadline(connection.total_timeout))
     for left in range(MAX_REDIRECTS, -1, -1):
         if not is_own(url, connection):
             limits = Limits(max_bytes=max_bytes, total_seconds=deadline.remaining)
-            elsewhere = open_url(url, policy=_policy(connection), limits=limits, redirects=left)
+            elsewhere = open_url(url, policy=connection.url_policy, limits=limits, redirects=left)
             return _checked(stack.enter_context(elsewhere))
         message = Message(method="GET", url=url, headers=authorize(connection))
         reply = stack.enter_context(exchange(message, http.dialer(connection, deadline), max_bytes=max_bytes))
@@ -58,17 +56,13 @@ def _opened(output: Output, connection: Connection, authorize: Authorize, stack:
     raise UpstreamError(ErrorKind.EMPTY_RESULT, f"more than {MAX_REDIRECTS} redirects")
 
 
-def _max_bytes(output: Output) -> int:
-    return MAX_BYTES.get(output.kind, MAX_OTHER_BYTES)
-
-
 def _checked(reply: Reply) -> Reply:
     if 200 <= reply.status < 300:
         return reply
-    verdict = error_kinds.by_status(reply.status, paid=False)
+    meaning = error_kinds.by_status(reply.status, paid=False)
     # A signed address that has run out answers 403; 404 and 410 say it plainly.
-    is_gone = verdict.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.AUTH)
-    kind = ErrorKind.EMPTY_RESULT if is_gone else verdict.kind
+    is_gone = meaning.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.AUTH)
+    kind = ErrorKind.EMPTY_RESULT if is_gone else meaning.kind
     raise UpstreamError(kind, f"the result answers HTTP {reply.status}", http_status=reply.status)
 
 
@@ -90,7 +84,3 @@ def _origin(url: str) -> tuple[str, str, int] | None:
         return None
     scheme = match[1].lower()
     return scheme, match[2].lower(), int(match[3] or DEFAULT_PORTS[scheme])
-
-
-def _policy(connection: Connection) -> UrlPolicy:
-    return UrlPolicy(allow_networks=connection.allow_networks, deny_networks=connection.deny_networks)

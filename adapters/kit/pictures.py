@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
-from adapters.kit.http import Call, calling, error_of
+from adapters.kit.http import HttpCall, calling, error_of
 from adapters.kit.outputs import is_url
 from adapters.kit.spool import Spool
 
@@ -15,7 +15,7 @@ Items = Callable[[Any], Iterable[tuple[object, object]] | None]
 UpstreamError that a success stands for in truth."""
 
 
-def bought(call: Call, connection: Connection, items_of: Items) -> Done:
+def bought(call: HttpCall, connection: Connection, items_of: Items) -> Done:
     """The paid call. A partial answer counts; one without a single picture is what it says in the place of pictures,
     else an EMPTY_RESULT. Raises UpstreamError."""
     with calling(call, connection) as reply, Spool(connection.scratch_dir) as spool:

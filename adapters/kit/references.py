@@ -1,19 +1,43 @@
 """Reference images on their way to a provider: fetched through the outbound door or copied from our storage."""
 
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from adapters.base import Connection, ErrorKind, ImageRef, StoredFile, UpstreamError
 from common.deadline import Deadline
-from common.outbound import Failed, Limits, Refused, UrlPolicy, open_url
+from common.outbound import AddressRefused, Failed, Limits, open_url
 
 MAX_IMAGE_BYTES = 50 * 1024 * 1024
+MOST_SECONDS = 120.0
 SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"RIFF", "webp"))
+TYPES = tuple(f"image/{name}" for _, name in SIGNATURES)
 
 
-def copy(image: ImageRef, path: Path, connection: Connection, deadline: Deadline) -> str:
-    """Write the image to `path` and return its format: png, jpeg or webp. Raises UpstreamError (ASSET_UNREACHABLE)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A reference image in a file of ours."""
+
+    path: Path
+    content_type: str
+
+
+@contextmanager
+def fetched(images: Sequence[ImageRef], connection: Connection) -> Iterator[list[Picture]]:
+    """The images as files that are deleted at the end. Raises UpstreamError (ASSET_UNREACHABLE)."""
+    with TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
+        with Deadline(min(MOST_SECONDS, connection.total_timeout)) as deadline:
+            pictures = [
+                _picture(image, Path(folder) / str(index), connection, deadline) for index, image in enumerate(images)
+            ]
+        yield pictures
+
+
+def _picture(image: ImageRef, path: Path, connection: Connection, deadline: Deadline) -> Picture:
     if image.stored is not None:
         _copy_stored(image.stored, path, connection)
     else:
@@ -22,7 +46,7 @@ def copy(image: ImageRef, path: Path, connection: Connection, deadline: Deadline
         head = file.read(16)
     for signature, name in SIGNATURES:
         if head.startswith(signature) and (name != "webp" or head[8:12] == b"WEBP"):
-            return name
+            return Picture(path=path, content_type=f"image/{name}")
     _unreachable("a reference image is not PNG, JPEG or WebP")
 
 
@@ -35,14 +59,13 @@ def _copy_stored(stored: StoredFile, path: Path, connection: Connection) -> None
 
 
 def _copy_fetched(url: str, path: Path, connection: Connection, deadline: Deadline) -> None:
-    policy = UrlPolicy(allow_networks=connection.allow_networks, deny_networks=connection.deny_networks)
     limits = Limits(max_bytes=MAX_IMAGE_BYTES, total_seconds=deadline.remaining)
     try:
-        with open_url(url, policy=policy, limits=limits) as reply, path.open("wb") as file:
+        with open_url(url, policy=connection.url_policy, limits=limits) as reply, path.open("wb") as file:
             if reply.status != 200:
                 _unreachable(f"a reference image answers HTTP {reply.status}")
             file.writelines(reply.chunks)
-    except (Refused, Failed) as error:
+    except (AddressRefused, Failed) as error:
         _unreachable(f"a reference image cannot be fetched: {error}", error)
 
 

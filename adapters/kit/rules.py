@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from adapters.base import Target
 from adapters.kit.sizes import pixels
+from common import urls
 
 Rule = Callable[[Any], str | None]
 """Says in words what a good value is, None of a good one."""
@@ -35,15 +35,6 @@ def is_span(value: object) -> bool:
     return (
         isinstance(value, dict) and set(value) <= {"min", "max"} and all(is_whole(item, 1) for item in value.values())
     )
-
-
-def is_base_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        is_reachable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return is_reachable and not (parts.query or parts.fragment or parts.username)
 
 
 COUNT = rule(is_whole, "a whole number, 0 or more")
@@ -102,12 +93,18 @@ VIDEO_CAPABILITIES: Rules = {
 
 def complaints(target: Target, *, capabilities: Rules, options: Rules) -> list[str]:
     """What is wrong with a target's catalog values, in words."""
-    address = [] if is_base_url(target.base_url) else ["base_url: must be an http or https URL without a query"]
     return [
-        *address,
+        *_of_address(target.base_url),
         *_complaints("capabilities", target.capabilities, capabilities),
         *_complaints("options", target.options, options),
     ]
+
+
+def _of_address(base_url: str) -> Iterator[str]:
+    try:
+        urls.base_url(base_url)
+    except ValueError as error:
+        yield f"base_url: {error}"
 
 
 def _complaints(place: str, values: Mapping[str, Any], rules: Rules) -> Iterator[str]:

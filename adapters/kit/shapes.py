@@ -1,13 +1,15 @@
 """What most protocols have in common, for adapters to inherit: one shape answers at once, the other with a job.
 
-An adapter declares `protocol`, `modalities`, a one-line `summary`, what an operator may set (`capabilities` and
-`options`) and what its provider's codes mean (`error_codes`, or `codes` where a table cannot say it); it adds `check`,
-`build` and `submit`, and one of jobs `state`, or `poll` where one request can ask for many.
+An adapter declares `protocol`, `modalities`, the fields that it `expresses`, a one-line `summary`, what an operator may
+set (`capabilities` and `options`) and what its provider's codes mean (`error_codes`, or `codes` where a table cannot
+say it). It adds the pure `problems` and `build`, then `submit`, and one of jobs `state`, or `poll` where one request
+can ask for many.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, Literal, TypeGuard
+from typing import Any, ClassVar, Literal
 
 from adapters.base import (
     Accepted,
@@ -17,16 +19,18 @@ from adapters.base import (
     Output,
     Pending,
     Target,
+    TaskRequest,
+    Unsupported,
     UpstreamError,
     UpstreamRequest,
 )
 from adapters.kit import outputs, rules
-from adapters.kit.error_kinds import Verdict
-from adapters.kit.http import Authorize, Call, bearer, calling
+from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
+from adapters.kit.http import HttpCall, bearer, calling
+from adapters.kit.jobs import is_id
 from adapters.kit.rules import Rules
 
 JOB_SUBMIT_SECONDS = 120.0
-LONGEST_SECONDS = 86_400
 ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.EMPTY_RESULT)
 
 
@@ -43,22 +47,37 @@ def probing() -> Iterator[None]:
 
 class Provider:
     """What both shapes share. `credential_sets` are the names that a credential must have, in one of these ways;
-    `probe_path` is of a free GET that needs the credential, of an unknown job for one."""
+    `probe_path` is of a free GET that needs the credential, of an unknown job for one; `variants` are the options with
+    which it speaks another dialect, for documents and tests."""
 
     protocol: ClassVar[str]
     modalities: ClassVar[frozenset[str]]
+    expresses: ClassVar[Mapping[str, frozenset[str]]] = {}
     summary: ClassVar[str] = ""
     capabilities: ClassVar[Rules] = {}
     options: ClassVar[Rules] = {}
-    error_codes: ClassVar[Mapping[str, Verdict]] = {}
+    variants: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
+    error_codes: ClassVar[Mapping[str, Meaning]] = {}
     credential_sets: ClassVar[Sequence[Sequence[str]]] = (("api_key",),)
     submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
     poll_batch: ClassVar[int] = 1
     probe_path: ClassVar[str] = "/models"
 
-    def codes(self, code: str) -> Verdict | None:
+    @staticmethod
+    def problems(request: TaskRequest, target: Target) -> Iterable[Unsupported]:
+        """Why the protocol, or the model behind it, cannot express the request."""
+        raise NotImplementedError
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        return list(self.problems(request, target))
+
+    def codes(self, code: str) -> Meaning | None:
         """The meaning of a code in an error body; None where the status decides."""
         return self.error_codes.get(code)
+
+    def spoken(self, document: Any, status: int) -> SpokenError:
+        """What an answer says of an error, in the terms that `codes` knows."""
+        return spoken_error(document, status)
 
     def validate(self, target: Target) -> list[str]:
         return rules.complaints(target, capabilities=self.capabilities, options=self.options)
@@ -67,10 +86,17 @@ class Provider:
         """The headers that authenticate. Raises UpstreamError (AUTH)."""
         return bearer(connection)
 
-    def call(self, method: str, path: str, **more: Any) -> Call:
+    def call(self, method: str, path: str, **more: Any) -> HttpCall:
         """A request in this protocol's terms."""
-        authorize: Authorize = self.authorize
-        return Call(method=method, path=path, codes=self.codes, authorize=authorize, **more)
+        usual = {"codes": self.codes, "spoken": self.spoken, "authorize": self.authorize}
+        return HttpCall(method=method, path=path, **{**usual, **more})
+
+    def paid(self, upstream: UpstreamRequest, body: Any = None, **more: Any) -> HttpCall:
+        """The paid call; `body` has a `content_type`, and without one the upstream body goes out as JSON."""
+        content_type = "application/json" if body is None else body.content_type
+        headers = {"Content-Type": content_type, **more.pop("headers", {})}
+        sent = json.dumps(upstream.body).encode() if body is None else body
+        return self.call("POST", upstream.path, paid=True, headers=headers, body=sent, **more)
 
     def find(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
         return None
@@ -136,20 +162,3 @@ class Asynchronous(Provider):
     def poll_after(self, connection: Connection) -> float:
         """Seconds between two polls: the operator's `poll_seconds`, else the protocol's."""
         return float(connection.options.get("poll_seconds", self.poll_seconds))
-
-
-def is_id(value: object) -> TypeGuard[str]:
-    """Whether a text can name a job."""
-    return isinstance(value, str) and 0 < len(value) <= 200 and value.isascii() and value.isprintable()
-
-
-def id_of(value: object) -> str:
-    """A provider's name for a job, some of which are numbers; empty for what is none."""
-    name = str(value) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else value
-    return name if is_id(name) else ""
-
-
-def seconds_of(value: object) -> float | None:
-    """A length that a provider reports; None for what is no sane number of seconds."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 < value <= LONGEST_SECONDS else None  # type: ignore[arg-type,operator]

@@ -23,7 +23,7 @@ class Spool:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._files: dict[str, Base64File] = {}
-        self._kept: set[Path] = set()
+        self._taken: set[Path] = set()
         self._text = bytearray()  # the document, with a token in the place of each long string
         self._string = bytearray()  # of the string being read, what is not written yet
         self._file: Base64File | None = None
@@ -35,7 +35,7 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         for file in [*self._files.values(), *filter(None, [self._file])]:
             file.close()
-            if file.path not in self._kept:
+            if file.path not in self._taken:
                 file.path.unlink(missing_ok=True)
 
     def read(self, chunks: Iterable[bytes]) -> Any:
@@ -57,7 +57,7 @@ class Spool:
         file.close()
         if file.is_broken:
             return None
-        self._kept.add(file.path)
+        self._taken.add(file.path)
         return file.path
 
     def _feed(self, chunk: bytes) -> None:

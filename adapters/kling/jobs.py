@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError, text
+from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, UpstreamError, text
 from adapters.kit.error_kinds import SpokenError
-from adapters.kit.http import Call, call_json, job_error
-from adapters.kit.outputs import is_url
-from adapters.kit.shapes import id_of, seconds_of
-from adapters.kling.errors import verdict_of
+from adapters.kit.http import HttpCall, call_json
+from adapters.kit.jobs import asking, failure, film_told, id_of, seconds_in
+from adapters.kling.errors import CODES
 
 TASKS = "/tasks"
-REFUSALS = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY)
 
 
-class Job(NamedTuple):
+class KlingJob(NamedTuple):
     """`video` is of the first video of the result, where there is one: `{url, duration}`."""
 
     id: str
@@ -29,31 +27,26 @@ class Job(NamedTuple):
     video: Mapping[str, Any]
 
 
-def listed(query: Mapping[str, str], connection: Connection) -> list[Job]:
+def listed(query: Mapping[str, str], connection: Connection) -> list[KlingJob]:
     """The jobs of the newer generation that a query finds. Raises UpstreamError."""
     return list(filter(None, map(_newer, _items(query, connection))))
 
 
-def batch(ids: Sequence[str], connection: Connection) -> dict[str, Job]:
+def batch(ids: Sequence[str], connection: Connection) -> dict[str, KlingJob]:
     """The jobs that one request shows, by id; none where the provider refuses the batch. Raises UpstreamError."""
     try:
         return {job.id: job for job in listed({"task_ids": ",".join(ids)}, connection)}
     except UpstreamError as error:
-        if error.kind in REFUSALS:
+        if error.kind in ENDS_JOB:
             return {}
         raise
 
 
-def one(path: str, name: str, connection: Connection) -> Job:
+def one(path: str, name: str, connection: Connection) -> KlingJob:
     """A job by its id (by our own name for it also in the older generation). Raises UpstreamError: EMPTY_RESULT if the
     provider says that there is none, else a poll fault."""
-    try:
+    with asking(is_unknown):
         found = _older_one(path, name, connection) if path != TASKS else _newer_one(name, connection)
-    except UpstreamError as error:
-        if error.kind not in REFUSALS:
-            raise
-        kind = ErrorKind.EMPTY_RESULT if is_unknown(error) else ErrorKind.TRANSIENT
-        raise error.as_kind(kind) from error
     if found is None:
         raise UpstreamError(ErrorKind.EMPTY_RESULT, "the provider does not show the job (any more)")
     return found
@@ -64,35 +57,25 @@ def is_unknown(error: UpstreamError) -> bool:
     return error.code in ("1201", "1203") and "not found" in error.message.lower()
 
 
-def ended(job: Job, connection: Connection) -> Done | UpstreamError | None:
+def ended(job: KlingJob, connection: Connection) -> Done | UpstreamError | None:
     """How a job ended, None while it has not."""
     if job.status in ("succeeded", "succeed"):
-        return _done(job)
+        return film_told(job.video.get("url"), _whole_seconds(job.video.get("duration")))
     if job.status != "failed":
         return None
     # Failed jobs have a text and no code.
     is_content = "risk control" in job.message.lower()
     kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
-    return job_error(kind, SpokenError(message=job.message), connection, "the job failed")
-
-
-def _done(job: Job) -> Done | UpstreamError:
-    url = job.video.get("url")
-    if not is_url(url):
-        return UpstreamError(ErrorKind.EMPTY_RESULT, "the job succeeded without a video")
-    return Done(outputs=(Output(index=0, kind="video", url=url),), duration=_whole_seconds(job.video.get("duration")))
+    return failure(kind, SpokenError(message=job.message), connection, "the job failed")
 
 
 def _whole_seconds(value: object) -> float | None:
     """Lengths are sold by the second and reported as text with the last frame on top, such as 5.041."""
-    try:
-        seconds = seconds_of(float(value) if isinstance(value, str) else value)
-    except ValueError:
-        return None
+    seconds = seconds_in(value)
     return seconds and (float(round(seconds)) or seconds)
 
 
-def _newer_one(name: str, connection: Connection) -> Job | None:
+def _newer_one(name: str, connection: Connection) -> KlingJob | None:
     """None where it is not listed. Raises UpstreamError: a job that cannot be read is not gone."""
     jobs = [_newer(item) for item in _items({"task_ids": name}, connection)]
     found = next((job for job in jobs if job and job.id == name), None)
@@ -102,25 +85,25 @@ def _newer_one(name: str, connection: Connection) -> Job | None:
 
 
 def _items(query: Mapping[str, str], connection: Connection) -> list[Any]:
-    call = Call(method="GET", path=f"{TASKS}?{urlencode(query, safe=',')}", codes=verdict_of)
+    call = HttpCall(method="GET", path=f"{TASKS}?{urlencode(query, safe=',')}", codes=CODES.get)
     answer = call_json(call, connection, lambda answer: not answer.get("code") and isinstance(answer.get("data"), list))
     items: list[Any] = answer["data"]
     return items
 
 
-def _older_one(path: str, name: str, connection: Connection) -> Job | None:
-    call = Call(method="GET", path=f"{path}/{quote(name, safe='')}", codes=verdict_of)
+def _older_one(path: str, name: str, connection: Connection) -> KlingJob | None:
+    call = HttpCall(method="GET", path=f"{path}/{quote(name, safe='')}", codes=CODES.get)
     return _older(call_json(call, connection, lambda answer: _older(answer.get("data")) is not None)["data"])
 
 
-def _newer(item: Any) -> Job | None:
+def _newer(item: Any) -> KlingJob | None:
     if not isinstance(item, dict):
         return None
     videos = [each for each in _objects(item.get("outputs")) if each.get("type") == "video"]
     return _job(item.get("id"), item.get("status"), item.get("message"), item.get("external_id"), videos)
 
 
-def _older(data: Any) -> Job | None:
+def _older(data: Any) -> KlingJob | None:
     if not isinstance(data, dict):
         return None
     result, info = data.get("task_result"), data.get("task_info")
@@ -129,11 +112,13 @@ def _older(data: Any) -> Job | None:
     return _job(data.get("task_id"), data.get("task_status"), data.get("task_status_msg"), external_id, videos)
 
 
-def _job(job_id: object, status: object, message: object, name: object, videos: list[dict[str, Any]]) -> Job | None:
+def _job(
+    job_id: object, status: object, message: object, name: object, videos: list[dict[str, Any]]
+) -> KlingJob | None:
     known_as = id_of(job_id)
     if not known_as or not isinstance(status, str):
         return None
-    return Job(known_as, status, text(message), text(name), videos[0] if videos else {})
+    return KlingJob(known_as, status, text(message), text(name), videos[0] if videos else {})
 
 
 def _objects(items: object) -> list[dict[str, Any]]:

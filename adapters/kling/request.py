@@ -1,4 +1,4 @@
-"""The pure half of `kling_tasks`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `kling_tasks`: what can be expressed, and what is sent. Pure.
 
 The endpoint follows from the inputs: none, frames, or references; with the capability `endpoint: omni` it is always the
 one for references, which takes everything. Further capabilities: `ratio_with_frames` (the model takes a ratio beside a
@@ -8,14 +8,13 @@ model has no such switch). A model whose sound is no switch has no field for it.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, rules
-from adapters.kling import legacy as kling_legacy
-from adapters.kling.legacy import ADAPTIVE, ratio
+from adapters.kling import legacy_request
+from adapters.kling.legacy_request import ADAPTIVE, ratio
 
 CAPABILITIES = {
     **rules.VIDEO_CAPABILITIES,
@@ -26,7 +25,7 @@ CAPABILITIES = {
 LIMITS = {
     "prompt_max": 3072,
     "durations": {"min": 3, "max": 30},
-    "resolutions": list(kling_legacy.MODES),
+    "resolutions": list(legacy_request.MODES),
     "roles": {"first_frame": 1, "last_frame": 1, "reference_image": 10, "reference_video": 1},
     "frames_exclusive_refs": False,
 }
@@ -47,26 +46,21 @@ def is_legacy(options: Mapping[str, Any]) -> bool:
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request; each field once."""
-    seen = set()
-    capabilities = target.capabilities
-    known = kling_legacy.OPTIONS if is_legacy(target.options) else OPTIONS
-    for problem in chain(
-        checks.video(request, capabilities),
-        checks.video(request, LIMITS),
-        _sound_of_video(request),
-        _ratio(request, capabilities),
-        checks.options(request, known, DERIVED_OR_OURS),
-        _multi_shot(request, capabilities),
-    ):
-        if problem.field not in seen:
-            seen.add(problem.field)
-            yield problem
+    known = legacy_request.OPTIONS if is_legacy(target.options) else OPTIONS
+    yield from checks.once(
+        *checks.video(request, target.capabilities),
+        *checks.video(request, LIMITS),
+        *_sound_of_video(request),
+        *_ratio(request, target.capabilities),
+        *checks.options(request, known, DERIVED_OR_OURS),
+        *_multi_shot(request, target.capabilities),
+    )
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     kind = _kind(request, target.capabilities)
     if is_legacy(target.options):
-        path, body = kling_legacy.PATHS[kind], kling_legacy.body(request, target, kind)
+        path, body = legacy_request.PATHS[kind], legacy_request.body(request, target, kind)
     else:
         path, body = f"{PATHS[kind]}/{quote(target.upstream_model, safe='')}", _body(request, target, kind)
     return UpstreamRequest(path=path, body=body, billed=Billed(count=1, tier=request.resolution))
@@ -76,7 +70,7 @@ def named(upstream: UpstreamRequest, reference: str) -> dict[str, Any]:
     """The body with our own name for the job in it, by which it can be found."""
     if not reference:
         return dict(upstream.body)
-    if upstream.path in kling_legacy.PATHS.values():
+    if upstream.path in legacy_request.PATHS.values():
         return {**upstream.body, "external_task_id": reference}
     return {**upstream.body, "options": {**upstream.body["options"], "external_task_id": reference}}
 

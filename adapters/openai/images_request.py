@@ -1,14 +1,14 @@
-"""The pure half of `openai_images`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `openai_images`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `max_n`, `max_images`, `prompt_max`.
 Facts: OpenAI's API reference of images and its SDK.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, tiers
+from adapters.kit import checks, references, tiers
 from adapters.kit.sizes import DEFAULT_RATIO, by_area, tier_of, with_portraits
 
 MAX_N = 10
@@ -20,15 +20,15 @@ LANDSCAPES = {
     "4K": "2880x2880 3840x2160 3312x2480 3520x2336 3216x2560 3824x1632",
 }
 SIZES = with_portraits({tier: dict(zip(RATIOS, row.split(), strict=True)) for tier, row in LANDSCAPES.items()})
-UPLOADABLE = ("image/png", "image/jpeg", "image/webp")
 FILE_FIELDS = ("image", "image[]")
 # They would change what model is bought, or where the answer goes and in what shape.
 FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "callback_url")
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=UPLOADABLE)
+    capabilities = target.capabilities
+    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
     yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
     yield from _extra(request)
 

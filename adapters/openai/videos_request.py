@@ -1,4 +1,4 @@
-"""The pure half of `openai_videos`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `openai_videos`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `durations`, `resolutions`, `ratios`, `size_table` (replaces SIZES), `roles`, `audio` (always | never; see
 `_audio`), `prompt_max`, `max_inputs`. The protocol itself takes one picture, as the first frame.

@@ -1,14 +1,14 @@
-"""The pure half of the dialect `xai` of `openai_images`: names for sizes, and edits in JSON with the images inside.
+"""Requests of the dialect `xai` of `openai_images`: names for sizes, and edits in JSON with the images inside. Pure.
 
 Capabilities: `tiers` and `ratios` (restrict), `size_table` is not used, `max_n`, `max_images`, `prompt_max`.
 Facts: xAI's documentation of image generation and its SDK 1.21.0 (ratios, resolutions).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, image_links, tiers
+from adapters.kit import checks, inline, references, tiers
 
 MAX_N = 10
 MAX_IMAGES = 5
@@ -21,13 +21,11 @@ FILE_FIELDS = ("image", "images")
 FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "callback_url", "size", "style")
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the dialect, or the model behind it, cannot express the request."""
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=image_links.TYPES)
-    yield from tiers.named(request, capabilities, TIERS, RATIOS)
-    for name in FORBIDDEN:
-        if name in request.extra_body:
-            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
+    yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
+    yield from checks.ours(request, FORBIDDEN)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -49,12 +47,12 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         path="/images/edits" if is_edit else "/images/generations",
         body=body,
         billed=Billed(count=body["n"], tier=_tier_of(body.get("resolution"))),
-        files=image_links.files_of(images),
+        files=inline.files_of(images),
     )
 
 
 def _references(images: Sequence[ImageRef]) -> dict[str, Any]:
-    items = [{"url": link, "type": "image_url"} for link in image_links.links(images)]
+    items = [{"url": link, "type": "image_url"} for link in inline.links(images)]
     if len(items) == 1:
         return {"image": items[0]}
     return {"images": items} if items else {}

@@ -7,32 +7,27 @@ import re
 from typing import Any
 
 from adapters.base import ErrorKind
-from adapters.kit.error_kinds import NOT_HERE, SpokenError, Verdict, spoken_error
+from adapters.kit.error_kinds import NOT_HERE, Meaning, SpokenError, spoken_error
 
 MODERATED = "moderated"
 # Somebody gave up waiting, which does not say that nothing was bought.
 GAVE_UP = (408, 499)
 CODES = {
-    MODERATED: Verdict(ErrorKind.CONTENT_POLICY),
-    "400": Verdict(ErrorKind.INVALID_REQUEST),
-    "401": Verdict(ErrorKind.AUTH),
-    "402": Verdict(ErrorKind.QUOTA_EXHAUSTED),
-    "403": Verdict(ErrorKind.AUTH),
+    MODERATED: Meaning(ErrorKind.CONTENT_POLICY),
+    "400": Meaning(ErrorKind.INVALID_REQUEST),
+    "401": Meaning(ErrorKind.AUTH),
+    "402": Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    "403": Meaning(ErrorKind.AUTH),
     "404": NOT_HERE,
-    "413": Verdict(ErrorKind.INVALID_REQUEST),
-    "429": Verdict(ErrorKind.RATE_LIMITED),
-    **dict.fromkeys(map(str, GAVE_UP), Verdict(ErrorKind.AMBIGUOUS)),
-    "503": Verdict(ErrorKind.OVERLOADED),
-    "529": Verdict(ErrorKind.OVERLOADED),
+    "413": Meaning(ErrorKind.INVALID_REQUEST),
+    "429": Meaning(ErrorKind.RATE_LIMITED),
+    **dict.fromkeys(map(str, GAVE_UP), Meaning(ErrorKind.AMBIGUOUS)),
+    "503": Meaning(ErrorKind.OVERLOADED),
+    "529": Meaning(ErrorKind.OVERLOADED),
 }
 CONTENT_WORDS = re.compile(
     r"moderat|flagged|content polic|sensitive content|safety (filter|system|polic)", re.IGNORECASE
 )
-
-
-def verdict_of(code: str) -> Verdict | None:
-    """What a code means; None where the status decides."""
-    return CODES.get(code)
 
 
 def spoken(document: Any, status: int) -> SpokenError:

@@ -1,4 +1,4 @@
-"""The pure half of `openrouter_images`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `openrouter_images`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `tiers` and `ratios` (restrict), `size_table` (of sizes in pixels that `extra_body` asks for, to bill
 them), `max_n`, `max_images`, `prompt_max`, `data_url`.
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, image_links, tiers
+from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import SizeTable, pixels, tier_of
 
 PATH = "/images"
@@ -31,13 +31,11 @@ RATIOS = (
 FORBIDDEN = ("model", "models", "stream", "partial_images", "webhook", "webhook_url", "callback_url")
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=image_links.TYPES)
-    yield from tiers.named(request, capabilities, TIERS, RATIOS)
-    for name in FORBIDDEN:
-        if name in request.extra_body:
-            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
+    yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
+    yield from checks.ours(request, FORBIDDEN)
     if {"size", "resolution"} <= request.extra_body.keys():
         yield Unsupported(field="params.extra_body.resolution", reason="cannot stand beside size")
     provider = request.extra_body.get("provider")
@@ -65,12 +63,12 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         path=PATH,
         body=body,
         billed=Billed(count=body["n"], tier=_billed_tier(body, target)),
-        files=image_links.files_of(images),
+        files=inline.files_of(images),
     )
 
 
 def _references(images: Sequence[ImageRef]) -> dict[str, Any]:
-    items = [{"type": "image_url", "image_url": {"url": link}} for link in image_links.links(images)]
+    items = [{"type": "image_url", "image_url": {"url": link}} for link in inline.links(images)]
     return {"input_references": items} if items else {}
 
 

@@ -1,4 +1,4 @@
-"""The pure half of `openrouter_videos`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `openrouter_videos`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `durations`, `resolutions`, `ratios`, `roles` ({role: most}), `frames_exclusive_refs` (true), `audio`
 (switch | always | never), `prompt_max`, `max_inputs`. Video and audio references need a `roles` that lists them:
@@ -30,11 +30,11 @@ THEIR_WORDS = frozenset(DERIVED_OR_OURS) | {
 }
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    found = list(checks.video(request, capabilities))
+    found = list(checks.video(request, target.capabilities))
     yield from found
-    yield from _protocol(request, capabilities, {problem.field for problem in found})
+    yield from _protocol(request, target.capabilities, {problem.field for problem in found})
     yield from checks.options(request, OPTIONS, DERIVED_OR_OURS)
     for name in _words(request.provider_options.get("provider")):
         if name.lower() in THEIR_WORDS:

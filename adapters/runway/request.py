@@ -1,4 +1,4 @@
-"""The pure half of `runway`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `runway`: what can be expressed, and what is sent. Pure.
 
 Capabilities: those of video models, and `sizes`: "pixels" (the default: the resolution and the ratio become one size of
 `size_table`, which replaces SIZES) or "words" (both go out as they are, for models with a field `resolution`). A video

@@ -2,16 +2,14 @@
 
 The channel's options are `{"template": NAME}` for one that is shipped, or `{"template": {…}}`; docs/templates.md is the
 reference. Facts of the shipped ones: fal's documentation and fal-client 1.0.3, Replicate's and replicate 1.0.7.
-In `adapters/template/`, `request` and `build` are the pure half, `calls` asks, `answers` and
-`errors` read, `rules` judges templates.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from adapters.base import (
     Accepted,
@@ -21,23 +19,18 @@ from adapters.base import (
     Output,
     Pending,
     Target,
-    TaskRequest,
-    Unsupported,
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.kit import outputs, pictures
+from adapters.kit import checks, outputs, pictures
 from adapters.kit.error_kinds import SpokenError
-from adapters.kit.http import call_json, calling, job_error
+from adapters.kit.http import call_json, calling
 from adapters.kit.inline import body_of
+from adapters.kit.jobs import asking, failure
 from adapters.kit.shapes import Asynchronous, probing
-from adapters.template import answers as template_answers
-from adapters.template import build as template_build
-from adapters.template import errors as template_errors
-from adapters.template import request as template_request
-from adapters.template import rules as template_rules
+from adapters.template import answers, bodies, errors, request, rules
 from adapters.template.calls import address_of, ask, call_of, headers_of, tell, template_of
-from adapters.template.form import Template, of_target
+from adapters.template.form import Template, of_target, shipped
 
 JSON = "application/json"
 
@@ -45,21 +38,17 @@ JSON = "application/json"
 class HttpTemplate(Asynchronous):
     """Adapter of `http_template`. A handle is `{"id": …}` and the addresses that the provider has told, by name."""
 
-    protocol: ClassVar[str] = "http_template"
-    modalities: ClassVar[frozenset[str]] = frozenset({"image", "video"})
-    summary: ClassVar[str] = "Any provider that a template describes; fal and Replicate are shipped"
-    credential_sets: ClassVar[Sequence[Sequence[str]]] = ()  # the template's placeholders tell
+    protocol = "http_template"
+    modalities = frozenset({"image", "video"})
+    expresses = {**checks.fields("image"), **checks.fields("video")}
+    summary = "Any provider that a template describes; fal and Replicate are shipped"
+    variants = tuple({"template": name} for name in shipped())
+    credential_sets = ()  # the template's placeholders tell
+    problems = staticmethod(request.problems)
+    build = staticmethod(bodies.build)
 
     def validate(self, target: Target) -> list[str]:
-        return list(template_rules.complaints(target))
-
-    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
-        """One problem a field: the first, as those of capabilities say most."""
-        found = list(template_request.problems(request, target))
-        return list({problem.field: problem for problem in reversed(found)}.values())[::-1]
-
-    def build(self, request: TaskRequest, target: Target) -> UpstreamRequest:
-        return template_build.build(request, target)
+        return list(rules.complaints(target))
 
     def submit_seconds(self, target: Target) -> float | None:
         template = of_target(target)
@@ -73,26 +62,26 @@ class HttpTemplate(Asynchronous):
             more = {"paid": True, "headers": {"Content-Type": JSON}, "body": body}
             if not template.is_job:
                 more["max_bytes"] = pictures.MAX_ANSWER_BYTES
-                items_of = partial(template_answers.items_of, template)
+                items_of = partial(answers.items_of, template)
                 done = pictures.bought(call_of(template, method, upstream.path, **more), connection, items_of)
                 return Done(outputs=tuple(replace(output, kind=template.kind) for output in done.outputs))
-            is_usable = partial(template_answers.has_handle, template)
+            is_usable = partial(answers.has_handle, template)
             document = call_json(call_of(template, method, upstream.path, **more), connection, is_usable)
-        return Accepted(handle=template_answers.handle_of(template, document), poll_after=self.poll_after(connection))
+        return Accepted(handle=answers.handle_of(template, document), poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
         template = template_of(connection)
         document = _status(template, handle, connection)
-        state = template_answers.state_of(template, document)
+        state = answers.state_of(template, document)
         if state == "succeeded":
             return _done(template, handle, document, connection)
         if state in ("failed", "canceled"):
-            return _redacted(template_errors.ended(template, document, state), connection)
-        progress = template_answers.progress_of(template, document)
+            return _redacted(errors.ended(template, document, state), connection)
+        progress = answers.progress_of(template, document)
         return Pending(poll_after=self.poll_after(connection), progress=progress)
 
     def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:
-        return template_build.attached(dict(super().attach(upstream_id, target)), target)
+        return bodies.attached(dict(super().attach(upstream_id, target)), target)
 
     def poll_after(self, connection: Connection) -> float:
         template = template_of(connection)
@@ -111,7 +100,7 @@ class HttpTemplate(Asynchronous):
             cancel = template.part("cancel")
             when = cancel.get("when", ("queued", "running"))
             address = address_of(template, "cancel", handle)
-            if not address or template_answers.state_of(template, _status(template, handle, connection)) not in when:
+            if not address or answers.state_of(template, _status(template, handle, connection)) not in when:
                 return False
             tell(template, cancel.get("method", "POST"), address, connection)
         except UpstreamError:
@@ -120,7 +109,7 @@ class HttpTemplate(Asynchronous):
 
     def open_output(self, output: Output, connection: Connection) -> AbstractContextManager[Iterator[bytes]]:
         template = template_of(connection)
-        if not template_answers.may_fetch(template, output, connection):
+        if not answers.may_fetch(template, output, connection):
             raise UpstreamError(ErrorKind.EMPTY_RESULT, "file_hosts does not list the host of the result")
         return outputs.open_output(output, connection, partial(headers_of, template))
 
@@ -137,11 +126,9 @@ def _body(template: Template, upstream: UpstreamRequest, connection: Connection)
 def _status(template: Template, handle: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
     """What the provider shows of a job. Raises UpstreamError: EMPTY_RESULT if it says that there is none, else a poll
     fault."""
-    try:
+    with asking(partial(errors.is_gone, template)):
         document = ask(template, address_of(template, "status", handle), connection)
-    except UpstreamError as error:
-        raise template_errors.of_status(template, error) from error
-    if not template_answers.word_of(template, document):
+    if not answers.word_of(template, document):
         raise UpstreamError(ErrorKind.TRANSIENT, "the answer does not tell the state of the job")
     return document
 
@@ -153,12 +140,12 @@ def _done(
         try:
             document = ask(template, address_of(template, "result", handle), connection)
         except UpstreamError as error:
-            raise template_errors.of_result(template, error) from error
-    found = template_answers.outputs_of(template, document)
+            raise errors.of_result(template, error) from error
+    found = answers.outputs_of(template, document)
     if not found:
-        return _redacted(template_errors.empty(template, document), connection)
-    return Done(outputs=found, duration=template_answers.duration_of(template, document))
+        return _redacted(errors.empty(template, document), connection)
+    return Done(outputs=found, duration=answers.duration_of(template, document))
 
 
 def _redacted(error: UpstreamError, connection: Connection) -> UpstreamError:
-    return job_error(error.kind, SpokenError(code=error.code, message=error.message), connection, "the job failed")
+    return failure(error.kind, SpokenError(code=error.code, message=error.message), connection, "the job failed")

@@ -4,10 +4,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.base import Connection, Output, text
+from adapters.kit.jobs import is_id, seconds_of
 from adapters.kit.outputs import is_own, is_url
-from adapters.kit.shapes import is_id, seconds_of
-from adapters.template import paths as template_paths
 from adapters.template.form import Template
+from adapters.template.paths import alternatives, first, found, values
 
 TOLD = ("status", "result", "cancel")
 NEEDED = ("status", "result")
@@ -16,10 +16,10 @@ LONGEST_URL = 2000
 
 def handle_of(template: Template, document: Any) -> dict[str, str]:
     """The handle of an accepted job: its id, and the addresses that are told and not built."""
-    handle = {"id": text(template_paths.first(document, template.document["id"]))}
+    handle = {"id": text(first(document, template.document["id"]))}
     for name in TOLD:
         url = template.part(name).get("url", "/")
-        if not url.startswith("/") and is_url(told := template_paths.first(document, url)) and len(told) <= LONGEST_URL:
+        if not url.startswith("/") and is_url(told := first(document, url)) and len(told) <= LONGEST_URL:
             handle[name] = told
     return handle
 
@@ -33,21 +33,21 @@ def has_handle(template: Template, document: Any) -> bool:
 
 def word_of(template: Template, document: Any) -> str:
     """The provider's word for the state of a job; empty without one."""
-    return text(template_paths.first(document, template.part("status")["path"]))
+    return text(first(document, template.part("status")["path"]))
 
 
 def state_of(template: Template, document: Any) -> str:
     """What the provider's word means; unknown ones are of jobs that still run."""
     status = template.part("status")
     state: str = status["map"].get(word_of(template, document), "running")
-    has_error = state == "succeeded" and bool(template_paths.first(document, status.get("error", ())))
+    has_error = state == "succeeded" and bool(first(document, status.get("error", ())))
     return "failed" if has_error else state
 
 
 def progress_of(template: Template, document: Any) -> int | None:
     """0 to 100."""
     status = template.part("status")
-    value = template_paths.first(document, status.get("progress", ()))
+    value = first(document, status.get("progress", ()))
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1e9:
         return None
     return min(100, int(value * 100 / status.get("progress_max", 100)))
@@ -55,21 +55,21 @@ def progress_of(template: Template, document: Any) -> int | None:
 
 def duration_of(template: Template, document: Any) -> float | None:
     """Seconds, of the first sane length that is told."""
-    values = template_paths.values(document, template.part("result").get("duration", ()))
-    return next(filter(None, map(seconds_of, values)), None)
+    lengths = map(seconds_of, values(document, template.part("result").get("duration", ())))
+    return next(filter(None, lengths), None)
 
 
 def outputs_of(template: Template, document: Any) -> tuple[Output, ...]:
     """The URLs of the first path that has any."""
-    for path in template_paths.alternatives(template.part("result").get("outputs", ())):
-        if urls := [url for url in template_paths.found(document, path) if is_url(url)]:
+    for path in alternatives(template.part("result").get("outputs", ())):
+        if urls := [url for url in found(document, path) if is_url(url)]:
             return tuple(Output(index=index, kind=template.kind, url=url) for index, url in enumerate(urls))
     return ()
 
 
 def items_of(template: Template, document: Any) -> list[tuple[object, object]] | None:
     """The outputs of an answer at once, as base64 or URL; None for what is no success."""
-    encoded = template_paths.values(document, template.part("result").get("b64", ()))
+    encoded = values(document, template.part("result").get("b64", ()))
     items: list[tuple[object, object]] = [(item, None) for item in encoded]
     items += [(None, output.url) for output in outputs_of(template, document)]
     return items if items or _is_empty_success(template, document) else None
@@ -78,8 +78,8 @@ def items_of(template: Template, document: Any) -> list[tuple[object, object]] |
 def _is_empty_success(template: Template, document: Any) -> bool:
     """Whether there is the list, or the object, in which outputs would stand."""
     listed = (template.part("result").get(name, ()) for name in ("b64", "outputs"))
-    paths = [path for paths in listed for path in template_paths.alternatives(paths)]
-    return any(template_paths.found(document, path.partition("[")[0]) for path in paths if "[" in path)
+    paths = [path for paths in listed for path in alternatives(paths)]
+    return any(found(document, path.partition("[")[0]) for path in paths if "[" in path)
 
 
 def is_at(address: str, hosts: list[str]) -> bool:

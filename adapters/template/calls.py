@@ -11,14 +11,13 @@ from typing import Any
 from adapters.base import Connection, ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from adapters.kit.compression import plain
-from adapters.kit.http import MAX_JSON_BYTES, Call, call_json, calling, secret, without_credentials
+from adapters.kit.http import MAX_JSON_BYTES, HttpCall, call_json, calling, secret, without_credentials
 from adapters.kit.outputs import is_own
-from adapters.template import answers as template_answers
-from adapters.template import errors as template_errors
-from adapters.template.build import id_path
+from adapters.template import answers, errors
+from adapters.template.bodies import id_path
 from adapters.template.fill import PLACEHOLDER
 from adapters.template.form import BadTemplate, Template, of_connection
-from common.outbound import Failed, Limits, Refused, UrlPolicy, open_url
+from common.outbound import AddressRefused, Failed, Limits, open_url
 
 
 def template_of(connection: Connection) -> Template:
@@ -37,16 +36,16 @@ def headers_of(template: Template, connection: Connection) -> dict[str, str]:
     }
 
 
-def call_of(template: Template, method: str, address: str, **more: Any) -> Call:
+def call_of(template: Template, method: str, address: str, **more: Any) -> HttpCall:
     """A call to a path of the base URL, or to a URL of the same origin."""
     is_path = address.startswith("/")
-    return Call(
+    return HttpCall(
         method=method,
         path=address if is_path else "",
         url="" if is_path else address,
-        codes=partial(template_errors.codes, template),
+        codes=partial(errors.codes, template),
         authorize=partial(headers_of, template),
-        spoken=partial(template_errors.spoken, template),
+        spoken=partial(errors.spoken, template),
         **more,
     )
 
@@ -63,7 +62,7 @@ def ask(template: Template, address: str, connection: Connection) -> dict[str, A
     """The JSON object at an address of a job. Raises UpstreamError, TRANSIENT for an address that is not followed."""
     if address.startswith("/") or is_own(address, connection):
         return call_json(call_of(template, "GET", address), connection)
-    if not template_answers.is_at(address, template.document.get("hosts", [])):
+    if not answers.is_at(address, template.document.get("hosts", [])):
         raise UpstreamError(ErrorKind.TRANSIENT, f"hosts does not list the host of {address[:200] or 'no address'}")
     return _asked_elsewhere(template, address, connection)
 
@@ -77,18 +76,17 @@ def tell(template: Template, method: str, address: str, connection: Connection) 
 
 
 def _asked_elsewhere(template: Template, address: str, connection: Connection) -> dict[str, Any]:
-    policy = UrlPolicy(allow_networks=connection.allow_networks, deny_networks=connection.deny_networks)
     limits = Limits(max_bytes=MAX_JSON_BYTES, total_seconds=connection.total_timeout)
     try:
-        with open_url(address, policy=policy, limits=limits) as reply:
+        with open_url(address, policy=connection.url_policy, limits=limits) as reply:
             document = error_kinds.parsed(b"".join(plain(reply, MAX_JSON_BYTES).chunks))
-    except (Refused, Failed) as error:
+    except (AddressRefused, Failed) as error:
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
     if 200 <= reply.status < 300 and isinstance(document, dict):
         return document
-    said = without_credentials(template_errors.spoken(template, document, reply.status), connection)
-    answer = error_kinds.Answer(status=reply.status, headers=reply.headers, spoken=said)
-    refusal = error_kinds.refusal(answer, partial(template_errors.codes, template), paid=False)
+    said = without_credentials(errors.spoken(template, document, reply.status), connection)
+    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=said)
+    refusal = error_kinds.refusal(answer, partial(errors.codes, template), paid=False)
     # It was asked without a credential: what it says of one is not about the channel's.
     is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
     raise refusal.as_kind(ErrorKind.TRANSIENT) if is_accusing else refusal

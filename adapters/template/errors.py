@@ -2,19 +2,13 @@
 
 from typing import Any
 
-from adapters.base import ErrorKind, UpstreamError, text
+from adapters.base import ENDS_JOB, ErrorKind, UpstreamError, text
 from adapters.kit import error_kinds
-from adapters.kit.error_kinds import SpokenError, Verdict
-from adapters.template import paths as template_paths
+from adapters.kit.error_kinds import Meaning, SpokenError
+from adapters.kit.jobs import poll_fault
 from adapters.template.form import KINDS, Template
+from adapters.template.paths import values
 
-ENDINGS = (
-    ErrorKind.PROVIDER_FAILED,
-    ErrorKind.CONTENT_POLICY,
-    ErrorKind.INVALID_REQUEST,
-    ErrorKind.ASSET_UNREACHABLE,
-    ErrorKind.EMPTY_RESULT,
-)
 NO_WORDS = "HTTP "  # how the message begins that stands for a body without one
 
 
@@ -33,12 +27,12 @@ def _words(template: Template, document: Any) -> tuple[list[str], str]:
     if "code" not in error and "message" not in error:
         usual = error_kinds.spoken_error(document)
         return list(filter(None, (usual.code, usual.type))), usual.message
-    found = map(text, template_paths.values(document, error.get("code", ())))
-    messages = map(text, template_paths.values(document, error.get("message", ())))
+    found = map(text, values(document, error.get("code", ())))
+    messages = map(text, values(document, error.get("message", ())))
     return list(filter(None, found)), next(filter(None, messages), "")
 
 
-def codes(template: Template, code: str) -> Verdict | None:
+def codes(template: Template, code: str) -> Meaning | None:
     """The meaning of a code, or of what `spoken` put in the place of one."""
     error = template.part("error")
     of_texts = {rule["contains"]: rule["kind"] for rule in error.get("texts", ())}
@@ -66,8 +60,8 @@ def empty(template: Template, document: Any) -> UpstreamError:
 
 def _final(template: Template, document: Any, otherwise: ErrorKind, message: str) -> UpstreamError:
     error = spoken(template, document, 0)
-    verdict = codes(template, error.code) or codes(template, error.type)
-    kind = verdict.kind if verdict and verdict.kind in ENDINGS else otherwise
+    meaning = codes(template, error.code) or codes(template, error.type)
+    kind = meaning.kind if meaning and meaning.kind in ENDS_JOB else otherwise
     return UpstreamError(kind, error.message or message, code=error.code)
 
 
@@ -78,18 +72,11 @@ def of_result(template: Template, error: UpstreamError) -> UpstreamError:
         return error.as_kind(ErrorKind.EMPTY_RESULT)
     if error.code in template.part("result").get("failed_codes", ()):
         return error.as_kind(ErrorKind.PROVIDER_FAILED)
-    verdict = codes(template, error.code)
-    is_said = verdict is not None and verdict.kind in ENDINGS
+    meaning = codes(template, error.code)
+    is_said = meaning is not None and meaning.kind in ENDS_JOB
     has_words = bool(error.code) or not error.message.startswith(NO_WORDS)
-    is_refused = error.http_status in (400, 422) and error.kind in ENDINGS and has_words
-    return error if is_said or is_refused else of_status(template, error)
-
-
-def of_status(template: Template, error: UpstreamError) -> UpstreamError:
-    """A fault while asking for a job: it says nothing about it, but where the protocol says that there is none."""
-    if is_gone(template, error):
-        return error.as_kind(ErrorKind.EMPTY_RESULT)
-    return error.as_kind(ErrorKind.TRANSIENT) if error.kind in ENDINGS else error
+    is_refused = error.http_status in (400, 422) and error.kind in ENDS_JOB and has_words
+    return error.as_kind(error.kind) if is_said or is_refused else poll_fault(error, is_unknown=False)
 
 
 def is_gone(template: Template, error: UpstreamError) -> bool:

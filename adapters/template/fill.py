@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from adapters.base import FilePart, ImageRef, TaskRequest
+from adapters.base import TaskRequest
 from adapters.kit import inline
 from adapters.kit.checks import role_of
 from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area
@@ -65,14 +65,15 @@ def filled(value: Any, known: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         return _text(value, known)
     if isinstance(value, Mapping):
-        kept = {name: item[0] for name, part in value.items() if (item := _kept(part, known))}
-        return _unless_emptied(kept, value)
+        fields = {name: item[0] for name, part in value.items() if (item := _present(part, known))}
+        return _unless_emptied(fields, value)
     if isinstance(value, list):
-        return _unless_emptied([item[0] for part in value if (item := _kept(part, known))], value)
+        return _unless_emptied([item[0] for part in value if (item := _present(part, known))], value)
     return value
 
 
-def _kept(value: Any, known: Mapping[str, Any]) -> tuple[Any, ...]:
+def _present(value: Any, known: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The filled value alone, nothing where it is absent."""
     try:
         return (filled(value, known),)
     except Absent:
@@ -102,7 +103,7 @@ def values_of(request: TaskRequest, model: str, table: SizeTable, tiers: Iterabl
     known: dict[str, Any] = {"model": model, "prompt": request.prompt, "aspect_ratio": request.aspect_ratio}
     known.update(_sizes(size_of(request, table, tiers)))
     if request.modality == "image":
-        images = references(request.images)
+        images = inline.links(request.images)
         one = images[0] if images else None
         return {**known, "n": request.n, "image_size": request.image_size, "images": images or None, "image": one}
     known.update(duration=request.duration, resolution=request.resolution, generate_audio=request.generate_audio)
@@ -133,20 +134,3 @@ def _sizes(size: str | None) -> dict[str, Any]:
         return dict.fromkeys(SIZES)
     width, height = map(int, size.split("x"))
     return {"size": size, "width": width, "height": height}
-
-
-def references(images: Iterable[ImageRef]) -> list[Any]:
-    """Public URLs as they are; a mark for each of our own files, in the order of `files`."""
-    index = 0
-    result: list[Any] = []
-    for image in images:
-        if image.stored is None:
-            result.append(image.url)
-        else:
-            result.append(inline.mark(index))
-            index += 1
-    return result
-
-
-def files(images: Iterable[ImageRef]) -> tuple[FilePart, ...]:
-    return tuple(FilePart(field="image", image=image) for image in images if image.stored is not None)

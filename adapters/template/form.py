@@ -13,12 +13,12 @@ from typing import Any
 import yaml
 
 from adapters.base import Connection, ErrorKind, Target
-from adapters.kit.error_kinds import NOT_HERE, Verdict
+from adapters.kit.error_kinds import NOT_HERE, Meaning
 from adapters.template.paths import found
 
 FOLDER = Path(__file__).parent / "examples"
 DEFAULT_HEADERS = {"Authorization": "Bearer {api_key}"}
-KINDS = {kind.value: Verdict(kind) for kind in ErrorKind} | {"model_unavailable": NOT_HERE}
+KINDS = {kind.value: Meaning(kind) for kind in ErrorKind} | {"model_unavailable": NOT_HERE}
 PER_MODEL = ("input", "maps", "options")
 Json = dict[str, Any]
 

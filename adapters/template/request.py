@@ -1,4 +1,4 @@
-"""Half of the pure half of `http_template`: whether a template can express a request.
+"""Requests of `http_template`: whether a template can express one. Pure; `template/bodies.py` makes what is sent.
 
 A field is expressed by a placeholder of the body, or by a capability that lists nothing but the value asked for: then
 the model makes nothing else. What is neither is refused.
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import Target, TaskRequest, Unsupported
-from adapters.kit import checks, image_links
-from adapters.template import fill as template_fill
-from adapters.template.build import options_of, size_table, word
+from adapters.kit import checks, references
+from adapters.template import fill
+from adapters.template.bodies import options_of, size_table, word
 from adapters.template.fill import ALL_OF_ROLE, ONE_OF_ROLE, SIZES, size_of, tier_of_request
 from adapters.template.form import BadTemplate, Template, of_target
 
@@ -33,8 +33,14 @@ EXPRESSED = {
 }
 
 
-def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
-    """Why the template, or the model behind it, cannot express the request."""
+def problems(request: TaskRequest, target: Target) -> list[Unsupported]:
+    """Why the template, or the model behind it, cannot express the request; of each field what the capabilities say,
+    as it says most."""
+    found = {problem.field: problem for problem in reversed([*_problems(request, target)])}
+    return [*found.values()][::-1]
+
+
+def _problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     try:
         template = of_target(target)
     except (BadTemplate, LookupError, TypeError):
@@ -43,7 +49,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     if request.modality not in template.modalities:
         yield Unsupported(field="modality", reason=f"makes {' and '.join(template.modalities)} only")
         return
-    names = template_fill.used(template.part("submit").get("body"))
+    names = fill.used(template.part("submit").get("body"))
     yield from (_image if request.modality == "image" else _video)(request, target.capabilities, template, names)
     yield from _unexpressed(request, target.capabilities, names)
     yield from _size(request, target.capabilities, names)
@@ -57,7 +63,7 @@ def _image(
     can_many = "n" in names or template.document.get("fan_out", False)
     most = MAX_IMAGES if "images" in names else int("image" in names)
     max_n = MAX_N if can_many else 1
-    yield from checks.images(request, capabilities, max_n=max_n, max_images=most, types=image_links.TYPES)
+    yield from checks.images(request, capabilities, max_n=max_n, max_images=most, types=references.TYPES)
     if request.image_size is not None:
         yield from checks.listed("params.image_size", request.image_size, capabilities.get("tiers"))
     if request.aspect_ratio is not None:

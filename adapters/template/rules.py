@@ -7,8 +7,7 @@ from typing import Any
 from adapters.base import Target
 from adapters.kit import rules
 from adapters.kit.rules import Rules
-from adapters.template import fill as template_fill
-from adapters.template import schema as template_schema
+from adapters.template import fill, schema
 from adapters.template.form import BadTemplate, Template, for_model, resolved
 from adapters.template.paths import found
 
@@ -19,7 +18,7 @@ CREDENTIAL_FIELD = re.compile(r"(api_?key|access_?key|secret|token|password|auth
 CREDENTIAL_TEXT = re.compile(r"([A-Za-z]{1,20} )?\{[a-z_]+\}")
 # Long runs of letters and digits together look like a secret in any header.
 SECRET_LIKE = re.compile(r"(?=[\w+/=-]*[0-9])(?=[\w+/=-]*[A-Za-z])[\w+/=-]{24,}")
-LISTS = {"image", "images", *template_fill.ALL_OF_ROLE}
+LISTS = {"image", "images", *fill.ALL_OF_ROLE}
 LITERALS = ("submit", "probe", "attach")
 OURS = ("model", "prompt", "n", "stream", "webhook", "webhook_url", "callback_url")
 
@@ -31,9 +30,9 @@ def complaints(target: Target) -> Iterator[str]:
     except BadTemplate as bad:
         yield f"options.template: {bad}"
         return
-    shape = list(template_schema.problems(document))
+    shape = list(schema.problems(document))
     yield from shape
-    known = dict(template_schema.PER_MODEL)
+    known = dict(schema.PER_MODEL)
     for modality in CAPABILITIES if shape else document["modalities"]:
         known |= CAPABILITIES[modality]
     options: Rules = {"template": lambda value: None, "poll_seconds": rules.POLL_SECONDS}
@@ -84,15 +83,15 @@ def _together(template: Template) -> Iterator[str]:
 
 def _placeholders(template: Template, capabilities: Mapping[str, Any]) -> Iterator[str]:
     place = "options.template.submit.body"
-    known = {name for modality in template.modalities for name in template_fill.NAMES[modality]}
+    known = {name for modality in template.modalities for name in fill.NAMES[modality]}
     body = template.part("submit").get("body")
-    for path, text in template_fill.texts(body):
-        for name in sorted(set(template_fill.PLACEHOLDER.findall(text)) - known):
+    for path, text in fill.texts(body):
+        for name in sorted(set(fill.PLACEHOLDER.findall(text)) - known):
             yield f"{place}.{path}: unknown {{{name}}}; known are {', '.join(sorted(known))}"
-        if template_fill.PLACEHOLDER.search(text) and not template_fill.PLACEHOLDER.fullmatch(text):
-            lists = sorted(LISTS.intersection(template_fill.PLACEHOLDER.findall(text)))
+        if fill.PLACEHOLDER.search(text) and not fill.PLACEHOLDER.fullmatch(text):
+            lists = sorted(LISTS.intersection(fill.PLACEHOLDER.findall(text)))
             yield from (f"{place}.{path}: {{{name}}} must stand alone" for name in lists)
-    if template_fill.used(body) & set(template_fill.SIZES) and not capabilities.get("size_table"):
+    if fill.used(body) & set(fill.SIZES) and not capabilities.get("size_table"):
         yield "capabilities.size_table: is needed, as the body has {size}, {width} or {height}"
     for name in template.part("maps"):
         if name not in known:
@@ -111,7 +110,7 @@ def _paths(template: Template) -> Iterator[str]:
     places += [("probe", template.document.get("probe"), "none")]
     for name, value, stage in places:
         allowed = PATH_NAMES.get(stage, ())
-        for unknown in sorted(template_fill.used(value) - set(allowed)):
+        for unknown in sorted(fill.used(value) - set(allowed)):
             known = ", ".join(allowed) or "none"
             yield f"options.template.{name}: unknown {{{unknown}}}; known are {known}"
 
@@ -147,7 +146,7 @@ def _secrets(template: Template) -> Iterator[str]:
         is_bad_header = CREDENTIAL_NAME.search(name) and not CREDENTIAL_TEXT.fullmatch(text)
         if is_bad_header or SECRET_LIKE.search(text):
             yield f"options.template.headers.{name}: {reason}"
-    for path, text in template_fill.texts({name: template.document.get(name) for name in LITERALS}):
+    for path, text in fill.texts({name: template.document.get(name) for name in LITERALS}):
         query = text.partition("?")[2] if text.startswith("/") else ""
         named = [pair.partition("=")[0] for pair in query.split("&")]
         if any(map(CREDENTIAL_NAME.search, named)) or CREDENTIAL_FIELD.search(path):

@@ -1,4 +1,4 @@
-"""The stored catalog as a catalog file: the inverse of loading it."""
+"""Writes the stored catalog as a catalog file, which loads without a change."""
 
 from collections import defaultdict
 from decimal import Decimal
@@ -7,6 +7,7 @@ from typing import Any
 from accounts.models import Group
 from catalog import credentials, naming
 from catalog.file import yaml_text
+from catalog.file.changes import values
 from catalog.models import Channel, ChannelModel, GroupChannel, MediaModel, Plan, Route
 
 SEALED = """\
@@ -62,9 +63,7 @@ def _channels(with_credentials: bool) -> list[dict[str, Any]]:
 
 def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool) -> dict[str, Any]:
     return {
-        "name": row.name,
-        "adapter": row.adapter,
-        "base_url": row.base_url,
+        **values(row, "name", "adapter", "base_url"),
         **_all_secrets([credential.ciphertext for credential in credentials.of_channel(row.pk)], with_credentials),
         **_given(max_running=row.max_running, options=row.options),
         **_switch(row.enabled),
@@ -97,9 +96,7 @@ def _plans() -> list[dict[str, Any]]:
                 "model": row.model.name,
                 "modality": row.model.modality,
                 "channel": row.channel.name,
-                "priority": row.priority,
-                "weight": row.weight,
-                "resubmit_ambiguous": row.resubmit_ambiguous,
+                **values(row, "priority", "weight", "resubmit_ambiguous"),
                 **_switch(row.enabled),
             }
         )
@@ -125,9 +122,7 @@ def _groups(with_credentials: bool) -> list[dict[str, Any]]:
 
 def _group(row: Group, channels: list[dict[str, Any]]) -> dict[str, Any]:
     tree = {
-        "name": row.name,
-        "platform": row.platform,
-        "image_generation": row.image_generation,
+        **values(row, "name", "platform", "image_generation"),
         "channels": channels,
     }
     if offer := getattr(row, "offer", None):

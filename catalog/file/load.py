@@ -1,14 +1,16 @@
-"""The catalog file: an operator's whole offer as text, applied in one transaction."""
+"""Loads a catalog file, the operator's whole offer as text, in one transaction."""
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from django.db import transaction
 
 from catalog import checks
 from catalog.fields import Invalid, told
-from catalog.file import apply, form, groups, pruning, references, yaml_text
+from catalog.file import groups, offer, parsing, pruning, references, yaml_text
+from catalog.file.changes import Changes
+from catalog.file.references import KnownNames
+from catalog.file.specs import Document
 from catalog.models import CatalogVersion
 
 
@@ -20,17 +22,6 @@ class CatalogFileError(Exception):
         self.problems = problems
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What a load did (or, as a dry run, would do), in words."""
-
-    created: tuple[str, ...]
-    changed: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    removed: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-
 def load(
     text: str,
     *,
@@ -38,8 +29,8 @@ def load(
     prune: bool = False,
     busy_channels: Collection[int] = (),
     environment: Mapping[str, str] | None = None,
-) -> Report:
-    """Make the catalog say what the file says; a second time changes nothing.
+) -> Changes:
+    """Make the catalog say what the file says, and tell what that changed; a second time changes nothing.
 
     What the file does not name stays, or with `prune` is removed; `busy_channels` (ids) are then only disabled, as are
     their credentials that a list leaves out.
@@ -48,32 +39,26 @@ def load(
     with transaction.atomic():
         CatalogVersion.objects.select_for_update().first()  # one load at a time
         document, known = _checked(text, os.environ if environment is None else environment, prune=prune)
-        changes = apply.Changes()
+        changes = Changes()
         if prune:
             pruning.before(document, known, changes, busy_channels=busy_channels)
-        apply.apply(document, known, changes, busy_channels=busy_channels)
+        offer.apply(document, known, changes, busy_channels=busy_channels)
         groups.apply(document.groups, changes)
         if prune:
             pruning.after(known, changes)
         changes.warnings += checks.problems()
         transaction.set_rollback(dry_run)
-    return Report(
-        created=tuple(changes.created),
-        changed=tuple(changes.changed),
-        unchanged=tuple(changes.unchanged),
-        removed=tuple(changes.removed),
-        warnings=tuple(changes.warnings),
-    )
+    return changes
 
 
-def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple[form.Document, references.Known]:
+def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple[Document, KnownNames]:
     try:
         tree, missing = yaml_text.read(text, environment)
     except Invalid as error:
         raise CatalogFileError(list(map(told, error.problems))) from None
     found = list(missing)
-    document = form.parse(tree, found)
-    known = references.Known() if prune else references.stored()
+    document = parsing.parse(tree, found)
+    known = KnownNames() if prune else references.stored()
     found += references.check(document, known)
     # A missing variable leaves an empty text behind: what is said of that is noise.
     noise = {path for path, _ in missing}

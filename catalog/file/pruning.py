@@ -1,4 +1,4 @@
-"""Removing what a catalog file does not name."""
+"""Removes what a catalog file does not name."""
 
 from collections.abc import Collection
 
@@ -6,13 +6,13 @@ from django.db import models
 from django.db.models import ProtectedError
 
 from accounts.models import Group
-from catalog.file.apply import Changes, label
-from catalog.file.form import Document
-from catalog.file.references import Known
+from catalog.file.changes import Changes, label
+from catalog.file.references import KnownNames
+from catalog.file.specs import Document
 from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, Plan, Route
 
 
-def before(document: Document, known: Known, changes: Changes, *, busy_channels: Collection[int]) -> None:
+def before(document: Document, known: KnownNames, changes: Changes, *, busy_channels: Collection[int]) -> None:
     """Routes, channel models, models, channels and groups: first, so that the names they hold are free.
 
     A channel of `busy_channels` (ids) still has paid jobs to follow with its credential: it is only disabled.
@@ -23,7 +23,7 @@ def before(document: Document, known: Known, changes: Changes, *, busy_channels:
     for row in Route.objects.select_related("plan", "channel", "model"):
         if (row.plan.name, row.channel.name, (row.model.modality, row.model.name)) not in routes:
             _remove(row, changes)
-    offers = {(form.name, key) for form in document.channels for offer in form.models for key in known.keys(offer)}
+    offers = {(spec.name, key) for spec in document.channels for offer in spec.models for key in known.keys(offer)}
     for offer in ChannelModel.objects.select_related("channel", "model"):
         if (offer.channel.name, (offer.model.modality, offer.model.name)) not in offers:
             _remove(offer, changes)
@@ -35,11 +35,11 @@ def before(document: Document, known: Known, changes: Changes, *, busy_channels:
             _retire(channel, changes)
         else:
             _remove(channel, changes)
-    for group in Group.objects.exclude(name__in=[form.name for form in document.groups]):
+    for group in Group.objects.exclude(name__in=[spec.name for spec in document.groups]):
         _remove_group(group, changes)
 
 
-def after(known: Known, changes: Changes) -> None:
+def after(known: KnownNames, changes: Changes) -> None:
     """Plans: last, when no model has them as its default any more."""
     for plan in Plan.objects.exclude(name__in=known.plans):
         _remove(plan, changes)

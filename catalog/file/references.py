@@ -1,4 +1,4 @@
-"""Whether the entries of a catalog file fit each other and what is stored: names, references, adapters."""
+"""Checks whether the entries of a catalog file fit each other and what is stored: names, references, adapters."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from adapters.base import Target
 from catalog import validation
 from catalog.fields import Invalid, Problem, join
-from catalog.file.form import ChannelForm, ChannelModelForm, Document, ModelForm, PlanForm, RouteForm
+from catalog.file.specs import ChannelModelSpec, ChannelSpec, Document, ModelSpec, PlanSpec, RouteSpec
 from catalog.models import Channel, ChannelModel, MediaModel, ModelName, Plan
 
 Key = tuple[str, str]  # modality, name
 
 
 @dataclass(slots=True, kw_only=True)
-class Known:
+class KnownNames:
     """What a reference may name: what the file defines and, unless it is pruned, what is stored."""
 
     plans: set[str] = field(default_factory=set)
@@ -22,14 +22,14 @@ class Known:
     offers: set[tuple[str, Key]] = field(default_factory=set)
     names: dict[Key, Key] = field(default_factory=dict)  # stored name or alias: the model that has it
 
-    def keys(self, entry: ChannelModelForm | RouteForm) -> list[Key]:
+    def keys(self, entry: ChannelModelSpec | RouteSpec) -> list[Key]:
         """The models that an entry may mean; its modality may be left out where the name has only one."""
         return sorted(key for key in self.models if key[1] == entry.model and entry.modality in (None, key[0]))
 
 
-def stored() -> Known:
+def stored() -> KnownNames:
     """What the database holds."""
-    return Known(
+    return KnownNames(
         plans=set(Plan.objects.values_list("name", flat=True)),
         models=set(MediaModel.objects.values_list("modality", "name")),
         channels=set(Channel.objects.values_list("name", flat=True)),
@@ -46,7 +46,7 @@ def stored() -> Known:
     )
 
 
-def check(document: Document, known: Known) -> list[Problem]:
+def check(document: Document, known: KnownNames) -> list[Problem]:
     """All problems. `known` starts as what stays stored, and afterwards holds what the file defines too."""
     problems = _names(document.models, known)
     for entries in (document.channels, document.plans, document.groups):
@@ -66,7 +66,7 @@ def check(document: Document, known: Known) -> list[Problem]:
     return problems
 
 
-def _names(models: list[ModelForm], known: Known) -> list[Problem]:
+def _names(models: list[ModelSpec], known: KnownNames) -> list[Problem]:
     """Each name and alias belongs to one model of its modality."""
     problems: list[Problem] = []
     owned = {(model.modality, model.name) for model in models}
@@ -93,7 +93,7 @@ def _repeated(named: Iterable[tuple[str, str]]) -> list[Problem]:
     return problems
 
 
-def _channel(channel: ChannelForm, known: Known) -> list[Problem]:
+def _channel(channel: ChannelSpec, known: KnownNames) -> list[Problem]:
     problems: list[Problem] = []
     seen: set[Key] = set()
     for offer in channel.models:
@@ -108,7 +108,7 @@ def _channel(channel: ChannelForm, known: Known) -> list[Problem]:
     return problems
 
 
-def _adapter(channel: ChannelForm, offer: ChannelModelForm, modality: str) -> list[Problem]:
+def _adapter(channel: ChannelSpec, offer: ChannelModelSpec, modality: str) -> list[Problem]:
     given = (channel.adapter, channel.base_url, channel.options, offer.upstream_model, offer.capabilities)
     if any(value is None for value in given):
         return []
@@ -129,7 +129,7 @@ def _adapter(channel: ChannelForm, offer: ChannelModelForm, modality: str) -> li
     return []
 
 
-def _plan(plan: PlanForm, known: Known) -> list[Problem]:
+def _plan(plan: PlanSpec, known: KnownNames) -> list[Problem]:
     problems: list[Problem] = []
     seen: set[tuple[str, Key]] = set()
     for route in plan.routes:
@@ -146,7 +146,7 @@ def _plan(plan: PlanForm, known: Known) -> list[Problem]:
     return problems
 
 
-def _reference(entry: ChannelModelForm | RouteForm, keys: list[Key]) -> list[Problem]:
+def _reference(entry: ChannelModelSpec | RouteSpec, keys: list[Key]) -> list[Problem]:
     if entry.model is None or len(keys) == 1:
         return []
     if keys:

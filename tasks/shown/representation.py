@@ -9,7 +9,7 @@ from typing import Any
 
 from common import sql
 from common.money import usd
-from tasks.assets import assets, signed_urls
+from tasks.assets import links, signed_urls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def _view(row: tuple[Any, ...]) -> TaskView:
 
 def represent(task: TaskView) -> dict[str, Any]:
     """The JSON of a task. Absent values are null, never missing; asset URLs are minted afresh."""
-    shown = [assets.public(task.id, row) for row in task.assets]
+    shown = [links.public(task.id, row) for row in task.assets]
     return {
         "id": task.id,
         "status": task.status,

@@ -47,9 +47,25 @@ def test_a_bad_value_is_named() -> None:
         (video_target(audio=["switch"]), "capabilities.audio: must be"),
         (replace(video_target(), options={"poll_seconds": 0.1}), "options.poll_seconds: must be"),
         (replace(video_target(), options={"poll_seconds": "5"}), "options.poll_seconds: must be"),
+        (
+            replace(image_target(), adapter="dashscope_image", options={"workspace": "a\r\nb"}),
+            "options.workspace: must",
+        ),
     ]:
         (complaint,) = complaints(target)
         assert complaint.startswith(start), target
+
+
+def test_the_values_of_each_adapter_are_judged_by_its_rules() -> None:
+    """Which adapter has which: docs/adapters.md."""
+    for adapter in ADAPTERS.values():
+        places = {"capabilities": adapter.capabilities, "options": adapter.options}  # type: ignore[attr-defined]
+        for place, name in [(place, name) for place, rules in places.items() for name in rules]:
+            (complaint,) = adapter.validate(replace(image_target(), **{place: {name: object()}}))
+            assert complaint.startswith(f"{place}.{name}: must be"), adapter.protocol
+        for place in places if adapter.protocol != "http_template" else ():
+            (complaint,) = adapter.validate(replace(image_target(), **{place: {"else": 1}}))
+            assert complaint.startswith(f"{place}.else: unknown"), adapter.protocol
 
 
 def test_no_value_at_all_breaks_validation() -> None:

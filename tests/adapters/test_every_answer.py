@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 import responses
+from requests import ConnectionError as NoConnection
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
+from adapters.base import ENDS_JOB, Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
 from adapters.kit.outputs import is_url
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret
 from tools.adapter_docs import Column, columns
@@ -22,13 +23,6 @@ from tools.adapter_docs import Column, columns
 BASE = "https://provider.example.com"
 FILE = f"{BASE}/file"
 ANYWHERE = re.compile(".*")
-ENDINGS = {
-    ErrorKind.PROVIDER_FAILED,
-    ErrorKind.CONTENT_POLICY,
-    ErrorKind.INVALID_REQUEST,
-    ErrorKind.ASSET_UNREACHABLE,
-    ErrorKind.EMPTY_RESULT,
-}
 EVERY = {column.name: column for modality in ("image", "video") for column in columns(modality)}
 ERROR = {"code": "unknown", "type": "unknown", "message": "unknown"}
 FAL = {"request_id": "j1", **{f"{name}_url": f"{BASE}/j1/{name}" for name in ("status", "response", "cancel")}}
@@ -97,6 +91,10 @@ REFUSED_IN_A_SUCCESS: Mapping[str, dict[str, Any]] = {
     "dashscope_image": {"output": {"choices": []}, "code": "DataInspectionFailed", "message": "no"},
 }
 FAILED_WORDS = {"succeeded": "failed", "succeed": "failed", "completed": "failed", "SUCCEEDED": "FAILED"}
+WAITING_WORDS = {"succeeded": "queued", "SUCCEEDED": "PENDING", "COMPLETED": "IN_QUEUE"}
+# Their results have a path of the protocol's own, whatever a job tells.
+HAVE_A_PATH = ("openai_videos", "openrouter_videos")
+NEVER_CANCEL = ("kling_tasks", "kling_tasks v1", *HAVE_A_PATH)
 ODD: list[Any] = [
     *(None, True, 0, -1, 10**400, 1e308, float("nan"), float("-inf"), "", "\0", "x\n/../y", "\ud800", "y" * 5000),
     *("file:///etc/passwd", [], {}, [[]], [None], ["x"], {"x": {}}, [{"url": 1}], {"url": ["x"]}, "failed", "FAILED"),
@@ -220,11 +218,16 @@ def provider() -> Iterator[responses.RequestsMock]:
 
 def failed(name: str) -> dict[str, Any]:
     """The answer about a job that has ended badly."""
-    text = json.dumps(SHOWN[name])
-    for good, bad in FAILED_WORDS.items():
-        text = text.replace(f'"{good}"', f'"{bad}"')
-    document: dict[str, Any] = json.loads(text)
+    document: dict[str, Any] = reworded(SHOWN[name], FAILED_WORDS)
     return document | ({"error": "unknown", "error_type": "unknown"} if "template" in name else {})
+
+
+def reworded(document: Any, words: Mapping[str, Any]) -> Any:
+    """The document with other values for some of its texts."""
+    text = json.dumps(document)
+    for word, other in words.items():
+        text = text.replace(json.dumps(word), json.dumps(other))
+    return json.loads(text)
 
 
 def answers(document: dict[str, Any]) -> list[str]:
@@ -285,6 +288,34 @@ def test_a_job_may_have_a_number_for_a_name(tmp_path: Path, provider: responses.
         assert isinstance(told(provider, partial(asked.shown, "71"), shown), Done), name
 
 
+@pytest.mark.parametrize("name", [name for name in SHOWN if name not in HAVE_A_PATH])
+def test_success_without_a_result_is_an_empty_result(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    for odd in ("", "x\0", "file:///etc/passwd", None, [], {}, [None]):
+        assert told(provider, asked.shown, reworded(SHOWN[name], {FILE: odd})).kind is ErrorKind.EMPTY_RESULT, odd
+
+
+def test_a_jobs_id_is_quoted_in_its_address(tmp_path: Path, provider: responses.RequestsMock) -> None:
+    for name in SHOWN:
+        told(provider, partial(spoken(name, tmp_path).shown, "a/../b"), SHOWN[name])
+        assert "template" in name or "a%2F..%2Fb" in (provider.calls[0].request.url or ""), name
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_not_confirmed_is_not_cancelled(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    handle = asked.handle("j1") if name in SHOWN else {"id": "j1"}
+    refusals: list[dict[str, Any]] = [{"status": 400}, {"status": 404}, {"status": 500}, {"body": NoConnection("down")}]
+    for refusal in [*refusals, *([{"status": 200}] if name in NEVER_CANCEL else [])]:
+        provider.reset()
+        provider.get(ANYWHERE, json=reworded(SHOWN.get(name, {}), WAITING_WORDS))
+        for method in ("POST", "PUT", "DELETE"):
+            provider.add(method, ANYWHERE, **refusal)
+        assert asked.column.adapter.cancel(handle, asked.connection) is False, refusal
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_failed_job_has_words_that_can_be_kept_and_shown(
     name: str, tmp_path: Path, provider: responses.RequestsMock
@@ -340,7 +371,7 @@ def test_no_proxy_ends_a_job(name: str, tmp_path: Path, provider: responses.Requ
         for status in (400, 404, 410):
             error = told(provider, asked.shown, answer, status)
             assert isinstance(error, UpstreamError)
-            assert error.kind not in ENDINGS, (status, answer)
+            assert error.kind not in ENDS_JOB, (status, answer)
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -350,5 +381,5 @@ def test_an_answer_about_something_else_does_not_end_a_job(
     asked = spoken(name, tmp_path)
     for answer in ("{}", "null", "[]", '{"data":[{}]}', '{"code":0,"data":[null,{"id":"j1"}]}', '{"output":{}}'):
         for outcome in (told(provider, asked.shown, answer), asked.shown("j1", "j2")):
-            is_open = isinstance(outcome, UpstreamError) and outcome.kind not in ENDINGS
+            is_open = isinstance(outcome, UpstreamError) and outcome.kind not in ENDS_JOB
             assert is_open or isinstance(outcome, Pending), answer

@@ -17,6 +17,10 @@ class Paint(OpenAIImages):
     protocol = "paint"
     modalities = frozenset({"3d"})
 
+class Vague(OpenAIImages):
+    protocol = "vague"
+    expresses = {"prompt"}
+
 class Unfinished:
     protocol = "unfinished"
     modalities = frozenset({"image"})
@@ -48,10 +52,11 @@ def seen(folder: Path) -> tuple[str, str]:
 def test_an_installed_adapter_is_registered_and_a_broken_one_skipped(tmp_path: Path) -> None:
     install(
         tmp_path,
-        "paint = paint_adapter:Paint\nunfinished = paint_adapter:Unfinished\nopenai_images = paint_adapter:ready",
+        "paint = paint_adapter:Paint\nunfinished = paint_adapter:Unfinished\nopenai_images = paint_adapter:ready\n"
+        "vague = paint_adapter:Vague",
     )
     told, warned = seen(tmp_path)
-    assert told == "['paint'] ['openai_images', 'unfinished'] True"
+    assert told == "['paint'] ['openai_images', 'unfinished', 'vague'] True"
     assert "the adapter unfinished of an installed package was skipped" in warned
     assert "registered already" in warned
 

@@ -1,5 +1,6 @@
 """The steps of a delivery on the domain level, for tests to take one by one."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +27,11 @@ def claimed(*, seats: int = FAR, retry_seats: int = FAR, busy: Mapping[str, int]
 def claimed_one() -> Due:
     (due,) = claimed()
     return due
+
+
+def standard_secret(secret: str) -> str:
+    """A key as libraries of Standard Webhooks want it."""
+    return f"whsec_{b64encode(secret.encode()).decode()}"
 
 
 def outcome(status_code: int | None = 200, **fields: Any) -> Outcome:
@@ -61,13 +67,10 @@ def let_pass(task_id: str, seconds: float) -> None:
     for column in columns:
         at = getattr(delivery(task_id), column)
         if at is not None:
-            sql.run(f"UPDATE callbacks_delivery SET {column} = {moved(column)} WHERE task_id = %s", [-seconds, task_id])
-
-
-def moved(column: str) -> str:
-    if sql.is_postgresql():
-        return f"{column} + make_interval(secs => (%s)::double precision)"
-    return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {column}, (%s) || ' seconds')"
+            sql.run(
+                f"UPDATE callbacks_delivery SET {column} = {sql.after(column, '%s')} WHERE task_id = %s",
+                [-seconds, task_id],
+            )
 
 
 def sent(due: Due, **options: Any) -> Outcome:

@@ -81,7 +81,7 @@ def test_many_records_of_one_attempt_leave_one(owed):
 def test_a_pile_at_one_host_is_not_read_through(owed):
     """The plan goes from host to host by the index; on a small table only where PostgreSQL may do nothing else."""
     owed()
-    statement = claims.OLDEST.format(listed="count(*)", free=claims._free())
+    statement = claims.OLDEST.format(waiting="count(*)", free=claims._free())
     if sql.is_postgresql():
         for shortcut in ("seqscan", "bitmapscan", "sort"):
             sql.run(f"SET LOCAL enable_{shortcut} = off")

@@ -39,7 +39,7 @@ def verify(request: bytes, key: str):
         key, delivery_id=headers["x-service-delivery"], timestamp=headers["x-service-timestamp"], body=body
     )
     assert headers["x-service-signature"] == f"v1={made.hex()}"
-    return Webhook(signing.standard_secret(key)).verify(body, headers)
+    return Webhook(steps.standard_secret(key)).verify(body, headers)
 
 
 def test_the_payload_is_the_task_as_get_shows_it(owed, key, client_for):

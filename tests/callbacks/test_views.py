@@ -74,15 +74,6 @@ def test_what_is_not_this_keys_does_not_exist(client_for, other_key, owed, path)
         assert answer.json() == {"error": {"type": "TASK_NOT_FOUND", "message": "Task or asset not found."}}, whose
 
 
-@pytest.mark.parametrize("path", ["deliveries", "redeliver"])
-def test_the_paths_take_their_method_only_and_need_a_key(client, owed, path):
-    url = f"/v1/tasks/{owed()}/{path}"
-    wrong = client.get(url) if path == "redeliver" else client.post(url)
-    assert (wrong.status_code, wrong.json()["error"]["type"]) == (405, "TASK_METHOD_NOT_ALLOWED")
-    unknown = client.generic("POST" if path == "redeliver" else "GET", url, headers={"Authorization": "Bearer no"})
-    assert unknown.status_code == 401
-
-
 def test_a_look_at_the_log_reads_no_excerpt(client, owed, django_assert_max_num_queries):
     task_id = owed()
     steps.attempted(500, excerpt="x" * 4096)

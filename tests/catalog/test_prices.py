@@ -1,7 +1,9 @@
 """Unit prices under a plan, and what a key is offered."""
 
 from decimal import Decimal
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,16 +75,12 @@ def test_offers_are_what_the_key_can_run_at_its_prices(
     assert offer.prices == {"1K": 20_000, "2K": 40_000}
 
 
-def test_a_model_of_an_unregistered_adapter_is_not_offered(routed: MediaModel, key: IssuedKey) -> None:
-    Channel.objects.update(adapter="vanished")
-    assert listing.offers(snapshot.latest(), key.id) == []
-
-
-def test_a_model_without_a_price_is_not_offered(routed: MediaModel, key: IssuedKey) -> None:
-    MediaModel.objects.update(prices={})
-    assert listing.offers(snapshot.latest(), key.id) == []
-
-
-def test_a_disabled_model_is_not_offered(routed: MediaModel, key: IssuedKey) -> None:
-    MediaModel.objects.update(enabled=False)
+@pytest.mark.parametrize(
+    ("rows", "changed"),
+    [(Channel, {"adapter": "vanished"}), (MediaModel, {"prices": {}}), (MediaModel, {"enabled": False})],
+)
+def test_a_model_without_adapter_or_price_or_switched_off_is_not_offered(
+    routed: MediaModel, key: IssuedKey, rows: Any, changed: dict[str, Any]
+) -> None:
+    rows.objects.update(**changed)
     assert listing.offers(snapshot.latest(), key.id) == []

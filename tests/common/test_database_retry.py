@@ -8,7 +8,7 @@ from django.db import IntegrityError, InterfaceError, OperationalError, Programm
 
 from common import sql
 from common.database_retry import insist, is_passing, release_connection
-from tests.worker.driving import database_url
+from tests.databases import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

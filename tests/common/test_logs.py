@@ -104,7 +104,7 @@ def test_a_field_with_a_secret_name_is_removed(logger, written):
 
 
 def test_a_known_secret_is_removed_whatever_its_shape(logger, written):
-    logs.redact("plain-looking words")
+    redaction.redact("plain-looking words")
     logger.warning("the plain-looking words appear")
     assert "plain-looking" not in written.getvalue()
 

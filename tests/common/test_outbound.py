@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from common import outbound_dial
 from common.deadline import Deadline
-from common.outbound import Failed, Limits, Refused, UrlPolicy, open_url
+from common.outbound import AddressRefused, Failed, Limits, UrlPolicy, open_url
 from common.outbound_wire import tls_context
 from tests import deadlines
 from tests.adapters.raw_server import answer, raw_server
@@ -107,7 +107,7 @@ def test_localhost_is_the_loopback_address_without_a_lookup() -> None:
 def test_no_address_is_dialled_when_one_is_not_public(dials: list[tuple[str, int]]) -> None:
     assert AFTER_DNS
     for row in AFTER_DNS:
-        with pytest.raises((Refused, Failed)):
+        with pytest.raises((AddressRefused, Failed)):
             pytest.fail(f"{row}: {fetch(row['url'], policy=PUBLISHED, resolve=stub(*row['resolves_to']))}")
         assert dials == [], row
 
@@ -122,14 +122,14 @@ def test_a_name_is_looked_up_once_and_rebinding_finds_nothing(dials: list[tuple[
 
 
 def test_a_literal_address_that_is_not_public_is_refused(dials: list[tuple[str, int]]) -> None:
-    with pytest.raises(Refused, match="public address"):
+    with pytest.raises(AddressRefused, match="public address"):
         fetch("http://127.0.0.1:9100/", policy=UrlPolicy())
     assert dials == []
 
 
 @pytest.mark.parametrize("url", ["http://a\\@b/", "http://x.example.com/#f", "http://x.example.com/ü", "ftp://x.com/"])
 def test_a_malformed_url_is_refused(url: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(AddressRefused):
         fetch(url, resolve=stub("127.0.0.1"))
 
 
@@ -172,7 +172,7 @@ def test_a_redirect_is_neither_parsed_nor_read_beyond_the_cap(location: str) -> 
 
 def test_a_redirect_to_a_closed_address_is_refused(dials: list[tuple[str, int]]) -> None:
     with raw_server(answer(status="302 Found", headers={"Location": "http://169.254.169.254/x"})) as server:
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             fetch(server.url, redirects=3)
         assert dials == [("127.0.0.1", server.port)]
 
@@ -181,7 +181,7 @@ def test_a_redirect_to_a_name_is_looked_up_and_judged(dials: list[tuple[str, int
     with raw_server(
         answer(status="307 Temporary Redirect", headers={"Location": "http://inner.example.com/"})
     ) as server:
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             fetch(server.url, redirects=3, resolve=stub("10.0.0.5"))
         assert dials == [("127.0.0.1", server.port)]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, ip_address, ip_network
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,7 +109,7 @@ def test_other_addresses_are_not_ours():
 
 def test_split_normalises_what_may_be_written_differently():
     parts = urls.split("HTTPS://Hooks.Example.COM.?a=B")
-    assert (parts.scheme, parts.host, parts.port, parts.target) == ("https", "hooks.example.com", 443, "/?a=B")
+    assert (parts.host, parts.port, parts.is_literal) == ("hooks.example.com", 443, False)
     literal = urls.split("http://[2606:2800:0:0:0:0:0:1]:8080/x")
     assert (literal.host, literal.authority, literal.is_literal) == ("2606:2800::1", "[2606:2800::1]:8080", True)
 
@@ -124,3 +125,15 @@ def test_host_labels_within_the_rules_are_accepted_and_no_others():
     hosts = [f"{label}.example.com" for label in ("a" * 63, "xn--bcher-kva", "a-b", "0x7g", "3com")]
     others = ["a" * 64 + ".example.com", "a_b.example.com", ".".join(["abc"] * 64), "example.123"]
     assert accepted(f"https://{host}/" for host in hosts + others) == [f"https://{host}/" for host in hosts]
+
+
+def test_a_base_url_is_the_beginning_of_others() -> None:
+    for url in ("https://x.example.com/v1", "http://127.0.0.1:8100", "http://[::1]:8000/a@b"):
+        assert urls.base_url(f"{url}/") == url
+    odd = [f"http://{rest}" for rest in ("", "x:0", "u@x", "x?a", "x#a", "x/ y", "x\\y")]
+    for url in ("ftp://x", *odd):
+        with pytest.raises(ValueError, match="without user, query and fragment"):
+            urls.base_url(url)
+    for url in ("http://[x", "http://x:99999"):
+        with pytest.raises(ValueError, match="valid URL"):
+            urls.base_url(url)

@@ -10,9 +10,8 @@ from contextlib import ExitStack
 import pytest
 from standardwebhooks import Webhook
 
-from callbacks import signing
 from tests.adapters.raw_server import Behaviour, RawServer, raw_server
-from tests.callbacks import behaviours
+from tests.callbacks import behaviours, steps
 from tests.databases import Databases
 from tests.processes import Client, TestStack
 from tools.children import Child, wait_until
@@ -89,7 +88,7 @@ def start_worker(stack: TestStack, *arguments: str, **environment: str) -> Child
 
 
 def test_a_callback_arrives_signed_and_is_in_the_log(stack, client):
-    verifier = Webhook(signing.standard_secret(stack.environment["KEY"]))
+    verifier = Webhook(steps.standard_secret(stack.environment["KEY"]))
     with raw_server(behaviours.FAULT, behaviours.OK) as server:
         task_id = canceled(client, f"{server.url}/done")
         start_worker(stack, CALLBACK_SCHEDULE="0,0")

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
 from catalog import snapshot
@@ -48,7 +48,7 @@ def load(task: Claimed) -> Job:
         raise RouteGone("it serves another model now")
     takes_files = route.target.capabilities.get("data_url", True) is not False
     request = inputs.fresh(params.load(row.modality, row.payload.params or {}), takes_files=takes_files)
-    if reasons := adapter.check(request, route.target):
+    if reasons := expression.check(adapter, request, route.target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = adapter.build(request, route.target)
     price = Price.frozen(row.price)

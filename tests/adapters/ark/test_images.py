@@ -253,13 +253,3 @@ def test_a_probe_asks_for_a_job_that_there_is_not() -> None:
             with pytest.raises(UpstreamError) as caught:
                 adapter.probe(connection_to(BASE))
         assert caught.value.kind is kind, status
-
-
-def test_what_an_operator_may_write() -> None:
-    assert adapter.validate(target(tiers=["2K"], size_table={"2K": {"1:1": "2048x2048"}}, max_n=1)) == []
-    (complaint,) = adapter.validate(target(fixed_size=True))
-    assert complaint.startswith("capabilities.fixed_size: unknown")
-
-
-def test_there_is_nothing_to_cancel() -> None:
-    assert adapter.cancel({}, connection_to(BASE)) is False

@@ -122,12 +122,6 @@ def test_what_cannot_be_expressed_is_refused_by_field() -> None:
         assert [problem.field for problem in problems] == wanted, (changes, capabilities)
 
 
-def test_the_dialect_is_a_known_option() -> None:
-    assert adapter.validate(target()) == []
-    (complaint,) = adapter.validate(replace(target(), options={"dialect": "minimax_v1"}))
-    assert complaint.startswith("options.dialect: must be")
-
-
 def test_a_submit_is_accepted_with_a_handle(provider: responses.RequestsMock) -> None:
     provider.post(CREATE, json={"task_id": "42"})
     upstream = adapter.build(video_request(), target())

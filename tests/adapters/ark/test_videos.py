@@ -106,13 +106,6 @@ def test_only_a_sane_length_is_reported(provider: responses.RequestsMock) -> Non
         assert state.duration == seconds, reported
 
 
-def test_success_without_a_film_is_an_empty_result(provider: responses.RequestsMock) -> None:
-    for content in [None, {}, {"video_url": None}, {"video_url": ""}, {"video_url": "x\0"}, []]:
-        provider.reset()
-        state = poll_one(provider, job("cgt-1", "succeeded", content=content))
-        assert kind_of(state) is ErrorKind.EMPTY_RESULT, content
-
-
 def test_a_job_that_ended_badly(provider: responses.RequestsMock) -> None:
     for status, error, kind in [
         ("failed", {"code": "InternalServiceError", "message": "m"}, ErrorKind.PROVIDER_FAILED),
@@ -197,12 +190,6 @@ def test_a_fault_of_the_list_is_a_fault_of_the_batch(provider: responses.Request
         assert caught.value.kind is kind, status
 
 
-def test_a_jobs_id_is_quoted_in_the_path(provider: responses.RequestsMock) -> None:
-    provider.get(f"{TASKS}/a%2F..%2Fb", json=job("a/../b"))
-    (state,) = adapter.poll([handle("a/../b")], CONNECTION)
-    assert isinstance(state, Pending)
-
-
 def test_a_queued_job_is_cancelled(provider: responses.RequestsMock) -> None:
     provider.get(f"{TASKS}/cgt-1", json=job("cgt-1", "queued"))
     provider.delete(f"{TASKS}/cgt-1", json={})
@@ -215,11 +202,3 @@ def test_a_job_that_may_have_a_result_is_not_deleted(provider: responses.Request
     provider.get(f"{TASKS}/cgt-1", json=shown)
     assert adapter.cancel(handle("cgt-1"), CONNECTION) is False
     assert [call.request.method for call in provider.calls] == ["GET"]
-
-
-def test_a_refused_cancellation_is_no_exception(provider: responses.RequestsMock) -> None:
-    for refusal in [{"status": 400}, {"status": 500}, {"body": NoConnection("down")}]:
-        provider.reset()
-        provider.get(f"{TASKS}/cgt-1", json=job("cgt-1", "queued"))
-        provider.delete(f"{TASKS}/cgt-1", **refusal)
-        assert adapter.cancel(handle("cgt-1"), CONNECTION) is False, refusal

@@ -379,22 +379,3 @@ def test_a_probe_lists_the_models_and_sees_a_bad_key() -> None:
             with pytest.raises(UpstreamError) as caught:
                 adapter.probe(connection)
         assert caught.value.kind is kind, (status, document)
-
-
-def test_a_bad_value_of_an_operator_is_named() -> None:
-    for changed, start in [
-        (target(size_table={"1K": {"1:1": "8x8"}}), "capabilities.size_table: unknown"),
-        (target(fixed_size="yes"), "capabilities.fixed_size: must be"),
-        (target({"version": "v2"}), "options.version: must be"),
-        (target({"dialect": "x"}), "options.dialect: unknown"),
-    ]:
-        (complaint,) = adapter.validate(changed)
-        assert complaint.startswith(start), changed
-
-
-def test_good_values_of_an_operator_pass() -> None:
-    assert adapter.validate(target({"version": "v1"}, tiers=["0.5K"], ratios=["1:8"], fixed_size=True, max_n=4)) == []
-
-
-def test_there_is_nothing_to_cancel() -> None:
-    assert adapter.cancel({}, connection_to(BASE)) is False

@@ -60,7 +60,7 @@ def test_a_compressed_result_is_expanded_and_capped(monkeypatch: pytest.MonkeyPa
         output = Output(index=0, kind="video", url=server.url)
         with adapter.open_output(output, connection) as chunks:
             assert b"".join(chunks) == film
-        monkeypatch.setitem(outputs.MAX_BYTES, "video", len(film) - 1)
+        monkeypatch.setitem(outputs.MAX_OUTPUT_BYTES, "video", len(film) - 1)
         with pytest.raises(UpstreamError) as caught, adapter.open_output(output, connection) as chunks:
             list(chunks)
     assert caught.value.kind is ErrorKind.EMPTY_RESULT

@@ -3,8 +3,6 @@
 import json
 import socket
 import threading
-import time
-from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -12,7 +10,6 @@ import responses
 
 from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import http
-from adapters.kit.error_kinds import retry_after
 from adapters.kit.http import error_body
 from adapters.registry import ADAPTERS
 from common.outbound import Reply
@@ -146,30 +143,6 @@ def test_text_that_no_database_takes_is_cleaned() -> None:
 def test_the_request_id_and_the_wait_are_kept() -> None:
     error = refused("openai_images", 429, headers={"Retry-After": "7", "x-request-id": "req_1"})
     assert (error.retry_after, error.request_id) == (7.0, "req_1")
-
-
-def test_retry_after_in_seconds() -> None:
-    for value, seconds in [
-        ("7", 7.0),
-        ("0.5", 0.5),
-        ("-1", 0.0),
-        ("1e9", 86_400.0),
-        ("nan", None),
-        ("inf", None),
-        ("soon", None),
-        ("", None),
-        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
-        ("Mon, 01 Jan 2035 00:00:00 +99999999999999", None),
-    ]:
-        assert retry_after(value) == seconds, value
-
-
-def test_retry_after_as_a_date() -> None:
-    before = time.time()
-    date = int(before) + 3600
-    seconds = retry_after(formatdate(date, usegmt=True))
-    assert date - time.time() <= (seconds or 0) <= date - before
-    assert retry_after("Wed, 01 Jan 2020 00:00:00 GMT") == 0.0
 
 
 def test_a_refused_connection_was_surely_not_accepted() -> None:

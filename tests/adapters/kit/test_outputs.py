@@ -139,7 +139,7 @@ def test_each_kind_has_its_cap() -> None:
 
 
 def test_a_cap_holds_where_no_length_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(outputs.MAX_BYTES, "image", 1000)
+    monkeypatch.setitem(outputs.MAX_OUTPUT_BYTES, "image", 1000)
     with raw_server(lambda c, _: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5000)) as server:
         assert failure(server.url, connection_to(ELSEWHERE), "image") is ErrorKind.EMPTY_RESULT
 

@@ -229,20 +229,3 @@ def test_an_option_that_is_unknown_derived_or_wrong_skips_the_route() -> None:
 def test_shots_are_no_option_of_a_model_without_them() -> None:
     asked = video_request(provider_options={"multi_shot": True})
     assert fields(asked, multi_shot=False) == ["params.provider_options.multi_shot"]
-
-
-def test_a_bad_catalog_value_is_named() -> None:
-    for options, capabilities, start in [
-        ({"api": "v2"}, {}, "options.api: must be"),
-        ({"region": "x"}, {}, "options.region: unknown"),
-        ({}, {"ratio_with_frames": "yes"}, "capabilities.ratio_with_frames: must be"),
-        ({}, {"endpoint": "text"}, "capabilities.endpoint: must be"),
-        ({}, {"multi_shot": 1}, "capabilities.multi_shot: must be"),
-    ]:
-        (complaint,) = adapter.validate(target(options, **capabilities))
-        assert complaint.startswith(start), (options, capabilities)
-
-
-def test_good_catalog_values_pass() -> None:
-    options: dict[str, Any] = {"api": "v1", "poll_seconds": 5}
-    assert adapter.validate(target(options, ratio_with_frames=True, endpoint="omni", multi_shot=False)) == []

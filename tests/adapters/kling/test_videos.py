@@ -263,13 +263,6 @@ def test_only_a_sane_length_is_reported(provider: responses.RequestsMock) -> Non
         assert state.duration == seconds, reported
 
 
-def test_success_without_a_film_is_an_empty_result(provider: responses.RequestsMock) -> None:
-    for outputs in [None, [], {}, [None], [{"type": "video"}], [{"type": "video", "url": "x\0"}]]:
-        provider.reset()
-        answer = fine([newer(status="succeeded", outputs=outputs)])
-        assert kind_of(poll_one(provider, json=answer)) is ErrorKind.EMPTY_RESULT, outputs
-
-
 def test_a_failed_job_tells_why_in_a_text(provider: responses.RequestsMock) -> None:
     for message, kind in [
         ("Failure to pass the risk control system", ErrorKind.CONTENT_POLICY),
@@ -383,7 +376,3 @@ def test_a_probe_reads_the_code_in_the_body(provider: responses.RequestsMock, st
     with pytest.raises(UpstreamError) as caught:
         adapter.probe(CONNECTION)
     assert caught.value.kind is ErrorKind.AUTH
-
-
-def test_there_is_no_cancelling() -> None:
-    assert adapter.cancel(handle(), CONNECTION) is False

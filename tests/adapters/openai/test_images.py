@@ -198,7 +198,3 @@ def test_the_same_purchase_has_the_same_digest_and_another_has_not() -> None:
     again = adapter.build(image_request(), image_target())
     other = adapter.build(image_request(n=2), image_target())
     assert again.digest() == GENERATION.digest() != other.digest()
-
-
-def test_there_is_nothing_to_cancel() -> None:
-    assert adapter.cancel({}, connection_to("http://127.0.0.1:9")) is False

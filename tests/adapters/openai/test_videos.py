@@ -186,18 +186,6 @@ def test_derived_unknown_and_wrong_options_skip_the_route() -> None:
         assert fields(options, provider_options={name: value}) == [f"params.provider_options.{name}"]
 
 
-def test_catalog_values_are_checked() -> None:
-    for options, start in [
-        ({"dialect": "sora"}, "options.dialect: must be"),
-        ({"encoding": "xml"}, "options.encoding: must be"),
-        ({"poll_seconds": 0}, "options.poll_seconds: must be"),
-        ({"dialekt": "openai"}, "options.dialekt: unknown"),
-    ]:
-        (complaint,) = adapter.validate(target(options))
-        assert complaint.startswith(start), options
-        assert adapter.validate(target({**JSON, **VLLM, "poll_seconds": 2})) == [], options
-
-
 def test_a_form_goes_out_with_the_key_and_the_picture() -> None:
     with raw_server(answer(PNG, headers={"Content-Type": "image/png"}), answer(b'{"id": "video_1"}')) as server:
         first = replace(FIRST, url=f"{server.url}/first.png")
@@ -348,7 +336,3 @@ def test_a_jobs_id_is_quoted_in_the_path(provider: responses.RequestsMock) -> No
     (state,) = adapter.poll([{"id": "a/../b"}], CONNECTION)
     assert isinstance(state, Done)
     assert state.outputs[0].url == f"{VIDEOS}/a%2F..%2Fb/content"
-
-
-def test_nothing_is_cancelled_because_deleting_would_take_the_result() -> None:
-    assert adapter.cancel(HANDLE, CONNECTION) is False

@@ -164,12 +164,6 @@ def test_what_cannot_be_expressed_is_refused() -> None:
         assert fields(capabilities, **changes) == wanted, (changes, capabilities)
 
 
-def test_catalog_values_are_checked() -> None:
-    (complaint,) = adapter.validate(target(roles={"video": 1}))
-    assert complaint.startswith("capabilities.roles: must be")
-    assert adapter.validate(target(roles=EVERY_REFERENCE, audio="switch")) == []
-
-
 def test_a_submit_is_accepted_with_a_handle(provider: responses.RequestsMock) -> None:
     provider.post(VIDEOS, status=202, json={"id": "gen-vid-1", "polling_url": "x", "status": "pending"})
     upstream = adapter.build(video_request(inputs=(FIRST,)), target())
@@ -275,13 +269,3 @@ def test_only_the_protocols_own_words_end_a_job(provider: responses.RequestsMock
         provider.get(f"{VIDEOS}/gen-vid-1", status=status, body=body)
         (state,) = adapter.poll([HANDLE], CONNECTION)
         assert kind_of(state) is kind, (status, body)
-
-
-def test_a_jobs_id_is_quoted_in_the_path(provider: responses.RequestsMock) -> None:
-    provider.get(f"{VIDEOS}/a%2F..%2Fb", json={"status": "pending"})
-    (state,) = adapter.poll([{"id": "a/../b"}], CONNECTION)
-    assert isinstance(state, Pending)
-
-
-def test_nothing_can_be_cancelled() -> None:
-    assert adapter.cancel(HANDLE, CONNECTION) is False

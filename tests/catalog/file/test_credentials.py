@@ -38,22 +38,22 @@ def test_a_list_gives_a_channel_several_credentials(cinema: Channel) -> None:
 @pytest.mark.parametrize("again", [(ONE, TWO), (TWO, ONE)])
 def test_the_same_list_changes_nothing(cinema: Channel, again: tuple[str, str]) -> None:
     before = list(Credential.objects.order_by("id").values())
-    assert load(text(*again)).changed == ()
+    assert load(text(*again)).changed == []
     assert list(Credential.objects.order_by("id").values()) == before
 
 
 def test_what_a_list_leaves_out_is_removed_and_what_it_adds_is_stored(cinema: Channel) -> None:
     kept = credentials.of_channel(cinema.pk)[1].pk
-    assert load(text(TWO, "{api_key: key-number-three}")).changed == ("channel cinema: credentials",)
+    assert load(text(TWO, "{api_key: key-number-three}")).changed == ["channel cinema: credentials"]
     assert stored(cinema) == ["key-number-two", "key-number-three"]
     assert credentials.of_channel(cinema.pk)[0].pk == kept
 
 
 def test_a_busy_channel_keeps_what_a_list_leaves_out_disabled(cinema: Channel) -> None:
-    assert load(text(TWO), busy_channels={cinema.pk}).changed == ("channel cinema: credentials",)
+    assert load(text(TWO), busy_channels={cinema.pk}).changed == ["channel cinema: credentials"]
     first = credentials.of_channel(cinema.pk)[0]
     assert (first.disabled_at is None, first.reason, first.probe_at) == (False, "no longer in the catalog file", None)
-    assert load(text(TWO), busy_channels={cinema.pk}).changed == ()
+    assert load(text(TWO), busy_channels={cinema.pk}).changed == []
     load(text(TWO))
     assert stored(cinema) == ["key-number-two"]
 
@@ -68,12 +68,12 @@ def test_what_an_operator_disabled_stays_disabled_while_it_is_listed(cinema: Cha
     first = credentials.of_channel(cinema.pk)[0]
     credentials.disable(first, "by an operator")
     first.save()
-    assert load(text(ONE, TWO)).changed == ()
+    assert load(text(ONE, TWO)).changed == []
     assert credentials.of_channel(cinema.pk)[0].disabled_at is not None
 
 
 def test_a_single_credential_that_is_one_of_several_changes_nothing(cinema: Channel) -> None:
-    assert load(FILE.replace("{api_key: sandbox}", TWO)).changed == ()
+    assert load(FILE.replace("{api_key: sandbox}", TWO)).changed == []
     assert len(stored(cinema)) == 2
 
 
@@ -82,7 +82,7 @@ def test_several_credentials_survive_a_dump(cinema: Channel, with_credentials: b
     dumped = dump(with_credentials=with_credentials)
     assert ("key-number-two" in dumped) is with_credentials
     report = load(dumped, prune=True)
-    assert (report.created, report.changed, report.removed) == ((), (), ())
+    assert (report.created, report.changed, report.removed) == ([], [], [])
     Channel.objects.all().delete()
     load(dumped)
     assert stored(Channel.objects.get(name="cinema")) == ["key-number-one", "key-number-two"]

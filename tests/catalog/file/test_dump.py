@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def test_loading_a_dump_changes_nothing(with_credentials: bool) -> None:
     load(FILE)
     report = load(dump(with_credentials=with_credentials), prune=True)
-    assert (report.created, report.changed, report.removed, report.warnings) == ((), (), (), ())
+    assert (report.created, report.changed, report.removed, report.warnings) == ([], [], [], [])
 
 
 @pytest.mark.parametrize("with_credentials", [False, True])
@@ -54,14 +54,14 @@ def test_odd_values_survive() -> None:
     MediaModel.objects.filter(modality="image").update(name="1e5", enabled=False)
     Channel.objects.update(enabled=False, options={"dialect": {"list": [1, 1.5, None, True, "${X}", "16:9"]}})
     report = load(dump(), environment={})
-    assert (report.created, report.changed) == ((), ("media model 1e5 (image): aliases",))
+    assert (report.created, report.changed) == ([], ["media model 1e5 (image): aliases"])
 
 
 def test_a_channel_without_a_credential_is_dumped_without() -> None:
     load(FILE)
     Credential.objects.all().delete()
     report = load(dump())
-    assert (report.created, report.changed) == ((), ())
+    assert (report.created, report.changed) == ([], [])
 
 
 @given(

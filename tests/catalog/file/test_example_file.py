@@ -63,9 +63,9 @@ def test_the_example_offers_an_image_and_a_video_model() -> None:
 
 
 def test_the_contracts_example_loads_with_a_warning_for_the_model_without_a_route() -> None:
-    assert load(CONTRACT, environment={}).warnings == (
-        "video model comet-video has no enabled route in its default plan standard",
-    )
+    assert load(CONTRACT, environment={}).warnings == [
+        "video model comet-video has no enabled route in its default plan standard"
+    ]
 
 
 def test_the_providers_file_has_a_channel_of_every_protocol_switched_off() -> None:

@@ -57,7 +57,7 @@ def test_a_second_load_changes_nothing_and_keeps_the_version() -> None:
     load(FILE)
     before = version()
     report = load(FILE)
-    assert (report.created, report.changed, report.removed) == ((), (), ())
+    assert (report.created, report.changed, report.removed) == ([], [], [])
     assert len(report.unchanged) == 10
     assert version() == before
 
@@ -66,7 +66,7 @@ def test_a_second_load_with_prune_changes_nothing_either() -> None:
     load(FILE)
     before = version()
     report = load(FILE, prune=True)
-    assert (report.created, report.changed, report.removed, version()) == ((), (), (), before)
+    assert (report.created, report.changed, report.removed, version()) == ([], [], [], before)
 
 
 def test_a_dry_run_tells_and_writes_nothing() -> None:
@@ -96,7 +96,7 @@ def test_one_difference_is_one_change_and_raises_the_version() -> None:
         load(FILE, prune=True)
         before = version()
         report = load(FILE.replace(old, new, 1))
-        assert (report.changed, report.created) == ((changed,), ()), new
+        assert (report.changed, report.created) == ([changed], []), new
         assert version() > before, new
 
 
@@ -135,9 +135,9 @@ def test_channels_of_a_group_that_share_an_address_keep_their_own_secrets() -> N
     both = group % f"{{{address}, credentials: {{api_key: one}}}}, {{{address}, credentials: {{api_key: two}}}}"
     bare = group % f"{{{address}}}, {{{address}}}"
     load(both)
-    assert load(both).changed == ()
-    assert load(dump()).changed == ()
-    assert load(bare).changed == ()
+    assert load(both).changed == []
+    assert load(dump()).changed == []
+    assert load(bare).changed == []
     load(bare.replace(f"{{{address}}}]", f"{{{address}, priority: 20}}]"))
     rows = GroupChannel.objects.order_by("id")
     assert [credentials.readable(row.ciphertext) for row in rows] == [{"api_key": "one"}, {"api_key": "two"}]
@@ -190,7 +190,7 @@ def test_a_file_may_build_on_what_is_stored() -> None:
 def test_a_model_without_a_route_loads_with_a_warning() -> None:
     marble = "{name: marble, modality: 3d, default_plan: standard, pricing: {mode: per_request, prices: {'*': 1}}}"
     report = load(FILE.replace("channels:\n  - name: studio", f"  - {marble}\nchannels:\n  - name: studio"))
-    assert report.warnings == ("3d model marble has no enabled route in its default plan standard",)
+    assert report.warnings == ["3d model marble has no enabled route in its default plan standard"]
 
 
 def test_disabled_entries_stay_disabled() -> None:

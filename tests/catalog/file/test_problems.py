@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.fields import Invalid
-from catalog.file import form, references, yaml_text
+from catalog.file import parsing, references, yaml_text
 from catalog.file.load import CatalogFileError, load
 from catalog.models import Plan
 from tests.catalog.conftest import FILE
@@ -230,8 +230,8 @@ def entries(**lists: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     )
 )
 def test_no_tree_whatsoever_breaks_the_checks(tree: object) -> None:
-    document = form.parse(tree, [])
-    references.check(document, references.Known())
+    document = parsing.parse(tree, [])
+    references.check(document, references.KnownNames())
 
 
 @given(st.text(max_size=60))

@@ -59,7 +59,7 @@ def written(desk: Client, model: MediaModel, options: Any, capabilities: Any) ->
 @pytest.mark.parametrize("text", [BY_NAME, INLINE])
 def test_a_template_in_the_file_is_one_in_the_admin_too(desk: Client, text: str) -> None:
     load(text, environment={})
-    assert load(text, environment={}).changed == ()
+    assert load(text, environment={}).changed == []
     studio = Channel.objects.get(name="studio")
     model = MediaModel.objects.get(name="aurora-image")
     capabilities = studio.channel_models.get().capabilities

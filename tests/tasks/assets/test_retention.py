@@ -48,7 +48,7 @@ def payload(key: IssuedKey, *files: StoredFile, ended_ago: timedelta = DAYS_31, 
 
 
 def blob() -> StoredFile:
-    return blobs.put_blob(picture("PNG"), "image/png")
+    return blobs.put_input(picture("PNG"), "image/png")
 
 
 def report(*arguments: str) -> dict[str, Any]:

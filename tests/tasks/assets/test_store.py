@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import MAX_OUTPUT_BYTES, ErrorKind, UpstreamError
 from common.errors import StorageUnavailable
 from storage import blobs
 from tasks.assets import assets
@@ -69,9 +69,9 @@ def test_an_output_over_its_cap_is_refused(folder: Path) -> None:
 
 
 def test_the_caps_are_those_of_the_kinds() -> None:
-    assert assets.MAX_BYTES["image"] == 64 * 2**20
-    assert assets.MAX_BYTES["video"] == 2 * 2**30
-    assert assets.MAX_BYTES["model"] == 512 * 2**20
+    assert MAX_OUTPUT_BYTES["image"] == 64 * 2**20
+    assert MAX_OUTPUT_BYTES["video"] == 2 * 2**30
+    assert MAX_OUTPUT_BYTES["model"] == 512 * 2**20
 
 
 def test_a_download_that_breaks_off_leaves_nothing(folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import requests
 from django.utils import timezone
 
-from tasks.assets import assets, signed_urls
+from tasks.assets import links, signed_urls
 from tasks.assets.signed_urls import Grant
 from tasks.models import Asset, ServiceState
 from tests.storage.conftest import StoreAsset
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def public(asset: Asset) -> dict[str, Any]:
     row = Asset.objects.filter(pk=asset.pk).values().get()
     del row["id"], row["task_id"]
-    return assets.public(asset.task_id, row)
+    return links.public(asset.task_id, row)
 
 
 def signed(asset: Asset, *, seconds: int = 600) -> str:
@@ -92,7 +92,7 @@ class TestPublic:
         settings.ASSET_URL_TTL = 3600
         row = {"position": 0, "created_at": "2026-11-21 09:00:00.250", "deleted_at": None}
         moment = datetime(2026, 11, 21, 10, tzinfo=UTC)
-        shown = assets.public(image.task_id, row, now=moment)
+        shown = links.public(image.task_id, row, now=moment)
         assert shown["expires_at"] == "2026-11-21T11:00:00.000Z"
         assert shown["retained_until"] == "2026-11-28T09:00:00.250Z"
         assert f"expires={int(moment.timestamp()) + 3600}&" in shown["url"]
@@ -109,8 +109,8 @@ class TestPublic:
     def test_every_answer_mints_anew(self, image: Asset) -> None:
         row = {"position": 0, "created_at": timezone.now(), "deleted_at": None}
         now = timezone.now()
-        later = assets.public(image.task_id, row, now=now + timedelta(seconds=5))
-        assert later["url"] != assets.public(image.task_id, row, now=now)["url"]
+        later = links.public(image.task_id, row, now=now + timedelta(seconds=5))
+        assert later["url"] != links.public(image.task_id, row, now=now)["url"]
 
 
 class TestS3:

@@ -1,111 +1,31 @@
-"""The form of a catalog file: its tree becomes typed entries; whether they fit each other is `file_references`."""
+"""Reads the tree of a catalog file into specs, field by field; `references` asks whether they fit each other."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from catalog import validation
-from catalog.fields import Fields, Invalid, Problem, boolean, each, integer, one_of
+from catalog import model_params, validation
+from catalog.fields import FieldReader, Invalid, Problem, boolean, each, integer, one_of
+from catalog.file.specs import (
+    ChannelModelSpec,
+    ChannelSpec,
+    Document,
+    GroupChannelSpec,
+    GroupSpec,
+    ModelSpec,
+    PlanSpec,
+    RouteSpec,
+)
+from common import modalities
 from common.encryption import Undecryptable, decrypt_mapping
 
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelForm:
-    """`path` is where the entry stands in the file."""
-
-    path: str
-    name: str
-    modality: str
-    aliases: list[str]
-    default_plan: str
-    pricing_mode: str
-    prices: Mapping[str, str]
-    params: Mapping[str, Any]
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelModelForm:
-    path: str
-    model: str
-    modality: str | None
-    upstream_model: str
-    capabilities: Mapping[str, Any]
-    cost: Mapping[str, str] | None
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelForm:
-    """`credentials`: one that the channel has, or a list of all that it has; None: those that are stored stay."""
-
-    path: str
-    name: str
-    adapter: str
-    base_url: str
-    credentials: Mapping[str, str] | list[dict[str, str]] | None
-    max_running: int | None
-    options: Mapping[str, Any]
-    enabled: bool
-    models: list[ChannelModelForm]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteForm:
-    path: str
-    model: str
-    modality: str | None
-    channel: str
-    priority: int
-    weight: int
-    resubmit_ambiguous: bool
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanForm:
-    path: str
-    name: str
-    price_multiplier: Decimal
-    routes: list[RouteForm]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupChannelForm:
-    path: str
-    base_url: str
-    credentials: Mapping[str, str] | None
-    priority: int
-    dialects: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupForm:
-    path: str
-    name: str
-    platform: str
-    image_generation: bool
-    channels: list[GroupChannelForm]
-    models: list[str] | None
-    prices: Mapping[str, Any]
-    image_prices: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    models: list[ModelForm]
-    channels: list[ChannelForm]
-    plans: list[PlanForm]
-    groups: list[GroupForm]
-
-
 def parse(tree: object, problems: list[Problem]) -> Document:
     """All entries; where `problems` grew, the fields they name are None."""
-    fields = Fields({} if tree is None else tree, "", problems)
+    fields = FieldReader({} if tree is None else tree, "", problems)
     fields.need("version", integer(1, 1))
     document = Document(
         models=fields.items("models", _model),
@@ -117,11 +37,11 @@ def parse(tree: object, problems: list[Problem]) -> Document:
     return document
 
 
-def _model(fields: Fields) -> ModelForm:
-    modality = fields.need("modality", one_of(*validation.MODALITIES))
-    pricing = Fields(fields.left.pop("pricing", None) or {}, f"{fields.path}.pricing", fields.problems)
+def _model(fields: FieldReader) -> ModelSpec:
+    modality = fields.need("modality", one_of(*modalities.NAMES))
+    pricing = FieldReader(fields.left.pop("pricing", None) or {}, f"{fields.path}.pricing", fields.problems)
     mode = pricing.need("mode", partial(validation.pricing_mode, modality=modality))
-    form = ModelForm(
+    model = ModelSpec(
         path=fields.path,
         name=fields.need("name", validation.name),
         modality=modality,
@@ -133,16 +53,16 @@ def _model(fields: Fields) -> ModelForm:
         enabled=fields.take("enabled", boolean, True),
     )
     pricing.close()
-    return form
+    return model
 
 
-def _params(fields: Fields, modality: str | None) -> Mapping[str, Any]:
-    rule = validation.json_object if modality is None else partial(validation.params, modality=modality)
+def _params(fields: FieldReader, modality: str | None) -> Mapping[str, Any]:
+    rule = validation.json_object if modality is None else partial(model_params.read, modality=modality)
     return fields.take("params", rule, {})
 
 
-def _channel(fields: Fields) -> ChannelForm:
-    return ChannelForm(
+def _channel(fields: FieldReader) -> ChannelSpec:
+    return ChannelSpec(
         path=fields.path,
         name=fields.need("name", validation.name),
         adapter=fields.need("adapter", validation.adapter),
@@ -155,15 +75,17 @@ def _channel(fields: Fields) -> ChannelForm:
     )
 
 
-def _credentials(fields: Fields) -> dict[str, str] | None:
+def _credentials(fields: FieldReader) -> dict[str, str] | None:
     return _plain_or_sealed(fields, validation.credentials, unsealed)
 
 
-def _all_credentials(fields: Fields) -> dict[str, str] | list[dict[str, str]] | None:
+def _all_credentials(fields: FieldReader) -> dict[str, str] | list[dict[str, str]] | None:
     return _plain_or_sealed(fields, one_or_all(validation.credentials), one_or_all(unsealed))
 
 
-def _plain_or_sealed(fields: Fields, plain_rule: Callable[[Any], Value], sealed_rule: Callable[[Any], Value]) -> Value:
+def _plain_or_sealed(
+    fields: FieldReader, plain_rule: Callable[[Any], Value], sealed_rule: Callable[[Any], Value]
+) -> Value:
     plain = fields.take("credentials", plain_rule, cast(Value, None))
     sealed = fields.take("sealed_credentials", sealed_rule, cast(Value, None))
     if plain is not None and sealed is not None:
@@ -195,11 +117,11 @@ def unsealed(value: object) -> dict[str, str]:
         raise Invalid("none of ENCRYPTION_KEYS opens it") from None
 
 
-def _channel_model(fields: Fields) -> ChannelModelForm:
-    return ChannelModelForm(
+def _channel_model(fields: FieldReader) -> ChannelModelSpec:
+    return ChannelModelSpec(
         path=fields.path,
         model=fields.need("model", validation.name),
-        modality=fields.take("modality", one_of(*validation.MODALITIES), None),
+        modality=fields.take("modality", one_of(*modalities.NAMES), None),
         upstream_model=fields.need("upstream_model", validation.name),
         capabilities=fields.take("capabilities", validation.json_object, {}),
         cost=fields.take("cost", validation.costs, None),
@@ -207,8 +129,8 @@ def _channel_model(fields: Fields) -> ChannelModelForm:
     )
 
 
-def _plan(fields: Fields) -> PlanForm:
-    return PlanForm(
+def _plan(fields: FieldReader) -> PlanSpec:
+    return PlanSpec(
         path=fields.path,
         name=fields.need("name", validation.name),
         price_multiplier=fields.take("price_multiplier", validation.multiplier, Decimal(1)),
@@ -216,11 +138,11 @@ def _plan(fields: Fields) -> PlanForm:
     )
 
 
-def _route(fields: Fields) -> RouteForm:
-    return RouteForm(
+def _route(fields: FieldReader) -> RouteSpec:
+    return RouteSpec(
         path=fields.path,
         model=fields.need("model", validation.name),
-        modality=fields.take("modality", one_of(*validation.MODALITIES), None),
+        modality=fields.take("modality", one_of(*modalities.NAMES), None),
         channel=fields.need("channel", validation.name),
         priority=fields.take("priority", integer(-2_147_483_648), 10),
         weight=fields.take("weight", integer(0), 1),
@@ -229,8 +151,8 @@ def _route(fields: Fields) -> RouteForm:
     )
 
 
-def _group(fields: Fields) -> GroupForm:
-    return GroupForm(
+def _group(fields: FieldReader) -> GroupSpec:
+    return GroupSpec(
         path=fields.path,
         name=fields.need("name", validation.name),
         platform=fields.need("platform", one_of(*validation.PLATFORMS)),
@@ -242,9 +164,8 @@ def _group(fields: Fields) -> GroupForm:
     )
 
 
-def _group_channel(fields: Fields) -> GroupChannelForm:
-    return GroupChannelForm(
-        path=fields.path,
+def _group_channel(fields: FieldReader) -> GroupChannelSpec:
+    return GroupChannelSpec(
         base_url=fields.need("base_url", validation.base_url),
         credentials=_credentials(fields),
         priority=fields.take("priority", integer(-2_147_483_648), 10),

@@ -1,4 +1,4 @@
-"""Requests of the older generation of the Kling protocol, which has a field for each kind of input."""
+"""Requests of the older generation of the Kling protocol, which has a field for each kind of input. Pure."""
 
 from typing import Any
 

@@ -1,10 +1,10 @@
-"""The pure half of `ark_content_tasks`: whether a request can be expressed, and the upstream request it becomes.
+"""Requests of `ark_content_tasks`: what can be expressed, and what is sent. Pure.
 
 Capabilities: `durations`, `resolutions`, `ratios`, `roles` ({role: most}), `frames_exclusive_refs` (true), `audio`
 (switch | always | never), `prompt_max`, `max_inputs`. What is absent is passed on and left to the provider.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
@@ -30,9 +30,9 @@ DERIVED = ("content", "ratio", "generate_audio", "frames", "framespersecond")
 DERIVED_OR_OURS = (*DERIVED, "model", "prompt", "duration", "resolution", "aspect_ratio", "inputs", "callback_url")
 
 
-def problems(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.video(request, capabilities)
+    yield from checks.video(request, target.capabilities)
     yield from checks.options(request, OPTIONS, DERIVED_OR_OURS)
 
 

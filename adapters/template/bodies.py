@@ -1,13 +1,13 @@
-"""Half of the pure half of `http_template`: the upstream request that a template makes of a request, and addresses."""
+"""What is sent to a described provider: the upstream request that its template makes, and addresses. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, Target, TaskRequest, UpstreamRequest
+from adapters.kit import inline
 from adapters.kit.sizes import SizeTable
-from adapters.template import fill as template_fill
-from adapters.template.fill import filled, tier_of_request, values_of
+from adapters.template.fill import filled, tier_of_request, used, values_of
 from adapters.template.form import Template, of_target
 
 
@@ -21,12 +21,12 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     is_image = request.modality == "image"
     table, tiers = size_table(target.capabilities), target.capabilities.get("tiers")
     tier = tier_of_request(request, table, tiers)
-    names = template_fill.used(submit.get("body"))
+    names = used(submit.get("body"))
     return UpstreamRequest(
         path=path_for(submit["path"], target),
         body=body,
         billed=Billed(count=request.n if is_image else 1, tier=tier),
-        files=template_fill.files(request.images),
+        files=inline.files_of(request.images),
         calls=request.n if is_image and "n" not in names else 1,
     )
 

@@ -1,0 +1,47 @@
+"""The `params` of a model in the catalog: which values of the params fields its requests may have.
+
+Only image models have bounds so far. A field with the rule `choice` takes one row here and one line in `TaskRequest`:
+`tasks/request/image.py` reads the names of such fields from this table.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from catalog.fields import FieldReader, each, integer, whole
+from catalog.validation import text
+
+
+def choice(value: object) -> dict[str, Any]:
+    """{"values": [text, …], "default": one of them}; without a default a request must choose."""
+
+    def read(fields: FieldReader) -> dict[str, Any]:
+        values, default = fields.need("values", each(text(20))), fields.take("default", text(20), None)
+        if values is not None and (not values or len(set(values)) < len(values)):
+            fields.problems.append(("values", "must be different texts, one at least"))
+        if values and default and default not in values:
+            fields.problems.append(("default", "must be one of the values"))
+        return {"values": values} | ({"default": default} if default else {})
+
+    return whole(value, read)
+
+
+def at_most(minimum: int) -> Callable[[Any], dict[str, int]]:
+    """The rule for {"max": integer}."""
+    return lambda value: whole(value, lambda fields: {"max": fields.need("max", integer(minimum, 1_000))})
+
+
+IMAGE: Mapping[str, Callable[[Any], dict[str, Any]]] = {
+    "image_size": choice,
+    "aspect_ratio": choice,
+    "n": at_most(1),
+    "images": at_most(0),
+}
+IMAGE_CHOICES = tuple(name for name, rule in IMAGE.items() if rule is choice)
+RULES = {"image": IMAGE}
+
+
+def read(value: object, *, modality: str) -> dict[str, Any]:
+    """The bounds as they are stored, each optional. Raises Invalid, also for a modality that has none."""
+    rules = RULES.get(modality, {})
+    parts = whole(value, lambda fields: {name: fields.take(name, rule, None) for name, rule in rules.items()})
+    return {name: part for name, part in parts.items() if part is not None}

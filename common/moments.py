@@ -1,0 +1,10 @@
+"""How a moment is written for the world outside: in answers, logs and the output of commands."""
+
+from datetime import UTC, datetime
+
+
+def iso(moment: datetime | None, *, timespec: str = "milliseconds") -> str | None:
+    """ISO 8601 in UTC with Z; None stays None. To the millisecond, or to what `isoformat` calls `timespec`."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")

@@ -1,0 +1,109 @@
+"""A field that an adapter does not name is refused: nothing of a request is dropped in silence."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from adapters import expression, registry
+from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
+from adapters.openai.images import OpenAIImages
+from common.errors import NoCapableRoute
+from tests.adapters.making import image_request, image_target, video_request, video_target
+from tests.rows import IssuedKey
+from tests.tasks import steps
+from tools.adapter_docs import URL, Column, columns
+from worker.buy import jobs
+
+EVERY = [column for modality in ("image", "video") for column in columns(modality)]
+IMAGE = {"prompt", "n", "image_size", "aspect_ratio", "images", "extra_body"}
+VIDEO = {"prompt", "duration", "resolution", "aspect_ratio", "generate_audio", "inputs", "provider_options"}
+FULL = TaskRequest(
+    modality="image",
+    prompt="a fox",
+    n=2,
+    image_size="1K",
+    aspect_ratio="1:1",
+    images=(ImageRef(url=URL),),
+    extra_body={"seed": 7},
+    duration=5,
+    resolution="720p",
+    generate_audio=False,
+    inputs=(MediaInput(type="image", role="reference", url=URL),),
+    provider_options={"seed": 7},
+    output_format="glb",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tomorrow(TaskRequest):
+    """A request with one more field."""
+
+    negative_prompt: str | None = None
+
+
+class Old:
+    """What an installed package may have: an adapter that was written when there were thirteen fields."""
+
+    def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+        return []
+
+
+class Declared(Old):
+    expresses = {"image": frozenset({"prompt", "n"})}
+
+
+def refused(adapter: Any, request: TaskRequest, target: Target | None = None) -> list[str]:
+    return [problem.field for problem in expression.check(adapter, request, target or image_target())]
+
+
+def tomorrow(request: TaskRequest, **more: Any) -> Tomorrow:
+    return Tomorrow(**{name: getattr(request, name) for name in TaskRequest.__dataclass_fields__}, **more)
+
+
+@pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
+def test_a_field_of_tomorrow_is_refused_only_where_it_is_set(column: Column) -> None:
+    assert refused(column.adapter, tomorrow(column.base), column.target) == []
+    asked = tomorrow(column.base, negative_prompt="dogs")
+    assert refused(column.adapter, asked, column.target) == ["params.negative_prompt"]
+
+
+def test_an_adapter_without_a_declaration_has_the_fields_of_today_and_no_other() -> None:
+    assert refused(Old(), FULL) == []
+    assert refused(Old(), tomorrow(FULL, negative_prompt="dogs")) == ["params.negative_prompt"]
+
+
+def test_every_set_field_that_a_declaration_lacks_is_refused_in_order() -> None:
+    images = ["image_size", "aspect_ratio", "images", "extra_body"]
+    others = ["duration", "resolution", "generate_audio", "inputs", "provider_options", "output_format"]
+    assert refused(Declared(), FULL) == [f"params.{name}" for name in (*images, *others)]
+    assert refused(Declared(), TaskRequest(modality="image", prompt="a fox", n=2)) == []
+
+
+def test_a_declaration_is_of_its_modalities_only() -> None:
+    assert refused(Declared(), replace(FULL, modality="3d")) == []
+
+
+def test_what_is_not_named_comes_before_what_the_adapter_says() -> None:
+    adapter = registry.ADAPTERS["openai_images"]
+    assert refused(adapter, image_request(duration=5, n=99)) == ["params.duration", "params.n"]
+    assert refused(registry.ADAPTERS["ark_content_tasks"], video_request(n=2), video_target()) == ["params.n"]
+
+
+def test_ours_declare_the_fields_of_their_modalities() -> None:
+    fields = {"image": IMAGE, "video": VIDEO}
+    for adapter in registry.ADAPTERS.values():
+        declared = getattr(adapter, "expresses", {})
+        assert declared == {modality: fields[modality] for modality in adapter.modalities}, adapter.protocol
+
+
+@pytest.mark.usefixtures("image_model")
+def test_no_task_is_taken_or_bought_that_its_adapter_does_not_express(
+    key: IssuedKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claimed = steps.start(key, steps.worker())
+    monkeypatch.setattr(OpenAIImages, "expresses", {"image": IMAGE - {"image_size"}})
+    with pytest.raises(jobs.RouteGone, match=r"params\.image_size"):
+        jobs.load(claimed)
+    with pytest.raises(NoCapableRoute, match=r"supports the given params\.image_size"):
+        steps.submitted(key)

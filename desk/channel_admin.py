@@ -1,4 +1,4 @@
-"""Channels in the admin, which keeps what the jobs that were bought with them still need."""
+"""Channels in the admin. Nothing can be deleted that is still needed to follow a paid job."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class KeptChannelAdmin(ChannelAdmin):
     inlines = (KeptCredentialInline, ChannelModelInline)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """With the channels that are busy among what is protected: Django deletes nothing then, and shows them."""
+        """Counts channels in use as protected: Django then deletes nothing and shows why."""
         *found, protected = super().get_deleted_objects(objs, request)
         kept = in_use.channels()
         reasons = [f"{row}: its jobs are still followed: disable it instead" for row in objs if row.pk in kept]

@@ -1,4 +1,4 @@
-"""What the operators' commands share: arguments refused by name, and one answer as lines or as one JSON object.
+"""What the operators' commands share: a refusal names the argument; the answer is lines or one JSON object.
 
 Arguments are checked here and not by argparse, so that `call_command` with keywords meets the same checks.
 """

@@ -1,9 +1,8 @@
-"""Looks an installation over and says what to do about what it finds; changes nothing."""
+"""`doctor` checks an installation and says what to do about each finding. It changes nothing."""
 
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -17,7 +16,7 @@ from adapters import registry
 from catalog import checks as catalog_checks
 from catalog import credentials, standing
 from catalog.models import Channel, Credential
-from common import sql
+from common import sql, urls
 from common.errors import StorageUnavailable
 from storage import blobs as assets
 from tasks import leases
@@ -40,131 +39,123 @@ class Finding:
     check: str
     level: Level
     message: str
-    advice: str = ""
+    advice: str
+
+
+Remark = tuple[Level, str, str]
+"""What a check says: level, message and advice."""
+
+
+def ok(message: str) -> Remark:
+    return "ok", message, ""
+
+
+def warning(message: str, advice: str) -> Remark:
+    return "warning", message, advice
+
+
+def error(message: str, advice: str) -> Remark:
+    return "error", message, advice
 
 
 def examine() -> list[Finding]:
     """All checks; those that read the database are left out while it is of no use."""
-    found = [*configuration(), *adapters(), *storage(), *database()]
+    found = list(findings(CHECKS))
     if not any(finding.check == "database" and finding.level == "error" for finding in found):
-        found += [finding for check in IN_DATABASE for finding in check()]
+        found += findings(CHECKS_IN_DATABASE)
     return found
 
 
-def configuration() -> Iterator[Finding]:
+def findings(checks: "Mapping[str, Check]") -> Iterator[Finding]:
+    for name, check in checks.items():
+        for level, message, advice in check():
+            yield Finding(check=name, level=level, message=message, advice=advice)
+
+
+def configuration() -> Iterator[Remark]:
     base = urlsplit(settings.PUBLIC_BASE_URL)
     host = base.hostname or ""
     if settings.DEVELOPMENT:
-        level: Level = "warning" if is_loopback(host) else "error"
-        yield Finding(check="configuration", level=level, message="DEBUG is on", advice="unset it outside development")
+        yield (warning if urls.is_loopback(host) else error)("DEBUG is on", "unset it outside development")
     if not validate_host(host, settings.ALLOWED_HOSTS):
         message = f"ALLOWED_HOSTS does not admit {host!r}, the host of PUBLIC_BASE_URL"
-        yield Finding(check="configuration", level="error", message=message, advice="add it to ALLOWED_HOSTS")
+        yield error(message, "add it to ALLOWED_HOSTS")
     if "*" in settings.ALLOWED_HOSTS:
-        yield Finding(
-            check="configuration", level="warning", message="ALLOWED_HOSTS admits any host", advice="name your hosts"
-        )
-    if base.scheme != "https" and not is_loopback(host):
+        yield warning("ALLOWED_HOSTS admits any host", "name your hosts")
+    if base.scheme != "https" and not urls.is_loopback(host):
         advice = "put a proxy with a certificate before it and set PUBLIC_BASE_URL to its https:// address"
-        yield Finding(
-            check="configuration", level="warning", message="keys travel in the clear over http://", advice=advice
-        )
+        yield warning("keys travel in the clear over http://", advice)
     if 0 < len(settings.METRICS_TOKEN) < SHORTEST_TOKEN:
-        yield Finding(
-            check="configuration",
-            level="warning",
-            message="METRICS_TOKEN is short",
-            advice=f"take {SHORTEST_TOKEN} or more random characters",
-        )
-    yield Finding(check="configuration", level="ok", message=f"serves {settings.PUBLIC_BASE_URL}")
+        yield warning("METRICS_TOKEN is short", f"take {SHORTEST_TOKEN} or more random characters")
+    yield ok(f"serves {settings.PUBLIC_BASE_URL}")
 
 
-def is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def adapters() -> Iterator[Finding]:
+def adapters() -> Iterator[Remark]:
     """The adapters of installed packages that were not loaded."""
+    advice = "correct or remove its package, then restart; a channel that needs it runs nothing until then"
     for name, why in registry.SKIPPED.items():
-        yield Finding(
-            check="adapters",
-            level="warning",
-            message=f"{name} was not loaded: {why}",
-            advice="correct or remove its package, then restart; a channel that needs it runs nothing until then",
-        )
-    yield Finding(check="adapters", level="ok", message=f"{len(registry.ADAPTERS)} are registered")
+        yield warning(f"{name} was not loaded: {why}", advice)
+    yield ok(f"{len(registry.ADAPTERS)} are registered")
 
 
-def storage() -> Iterator[Finding]:
+def storage() -> Iterator[Remark]:
     """Write, read and delete a probe where assets go."""
     try:
         stored = assets.put([PROBE], max_bytes=len(PROBE))
         with assets.open(stored.key) as file:
             is_whole = file.read() == PROBE
         assets.delete(stored.key)
-    except StorageUnavailable as error:
+    except StorageUnavailable as fault:
         advice = "see the log line above for the cause; check ASSET_STORAGE, its rights and its space"
-        yield Finding(check="storage", level="error", message=str(error.__cause__ or error), advice=advice)
+        yield error(str(fault.__cause__ or fault), advice)
         return
     if is_whole:
-        yield Finding(check="storage", level="ok", message="a probe was written, read and deleted")
+        yield ok("a probe was written, read and deleted")
     else:
-        yield Finding(
-            check="storage", level="error", message="a probe came back changed", advice="check the disk or bucket"
-        )
+        yield error("a probe came back changed", "check the disk or bucket")
 
 
-def database() -> Iterator[Finding]:
+def database() -> Iterator[Remark]:
     try:
         yield from _version()
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    except DatabaseError as error:
-        advice = "check DATABASE_URL and that its server runs"
-        yield Finding(check="database", level="error", message=str(error).splitlines()[0], advice=advice)
+    except DatabaseError as fault:
+        yield error(str(fault).splitlines()[0], "check DATABASE_URL and that its server runs")
         return
     if pending:
-        yield Finding(
-            check="database",
-            level="error",
-            message=f"{len(pending)} migrations are not applied",
-            advice="run `manage.py migrate`",
-        )
+        yield error(f"{len(pending)} migrations are not applied", "run `manage.py migrate`")
     else:
-        yield Finding(check="database", level="ok", message=f"{connection.display_name}, all migrations applied")
+        yield ok(f"{connection.display_name}, all migrations applied")
 
 
-def _version() -> Iterator[Finding]:
+def _version() -> Iterator[Remark]:
     if sql.is_postgresql():
-        found = int(sql.fetch("SHOW server_version_num")[0][0])
+        found = int(sql.value("SHOW server_version_num"))
         if found < OLDEST_POSTGRESQL:
-            yield Finding(
-                check="database", level="error", message=f"PostgreSQL {found // 10_000}", advice="use 14 or newer"
-            )
+            yield error(f"PostgreSQL {found // 10_000}", "use 14 or newer")
         return
-    version = str(sql.fetch("SELECT sqlite_version()")[0][0])
+    version = str(sql.value("SELECT sqlite_version()"))
     if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
-        yield Finding(check="database", level="error", message=f"SQLite {version}", advice="use 3.35 or newer")
-    mode = sql.fetch("PRAGMA journal_mode")[0][0]
+        yield error(f"SQLite {version}", "use 3.35 or newer")
+    mode = sql.value("PRAGMA journal_mode")
     if mode != "wal":
         advice = "put the database on a local disk: web and workers wait for each other without write-ahead logging"
-        yield Finding(check="database", level="warning", message=f"SQLite's journal mode is {mode}", advice=advice)
+        yield warning(f"SQLite's journal mode is {mode}", advice)
 
 
-def channels() -> Iterator[Finding]:
+def channels() -> Iterator[Remark]:
     """Each enabled channel: its credentials open, at least one is enabled, and its host takes a connection."""
     for channel in Channel.objects.filter(enabled=True).order_by("name"):
         rows = credentials.of_channel(channel.pk)
-        fault, advice = _credential_fault(rows) or _address_fault(channel.base_url) or ("", "")
-        message = f"{channel.name}: {fault or 'its credential opens and its host answers'}"
-        yield Finding(check="channels", level="error" if fault else "ok", message=message, advice=advice)
+        if fault := _credential_fault(rows) or _address_fault(channel.base_url):
+            reason, advice = fault
+            yield error(f"{channel.name}: {reason}", advice)
+        else:
+            yield ok(f"{channel.name}: its credential opens and its host answers")
         for row in rows:
             if row.disabled_at is not None:
-                message = f"{channel.name}: {standing.disabled(row)}"
-                yield Finding(check="channels", level="warning", message=message, advice=standing.advice(row))
+                yield warning(f"{channel.name}: {standing.disabled(row)}", standing.advice(row))
 
 
 def _credential_fault(rows: Sequence[Credential]) -> tuple[str, str] | None:
@@ -187,31 +178,33 @@ def _address_fault(base_url: str) -> tuple[str, str] | None:
     return None
 
 
-def catalog() -> Iterator[Finding]:
+def catalog() -> Iterator[Remark]:
     # Problems of channels are the check before this one.
     problems = [problem for problem in catalog_checks.problems() if not problem.startswith("channel ")]
     for problem in problems:
-        yield Finding(check="catalog", level="warning", message=problem, advice="correct it in the admin or the file")
+        yield warning(problem, "correct it in the admin or the file")
     if not problems:
-        yield Finding(check="catalog", level="ok", message="every enabled model has a price and a route")
+        yield ok("every enabled model has a price and a route")
 
 
-def service() -> Iterator[Finding]:
+def service() -> Iterator[Remark]:
     """What is switched off, and whether anybody does the work."""
     state = ServiceState.objects.first()
     if state and state.api_disabled:
-        yield Finding(
-            check="service", level="warning", message="the Task API is off", advice="run `manage.py enable_api`"
-        )
+        yield warning("the Task API is off", "run `manage.py enable_api`")
     elif state and state.paused:
-        yield Finding(
-            check="service", level="warning", message="submissions are paused", advice="run `manage.py resume`"
-        )
+        yield warning("submissions are paused", "run `manage.py resume`")
     if alive := leases.alive():
-        yield Finding(check="service", level="ok", message=f"{alive} workers alive")
+        yield ok(f"{alive} workers alive")
     else:
-        advice = "start one: `manage.py run_worker`"
-        yield Finding(check="service", level="warning", message="no worker is alive", advice=advice)
+        yield warning("no worker is alive", "start one: `manage.py run_worker`")
 
 
-IN_DATABASE: tuple[Callable[[], Iterator[Finding]], ...] = (channels, catalog, service)
+Check = Callable[[], Iterator[Remark]]
+CHECKS: Mapping[str, Check] = {
+    "configuration": configuration,
+    "adapters": adapters,
+    "storage": storage,
+    "database": database,
+}
+CHECKS_IN_DATABASE: Mapping[str, Check] = {"channels": channels, "catalog": catalog, "service": service}

@@ -1,8 +1,7 @@
-"""Which routes a request would take, and why, without sending or storing anything."""
+"""`explain` tells which routes a request would take, and why. It sends and stores nothing."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import Account, ApiKey
@@ -10,43 +9,22 @@ from adapters import registry
 from adapters.base import FilePart, TaskRequest, UpstreamRequest
 from adapters.kit import inline
 from billing.pricing import Price
-from catalog import health, routing, snapshot
-from catalog.routing import Judgement, RouteOption, Survey
+from catalog import health, snapshot
+from catalog.routing import Judgement, RouteOption
 from common import money
 from common.errors import ApiError, BillingUnsupported, ScopeRequired
 from common.redaction import clean, cleaned
-from tasks import submission
-from tasks.assets import assets
-from tasks.request import body, url_policy
-from tasks.request.params import ParamRules
-from tasks.request.params import parse as parse_params
+from tasks import examination
+from tasks.examination import Examination
 
 
-@dataclass(slots=True, kw_only=True)
-class Explanation:
-    """As far as the checks came: what they did not reach is None, and `error` is why."""
-
-    survey: Survey | None = None
-    request: TaskRequest | None = None
-    price: Price | None = None
-    error: ApiError | None = None
-
-
-def explain(key: ApiKey, document: dict[str, Any]) -> Explanation:
+def explain(key: ApiKey, document: dict[str, Any]) -> Examination:
     """A submission's checks from scope to price, in their order; a pause, limits and the balance are left out."""
-    found = Explanation()
     try:
         _refuse_callers(key)
-        policy, catalog = url_policy.current(), snapshot.latest()
-        parsed = body.parse(document, policy)
-        model = routing.resolve(catalog, key.pk, parsed.model, parsed.modality)
-        rules = ParamRules(catalog=model.params, urls=policy, own_asset=lambda url: assets.own_asset(key.pk, url))
-        found.request = parse_params(model.modality, parsed.params, model_name=parsed.model, rules=rules).request
-        found.survey = routing.survey(catalog, key_id=key.pk, model=model, request=found.request)
-        found.price = submission.price_of(model, routing.decide(found.survey), found.request)
     except ApiError as error:
-        found.error = error
-    return found
+        return Examination(outcome=error)
+    return examination.examine(key.pk, document, snapshot.latest())
 
 
 def _refuse_callers(key: ApiKey) -> None:
@@ -56,9 +34,9 @@ def _refuse_callers(key: ApiKey) -> None:
         raise BillingUnsupported()
 
 
-def shown(found: Explanation) -> dict[str, Any]:
+def shown(found: Examination) -> dict[str, Any]:
     """All of it as JSON: the routes with their channels' health, the price, and the first route's upstream request."""
-    survey, error = found.survey, found.error
+    survey, outcome = found.survey, found.outcome
     states = channel_states()
     return {
         "model": survey.model.name if survey else None,
@@ -66,9 +44,9 @@ def shown(found: Explanation) -> dict[str, Any]:
         "plan": survey.plan.name if survey else None,
         "plan_selected": survey.is_selected if survey else None,
         "routes": [_route(judgement, states) for judgement in survey.judgements] if survey else [],
-        "price": _price(found.price) if found.price else None,
+        "price": None if isinstance(outcome, ApiError) else _price(outcome.price),
         "request": _upstream(found),
-        "error": {"type": error.type, "message": error.message} if error else None,
+        "error": {"type": outcome.type, "message": outcome.message} if isinstance(outcome, ApiError) else None,
     }
 
 
@@ -92,7 +70,7 @@ def _price(price: Price) -> dict[str, Any]:
     }
 
 
-def _upstream(found: Explanation) -> dict[str, Any] | None:
+def _upstream(found: Examination) -> dict[str, Any] | None:
     """What the first capable route would be sent, but for credentials; Data URLs and files by their size."""
     options = [judgement.option for judgement in found.survey.judgements if judgement.option] if found.survey else []
     if not options or found.request is None:

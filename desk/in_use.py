@@ -1,4 +1,4 @@
-"""What is still needed to follow the jobs that were paid for: neither the admin nor a catalog file takes it away."""
+"""Channels and credentials that are needed to follow paid jobs. Neither the admin nor a catalog file removes them."""
 
 from django.db.models import QuerySet
 

@@ -1,4 +1,4 @@
-"""What commands are about: accounts and keys found by argument, and everything shown as an answer."""
+"""The accounts and keys that a command's arguments name, and how commands show them."""
 
 import re
 
@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 from django.db.models import Q
 
 from accounts.models import Account, ApiKey
-from common import money
+from common import moments, money
 from desk.command import refusal, text, whole
 from tasks.models import ServiceState
 
@@ -64,7 +64,7 @@ def show_key(key: ApiKey) -> dict[str, object]:
         "task_api": key.task_api,
         "max_queued": key.max_queued,
         "max_running": key.max_running,
-        "expires_at": key.expires_at.isoformat().replace("+00:00", "Z") if key.expires_at else None,
+        "expires_at": moments.iso(key.expires_at, timespec="auto"),
         "disabled": key.disabled_at is not None,
     }
 

@@ -1,32 +1,32 @@
-"""The values a submission is made of, before it is a row."""
+"""A submission before it is a row: prepared when its checks have passed, then a draft that is ready to be written."""
 
 from dataclasses import dataclass
 
+from adapters.base import TaskRequest
 from billing.pricing import Price
 from catalog.routing import Decision
 from catalog.snapshot import ModelEntry
 from tasks.gate import Caller
-from tasks.request.body import SubmissionBody
-from tasks.request.params import Parsed
+from tasks.request.values import SubmissionBody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PreparedSubmission:
     """A valid submission that is routed and priced; nothing is stored yet."""
 
-    caller: Caller
     body: SubmissionBody
     model: ModelEntry
-    parsed: Parsed
+    request: TaskRequest
     decision: Decision
     price: Price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One submission ready to be written."""
+    """One submission of a caller, ready to be written: its files are stored."""
 
-    plan: Plan
+    caller: Caller
+    prepared: PreparedSubmission
     task_id: str
     route_set_id: int
     body_digest: str

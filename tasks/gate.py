@@ -1,10 +1,11 @@
-"""Step 1½: who calls and whether the service is open, in one statement that is always the request's first.
+"""Step 2: who calls and whether the service is open, in one statement that is always the request's first.
 
 Nothing of a key is cached, so what a command or the admin changes holds from the next request on.
 """
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from accounts import keys
 from common import sql
@@ -57,16 +58,18 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
     """
     match = BEARER.fullmatch(authorization or "")
     digest = keys.digest(match[1]) if match else ""
-    row = sql.fetch(STATEMENT.format(valid=VALID.format(now=sql.now())), [digest, idempotency_key])[0]
-    disabled, paused, message, retry_after, version, *caller = row
-    if disabled:
-        raise ApiDisabled(headers={"Retry-After": str(retry_after)})
+    (row,) = sql.records(STATEMENT.format(valid=VALID.format(now=sql.now())), [digest, idempotency_key])
+    if row.api_disabled:
+        raise ApiDisabled(headers={"Retry-After": str(row.retry_after_seconds)})
     return Admission(
-        caller=_caller(*caller[:9]),
+        caller=_caller(row),
         service=Service(
-            is_paused=bool(paused), message=message, retry_after_seconds=retry_after, catalog_version=version
+            is_paused=bool(row.paused),
+            message=row.message,
+            retry_after_seconds=row.retry_after_seconds,
+            catalog_version=row.version,
         ),
-        replay=Replay(task_id=caller[9], body_digest=caller[10]) if caller[9] else None,
+        replay=Replay(task_id=row.task_id, body_digest=row.body_digest) if row.task_id else None,
     )
 
 
@@ -75,9 +78,9 @@ VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {no
     AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
 STATEMENT = """
 SELECT s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
-       k.id, ks.id, a.id, a.billing, a.balance_micros, a.held_micros, k.binding, k.task_api,
-       {valid},
-       t.id, t.body_digest
+       k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
+       k.binding, k.task_api, {valid} AS is_valid,
+       t.id AS task_id, t.body_digest
 FROM tasks_servicestate s CROSS JOIN catalog_catalogversion c
 LEFT JOIN accounts_keysecret ks ON ks.digest = %s
 LEFT JOIN accounts_apikey k ON k.id = ks.key_id
@@ -86,26 +89,16 @@ LEFT JOIN tasks_task t ON t.key_id = k.id AND t.idempotency_key = %s
 """
 
 
-def _caller(
-    key_id: int | None,
-    secret_id: int,
-    account_id: int,
-    billing: str,
-    balance: int,
-    held: int,
-    binding: str,
-    task_api: bool,
-    is_valid: bool,
-) -> Caller:
-    if key_id is None or not is_valid:
+def _caller(row: Any) -> Caller:
+    if row.key_id is None or not row.is_valid:
         raise AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
-    if binding != "task" or not task_api:
+    if row.binding != "task" or not row.task_api:
         raise ScopeRequired()
     return Caller(
-        key_id=key_id,
-        secret_id=secret_id,
-        account_id=account_id,
-        is_subscription=billing == "subscription",
-        balance_micros=balance,
-        held_micros=held,
+        key_id=row.key_id,
+        secret_id=row.secret_id,
+        account_id=row.account_id,
+        is_subscription=row.billing == "subscription",
+        balance_micros=row.balance_micros,
+        held_micros=row.held_micros,
     )

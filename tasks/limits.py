@@ -1,4 +1,4 @@
-"""What the locked accounts, the queue limits and the Idempotency-Keys in use allow of a list of drafts."""
+"""Decides a list of drafts by queue limits, balances and Idempotency-Keys in use, while the accounts are locked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +7,7 @@ from billing.ledger import AccountState
 from common import sql
 from common.errors import ApiError, InsufficientBalance, QueueLimitExceeded
 from tasks.drafts import Draft
-from tasks.gate import Caller
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The Idempotency-Key belongs to an existing task."""
-
-    task_id: str
-    body_digest: str
+from tasks.gate import Caller, Replay
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,26 +16,26 @@ class Standing:
 
     queued: dict[tuple[int, int], int]
     key_limits: dict[int, int]
-    known: dict[tuple[int, str], Known]
+    replays: dict[tuple[int, str], Replay]
 
 
 def read_standing(drafts: Sequence[Draft]) -> Standing:
     """One statement, run after the accounts are locked, so that its counts are current."""
-    accounts = {d.plan.caller.account_id for d in drafts}
-    keys = {d.plan.caller.key_id for d in drafts}
-    in_use = sql.pack({"key": d.plan.caller.key_id, "k": d.idempotency_key} for d in drafts if d.idempotency_key)
+    accounts = {d.caller.account_id for d in drafts}
+    keys = {d.caller.key_id for d in drafts}
+    in_use = sql.pack({"key": d.caller.key_id, "k": d.idempotency_key} for d in drafts if d.idempotency_key)
     rows = sql.fetch(
-        STANDING.format(accounts=sql.places(accounts), keys=sql.places(keys), known=sql.rows("key bigint, k text")),
+        STANDING.format(accounts=sql.places(accounts), keys=sql.places(keys), in_use=sql.rows("key bigint, k text")),
         [*accounts, *keys, in_use],
     )
-    standing = Standing(queued={}, key_limits={}, known={})
+    standing = Standing(queued={}, key_limits={}, replays={})
     for kind, first, second, text, digest in rows:
         if kind == "queued":
             standing.queued[first, int(second)] = int(text)
         elif kind == "limit":
             standing.key_limits[first] = int(second)
         else:
-            standing.known[first, second] = Known(task_id=text, body_digest=digest)
+            standing.replays[first, second] = Replay(task_id=text, body_digest=digest)
     return standing
 
 
@@ -55,32 +47,34 @@ GROUP BY account_id, key_id
 UNION ALL
 SELECT 'limit', id, CAST(max_queued AS text), '', '' FROM accounts_apikey WHERE id IN ({keys})
 UNION ALL
-SELECT 'known', t.key_id, t.idempotency_key, t.id, t.body_digest FROM {known}
+SELECT 'replay', t.key_id, t.idempotency_key, t.id, t.body_digest FROM {in_use}
 JOIN tasks_task t ON t.key_id = r.key AND t.idempotency_key = r.k
 """
 
 
 def decide(
     drafts: Sequence[Draft], accounts: dict[int, AccountState], standing: Standing
-) -> list[Known | ApiError | None]:
+) -> list[Replay | ApiError | None]:
     """For each draft, in arrival order and with running totals: the existing task, the refusal, or None to create."""
     spent = dict.fromkeys(accounts, 0)
-    outcomes: list[Known | ApiError | None] = []
+    outcomes: list[Replay | ApiError | None] = []
     for d in drafts:
-        caller = d.plan.caller
-        outcome = _known(d, standing) or _over_queue(caller, accounts, standing) or _unaffordable(d, accounts, spent)
+        caller = d.caller
+        outcome = _replay(d, standing) or _over_queue(caller, accounts, standing) or _unaffordable(d, accounts, spent)
         if outcome is None:
-            spent[caller.account_id] += d.plan.price.estimate_micros
+            spent[caller.account_id] += d.prepared.price.estimate_micros
             slot = caller.account_id, caller.key_id
             standing.queued[slot] = standing.queued.get(slot, 0) + 1
             if d.idempotency_key:
-                standing.known[caller.key_id, d.idempotency_key] = Known(task_id=d.task_id, body_digest=d.body_digest)
+                standing.replays[caller.key_id, d.idempotency_key] = Replay(
+                    task_id=d.task_id, body_digest=d.body_digest
+                )
         outcomes.append(outcome)
     return outcomes
 
 
-def _known(d: Draft, standing: Standing) -> Known | None:
-    return standing.known.get((d.plan.caller.key_id, d.idempotency_key)) if d.idempotency_key else None
+def _replay(d: Draft, standing: Standing) -> Replay | None:
+    return standing.replays.get((d.caller.key_id, d.idempotency_key)) if d.idempotency_key else None
 
 
 def _over_queue(caller: Caller, accounts: dict[int, AccountState], standing: Standing) -> QueueLimitExceeded | None:
@@ -97,7 +91,7 @@ def _over_queue(caller: Caller, accounts: dict[int, AccountState], standing: Sta
 
 
 def _unaffordable(d: Draft, accounts: dict[int, AccountState], spent: dict[int, int]) -> InsufficientBalance | None:
-    account = d.plan.caller.account_id
-    if accounts[account].available_micros - spent[account] < d.plan.price.estimate_micros:
+    account = d.caller.account_id
+    if accounts[account].available_micros - spent[account] < d.prepared.price.estimate_micros:
         return InsufficientBalance("The available balance does not cover the estimated cost of this task.")
     return None

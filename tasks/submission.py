@@ -1,5 +1,6 @@
-"""Step 3: submissions become queued tasks. `prepare` decides everything that needs no lock; `submit` opens the one
-transaction in which tasks, holds and events are written, for a list of drafts (one request is a list of one).
+"""Step 6: prepared submissions become queued tasks. One transaction writes their rows, holds and events.
+
+It takes a list of drafts; one request is a list of one.
 """
 
 import logging
@@ -11,25 +12,18 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from adapters.base import StoredFile, TaskRequest
+from adapters.base import StoredFile
 from billing import ledger
-from billing.pricing import Price
-from catalog import prices, routing, snapshot
 from catalog.routing import Decision
-from catalog.snapshot import ModelEntry
 from common import ids, sql
-from common.errors import ApiError, PricingUnavailable, StorageUnavailable
+from common.errors import ApiError, StorageUnavailable
 from storage import blobs
 from tasks import limits, route_sets
-from tasks.assets import assets
-from tasks.drafts import Draft, Plan
+from tasks.drafts import Draft, PreparedSubmission
 from tasks.events import events
-from tasks.gate import Caller
-from tasks.limits import Known
-from tasks.request import url_policy
-from tasks.request.body import parse
-from tasks.request.params import Blob, ParamRules, with_stored
-from tasks.request.params import parse as parse_params
+from tasks.gate import Caller, Replay
+from tasks.request import stored_params
+from tasks.request.values import UnstoredFile
 
 logger = logging.getLogger(__name__)
 
@@ -42,47 +36,17 @@ class Created:
     created_at: datetime
 
 
-Outcome = Created | Known | ApiError
+Outcome = Created | Replay | ApiError
 
 
-def prepare(caller: Caller, document: dict[str, Any], *, catalog_version: int) -> Plan:
-    """Validate, route and price, in the contract's order of checks. Raises the ApiError of the first that fails."""
-    policy = url_policy.current()
-    body = parse(document, policy)
-    catalog = snapshot.current(catalog_version)
-    model = routing.resolve(catalog, caller.key_id, body.model, body.modality)
-    rules = ParamRules(catalog=model.params, urls=policy, own_asset=lambda url: assets.own_asset(caller.key_id, url))
-    parsed = parse_params(model.modality, body.params, model_name=body.model, rules=rules)
-    decision = routing.choose(catalog, key_id=caller.key_id, model=model, request=parsed.request)
-    return Plan(
-        caller=caller,
-        body=body,
-        model=model,
-        parsed=parsed,
-        decision=decision,
-        price=price_of(model, decision, parsed.request),
-    )
-
-
-def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
-    """The frozen price: unit price of the final tier under the plan, times images, seconds or one."""
-    billed = decision.kept[0].billed
-    tier = "*" if model.pricing_mode == "per_request" else billed.tier
-    unit = prices.unit_micros(model, decision.plan, tier) if tier else None
-    if unit is None or tier is None:
-        raise PricingUnavailable(
-            f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
-        )
-    units = {"image_matrix": billed.count, "video_duration": request.duration or 0, "per_request": 1}
-    return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=units[model.pricing_mode])
-
-
-def draft(plan: Plan, *, body_digest: str, idempotency_key: str | None) -> Draft:
-    """Put the Data URLs into storage and find the route set. Raises StorageUnavailable."""
+def draft(prepared: PreparedSubmission, *, caller: Caller, body_digest: str, idempotency_key: str | None) -> Draft:
+    """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     blobs.check()
-    route_set_id = route_sets.identify(plan.decision.kept)
+    route_set_id = route_sets.identify(prepared.decision.kept)
+    files = _stored(stored_params.unstored(prepared.request))
     return Draft(
-        plan=replace(plan, parsed=with_stored(plan.parsed, _stored(plan.parsed.blobs))),
+        caller=caller,
+        prepared=replace(prepared, request=stored_params.with_files(prepared.request, files)),
         task_id=ids.new_task_id(),
         route_set_id=route_set_id,
         body_digest=body_digest,
@@ -90,12 +54,12 @@ def draft(plan: Plan, *, body_digest: str, idempotency_key: str | None) -> Draft
     )
 
 
-def _stored(found: Sequence[Blob]) -> list[StoredFile]:
+def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
     """All of them, or none."""
     files: list[StoredFile] = []
     try:
-        for blob in found:
-            files.append(blobs.put_input(blob.content, blob.content_type))
+        for file in found:
+            files.append(blobs.put_input(file.content, file.content_type))
     except StorageUnavailable:
         _discard(files)
         raise
@@ -108,25 +72,25 @@ def submit(drafts: Sequence[Draft]) -> list[Outcome]:
     Seven statements in one transaction, whatever the number of drafts.
     """
     with transaction.atomic():
-        accounts = ledger.lock_accounts(d.plan.caller.account_id for d in drafts)
+        accounts = ledger.lock_accounts(d.caller.account_id for d in drafts)
         outcomes = limits.decide(drafts, accounts, limits.read_standing(drafts))
         fresh = [d for d, outcome in zip(drafts, outcomes, strict=True) if outcome is None]
         created = insert(fresh) if fresh else {}
     for d, outcome in zip(drafts, outcomes, strict=True):
         if outcome is not None:
-            discard_blobs(d)
+            discard_inputs(d)
     return [
         outcome or Created(task_id=d.task_id, created_at=created[d.task_id])
         for d, outcome in zip(drafts, outcomes, strict=True)
     ]
 
 
-def submit_one(draft_: Draft) -> Outcome:
+def submit_one(single: Draft) -> Outcome:
     """`submit` of a single draft; its Data URLs are deleted again when the transaction fails."""
     try:
-        return submit([draft_])[0]
+        return submit([single])[0]
     except BaseException:
-        discard_blobs(draft_)
+        discard_inputs(single)
         raise
 
 
@@ -143,20 +107,20 @@ def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
             sql.pack(
                 {
                     "id": d.task_id,
-                    "params": sql.document(d.plan.parsed.stored),
-                    "trace": sql.document({"plan": d.plan.decision.plan.name, "routes": d.plan.decision.trace}),
+                    "params": sql.document(stored_params.dump(d.prepared.request)),
+                    "trace": sql.document(_trace(d.prepared.decision)),
                 }
                 for d in drafts
             )
         ],
     )
-    events.record((d.task_id, d.plan.caller.key_id, "queued", 0) for d in drafts)
+    events.record((d.task_id, d.caller.key_id, "queued", 0) for d in drafts)
     ledger.reserve(
         [
             ledger.Reservation(
                 reference=d.task_id,
-                account_id=d.plan.caller.account_id,
-                amount_micros=d.plan.price.estimate_micros,
+                account_id=d.caller.account_id,
+                amount_micros=d.prepared.price.estimate_micros,
             )
             for d in drafts
         ]
@@ -181,29 +145,33 @@ FROM {rows} WHERE true RETURNING id, created_at
 
 
 def _task_row(d: Draft) -> dict[str, Any]:
-    plan = d.plan
+    prepared = d.prepared
     return {
         "id": d.task_id,
-        "key": plan.caller.key_id,
-        "secret": plan.caller.secret_id,
-        "account": plan.caller.account_id,
-        "model_name": plan.body.model,
-        "media_model": plan.model.id,
-        "modality": plan.model.modality,
+        "key": d.caller.key_id,
+        "secret": d.caller.secret_id,
+        "account": d.caller.account_id,
+        "model_name": prepared.body.model,
+        "media_model": prepared.model.id,
+        "modality": prepared.model.modality,
         "route_set": d.route_set_id,
         "idempotency_key": d.idempotency_key,
         "body_digest": d.body_digest,
-        "estimated": plan.price.estimate_micros,
-        "price": sql.document(plan.price.snapshot()),
+        "estimated": prepared.price.estimate_micros,
+        "price": sql.document(prepared.price.snapshot()),
         "deadline": settings.TASK_DEADLINES["queue"],
-        "callback_url": plan.body.callback_url,
-        "metadata": sql.document(plan.body.metadata),
+        "callback_url": prepared.body.callback_url,
+        "metadata": sql.document(prepared.body.metadata),
     }
 
 
-def discard_blobs(refused: Draft) -> None:
+def _trace(decision: Decision) -> dict[str, Any]:
+    return {"plan": decision.plan.name, "routes": decision.trace}
+
+
+def discard_inputs(refused: Draft) -> None:
     """Delete the Data URLs of a draft that became no task."""
-    _discard(image.stored for image in refused.plan.parsed.request.images if image.stored is not None)
+    _discard(image.stored for image in refused.prepared.request.images if image.stored is not None)
 
 
 def _discard(files: Iterable[StoredFile]) -> None:

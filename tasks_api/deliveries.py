@@ -1,4 +1,4 @@
-"""The delivery log of a task's callback, and sending it once more."""
+"""Views that show the delivery log of a task's callback, and send it once more."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from rest_framework.response import Response
 
 from callbacks import deliveries
 from callbacks.models import Delivery, DeliveryAttempt
-from tasks.shown.representation import iso
-from tasks_api.views import TaskApiView
+from common import moments
+from tasks_api.base_view import TaskApiView
 
 
 class DeliveriesView(TaskApiView):
@@ -37,7 +37,7 @@ def shown(delivery: Delivery) -> dict[str, Any]:
         "id": delivery.id,
         "status": delivery.status,
         "attempts": delivery.attempts,
-        "next_attempt_at": iso(delivery.next_attempt_at),
+        "next_attempt_at": moments.iso(delivery.next_attempt_at),
     }
 
 
@@ -45,7 +45,7 @@ def shown_attempt(attempt: DeliveryAttempt) -> dict[str, Any]:
     """What the receiver answered beyond its status is the operator's to see."""
     return {
         "attempt": attempt.number,
-        "at": iso(attempt.at),
+        "at": moments.iso(attempt.at),
         "status_code": attempt.status_code,
         "error": attempt.error or None,
         "duration_ms": attempt.duration_ms,

@@ -5,15 +5,14 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hmac import compare_digest
-from ipaddress import ip_address
 from typing import TypeVar
 
 from django.conf import settings
 
-from common import sql, threads
-from common.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
+from common import sql, threads, urls
+from common.asgi import RETRY_AFTER_SECONDS, Answer, Receive, Scope, Send, error_answer, header, json_answer
 from common.errors import MethodNotAllowed, ServiceUnavailable, TaskNotFound
-from storage import blobs as assets
+from storage import blobs
 from tasks import leases
 from tasks_api import metrics
 
@@ -21,7 +20,7 @@ PATHS = ("/healthz", "/readyz", "/metrics")
 CHECK_SECONDS = 5.0
 SCRAPE_SECONDS = 20.0
 OK = "ok"
-RETRY = ((b"retry-after", b"5"),)
+RETRY = ((b"retry-after", RETRY_AFTER_SECONDS.encode()),)
 PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 Result = TypeVar("Result")
@@ -71,7 +70,7 @@ def database() -> str:
 
 
 def storage() -> str:
-    assets.check()
+    blobs.check()
     return OK
 
 
@@ -102,10 +101,4 @@ def may_scrape(scope: Scope) -> bool:
         return compare_digest(token.strip().encode("latin-1"), settings.METRICS_TOKEN.encode())
     if any(name in PROXY_HEADERS for name, _ in scope["headers"]):
         return False
-    return bool(scope.get("client")) and is_loopback(scope["client"][0])
-
-
-def is_loopback(peer: str) -> bool:
-    """A socket for both families shows peers of IPv4 as mapped addresses of IPv6."""
-    address = ip_address(peer)
-    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+    return bool(scope.get("client")) and urls.is_loopback(scope["client"][0])

@@ -1,4 +1,4 @@
-"""The JSON body of a request: its media type, encodings and document; what the fields mean is left to `tasks`."""
+"""The JSON body of a request: its media type, encodings and document; what the fields mean is for `tasks/request/`."""
 
 from typing import Any
 

@@ -1,8 +1,6 @@
-"""What `/metrics` says: read from the database at each scrape, so that it is right over all processes."""
+"""What `/metrics` says: read from the database at each scrape, so that it holds for all processes together."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -10,81 +8,18 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from catalog import health
-from common import sql
+from common import modalities, sql
 from common.money import MICROS
 from tasks import leases
 from tasks.models import ENDED
+from tasks.shown import eta
+from tasks_api import running_totals
+from tasks_api.running_totals import merged
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 RECENT_SECONDS = 3_600
 MOST_DURATIONS = 10_000
 QUANTILES = (0.5, 0.9)
-MODALITIES = ("image", "video", "3d")
-
-
-@dataclass(slots=True, kw_only=True)
-class Running:
-    """A sum over an ever growing table, by its labels: rows that are old enough are counted once and remembered.
-
-    `settles_seconds` is the age from which a row neither changes nor appears any more.
-    """
-
-    table: str
-    labels: tuple[str, ...]
-    value: str
-    at: str
-    where: str
-    settles_seconds: int
-    _mark: int = 0
-    _settled: dict[tuple[Any, ...], int] = field(default_factory=dict)
-
-    def totals(self) -> dict[tuple[Any, ...], int]:
-        settled = sql.fetch(
-            f"SELECT max(id) FROM {self.table} WHERE id > %s AND {self.at} < {sql.later('-1 * %s')}",
-            [self._mark, self.settles_seconds],
-        )[0][0]
-        if settled:
-            self._settled = merged(self._settled, self._between(self._mark, settled))
-            self._mark = settled
-        return merged(self._settled, self._between(self._mark, 2**62))
-
-    def _between(self, after: int, until: int) -> list[tuple[Any, ...]]:
-        labels = ", ".join(self.labels)
-        select = f"SELECT {labels}, {self.value} FROM {self.table}"
-        return sql.fetch(f"{select} WHERE id > %s AND id <= %s AND {self.where} GROUP BY {labels}", [after, until])
-
-
-def merged(totals: dict[tuple[Any, ...], int], rows: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], int]:
-    sums = dict(totals)
-    for *labels, value in rows:
-        sums[tuple(labels)] = sums.get(tuple(labels), 0) + int(value)
-    return sums
-
-
-transitions = Running(
-    table="tasks_taskevent",
-    labels=("status",),
-    value="count(*)",
-    at="at",
-    where="1 = 1",
-    settles_seconds=60,
-)
-calls = Running(
-    table="tasks_call",
-    labels=("channel_id", "state"),
-    value="count(*)",
-    at="created_at",
-    where="state NOT IN ('accepted', 'late', 'unknown')",
-    settles_seconds=86_400,
-)
-settled = Running(
-    table="billing_ledgerentry",
-    labels=("kind",),
-    value="sum(amount_micros)",
-    at="at",
-    where="kind = 'charge' AND book = 'revenue'",
-    settles_seconds=60,
-)
 
 
 def exposition() -> bytes:
@@ -105,16 +40,16 @@ class Darkroom(Collector):
         yield from history(channels)
         yield durations()
         yield from money()
-        yield gauge("deliveries_pending", "Callbacks not yet delivered.", one(PENDING))
+        yield gauge("deliveries_pending", "Callbacks not yet delivered.", sql.value(PENDING))
         yield gauge("workers_alive", "Workers whose heartbeat is within their lease.", leases.alive())
 
 
 def queue() -> Iterator[Metric]:
     depth = GaugeMetricFamily("darkroom_queued_tasks", "Tasks waiting for a worker.", labels=["modality"])
     oldest = GaugeMetricFamily("darkroom_queued_oldest_seconds", "Age of the oldest of them.", labels=["modality"])
-    rows = sql.fetch(QUEUED.format(age=seconds_between("min(created_at)", sql.now())))
+    rows = sql.fetch(QUEUED.format(age=sql.seconds_between("min(created_at)", sql.now())))
     found = {modality: (count, float(age)) for modality, count, age in rows}
-    for modality in MODALITIES:
+    for modality in modalities.NAMES:
         count, age = found.get(modality, (0, 0.0))
         depth.add_metric([modality], count)
         oldest.add_metric([modality], max(age, 0.0))
@@ -143,7 +78,7 @@ def channel_states(channels: dict[int, str]) -> Metric:
 def history(channels: dict[int, str]) -> Iterator[Metric]:
     ended = CounterMetricFamily("darkroom_tasks_ended", "Tasks that ended, by how.", labels=["status"])
     claims = CounterMetricFamily("darkroom_claims", "Times a worker took up a task.")
-    told = transitions.totals()
+    told = running_totals.transitions.totals()
     claims.add_metric([], told.get(("running",), 0))
     for status in ENDED:
         ended.add_metric([status], told.get((status,), 0))
@@ -152,7 +87,7 @@ def history(channels: dict[int, str]) -> Iterator[Metric]:
     # A gauge by form: a call moves from one state to the next.
     paid = GaugeMetricFamily("darkroom_provider_calls", "Paid calls by state.", labels=["channel", "state"])
     # What may be open for longer than a total settles is counted anew each time, by its indexes.
-    counts = merged(calls.totals(), sql.fetch(OPEN_CALLS))
+    counts = merged(running_totals.calls.totals(), sql.fetch(OPEN_CALLS))
     counted = [(channels.get(channel, ""), state, count) for (channel, state), count in counts.items()]
     for (name, state), count in merged({}, counted).items():  # all channels that were deleted share one name
         paid.add_metric([name, state], count)
@@ -165,8 +100,8 @@ def durations() -> Metric:
         "darkroom_task_seconds", "Seconds spent, over the last hour.", labels=["modality", "phase", "quantile"]
     )
     statement = DURATIONS.format(
-        queued=seconds_between("t.created_at", "t.started_at"),
-        running=seconds_between("t.started_at", "t.finished_at"),
+        queued=sql.seconds_between("t.created_at", "t.started_at"),
+        running=sql.seconds_between("t.started_at", "t.finished_at"),
         since=sql.later("-1 * %s"),
     )
     spent: dict[tuple[str, str], list[float]] = {}
@@ -175,33 +110,19 @@ def durations() -> Metric:
         spent.setdefault((modality, "running"), []).append(float(worked))
     for (modality, phase), seconds in sorted(spent.items()):
         for quantile in QUANTILES:
-            family.add_metric([modality, phase, str(quantile)], at_quantile(sorted(seconds), quantile))
+            family.add_metric([modality, phase, str(quantile)], eta.quantile(seconds, quantile))
     return family
 
 
-def at_quantile(ordered: Sequence[float], quantile: float) -> float:
-    return ordered[min(int(len(ordered) * quantile), len(ordered) - 1)]
-
-
 def money() -> Iterator[Metric]:
-    yield gauge("held_usd", "Reserved for tasks that have not ended.", one(HELD) / MICROS)
+    yield gauge("held_usd", "Reserved for tasks that have not ended.", int(sql.value(HELD) or 0) / MICROS)
     revenue = CounterMetricFamily("darkroom_settled_usd", "Charged for tasks that succeeded.")
-    revenue.add_metric([], sum(settled.totals().values()) / MICROS)
+    revenue.add_metric([], sum(running_totals.charges.totals().values()) / MICROS)
     yield revenue
-
-
-def one(statement: str, *parameters: object) -> int:
-    return int(sql.fetch(statement, parameters)[0][0] or 0)
 
 
 def gauge(name: str, meaning: str, value: float) -> Metric:
     return GaugeMetricFamily(f"darkroom_{name}", meaning, value=value)
-
-
-def seconds_between(start: str, end: str) -> str:
-    if sql.is_postgresql():
-        return f"extract(epoch FROM ({end}) - ({start}))"
-    return f"(julianday({end}) - julianday({start})) * 86400.0"
 
 
 QUEUED = "SELECT modality, count(*), {age} FROM tasks_task WHERE status = 'queued' GROUP BY modality"

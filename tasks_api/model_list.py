@@ -4,7 +4,7 @@ from typing import Any
 
 from catalog.listing import ModelOffer
 from common.money import usd
-from tasks.request import params
+from tasks.request import schema
 from tasks.shown import eta
 
 BOUNDS = ("type", "minimum", "maximum", "minLength", "maxLength", "maxItems")
@@ -18,7 +18,7 @@ TYPES: dict[str, dict[str, Any]] = {
 def shown(offer: ModelOffer) -> dict[str, Any]:
     """`params` is the catalog's object for images; for video types and bounds only, no lists of supported values."""
     model = offer.model
-    schema = params.params_schema(model.modality, model.params, names=[model.name, *model.aliases])
+    published = schema.params_schema(model.modality, model.params, names=[model.name, *model.aliases])
     return {
         "id": model.name,
         "aliases": list(model.aliases),
@@ -30,13 +30,13 @@ def shown(offer: ModelOffer) -> dict[str, Any]:
             "unit": offer.unit,
             "prices": {tier: usd(micros) for tier, micros in offer.prices.items()},
         },
-        "params": dict(model.params) if model.modality == "image" else _bounds(schema),
-        "params_schema": schema,
-        "inputs": params.inputs_summary(model.modality, model.params),
+        "params": dict(model.params) if model.modality == "image" else _bounds(published),
+        "params_schema": published,
+        "inputs": schema.inputs_summary(model.modality, model.params),
         "eta_seconds": eta.usual(model.id),
     }
 
 
-def _bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    rules = schema["properties"] | TYPES
+def _bounds(published: dict[str, Any]) -> dict[str, Any]:
+    rules = published["properties"] | TYPES
     return {name: {word: rule[word] for word in BOUNDS if word in rule} for name, rule in rules.items()}

@@ -19,7 +19,8 @@ from common.asgi import Receive, Scope, Send, disconnected, header
 from common.errors import MethodNotAllowed
 from tasks import gate
 from tasks.events import reader
-from tasks.events.hub import Listener, hub
+from tasks.events.hub import hub
+from tasks.events.listeners import Listener
 from tasks.events.reader import Event
 from tasks.gate import Caller
 from tasks_api import rates

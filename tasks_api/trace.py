@@ -1,10 +1,10 @@
-"""Why a task ran where it ran, as its owner may see it."""
+"""The view that tells the owner of a task why it ran where it ran."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tasks.shown import trace
-from tasks_api.views import TaskApiView
+from tasks_api.base_view import TaskApiView
 
 
 class TraceView(TaskApiView):

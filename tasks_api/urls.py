@@ -2,12 +2,12 @@
 
 from django.urls import path, re_path
 
-from tasks_api import deliveries, trace, views
+from tasks_api import deliveries, submissions, trace, views
 
 urlpatterns = [
-    path("v1/tasks", views.TasksView.as_view()),
+    path("v1/tasks", submissions.TasksView.as_view()),
     path("v1/tasks/models", views.ModelsView.as_view()),
-    path("v1/tasks/quote", views.QuoteView.as_view()),
+    path("v1/tasks/quote", submissions.QuoteView.as_view()),
     path("v1/tasks/usage", views.UsageView.as_view()),
     path("v1/tasks/<str:task_id>", views.TaskDetailView.as_view()),
     path("v1/tasks/<str:task_id>/cancel", views.CancelView.as_view()),

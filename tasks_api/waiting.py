@@ -1,6 +1,6 @@
-"""`Prefer: wait=N` and `?wait=N`: holds an answer of the task views until the task has ended or N seconds are over.
+"""`Prefer: wait=N` and `?wait=N`: holds back the answer of a task view until the task has ended, N seconds at most.
 
-The views answer as ever; a wait is a future in `tasks/events/hub.py`: neither a thread nor a database connection.
+A wait is a future in `tasks/events/hub.py` and costs neither a thread nor a database connection.
 """
 
 import asyncio

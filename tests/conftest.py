@@ -102,7 +102,7 @@ def fresh_pictures() -> None:
     """Ids and version numbers repeat where transactions are rolled back, so nothing read before may stay."""
     snapshot.forget()
     route_sets.forget()
-    eta.forget()
+    eta.by_model.cache_clear()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One child process: started with a log file of its own, watched, signalled and stopped."""
+"""One child process with a log file of its own: started, watched, signalled and stopped."""
 
 import contextlib
 import os

@@ -19,12 +19,11 @@ from typing import Any
 
 from tools import write_env
 from tools.children import PATIENCE, ChildFailed, free_port
-from tools.listening import EventStream, Receiver
-from tools.stack import ROOT, Stack
+from tools.listening import CallbackReceiver, EventStream
+from tools.stack import CATALOG, ROOT, Stack
 
-CATALOG = ROOT / "catalog.example.yaml"
 CREDIT = "5.00"
-ENDED = ("succeeded", "failed", "timeout", "canceled")
+LIVE = ("queued", "running")
 EXTENSIONS = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif", "video/mp4": "mp4"}
 
 
@@ -140,11 +139,11 @@ def follow(stream: EventStream, tasks: list[dict[str, Any]]) -> None:
         if event is None:
             raise DemoFailed(f"after {PATIENCE:g} s the event stream has not told the end of {sorted(live)[0]}")
         say(f"{event['modality']:5}  {event['id']}  event: {event['status']}")
-        if event["status"] in ENDED:
+        if event["status"] not in LIVE:
             live.discard(event["id"])
 
 
-def called_back(receiver: Receiver, tasks: list[dict[str, Any]]) -> None:
+def called_back(receiver: CallbackReceiver, tasks: list[dict[str, Any]]) -> None:
     """Wait for the verified callback of every task."""
     for _ in tasks:
         callback = receiver.next(PATIENCE)
@@ -183,7 +182,7 @@ def bill(stack: Stack, tasks: list[dict[str, Any]]) -> None:
 
 def tell(stack: Stack, output: Path) -> None:
     client = start(stack)
-    stream, receiver = EventStream(client.base_url, client.key), Receiver(client.key)
+    stream, receiver = EventStream(client.base_url, client.key), CallbackReceiver(client.key)
     models = client.json("GET", "/v1/tasks/models")["data"]
     submitted = [submit(client, body, receiver.url) for body in submissions(models)]
     follow(stream, submitted)

@@ -1,4 +1,4 @@
-"""How the demo is told: a reader of the event stream, and a receiver of callbacks that checks each signature."""
+"""What the demo listens with: a reader of the event stream, and a receiver that checks the signature of callbacks."""
 
 import hashlib
 import hmac
@@ -8,8 +8,6 @@ import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-
-TOLERANCE_SECONDS = 300
 
 
 class EventStream:
@@ -39,7 +37,7 @@ class EventStream:
             return  # the service has stopped
 
 
-class Receiver:
+class CallbackReceiver:
     """A client's endpoint on a free port of this machine; keeps what verifies and refuses what does not."""
 
     def __init__(self, key: str) -> None:

@@ -16,9 +16,8 @@ from django.conf import settings
 
 from tools import write_env
 from tools.children import ChildFailed
-from tools.stack import ROOT, Stack
+from tools.stack import CATALOG, ROOT, Stack
 
-CATALOG = ROOT / "catalog.example.yaml"
 FIRST_TASK = {
     "model": "aurora-image",
     "modality": "image",

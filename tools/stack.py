@@ -11,6 +11,7 @@ from tools.children import PATIENCE, Child, ChildFailed
 
 ROOT = Path(__file__).resolve().parent.parent
 MANAGE = (sys.executable, str(ROOT / "manage.py"))
+CATALOG = ROOT / "catalog.example.yaml"
 GUNICORN = (str(Path(sys.executable).with_name("gunicorn")), "-c", "config/gunicorn.py")
 WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104
 

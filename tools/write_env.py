@@ -1,4 +1,4 @@
-"""Write a .env with random secrets where there is none; the rest of the settings keep their defaults."""
+"""Writes a .env with random secrets where there is none. All other settings keep their defaults."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""One append-only row per transition: history, stream source and callback trigger at once."""
+"""Writes one row for each change of a task's status; the stream, the waits and the history read them."""
 
 from collections.abc import Iterable
 

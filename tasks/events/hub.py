@@ -1,15 +1,14 @@
-"""Step 11, in memory: one reader per web process follows the events, and tells every open stream and wait of them.
+"""Step 11, in memory: one reader per web process follows the events and tells every open stream and wait of them.
 
-It costs one small query a tick however many listen, and none while nobody does. Everything here runs on the event
-loop; a listener costs neither a thread nor a database connection. What goes over the wire is for `tasks_api`.
+That costs one small query a tick, however many listen, and none while nobody does. Everything here runs on the event
+loop; a listener costs neither a thread nor a database connection. `tasks_api/stream.py` writes to the client.
 """
 
 import asyncio
 import contextvars
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -17,91 +16,16 @@ from django.db import Error as DatabaseError
 from common import shutdown, threads
 from common.errors import StreamLimitExceeded
 from tasks.events import readmission
+from tasks.events.listeners import Listener, Log, set_within
 from tasks.events.reader import ASYNC, PAGE, Event, EventReader, ended_among
 from tasks.gate import Caller
 from tasks.models import ENDED
 
 STREAMS_PER_KEY = 5
-KEPT_EVENTS = 256
 TICK_SECONDS = 0.03
 GUARD_SECONDS = 0.2
 RECOVERY_SECONDS = 1.0
 logger = logging.getLogger(__name__)
-
-
-async def set_within(event: asyncio.Event, *, seconds: float) -> None:
-    """Returns when the event has been set, at the latest after so many seconds; clears it."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    event.clear()
-
-
-class Listener:
-    """One open stream: is woken when there may be news, and ended from outside by `end`."""
-
-    def __init__(self, hub: "Hub", caller: Caller) -> None:
-        self.caller = caller
-        self.life = asyncio.timeout(None)
-        self._hub = hub
-        self._news = asyncio.Event()
-        self._is_placed = False
-        self._is_over = False
-
-    @property
-    def mark(self) -> int | None:
-        """Up to where the events are known; None until they have been read once since the stream was opened."""
-        return self._hub.mark if self._is_placed else None
-
-    def since(self, cursor: int) -> list[Event] | None:
-        """The key's events after the cursor, oldest first; None where memory does not reach back that far."""
-        return self._hub.logs[self.caller.key_id].since(cursor)
-
-    async def news(self, *, seconds: float) -> None:
-        """Returns when there may be news, at the latest after so many seconds."""
-        await set_within(self._news, seconds=seconds)
-
-    def place(self) -> None:
-        self._is_placed = True
-        self.wake()
-
-    def wake(self) -> None:
-        self._news.set()
-
-    def end(self) -> None:
-        """Cut the stream, whatever it is waiting for: also a client that does not read."""
-        if not self._is_over:
-            self._is_over = True
-            self.life.reschedule(0)
-
-    def leave(self) -> None:
-        self._is_over = True
-
-
-class Log:
-    """The latest events of one key, shared by its streams: each has a position in it, none a queue of its own."""
-
-    def __init__(self, mark: int | None) -> None:
-        self.begins_after = mark
-        self.listeners: set[Listener] = set()
-        self._events: deque[Event] = deque()
-
-    def append(self, event: Event) -> None:
-        self._events.append(event)
-        if len(self._events) > KEPT_EVENTS:
-            self.begins_after = self._events.popleft().id
-        for listener in self.listeners:
-            listener.wake()
-
-    def since(self, cursor: int) -> list[Event] | None:
-        if self.begins_after is None or cursor < self.begins_after:
-            return None
-        found: list[Event] = []
-        for event in reversed(self._events):
-            if event.id <= cursor:
-                break
-            found.append(event)
-        return found[::-1]
 
 
 class Hub:
@@ -126,7 +50,7 @@ class Hub:
         log = self.logs.get(caller.key_id) or Log(self.mark)
         if len(log.listeners) >= STREAMS_PER_KEY:
             raise StreamLimitExceeded(f"The API key has {STREAMS_PER_KEY} event streams open already.")
-        listener = Listener(self, caller)
+        listener = Listener(caller, log, lambda: self.mark)
         self.logs[caller.key_id] = log
         log.listeners.add(listener)
         self._arrivals.add(listener)

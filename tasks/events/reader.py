@@ -1,4 +1,4 @@
-"""Step 11, the database's half: which events are new, which a client has missed, which tasks were live at a cursor.
+"""Step 11, in the database: reads which events are new, which a client has missed, which tasks were live at a cursor.
 
 A cursor is an event's id. Ids are drawn before their transactions commit, so a lower one may appear after a higher
 one, or never: `id > last` would lose events. The mark of an `EventReader` is settled: whatever will ever be found up
@@ -32,7 +32,7 @@ class Event:
 
 
 SELECT = """
-SELECT e.id, t.key_id, t.id, e.status, t.modality, t.model_name, t.origin
+SELECT e.id, t.key_id, t.id AS task_id, e.status, t.modality, t.model_name, t.origin
 FROM ({source}) e JOIN tasks_task t ON t.id = e.task_id ORDER BY e.id, t.id
 """
 NEW = "SELECT id, task_id, status FROM tasks_taskevent WHERE id > %s ORDER BY id LIMIT %s"
@@ -42,12 +42,7 @@ SELECT id, task_id, status FROM tasks_taskevent WHERE key_id = %s AND id > %s AN
 
 
 def _events(source: str, parameters: Sequence[Any]) -> list[Event]:
-    return [
-        Event(
-            id=row[0], key_id=row[1], task_id=row[2], status=row[3], modality=row[4], model_name=row[5], origin=row[6]
-        )
-        for row in sql.fetch(SELECT.format(source=source), parameters)
-    ]
+    return [Event(**row._asdict()) for row in sql.records(SELECT.format(source=source), parameters)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +108,7 @@ class EventReader:
 
 def newest() -> int:
     """The highest visible id, 0 where there is none."""
-    return int(sql.fetch("SELECT COALESCE(max(id), 0) FROM tasks_taskevent")[0][0])
+    return int(sql.value("SELECT COALESCE(max(id), 0) FROM tasks_taskevent"))
 
 
 # Whoever draws an id locks the sequence first and keeps the lock until the transaction ends, after the commit is
@@ -128,7 +123,7 @@ WHERE locktype = 'relation' AND relation = pg_get_serial_sequence('tasks_taskeve
 
 def drawing() -> frozenset[str]:
     """The open transactions that have drawn an event's id. SQLite has none: its writers take turns."""
-    return frozenset(row[0] for row in sql.fetch(DRAWING)) if sql.is_postgresql() else frozenset()
+    return frozenset(sql.column(DRAWING)) if sql.is_postgresql() else frozenset()
 
 
 def missed(key_id: int, cursor: int, mark: int) -> tuple[list[Event], int]:
@@ -147,7 +142,7 @@ SELECT %s <= (SELECT COALESCE(max(id), 0) FROM tasks_taskevent)
 def is_replayable(key_id: int, cursor: int) -> bool:
     """Whether the cursor can have been given out, and what the key missed since is neither too old nor too much."""
     statement = REPLAYABLE.format(since=sql.later(str(-REPLAY_SECONDS)))
-    return bool(sql.fetch(statement, [cursor, key_id, cursor, REPLAY_EVENTS, key_id, cursor])[0][0])
+    return bool(sql.value(statement, [cursor, key_id, cursor, REPLAY_EVENTS, key_id, cursor]))
 
 
 # Rebuilt from the events up to the mark, because the rows of the tasks may be ahead of it.
@@ -172,5 +167,4 @@ ENDED_AMONG = "SELECT t.id FROM {rows} JOIN tasks_task t ON t.id = r.id WHERE t.
 
 def ended_among(task_ids: Iterable[str]) -> list[str]:
     """Those of the tasks that have ended, by one statement."""
-    wanted = sql.pack({"id": task_id} for task_id in task_ids)
-    return [task_id for (task_id,) in sql.fetch(ENDED_AMONG.format(rows=sql.rows("id text")), [wanted, *ENDED])]
+    return sql.column(ENDED_AMONG.format(rows=sql.rows("id text")), [sql.ids(task_ids), *ENDED])

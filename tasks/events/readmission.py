@@ -1,4 +1,4 @@
-"""Whether keys that `tasks/gate.py` has let in would be let in now: one statement for all open streams of a process."""
+"""Asks again whether the keys of open streams would be let in, by one statement for all streams of a process."""
 
 from collections.abc import Iterable
 
@@ -15,5 +15,4 @@ WHERE NOT s.api_disabled AND k.binding = 'task' AND k.task_api AND {valid}
 def still_admitted(secret_ids: Iterable[int]) -> frozenset[int]:
     """Those of the secrets that `gate.admit` would accept; none of them while the Task API is switched off."""
     statement = ADMITTED.format(rows=sql.rows("id bigint"), valid=VALID.format(now=sql.now()))
-    asked = sql.pack({"id": secret_id} for secret_id in secret_ids)
-    return frozenset(row[0] for row in sql.fetch(statement, [asked]))
+    return frozenset(sql.column(statement, [sql.ids(secret_ids)]))

@@ -1,44 +1,30 @@
-"""The top level of a submission: which fields it has and their form; `params` is left to `tasks/request/params.py`."""
+"""The top level of a submission: its fields and their form. What is in `params`, `tasks/request/params.py` checks."""
 
-from dataclasses import dataclass
 from typing import Any
 
-from common import urls
-from tasks.request.fields import Fields, refuse
+from common import modalities, urls
+from tasks.request.fields import RequestFields, refuse
+from tasks.request.values import Metadata, SubmissionBody
 
 NAMES = ("model", "modality", "params", "metadata", "callback_url")
-MODALITIES = ("image", "video", "3d")
 MAX_NAME = 200
 MAX_METADATA_KEYS, MAX_METADATA_KEY, MAX_METADATA_TEXT = 50, 64, 512
-
-Metadata = dict[str, str | int | float | bool | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionBody:
-    """A submission whose `params` are an object and otherwise unchecked; the callback URL is acceptable by syntax."""
-
-    model: str
-    modality: str | None
-    params: dict[str, Any]
-    metadata: Metadata | None
-    callback_url: str | None
 
 
 def parse(document: dict[str, Any], policy: urls.UrlPolicy) -> SubmissionBody:
     """The checked top level. Raises InvalidRequest."""
-    fields = Fields(values=document, path="")
+    fields = RequestFields(values=document, path="")
     fields.refuse_unknown(NAMES, {"plan": "the plan is chosen for the key"})
     return SubmissionBody(
         model=fields.required_text("model", longest=MAX_NAME),
-        modality=fields.choice("modality", MODALITIES),
-        params=dict(Fields.of(fields.required("params"), "params").values),
+        modality=fields.choice("modality", modalities.NAMES),
+        params=dict(RequestFields.of(fields.required("params"), "params").values),
         metadata=_metadata(fields),
         callback_url=_callback_url(fields, policy),
     )
 
 
-def _metadata(fields: Fields) -> Metadata | None:
+def _metadata(fields: RequestFields) -> Metadata | None:
     metadata = fields.object("metadata")
     if metadata is None:
         return None
@@ -54,7 +40,7 @@ def _metadata(fields: Fields) -> Metadata | None:
     return dict(metadata.values)
 
 
-def _callback_url(fields: Fields, policy: urls.UrlPolicy) -> str | None:
+def _callback_url(fields: RequestFields, policy: urls.UrlPolicy) -> str | None:
     url = fields.text("callback_url")
     problem = None if url is None else urls.problem(url, policy)
     if problem:

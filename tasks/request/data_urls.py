@@ -1,4 +1,4 @@
-"""Data URLs of reference images: strict base64 of four types, whose first bytes must agree with the type."""
+"""Data URLs of reference images: strict base64 of four types. The first bytes must agree with the type."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""A JSON object under a path, read field by field; what is refused is refused with the field's path.
+"""One JSON object of a request, read field by field. A refusal names the path of the field.
 
 An optional field that is null counts as absent; an unknown field is refused even when it is null.
 """
@@ -19,14 +19,14 @@ def refuse(path: str, reason: str) -> NoReturn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class RequestFields:
     """One object of the request. All readers raise InvalidRequest; those of optional fields give None for absent."""
 
     values: Mapping[str, Any]
     path: str
 
     @classmethod
-    def of(cls, value: Any, path: str) -> "Fields":
+    def of(cls, value: Any, path: str) -> "RequestFields":
         """The fields of a value that must be an object."""
         if not isinstance(value, dict):
             refuse(path, "must be an object")
@@ -93,11 +93,11 @@ class Fields:
             refuse(self.at(name), "must be true or false")
         return value
 
-    def object(self, name: str) -> "Fields | None":
+    def object(self, name: str) -> "RequestFields | None":
         value = self.values.get(name)
-        return None if value is None else Fields.of(value, self.at(name))
+        return None if value is None else RequestFields.of(value, self.at(name))
 
-    def items(self, name: str, *, most: int) -> "list[Fields]":
+    def items(self, name: str, *, most: int) -> "list[RequestFields]":
         """The elements of an array of objects; empty if absent."""
         value = self.values.get(name)
         if value is None:
@@ -106,4 +106,4 @@ class Fields:
             refuse(self.at(name), "must be an array")
         if len(value) > most:
             refuse(self.at(name), f"must have at most {most} elements" if most else "is not supported by this model")
-        return [Fields.of(element, f"{self.at(name)}[{index}]") for index, element in enumerate(value)]
+        return [RequestFields.of(element, f"{self.at(name)}[{index}]") for index, element in enumerate(value)]

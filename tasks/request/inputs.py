@@ -2,48 +2,69 @@
 
 import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from adapters.base import MediaInput
-from tasks.request.fields import Fields, refuse
-from tasks.request.rules import ParamRules, public_url
+from tasks.request.fields import RequestFields, refuse
+from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
+from tasks.request.values import ParamRules
 
-MAX_INPUTS = 16
+MOST = 16
 NAMES = ("id", "type", "role", "url")
 ID = r"^[A-Za-z0-9_-]+$"
 InputType = Literal["image", "video", "audio"]
 Role = Literal["reference", "first_frame", "last_frame"]
+Roles = Mapping[InputType, tuple[Role, ...]]
 ONCE: tuple[Role, ...] = ("first_frame", "last_frame")
-ROLES: Mapping[str, Mapping[InputType, tuple[Role, ...]]] = {
-    "image": {"image": ("reference",)},
-    "video": {
-        "image": ("first_frame", "last_frame", "reference"),
-        "video": ("reference",),
-        "audio": ("reference",),
-    },
-    "3d": {"image": ("reference",)},
-}
 
 
-def parse(fields: Fields, modality: str, rules: ParamRules) -> tuple[MediaInput, ...]:
-    """The inputs in order. Raises InvalidRequest."""
-    inputs: list[MediaInput] = []
-    for element in fields.items("inputs", most=MAX_INPUTS):
-        media = _media(element, modality, rules)
-        if media.id is not None and media.id in [other.id for other in inputs]:
-            refuse(element.at("id"), "must be unique within the task")
-        if media.role in ONCE and media.role in [other.role for other in inputs]:
-            refuse(element.at("role"), f"must not be {media.role} twice")
-        inputs.append(media)
-    return tuple(inputs)
+def field(roles: Roles) -> ParamField:
+    """The inputs in order; `roles` has the roles that each type may have."""
+
+    def read(fields: RequestFields, name: str, rules: ParamRules) -> tuple[MediaInput, ...]:
+        inputs: list[MediaInput] = []
+        for element in fields.items(name, most=MOST):
+            media = _media(element, roles, rules)
+            if media.id is not None and media.id in [other.id for other in inputs]:
+                refuse(element.at("id"), "must be unique within the task")
+            if media.role in ONCE and media.role in [other.role for other in inputs]:
+                refuse(element.at("role"), f"must not be {media.role} twice")
+            inputs.append(media)
+        return tuple(inputs)
+
+    return ParamField(read=read, schema=_schema(roles), roles={kind: list(allowed) for kind, allowed in roles.items()})
 
 
-def _media(element: Fields, modality: str, rules: ParamRules) -> MediaInput:
+def _media(element: RequestFields, roles: Roles, rules: ParamRules) -> MediaInput:
     element.refuse_unknown(NAMES)
-    roles = ROLES[modality]
     kind = element.required_choice("type", roles)
     role = element.required_choice("role", roles[kind])
     identifier = element.text("id")
     if identifier is not None and not re.fullmatch(ID, identifier):
         refuse(element.at("id"), "must consist of letters, digits, _ and -")
     return MediaInput(type=kind, role=role, url=public_url(element, "url", rules), id=identifier)
+
+
+def _schema(roles: Roles) -> dict[str, Any]:
+    element = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["type", "role", "url"],
+        "properties": {
+            "id": {"type": ["string", "null"], "pattern": ID},
+            "type": {"enum": list(roles)},
+            "role": {"type": "string"},
+            "url": PUBLIC_URL,
+        },
+        "anyOf": [
+            {"properties": {"type": {"const": kind}, "role": {"enum": list(allowed)}}}
+            for kind, allowed in roles.items()
+        ],
+    }
+    at_most_one = [
+        {"contains": {"properties": {"role": {"const": role}}}, "minContains": 0, "maxContains": 1}
+        for role in ONCE
+        if role in roles["image"]
+    ]
+    schema: dict[str, Any] = {"type": ["array", "null"], "maxItems": MOST, "items": element}
+    return schema | ({"allOf": at_most_one} if at_most_one else {})

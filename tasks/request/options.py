@@ -1,6 +1,6 @@
-"""`extra_body` and `provider_options`: free objects, but for credentials, the model, streaming and webhooks.
+"""`extra_body` and `provider_options`: free objects without credentials, model, streaming and webhooks.
 
-Which options a protocol knows is the adapters' business.
+Which options a protocol knows is for its adapter to say.
 """
 
 import re
@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from common import strict_json
-from tasks.request.fields import Fields, refuse
+from tasks.request.fields import RequestFields, refuse
+from tasks.request.param_fields import ParamField
 
 # All are matched against lower-cased keys and published in the JSON Schema, so they keep to what ECMA-262 knows too.
 CREDENTIAL = (
@@ -24,13 +25,42 @@ REFUSED_ANYWHERE = {
     STREAMING: "is not supported: tasks do not stream from the provider",
     WEBHOOK: "is not supported: use the top-level callback_url",
 }
+DEFINITIONS = {
+    "options": {
+        "type": "object",
+        "propertyNames": {"not": {"anyOf": [{"pattern": pattern} for pattern in REFUSED_ANYWHERE]}},
+        "additionalProperties": {"$ref": "#/$defs/option"},
+    },
+    "option": {
+        "anyOf": [
+            {"$ref": "#/$defs/options"},
+            {"type": "array", "items": {"$ref": "#/$defs/option"}},
+            {"type": ["string", "number", "boolean", "null"]},
+        ]
+    },
+}
 
 
-def read(fields: Fields, name: str, *, reserved: Collection[str] = ()) -> Mapping[str, Any]:
-    """The object of that name, empty if absent; `reserved` names may not stand at its top. Raises InvalidRequest."""
-    options = fields.object(name)
-    if options is None:
-        return {}
+def field(*, reserved: Collection[str] = (), largest: Mapping[str, int] | None = None) -> ParamField:
+    """The object, empty if absent. `reserved` names may not stand at its top; `largest` bounds whole numbers there."""
+
+    def checked(fields: RequestFields, name: str, _: object) -> Mapping[str, Any]:
+        options = fields.object(name)
+        if options is None:
+            return {}
+        _refuse_keys(options, reserved)
+        for key, most in (largest or {}).items():
+            value = options.values.get(key)
+            if isinstance(value, int) and value > most:
+                refuse(options.at(key), f"must be at most {most}")
+        return options.values
+
+    refused = [{"pattern": MODEL}, *([{"enum": list(reserved)}] if reserved else [])]
+    schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/options"}], "propertyNames": {"not": {"anyOf": refused}}}
+    return ParamField(read=checked, schema=schema)
+
+
+def _refuse_keys(options: RequestFields, reserved: Collection[str]) -> None:
     for key in options.values:
         if key in reserved or re.search(MODEL, key.lower()):
             refuse(options.at(key), "is not supported: it would override a common field")
@@ -38,7 +68,6 @@ def read(fields: Fields, name: str, *, reserved: Collection[str] = ()) -> Mappin
         for pattern, reason in REFUSED_ANYWHERE.items():
             if re.search(pattern, key.lower()):
                 refuse(path, reason)
-    return options.values
 
 
 def _keys(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What the settings say about addresses that users and providers choose."""
+"""The settings' rules for addresses that users and providers choose."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The body of a callback, made afresh for every attempt; who signs and sends it is `callbacks/sender.py`."""
+"""Makes the body of a callback, anew for each attempt; `callbacks/sender.py` signs and sends it."""
 
 import json
 

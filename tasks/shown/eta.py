@@ -11,16 +11,12 @@ REFRESH_SECONDS = 15
 
 def usual(media_model_id: int) -> dict[str, float] | None:
     """{p50, p90} in seconds from submission to success, or None before the first success; refreshed each 15 s."""
-    return _by_model(int(time.monotonic() / REFRESH_SECONDS)).get(media_model_id)
+    return by_model(int(time.monotonic() / REFRESH_SECONDS)).get(media_model_id)
 
 
 @lru_cache(maxsize=1)
-def _by_model(_window: int) -> dict[int, dict[str, float]]:
-    took = (
-        "EXTRACT(EPOCH FROM finished_at - created_at)"
-        if sql.is_postgresql()
-        else "(julianday(finished_at) - julianday(created_at)) * 86400.0"
-    )
+def by_model(_window: int) -> dict[int, dict[str, float]]:
+    took = sql.seconds_between("created_at", "finished_at")
     rows = sql.fetch(
         f"SELECT m.id, s.took FROM catalog_mediamodel m JOIN (SELECT media_model_id, {took} AS took, "
         "row_number() OVER (PARTITION BY media_model_id ORDER BY finished_at DESC) AS n FROM tasks_task "
@@ -31,14 +27,10 @@ def _by_model(_window: int) -> dict[int, dict[str, float]]:
     times: dict[int, list[float]] = {}
     for model, seconds in rows:
         times.setdefault(model, []).append(float(seconds))
-    return {model: {"p50": _percentile(t, 0.5), "p90": _percentile(t, 0.9)} for model, t in times.items()}
+    return {model: {"p50": round(quantile(t, 0.5), 1), "p90": round(quantile(t, 0.9), 1)} for model, t in times.items()}
 
 
-def forget() -> None:
-    """Only for tests: where transactions are rolled back, ids repeat."""
-    _by_model.cache_clear()
-
-
-def _percentile(times: list[float], share: float) -> float:
+def quantile(times: list[float], share: float) -> float:
+    """The value that this share of the others lies below; nothing is interpolated."""
     ordered = sorted(times)
-    return round(ordered[min(int(share * len(ordered)), len(ordered) - 1)], 1)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from common import ids, sql
+from common import ids, modalities, sql
 from common.errors import InvalidRequest
 from tasks.models import ENDED, LIVE
 from tasks.shown import representation
@@ -16,7 +16,7 @@ LIMIT = 100
 DEFAULT_LIMIT = 20
 CLOCK_SLACK_SECONDS = 3600  # ids carry the web process's clock and only narrow the scan; created_at is the database's
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # every task lies between
-EQUALS = {"status": (*LIVE, *ENDED), "modality": ("image", "video", "3d"), "model": None}
+EQUALS = {"status": (*LIVE, *ENDED), "modality": modalities.NAMES, "model": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from common import sql
+from common import moments, sql
 from common.money import usd
 from tasks.assets import links, signed_urls
 
@@ -41,26 +41,28 @@ ASSET_KEYS = (
     *("position", "kind", "storage_key", "content_type", "size_bytes", "sha256"),
     *("width", "height", "duration_seconds", "created_at", "deleted_at"),
 )
-# `open_routes_id > 0` always holds; it leads SQLite, too, to the claim index, which knows only queued tasks.
+LISTED_ASSETS = {name: f"a.{name}" for name in ASSET_KEYS}
+MOMENTS = ("created_at", "started_at", "finished_at", "next_attempt_at")
+DOCUMENTS = ("metadata", "error", "result", "assets")
+# Each column has the name of its field in TaskView. `open_routes_id > 0` always holds; it leads SQLite,
+# too, to the claim index, which knows only queued tasks.
 SELECT = """
 SELECT t.id, t.status, t.modality, t.model_name, t.created_at, t.started_at, t.finished_at, t.estimated_micros,
-    t.actual_micros, t.metadata, t.error, t.progress, t.callback_url IS NOT NULL, p.result,
-    d.status, d.attempts, d.next_attempt_at,
+    t.actual_micros, t.metadata, t.error, t.progress, t.callback_url IS NOT NULL AS has_callback, p.result,
+    d.status AS delivery_status, d.attempts AS delivery_attempts, d.next_attempt_at,
     CASE WHEN t.status = 'queued' THEN
         (SELECT count(*) FROM tasks_task q
-         WHERE q.key_id = t.key_id AND q.open_routes_id > 0 AND q.status = 'queued' AND q.id <= t.id) END,
-    CASE WHEN t.status = 'succeeded' THEN (SELECT {assets} FROM tasks_asset a WHERE a.task_id = t.id) END
+         WHERE q.key_id = t.key_id AND q.open_routes_id > 0 AND q.status = 'queued' AND q.id <= t.id)
+    END AS queue_position,
+    CASE WHEN t.status = 'succeeded' THEN (SELECT {assets} FROM tasks_asset a WHERE a.task_id = t.id) END AS assets
 FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id LEFT JOIN callbacks_delivery d ON d.task_id = t.id
 """
 
 
 def find(where: str, parameters: Sequence[object], *, suffix: str = "") -> list[TaskView]:
     """The tasks that match an SQL condition on `t`; one statement."""
-    pairs = ", ".join(f"'{name}', a.{name}" for name in ASSET_KEYS)
-    listed = (
-        f"jsonb_agg(jsonb_build_object({pairs}))" if sql.is_postgresql() else f"json_group_array(json_object({pairs}))"
-    )
-    return [_view(row) for row in sql.fetch(SELECT.format(assets=listed) + f" WHERE {where}{suffix}", parameters)]
+    statement = SELECT.format(assets=sql.objects(LISTED_ASSETS)) + f" WHERE {where}{suffix}"
+    return [_view(row._asdict()) for row in sql.records(statement, parameters)]
 
 
 def find_one(key_id: int, task_id: str) -> TaskView | None:
@@ -68,31 +70,12 @@ def find_one(key_id: int, task_id: str) -> TaskView | None:
     return next(iter(find("t.key_id = %s AND t.id = %s", [key_id, task_id])), None)
 
 
-def _view(row: tuple[Any, ...]) -> TaskView:
-    def moment(value: Any) -> datetime | None:
-        return None if value is None else sql.as_moment(value)
-
-    return TaskView(
-        id=row[0],
-        status=row[1],
-        modality=row[2],
-        model_name=row[3],
-        created_at=sql.as_moment(row[4]),
-        started_at=moment(row[5]),
-        finished_at=moment(row[6]),
-        estimated_micros=row[7],
-        actual_micros=row[8],
-        metadata=sql.as_document(row[9]),
-        error=sql.as_document(row[10]),
-        progress=row[11],
-        has_callback=bool(row[12]),
-        result=sql.as_document(row[13]),
-        delivery_status=row[14],
-        delivery_attempts=row[15],
-        next_attempt_at=moment(row[16]),
-        queue_position=row[17],
-        assets=tuple(sorted(sql.as_document(row[18]) or (), key=lambda asset: int(asset["position"]))),
-    )
+def _view(row: Mapping[str, Any]) -> TaskView:
+    times = {name: None if row[name] is None else sql.as_moment(row[name]) for name in MOMENTS}
+    documents = {name: sql.as_document(row[name]) for name in DOCUMENTS}
+    listed = sorted(documents.pop("assets") or (), key=lambda asset: int(asset["position"]))
+    given = {**row, **times, **documents, "assets": tuple(listed), "has_callback": bool(row["has_callback"])}
+    return TaskView(**given)
 
 
 def represent(task: TaskView) -> dict[str, Any]:
@@ -103,9 +86,9 @@ def represent(task: TaskView) -> dict[str, Any]:
         "status": task.status,
         "modality": task.modality,
         "model": task.model_name,
-        "created_at": iso(task.created_at),
-        "started_at": iso(task.started_at),
-        "finished_at": iso(task.finished_at),
+        "created_at": moments.iso(task.created_at),
+        "started_at": moments.iso(task.started_at),
+        "finished_at": moments.iso(task.finished_at),
         "estimated_cost": usd(task.estimated_micros),
         "actual_cost": None if task.actual_micros is None else usd(task.actual_micros),
         "result": _result(task, shown),
@@ -131,7 +114,7 @@ def _callback(task: TaskView) -> dict[str, Any] | None:
     return {
         "status": task.delivery_status or "pending",
         "attempts": task.delivery_attempts or 0,
-        "next_attempt_at": iso(task.next_attempt_at),
+        "next_attempt_at": moments.iso(task.next_attempt_at),
     }
 
 
@@ -145,14 +128,3 @@ def etag(task: TaskView) -> str:
     """Changes with anything the object shows, and with the window of its signed URLs."""
     text = json.dumps([astuple(task), signed_urls.window()], default=str, sort_keys=True)
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def iso(moment: datetime | None) -> str | None:
-    """ISO 8601 UTC with Z and milliseconds."""
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

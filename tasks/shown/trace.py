@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters import registry
+from common import moments
 from common.money import usd
 from tasks.models import Call, Task, TaskPayload
-from tasks.shown.representation import iso
 
 ELSEWHERE = "does not run this modality"
 INEXPRESSIBLE = "is not supported here"
@@ -125,9 +125,9 @@ def _public_call(trace: Trace, call: Call) -> dict[str, Any]:
         "http_status": outcome.get("http_status"),
         "upstream_id": upstream_id(call),
         "passed_over": [{"route": trace.number(route), "reason": reason} for route, reason in passed(call)],
-        "created_at": iso(call.created_at),
-        "answered_at": iso(call.answered_at),
-        "ended_at": iso(call.ended_at),
+        "created_at": moments.iso(call.created_at),
+        "answered_at": moments.iso(call.answered_at),
+        "ended_at": moments.iso(call.ended_at),
         "duration": round((call.ended_at - call.created_at).total_seconds(), 3) if call.ended_at else None,
         "cost": usd(trace.charges.get(call.pk, 0)),
     }

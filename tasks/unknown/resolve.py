@@ -55,7 +55,7 @@ def retry(task_id: str, *, by: str) -> str:
                 call.outcome = resolved(call, "retried", by=by, task_id=draft.task_id)
                 Call.objects.filter(pk=call.pk, state="unknown").update(outcome=call.outcome)
     except BaseException:
-        submission.discard_blobs(draft)
+        submission.discard_inputs(draft)
         raise
     return draft.task_id
 
@@ -79,7 +79,8 @@ def _without_outcome(task_id: str) -> Task:
 def _draft(task: Task) -> Draft:
     """Stores copies of the task's Data URLs. Raises Refused."""
     try:
-        return submission.draft(resubmission.plan(task), body_digest=task.body_digest, idempotency_key=None)
+        prepared, caller = resubmission.prepared(task), resubmission.caller(task)
+        return submission.draft(prepared, caller=caller, body_digest=task.body_digest, idempotency_key=None)
     except InputGone as gone:
         raise Refused("An own asset that the request takes as an input was deleted.") from gone
     except StorageUnavailable as away:

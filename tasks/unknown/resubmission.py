@@ -1,26 +1,26 @@
-"""The plan of a task that is submitted again: its request and frozen price, on the routes that the catalog has now."""
+"""A task that is submitted again: its request and frozen price, on the routes that the catalog has now."""
 
+from dataclasses import replace
 from typing import Any
 
-from adapters.base import Billed, TaskRequest
+from adapters.base import Billed, ImageRef, StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog import routing, snapshot
 from catalog.snapshot import ModelEntry
 from storage import blobs
 from tasks.assets import inputs
-from tasks.drafts import Plan
+from tasks.drafts import PreparedSubmission
 from tasks.gate import Caller
 from tasks.models import Task
-from tasks.request import params
-from tasks.request.body import SubmissionBody
-from tasks.request.params import Blob, Parsed
+from tasks.request import stored_params
+from tasks.request.values import SubmissionBody, UnstoredFile
 
 
 class Gone(Exception):
     """What the task was made of is not there any more; the message is for the operator."""
 
 
-def plan(task: Task) -> Plan:
+def prepared(task: Task) -> PreparedSubmission:
     """Only routes that buy what the price was agreed for are kept.
 
     Raises Gone, InputGone, StorageUnavailable and what `routing.decide` raises.
@@ -28,17 +28,16 @@ def plan(task: Task) -> Plan:
     stored = task.payload.params
     if stored is None:
         raise Gone("The params of this task were deleted at the end of their retention.")
-    request = params.load(task.modality, stored)
+    request = stored_params.load(task.modality, stored)
     inputs.fresh(request)
     model, price = _model(task), Price.frozen(task.price)
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=request, wanted=agreed(price))
-    return Plan(
-        caller=_caller(task),
+    return PreparedSubmission(
         body=_body(task, stored),
         model=model,
+        request=_with_copies(request),
         decision=routing.decide(survey),
         price=price,
-        parsed=Parsed(request=request, stored=stored, blobs=_blobs(request)),
     )
 
 
@@ -56,7 +55,7 @@ def _model(task: Task) -> ModelEntry:
     raise Gone(f"The model {task.model_name} is gone or disabled.")
 
 
-def _caller(task: Task) -> Caller:
+def caller(task: Task) -> Caller:
     """Balance and billing are looked at when the accounts are locked."""
     return Caller(
         key_id=task.key_id,
@@ -78,12 +77,12 @@ def _body(task: Task, stored: dict[str, Any]) -> SubmissionBody:
     )
 
 
-def _blobs(request: TaskRequest) -> tuple[Blob, ...]:
-    """The Data URLs of the request, for copies of its own: those of the old task go with the old task's payload."""
-    found = []
-    for position, image in enumerate(request.images):
-        if image.stored is not None:
-            with blobs.open(image.stored.key) as file:
-                content = file.read()
-            found.append(Blob(position=position, content_type=image.stored.content_type, content=content))
-    return tuple(found)
+def _with_copies(request: TaskRequest) -> TaskRequest:
+    """The request with copies of its Data URLs: those of the old task go with the old task's payload."""
+    images = tuple(image if image.stored is None else ImageRef(stored=_copy(image.stored)) for image in request.images)
+    return replace(request, images=images)
+
+
+def _copy(stored: StoredFile) -> UnstoredFile:
+    with blobs.open(stored.key) as file:
+        return UnstoredFile.of(file.read(), stored.content_type)

@@ -42,20 +42,17 @@ def opens(secret):
     return gate.admit(f"Bearer {secret}").caller.key_id
 
 
-def test_a_credit_is_booked_and_noted(operator, acme):
+def test_a_credit_is_booked_and_noted_and_so_is_a_debit(operator, acme):
     address, reference = credit_form(operator, acme)
     answer = operator.post(address, {"amount": "2.50", "reason": "invoice 7", "reference": reference}, follow=True)
     acme.refresh_from_db()
     assert acme.balance_micros == 12_500_000
     assert "$12.500000" in answer.content.decode()
     assert history() == ["Booked $2.500000: invoice 7"]
-
-
-def test_a_debit_is_booked(operator, acme):
     address, reference = credit_form(operator, acme)
     operator.post(address, {"amount": "-3", "reason": "refund", "reference": reference})
     acme.refresh_from_db()
-    assert acme.balance_micros == 7_000_000
+    assert acme.balance_micros == 9_500_000
 
 
 def test_a_form_sent_twice_books_once(operator, acme):

@@ -2,7 +2,6 @@
 
 import json
 import stat
-from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
@@ -11,15 +10,12 @@ from django.core.management import CommandError, call_command
 
 from adapters import registry
 from catalog.models import Channel, MediaModel, Plan
-from common.ids import new_task_id
-from tasks.models import RouteSet, Task, Worker
 from tests.catalog.conftest import FILE
 from tests.catalog.stubs import StubFilms, StubImages
 from tests.rows import IssuedKey
+from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
-
-MOMENT = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -117,32 +113,9 @@ def test_a_folder_that_is_missing_is_an_error(tmp_path: Path) -> None:
 def test_prune_keeps_the_channel_of_a_running_task(path: Path, key: IssuedKey) -> None:
     run("load_catalog", path)
     channel = Channel.objects.get(name="studio")
-    start_task(key, channel)
+    steps.start(key, steps.worker(), {"model": "aurora-image", "params": {"prompt": "a fox"}})
     path.write_text("version: 1")
     assert "channel studio has running tasks" in run("load_catalog", path, "--prune")
     channel.refresh_from_db()
     assert not channel.enabled
     assert not Channel.objects.filter(name="cinema").exists()
-
-
-def start_task(key: IssuedKey, channel: Channel) -> None:
-    routes = RouteSet.objects.create(digest="d", routes=[])
-    Task.objects.create(
-        id=new_task_id(),
-        key=key.record,
-        secret=key.record.secrets.get(),
-        account=key.account,
-        model_name="aurora",
-        modality="image",
-        status="running",
-        attempt=1,
-        started_at=MOMENT,
-        route_set=routes,
-        open_routes=routes,
-        channel=channel,
-        worker=Worker.objects.create(id="w1", host="host-1", pid=7, lanes="tasks"),
-        body_digest="b",
-        estimated_micros=1,
-        price={},
-        deadline_at=MOMENT,
-    )

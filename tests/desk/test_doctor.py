@@ -51,25 +51,20 @@ def test_every_finding_that_is_not_good_says_what_to_do(settings):
     assert all(found.advice for found in amiss)
 
 
-def test_debug_on_a_public_address_is_an_error(settings, of):
-    settings.DEVELOPMENT = True
-    assert [found.level for found in of("configuration")] == ["error"]
-
-
-def test_a_public_host_that_is_not_allowed_is_an_error(settings, of):
-    settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    (found,) = of("configuration")
-    assert (found.level, "api.ours.example" in found.message) == ("error", True)
-
-
-def test_a_public_address_without_https_is_a_warning(settings, of):
-    settings.PUBLIC_BASE_URL = "http://api.ours.example"
-    assert [found.level for found in of("configuration")] == ["warning"]
-
-
-def test_loopback_needs_no_https(settings, of):
-    settings.PUBLIC_BASE_URL = "http://127.0.0.1:8000"
-    assert of("configuration") == []
+@pytest.mark.parametrize(
+    ("name", "value", "levels"),
+    [
+        ("DEVELOPMENT", True, ["error"]),
+        ("ALLOWED_HOSTS", ["elsewhere.example"], ["error"]),
+        ("ALLOWED_HOSTS", ["*"], ["warning"]),
+        ("PUBLIC_BASE_URL", "http://api.ours.example", ["warning"]),
+        ("PUBLIC_BASE_URL", "http://127.0.0.1:8000", []),
+        ("METRICS_TOKEN", "short", ["warning"]),
+    ],
+)
+def test_what_is_amiss_in_the_settings_is_found(settings, of, name, value, levels):
+    setattr(settings, name, value)
+    assert [found.level for found in of("configuration")] == levels
 
 
 def test_storage_that_cannot_be_written_is_an_error(settings, tmp_path, of):

@@ -82,16 +82,12 @@ def test_the_price_and_the_upstream_request_are_told(explain, image_model):
     assert answer["request"]["body"]["n"] == 2
 
 
-def test_no_credential_and_no_picture_is_shown(explain, image_model):
+def test_no_credential_and_no_picture_is_shown_and_nothing_is_stored(explain, image_model):
     answer, _ = explain(image(images=[{"image_url": data_url()}]))
     text = json.dumps(answer)
     assert "credential" not in text
     assert "base64" not in text
     assert answer["request"]["files"][0]["source"].startswith("image/png, ")
-
-
-def test_nothing_is_stored(explain, image_model):
-    explain(image(images=[{"image_url": data_url()}]))
     assert not Task.objects.exists()
 
 
@@ -123,12 +119,9 @@ def test_a_key_that_could_not_submit_is_told_so(explain, image_model, account):
     assert explain(image(), key="general")[1].startswith("TASK_SCOPE_REQUIRED")
 
 
-def test_a_modality_is_taken_into_account(explain, image_model):
+def test_films_are_explained_too_and_a_modality_is_taken_into_account(explain, image_model, video_model):
     assert explain(image(), "--modality", "video")[1].startswith("TASK_UNSUPPORTED_ADAPTER")
-
-
-def test_a_film_is_explained_too(explain, video_model):
-    answer, _ = explain(video(duration=5), model="comet-video")
+    answer, _ = explain(video(duration=5), "--modality", "video", model="comet-video")
     assert (answer["modality"], answer["request"]["body"]["duration"]) == ("video", 5)
 
 

@@ -88,35 +88,24 @@ def test_an_expiry_is_utc_unless_it_names_a_zone(run, acme):
     assert set(ApiKey.objects.values_list("expires_at", flat=True)) == {datetime(2090, 1, 31, tzinfo=UTC)}
 
 
-def test_a_plan_counts_for_every_modality_of_the_name(run, acme, aurora, make_model, pro):
+EACH = {("aurora", "image"): "standard", ("aurora", "video"): "pro"}
+PLANS: dict[str, tuple[list[str], dict[tuple[str, str], str]]] = {
+    "it counts for every modality of the name": (["aurora=pro"], dict.fromkeys(EACH, "pro")),
+    "it can be for one modality": (["aurora:video=pro"], {("aurora", "video"): "pro"}),
+    "the one for a modality wins": (["aurora=standard", "aurora:video=pro"], EACH),
+    "also where it comes first": (["aurora:video=pro", "aurora=standard"], EACH),
+    "an alias stands for its model": (["dawn=pro"], {("aurora", "image"): "pro"}),
+    "a model's name may hold a colon": (["vendor/model:video=pro"], {("vendor/model:video", "image"): "pro"}),
+}
+
+
+@pytest.mark.parametrize("promise", PLANS)
+def test_plans_are_chosen_by_model_and_modality(run, acme, aurora, make_model, pro, promise):
     make_model("aurora", "video")
-    run("create_key", "acme", "--plan", "aurora=pro")
-    assert choices() == {("aurora", "image"): "pro", ("aurora", "video"): "pro"}
-
-
-def test_a_plan_can_be_for_one_modality(run, acme, aurora, make_model, pro):
-    make_model("aurora", "video")
-    answer = run("create_key", "acme", "--plan", "aurora:video=pro")
-    assert choices() == {("aurora", "video"): "pro"}
-    assert answer["plans"] == [{"model": "aurora", "modality": "video", "plan": "pro"}]
-
-
-@pytest.mark.parametrize("plans", [["aurora=standard", "aurora:video=pro"], ["aurora:video=pro", "aurora=standard"]])
-def test_a_plan_for_one_modality_wins_over_the_one_for_all(run, acme, aurora, make_model, pro, plans):
-    make_model("aurora", "video")
-    run("create_key", "acme", *(f"--plan={plan}" for plan in plans))
-    assert choices() == {("aurora", "image"): "standard", ("aurora", "video"): "pro"}
-
-
-def test_an_alias_stands_for_its_model(run, acme, aurora, pro):
-    run("create_key", "acme", "--plan", "dawn=pro")
-    assert choices() == {("aurora", "image"): "pro"}
-
-
-def test_a_model_name_may_hold_a_colon(run, acme, make_model, pro):
     make_model("vendor/model:video", "image")
-    run("create_key", "acme", "--plan", "vendor/model:video=pro")
-    assert choices() == {("vendor/model:video", "image"): "pro"}
+    plans, expected = PLANS[promise]
+    answer = run("create_key", "acme", *(f"--plan={plan}" for plan in plans))
+    assert choices() == {(row["model"], row["modality"]): row["plan"] for row in answer["plans"]} == expected
 
 
 def test_a_plan_choice_raises_the_catalog_version(run, acme, aurora, pro):

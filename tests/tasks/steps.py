@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -12,12 +13,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from adapters.base import Target
-from common import sql
-from tasks import leases, ledger_check, lifecycle, paid_calls, queue, submission
+from common import ids, sql
+from tasks import examination, leases, ledger_check, lifecycle, paid_calls, queue, submission
 from tasks.assets.assets import NewAsset
-from tasks.drafts import Draft, Plan
+from tasks.drafts import Draft, PreparedSubmission
 from tasks.failures import Failure
-from tasks.gate import admit
+from tasks.gate import Admission, admit
 from tasks.lifecycle import CallEnd, Ending, Success
 from tasks.paid_calls import Intent
 from tasks.queue import Claimed
@@ -36,11 +37,15 @@ FAILURE = Failure(type="TASK_UPSTREAM_ERROR", message="The provider could not co
 UPSTREAM = Target(adapter="openai_images", base_url="https://images.provider.example/v1", upstream_model="gpt-image-2")
 
 
-def planned(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any) -> Plan:
-    admission = admit(f"Bearer {key.secret}")
-    return submission.prepare(
-        admission.caller, {**(body or IMAGE), **fields}, catalog_version=admission.service.catalog_version
-    )
+def admitted(key: IssuedKey) -> Admission:
+    return admit(f"Bearer {key.secret}")
+
+
+def prepared(
+    key: IssuedKey, body: dict[str, Any] | None = None, *, admission: Admission | None = None, **fields: Any
+) -> PreparedSubmission:
+    version = (admission or admitted(key)).service.catalog_version
+    return examination.prepare(key.id, {**(body or IMAGE), **fields}, catalog_version=version)
 
 
 def drafted(
@@ -51,7 +56,14 @@ def drafted(
     digest: str = "0" * 64,
     **fields: Any,
 ) -> Draft:
-    return submission.draft(planned(key, body, **fields), body_digest=digest, idempotency_key=idempotency_key)
+    admission = admitted(key)
+    submitted = prepared(key, body, admission=admission, **fields)
+    return submission.draft(submitted, caller=admission.caller, body_digest=digest, idempotency_key=idempotency_key)
+
+
+def another(draft: Draft, **changes: Any) -> Draft:
+    """The same draft, for a task of its own."""
+    return replace(draft, task_id=ids.new_task_id(), **changes)
 
 
 def submitted(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any) -> str:
@@ -62,8 +74,8 @@ def submitted(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any)
 
 
 def submitted_many(key: IssuedKey, count: int) -> list[str]:
-    plan = planned(key)
-    drafts = [submission.draft(plan, body_digest="0" * 64, idempotency_key=None) for _ in range(count)]
+    draft = drafted(key)
+    drafts = [another(draft) for _ in range(count)]
     outcomes = submission.submit(drafts)
     assert all(isinstance(outcome, submission.Created) for outcome in outcomes), outcomes
     return [d.task_id for d in drafts]

@@ -1,10 +1,12 @@
 """The decision over a list of drafts: pure, in order, with running totals."""
 
+from dataclasses import replace
+
 import pytest
 
 from billing.ledger import AccountState
-from common.errors import InsufficientBalance, QueueLimitExceeded
-from tasks.limits import Known, Standing, decide, read_standing
+from tasks.gate import Replay
+from tasks.limits import Standing, decide, read_standing
 from tests.rows import make_key
 from tests.tasks import steps
 
@@ -13,7 +15,7 @@ def standing(key, *, queued: int = 0, of_others: int = 0, key_limit: int = 100, 
     return Standing(
         queued={(key.account.pk, key.id): queued, (key.account.pk, -1): of_others, (-1, -2): 10_000},
         key_limits={key.id: key_limit},
-        known={(key.id, k): Known(task_id=f"task_{k}", body_digest="") for k in known},
+        replays={(key.id, k): Replay(task_id=f"task_{k}", body_digest="") for k in known},
     )
 
 
@@ -30,18 +32,29 @@ def kinds(outcomes) -> list[str | None]:
     return [outcome and type(outcome).__name__ for outcome in outcomes]
 
 
-def test_what_is_allowed_is_created(key, draft):
-    assert decide([draft], state(key), standing(key)) == [None]
+CREATED, FULL, POOR = None, "QueueLimitExceeded", "InsufficientBalance"
+DECISIONS: dict[str, tuple[int, dict[str, int], dict[str, int], list[str | None]]] = {
+    "what is allowed is created": (1, {}, {}, [CREATED]),
+    "the last seat of the key is given once": (3, {"queued": 3, "key_limit": 4}, {}, [CREATED, FULL, FULL]),
+    "the account's limit counts all its keys": (2, {"queued": 1, "of_others": 8}, {"max_queued": 10}, [CREATED, FULL]),
+    "a limit of zero refuses everything": (1, {"key_limit": 0}, {}, [FULL]),
+    "the last money is spent once": (3, {}, {"available": 80_000}, [CREATED, CREATED, POOR]),
+    "the estimate is enough": (1, {}, {"available": 40_000}, [CREATED]),
+    "one micro less than the estimate is not": (1, {}, {"available": 39_999}, [POOR]),
+    "the queue limit is told before the balance": (1, {"queued": 1, "key_limit": 1}, {"available": 0}, [FULL]),
+}
 
 
-def test_the_last_seat_of_the_key_is_given_once(key, draft):
-    outcomes = decide([draft] * 3, state(key), standing(key, queued=3, key_limit=4))
-    assert kinds(outcomes) == [None, "QueueLimitExceeded", "QueueLimitExceeded"]
+def test_drafts_are_decided_in_order_with_running_totals(key, draft):
+    for promise, (count, queue, account, expected) in DECISIONS.items():
+        assert kinds(decide([draft] * count, state(key, **account), standing(key, **queue))) == expected, promise
 
 
-def test_the_account_limit_counts_all_its_keys(key, draft):
-    outcomes = decide([draft] * 2, state(key, max_queued=10), standing(key, queued=1, of_others=8))
-    assert kinds(outcomes) == [None, "QueueLimitExceeded"]
+def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):
+    price = replace(draft.prepared.price, unit_micros=0)
+    free = replace(draft, prepared=replace(draft.prepared, price=price))
+    assert kinds(decide([free], state(key, available=-1), standing(key))) == [POOR]
+    assert kinds(decide([free], state(key, available=0), standing(key))) == [CREATED]
 
 
 def test_a_refusal_by_limit_names_whose_limit_it_is(key, draft):
@@ -53,46 +66,21 @@ def test_a_refusal_by_limit_names_whose_limit_it_is(key, draft):
     assert of_key.headers["Retry-After"]
 
 
-def test_a_limit_of_zero_refuses_everything(key, draft):
-    assert kinds(decide([draft], state(key), standing(key, key_limit=0))) == ["QueueLimitExceeded"]
-
-
-def test_the_last_money_is_spent_once(key, draft):
-    outcomes = decide([draft] * 3, state(key, available=80_000), standing(key))
-    assert kinds(outcomes) == [None, None, "InsufficientBalance"]
-
-
-def test_one_micro_less_than_the_estimate_is_not_enough(key, draft):
-    assert kinds(decide([draft], state(key, available=39_999), standing(key))) == ["InsufficientBalance"]
-    assert decide([draft], state(key, available=40_000), standing(key)) == [None]
-
-
-def test_the_queue_limit_is_told_before_the_balance(key, draft):
-    (outcome,) = decide([draft], state(key, available=0), standing(key, queued=1, key_limit=1))
-    assert isinstance(outcome, QueueLimitExceeded)
-
-
-def test_a_cheaper_draft_after_a_refused_one_still_fits(key, image_model):
-    dear, cheap = steps.drafted(key, params={"prompt": "x", "n": 4}), steps.drafted(key)
-    outcomes = decide([dear, cheap], state(key, available=40_000), standing(key))
-    assert kinds(outcomes) == ["InsufficientBalance", None]
-
-
 def test_a_known_key_is_answered_whatever_limits_and_money_say(key, image_model):
     draft = steps.drafted(key, idempotency_key="k")
     (outcome,) = decide([draft], state(key, available=0), standing(key, queued=9, key_limit=0, known=["k"]))
-    assert outcome == Known(task_id="task_k", body_digest="")
+    assert outcome == Replay(task_id="task_k", body_digest="")
 
 
 def test_the_second_of_a_batch_is_a_replay_of_the_first(key, image_model):
     first, second = (steps.drafted(key, idempotency_key="k", digest=digit * 64) for digit in "ab")
     assert decide([first, second], state(key, available=40_000), standing(key)) == [
         None,
-        Known(task_id=first.task_id, body_digest="a" * 64),
+        Replay(task_id=first.task_id, body_digest="a" * 64),
     ]
 
 
-def test_a_refused_draft_does_not_use_its_key_up(key, image_model):
+def test_a_cheaper_draft_after_a_refused_one_still_fits_under_the_same_key(key, image_model):
     dear = steps.drafted(key, idempotency_key="k", params={"prompt": "x", "n": 4})
     cheap = steps.drafted(key, idempotency_key="k")
     outcomes = decide([dear, cheap], state(key, available=40_000), standing(key))
@@ -107,11 +95,6 @@ def test_accounts_and_keys_do_not_share_their_figures(key, other_key, image_mode
     assert kinds(decide(drafts, accounts, merged)) == [None, None, "InsufficientBalance"]
 
 
-def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):
-    (outcome,) = decide([draft], state(key, available=-1), standing(key))
-    assert isinstance(outcome, InsufficientBalance)
-
-
 def test_the_standing_is_read_in_one_statement(account, key, other_key, image_model, django_assert_num_queries):
     sibling = make_key(account, "sibling", max_queued=7)
     steps.submitted_many(key, 3)
@@ -122,7 +105,7 @@ def test_the_standing_is_read_in_one_statement(account, key, other_key, image_mo
         found = read_standing(drafts)
     assert found.queued == {(account.pk, key.id): 3, (account.pk, sibling.id): 1}
     assert found.key_limits == {key.id: 100, sibling.id: 7}
-    assert [(owner, k, known.body_digest) for (owner, k), known in found.known.items()] == [(sibling.id, "k", "d" * 64)]
+    assert [(slot, replay.body_digest) for slot, replay in found.replays.items()] == [((sibling.id, "k"), "d" * 64)]
 
 
 def test_running_and_ended_tasks_are_not_queued(key, image_model, worker):

@@ -145,7 +145,7 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
     plan_of(statements, "accounts_keysecret", "task_idempotency")
     plan_of(statements, "'limit'", "task_idempotency")  # and one of the indexes that know only live tasks
     assert sum(found.queued.values()) == 2 * QUEUED / KEYS
-    assert list(found.known) == [(keys[1].id, "order-1")]
+    assert list(found.replays) == [(keys[1].id, "order-1")]
 
 
 def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):

@@ -9,21 +9,18 @@ import pytest
 from django.db import IntegrityError
 
 from billing.models import Hold, LedgerEntry
-from catalog.models import Plan, PlanChoice
 from common.errors import (
     InsufficientBalance,
     InvalidRequest,
-    PricingUnavailable,
     QueueLimitExceeded,
     StorageUnavailable,
 )
 from config.settings import asset_storage
 from tasks import submission
-from tasks.gate import admit
-from tasks.limits import Known
+from tasks.gate import Replay, admit
 from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
 from tasks.submission import Created
-from tests.rows import make_account, make_key, make_model, make_route
+from tests.rows import make_account, make_key
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 
@@ -68,26 +65,17 @@ def test_a_submission_becomes_a_queued_task(key, image_model):
     assert task.metadata == METADATA
 
 
-def test_a_task_without_metadata_and_callback_has_nulls(key, image_model):
-    steps.submitted(key)
-    assert Task.objects.filter(metadata__isnull=True, callback_url=None, error__isnull=True).count() == 1
+def test_metadata_may_be_absent_or_empty(key, image_model):
+    absent, empty = (Task.objects.get(id=steps.submitted(key, **fields)) for fields in ({}, {"metadata": {}}))
+    assert (absent.metadata, absent.callback_url, empty.metadata) == (None, None, {})
 
 
-def test_an_empty_metadata_object_stays_one(key, image_model):
-    assert Task.objects.get(id=steps.submitted(key, metadata={})).metadata == {}
-
-
-def test_the_times_are_the_databases(key, image_model):
+def test_the_times_are_the_databases_also_in_the_answer(key, image_model):
     before = steps.clock()
-    task = Task.objects.get(id=steps.submitted(key))
-    assert before <= task.created_at <= steps.clock()
-    assert (task.deadline_at - task.created_at).total_seconds() == pytest.approx(86_400, abs=0.01)
-
-
-def test_the_answer_carries_the_stored_moment(key, image_model):
     outcome = submission.submit_one(steps.drafted(key))
-    assert isinstance(outcome, Created)
-    assert Task.objects.get(id=outcome.task_id).created_at == outcome.created_at
+    task = Task.objects.get(id=outcome.task_id)
+    assert before <= task.created_at == outcome.created_at <= steps.clock()
+    assert (task.deadline_at - task.created_at).total_seconds() == pytest.approx(86_400, abs=0.01)
 
 
 def test_the_estimate_is_held_and_nothing_is_booked(key, image_model):
@@ -122,56 +110,6 @@ def test_the_price_is_frozen_on_the_task(key, image_model):
     assert price == {"mode": "image_matrix", "tier": "1K", "unit_micros": 40_000, "quantity": 2}
 
 
-@pytest.mark.parametrize(("resolution", "unit"), [("720p", 100_000), ("1080p", 200_000)])
-def test_a_video_is_priced_by_its_seconds(key, video_model, resolution, unit):
-    params = {**steps.VIDEO["params"], "resolution": resolution, "duration": 5}
-    price = steps.planned(key, steps.VIDEO, params=params).price
-    assert (price.unit_micros, price.quantity, price.estimate_micros) == (unit, 5, 5 * unit)
-
-
-def test_a_price_per_request_is_one_price(key, plan, image_channel):
-    model = make_model(
-        "flat", "image", plan=plan, prices={"*": "0.25"}, pricing_mode="per_request", params={"n": {"max": 4}}
-    )
-    make_route(plan, model, image_channel, upstream_model="gpt-image-2")
-    price = steps.planned(key, model="flat", params={"prompt": "x", "n": 4}).price
-    assert (price.tier, price.estimate_micros) == ("*", 250_000)
-
-
-def test_the_plans_multiplier_counts_and_is_rounded_once_per_unit(key, image_model, image_channel):
-    pro = Plan.objects.create(name="pro", price_multiplier="1.000013")
-    make_route(pro, image_model, image_channel, upstream_model="gpt-image-2")
-    PlanChoice.objects.create(key=key.record, model=image_model, plan=pro)
-    price = steps.planned(key, params={"prompt": "x", "n": 4}).price
-    assert (price.unit_micros, price.estimate_micros) == (40_001, 160_004)
-
-
-def test_a_changed_plan_holds_for_the_next_task_only(key, image_model, image_channel):
-    first = steps.submitted(key)
-    pro = Plan.objects.create(name="pro", price_multiplier=2)
-    make_route(pro, image_model, image_channel, upstream_model="gpt-image-2")
-    PlanChoice.objects.create(key=key.record, model=image_model, plan=pro)
-    second = steps.submitted(key)
-    assert [Task.objects.get(id=i).estimated_micros for i in (first, second)] == [40_000, 80_000]
-
-
-def test_a_tier_without_a_price_is_unavailable(key, image_model):
-    image_model.prices = {"2K": "0.08"}
-    image_model.save()
-    with pytest.raises(PricingUnavailable) as caught:
-        steps.planned(key)
-    assert caught.value.headers["Retry-After"]
-
-
-def test_a_free_model_runs_on_an_empty_account(image_model):
-    image_model.prices = {"1K": "0"}
-    image_model.save()
-    poor = make_key(make_account("poor", usd="0.000001"))
-    task_id = steps.submitted(poor)
-    assert Hold.objects.get(reference=task_id).amount_micros == 0
-    assert steps.breaches() == []
-
-
 def test_a_price_beyond_every_column_is_refused_as_unaffordable(key, video_model):
     video_model.prices = {"*": "1000000000"}
     video_model.save()
@@ -181,7 +119,7 @@ def test_a_price_beyond_every_column_is_refused_as_unaffordable(key, video_model
 
 def test_an_invalid_body_is_refused_before_anything_is_stored(key, image_model):
     with pytest.raises(InvalidRequest, match=r"params\.n"):
-        steps.planned(key, params={"prompt": "x", "n": 99})
+        steps.prepared(key, params={"prompt": "x", "n": 99})
     assert not Task.objects.exists()
     assert not RouteSet.objects.exists()
 
@@ -194,34 +132,8 @@ def test_tasks_of_the_same_routes_share_a_route_set(key, image_model):
 def test_a_repeated_idempotency_key_returns_the_first_task(key, image_model):
     task_id = steps.submitted(key, idempotency_key="k", digest="a" * 64)
     again = submission.submit_one(steps.drafted(key, idempotency_key="k", digest="b" * 64, params={"prompt": "other"}))
-    assert again == Known(task_id=task_id, body_digest="a" * 64)
+    assert again == Replay(task_id=task_id, body_digest="a" * 64)
     assert (Task.objects.count(), Hold.objects.count(), TaskEvent.objects.count()) == (1, 1, 1)
-
-
-def test_a_replay_answers_when_the_money_is_gone_and_the_queue_is_full(image_model):
-    key = make_key(make_account("poor", usd="0.04"), max_queued=1)
-    task_id = steps.submitted(key, idempotency_key="k")
-    outcome = submission.submit_one(steps.drafted(key, idempotency_key="k"))
-    assert isinstance(outcome, Known)
-    assert outcome.task_id == task_id
-
-
-def test_a_replay_of_an_ended_task_makes_no_new_one(key, image_model, worker):
-    task = steps.start(key, worker, idempotency_key="k")
-    steps.end(task, "failed")
-    assert isinstance(submission.submit_one(steps.drafted(key, idempotency_key="k")), Known)
-
-
-def test_another_keys_idempotency_key_is_another_task(key, other_key, image_model):
-    assert steps.submitted(key, idempotency_key="k") != steps.submitted(other_key, idempotency_key="k")
-
-
-def test_a_refused_submission_does_not_use_its_key_up(image_model):
-    key = make_key(make_account("poor", usd="0.01"))
-    assert isinstance(submission.submit_one(steps.drafted(key, idempotency_key="k")), InsufficientBalance)
-    image_model.prices = {"1K": "0.01"}
-    image_model.save()
-    assert isinstance(submission.submit_one(steps.drafted(key, idempotency_key="k")), Created)
 
 
 def test_the_database_itself_refuses_a_second_task_of_a_key(key, image_model):
@@ -242,7 +154,7 @@ def test_a_list_is_decided_one_by_one_in_order(image_model):
     key = make_key(make_account("poor", usd="0.1"))
     drafts = [steps.drafted(key, idempotency_key=k) for k in ("a", "b", "a", "c")]
     outcomes = submission.submit(drafts)
-    assert [type(outcome).__name__ for outcome in outcomes] == ["Created", "Created", "Known", "InsufficientBalance"]
+    assert [type(outcome).__name__ for outcome in outcomes] == ["Created", "Created", "Replay", "InsufficientBalance"]
     assert outcomes[2].task_id == drafts[0].task_id
     assert set(Task.objects.values_list("id", flat=True)) == {drafts[0].task_id, drafts[1].task_id}
     assert steps.breaches() == []
@@ -298,9 +210,9 @@ def full_disk(room: int) -> Iterator[None]:
 
 def test_a_disk_that_fills_up_keeps_none_of_the_data_urls(key, image_model, folder):
     steps.drafted(key)
-    plan = steps.planned(key, params=with_images(b"1", bytes(200_000)))
+    prepared, caller = steps.prepared(key, params=with_images(b"1", bytes(200_000))), steps.admitted(key).caller
     with full_disk(100_000), pytest.raises(StorageUnavailable):
-        submission.draft(plan, body_digest="", idempotency_key=None)
+        submission.draft(prepared, caller=caller, body_digest="", idempotency_key=None)
     assert files(folder) == 0
 
 
@@ -337,7 +249,7 @@ def test_a_replay_costs_one_statement_to_notice(key, image_model, django_assert_
 
 
 def test_a_route_set_is_found_without_a_statement_once_known(key, image_model, django_assert_num_queries):
-    plan = steps.planned(key)
-    submission.draft(plan, body_digest="", idempotency_key=None)
+    draft = steps.drafted(key)
     with django_assert_num_queries(0):
-        submission.draft(plan, body_digest="", idempotency_key=None)
+        again = submission.draft(draft.prepared, caller=draft.caller, body_digest="", idempotency_key=None)
+    assert again.route_set_id == draft.route_set_id

@@ -13,7 +13,7 @@ from catalog import snapshot
 from catalog.models import Plan
 from common.errors import InsufficientBalance, NotCancelable, QueueLimitExceeded
 from tasks import cancellation, leases, lifecycle, queue, route_sets, submission
-from tasks.limits import Known
+from tasks.gate import Replay
 from tasks.models import Task
 from tasks.queue import Return
 from tests.rows import IMAGE_PARAMS, make_account, make_channel, make_key, make_model, make_route
@@ -99,7 +99,7 @@ class TaskMachine(RuleBasedStateMachine):
         outcome = submission.submit_one(draft)
         estimate = self.unit * images
         if name in self.by_key:
-            assert isinstance(outcome, Known)
+            assert isinstance(outcome, Replay)
             assert outcome.task_id == self.by_key[name]
         elif len(self.those("queued")) >= MAX_QUEUED:
             assert isinstance(outcome, QueueLimitExceeded)

@@ -18,6 +18,9 @@ PATHS = [
     ("GET", "/v1/tasks/usage"),
     ("GET", "/v1/tasks/task_00000000000000000000000000"),
     ("POST", "/v1/tasks/task_00000000000000000000000000/cancel"),
+    ("GET", "/v1/tasks/task_00000000000000000000000000/trace"),
+    ("GET", "/v1/tasks/task_00000000000000000000000000/deliveries"),
+    ("POST", "/v1/tasks/task_00000000000000000000000000/redeliver"),
     ("GET", "/v1/tasks/unheard-of"),
     ("PUT", "/v1/tasks"),
 ]

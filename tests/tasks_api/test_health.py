@@ -20,7 +20,7 @@ from catalog.models import Channel
 from common.asgi import Message, Scope
 from config.settings import asset_storage
 from tasks.models import Call, TaskEvent
-from tasks_api import health, metrics
+from tasks_api import health, running_totals
 from tests.rows import make_channel
 from tests.scopes import scope
 from tools.children import PATIENCE
@@ -80,7 +80,7 @@ def samples() -> Callable[[], dict[str, float]]:
             for sample in family.samples
         }
 
-    for total in (metrics.transitions, metrics.calls, metrics.settled):
+    for total in (running_totals.transitions, running_totals.calls, running_totals.charges):
         total._mark, total._settled = 0, {}
     return samples
 
@@ -214,7 +214,7 @@ def test_totals_stay_right_when_old_rows_are_remembered(samples, make_task):
         moment = {"at": at} if at else {}
         TaskEvent.objects.create(task=task, key=task.key, status=status, attempt=attempt, **moment)
     first, second = samples(), samples()
-    assert metrics.transitions._mark > 0
+    assert running_totals.transitions._mark > 0
     for found in (first, second):
         assert (found["darkroom_claims_total[]"], found["darkroom_tasks_ended_total['failed']"]) == (3, 1)
 

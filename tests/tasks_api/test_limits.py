@@ -39,6 +39,7 @@ READS = [
     ("GET", "/v1/tasks/usage"),
     ("POST", "/v1/tasks/quote"),
     ("GET", "/v1/tasks/task_00000000000000000000000000"),
+    ("GET", "/v1/tasks/task_00000000000000000000000000/trace"),
     ("POST", "/v1/tasks/task_00000000000000000000000000/cancel"),
 ]
 

@@ -73,6 +73,8 @@ ALLOWED = {
     "/v1/tasks/task_00000000000000000000000000": {"GET", "HEAD"},
     "/v1/tasks/task_00000000000000000000000000/cancel": {"POST"},
     "/v1/tasks/task_00000000000000000000000000/trace": {"GET", "HEAD"},
+    "/v1/tasks/task_00000000000000000000000000/deliveries": {"GET", "HEAD"},
+    "/v1/tasks/task_00000000000000000000000000/redeliver": {"POST"},
 }
 
 

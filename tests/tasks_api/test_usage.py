@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 
 from tasks.models import Task
-from tests.rows import make_key
-from tests.tasks.steps import age
 from tests.tasks_api.asking import end, image_task, video_task
 
 
@@ -21,17 +19,3 @@ def test_spend_is_summed_by_day_and_model(api, image_model, video_model):
         {"model": "comet-video", "modality": "video", "tasks": 1, "cost": 0.5},
     ]
     assert (usage["currency"], usage["balance"], usage["held"]) == ("USD", 9.38, 0.04)
-
-
-def test_days_come_newest_first(api, image_model):
-    age(api.submitted(), "created_at", -86_400)
-    api.submitted()
-    first, second = api.get("/v1/tasks/usage").json()["by_day"]
-    assert first["date"] > second["date"]
-
-
-def test_only_the_keys_own_tasks_count_but_the_money_is_the_accounts(api, account, api_of, image_model):
-    end(api.submitted(), "succeeded")
-    usage = api_of(make_key(account, "second")).get("/v1/tasks/usage").json()
-    assert (usage["total"], usage["by_day"], usage["by_model"]) == ({"tasks": 0, "cost": 0}, [], [])
-    assert usage["balance"] == 9.96

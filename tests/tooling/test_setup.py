@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,43 +10,30 @@ from tools import write_env
 from tools.children import PATIENCE
 from tools.stack import ROOT
 
+UNABLE = {
+    '[ "$1" = --version ] && echo "Python 3.9.2"; [ "$1" = --version ]': (
+        "Python 3.9.2, but Darkroom needs Python 3.11 or newer"
+    ),
+    'case "$2" in *ensurepip*) exit 1;; esac': "apt install python3-venv",
+    None: "There is no no-such-python here",
+}
 
-def fake_python(folder: Path, script: str) -> Path:
-    python = folder / "python3"
+
+@pytest.mark.parametrize("script", UNABLE, ids=["too old", "without ensurepip", "missing"])
+def test_a_python_that_cannot_is_named_with_what_to_do(tmp_path, script):
+    python = tmp_path / "python3"
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)
-    return python
-
-
-def setup(python: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["sh", ROOT / "tools/setup.sh", python],
-        env={"PATH": os.environ["PATH"], "VENV": str(folder / "venv")},
+    answer = subprocess.run(
+        ["sh", ROOT / "tools/setup.sh", python if script else "no-such-python"],
+        env={"PATH": os.environ["PATH"], "VENV": str(tmp_path / "venv")},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-
-
-def test_an_older_python_is_named_with_its_version(tmp_path):
-    python = fake_python(tmp_path, '[ "$1" = --version ] && echo "Python 3.9.2"; [ "$1" = --version ]')
-    answer = setup(python, tmp_path)
     assert answer.returncode == 1
-    assert "Python 3.9.2, but Darkroom needs Python 3.11 or newer" in answer.stderr
-
-
-def test_a_python_without_ensurepip_names_the_package_to_install(tmp_path):
-    python = fake_python(tmp_path, 'case "$2" in *ensurepip*) exit 1;; esac')
-    answer = setup(python, tmp_path)
-    assert answer.returncode == 1
-    assert "apt install python3-venv" in answer.stderr
-
-
-def test_a_missing_python_is_named(tmp_path):
-    answer = setup("no-such-python", tmp_path)
-    assert answer.returncode == 1
-    assert "There is no no-such-python here" in answer.stderr
+    assert UNABLE[script] in answer.stderr
     assert not (tmp_path / "venv").exists()
 
 

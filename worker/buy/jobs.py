@@ -11,7 +11,7 @@ from catalog.snapshot import RouteEntry
 from tasks.assets import inputs
 from tasks.models import Task
 from tasks.queue import Claimed
-from tasks.request import params
+from tasks.request import stored_params
 
 
 class RouteGone(Exception):
@@ -47,7 +47,7 @@ def load(task: Claimed) -> Job:
     if route.model_id != row.media_model_id:
         raise RouteGone("it serves another model now")
     takes_files = route.target.capabilities.get("data_url", True) is not False
-    request = inputs.fresh(params.load(row.modality, row.payload.params or {}), takes_files=takes_files)
+    request = inputs.fresh(stored_params.load(row.modality, row.payload.params or {}), takes_files=takes_files)
     if reasons := expression.check(adapter, request, route.target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = adapter.build(request, route.target)

@@ -11,7 +11,7 @@ from catalog import connections
 from common.database_retry import insist, release_connection
 from tasks import paid_calls
 from tasks.models import Call
-from tasks.request import params
+from tasks.request import stored_params
 
 logger = logging.getLogger(__name__)
 WAITS_SECONDS: Sequence[float] = (0.0, 1.0, 3.0)
@@ -55,7 +55,7 @@ def recover(call_id: int, worker_id: str) -> bool:
     adapter = registry.get(target.adapter)
     if adapter is None:
         return False
-    request = params.load(call.task.modality, call.task.payload.params or {})
+    request = stored_params.load(call.task.modality, call.task.payload.params or {})
     _, connection = connections.to(
         call.channel_id,
         target,

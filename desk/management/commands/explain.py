@@ -7,11 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from common import strict_json
+from common import modalities, strict_json
 from common.errors import ApiError, InvalidRequest
 from desk import explain, subjects
 from desk.command import DeskCommand, choice, refusal
-from tasks.request.body import MODALITIES
 
 STDIN = "-"
 
@@ -24,16 +23,16 @@ class Command(DeskCommand):
         parser.add_argument("model", metavar="MODEL", help="a name or alias")
         parser.add_argument("params", metavar="PARAMS.json", help="the params object; - for standard input")
         parser.add_argument("--key", metavar="NAME", required=True, help="name or id of the key that would submit")
-        parser.add_argument("--modality", metavar="M", help=", ".join(MODALITIES))
+        parser.add_argument("--modality", metavar="M", help=", ".join(modalities.NAMES))
         super().add_arguments(parser)
 
     def answer(self, **options: Any) -> Mapping[str, object]:
         key = subjects.named_key("--key", options["key"])
         document = {"model": options["model"], "params": params(options["params"])}
         if options["modality"] is not None:
-            document["modality"] = choice("--modality", options["modality"], MODALITIES)
+            document["modality"] = choice("--modality", options["modality"], modalities.NAMES)
         found = explain.explain(key, document)
-        self.error = found.error
+        self.error = found.outcome if isinstance(found.outcome, ApiError) else None
         answer = explain.shown(found)
         return answer if options["json"] else explain.listed(answer)
 

@@ -1,4 +1,4 @@
-"""`prune_assets`: delete what retention no longer keeps, now; the worker's janitor does the same all the time."""
+"""`prune_assets`: delete now what retention no longer keeps. The worker's janitor does the same all the time."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -10,8 +10,9 @@ import pytest
 from accounts import keys
 from common import shutdown, threads
 from common.errors import StreamLimitExceeded
-from tasks.events import hub as event_hub
-from tasks.events.hub import Hub, Listener
+from tasks.events import listeners
+from tasks.events.hub import Hub
+from tasks.events.listeners import Listener
 from tasks.gate import Caller, admit
 from tests.tasks.events.writing import finish, open_transaction, stored_ids, write
 from tools.children import PATIENCE
@@ -60,7 +61,7 @@ def test_all_streams_of_a_key_see_its_events_and_no_others(caller, other_caller,
 
 
 def test_memory_keeps_the_latest_and_says_where_it_ends(caller, make_task, monkeypatch):
-    monkeypatch.setattr(event_hub, "KEPT_EVENTS", 3)
+    monkeypatch.setattr(listeners, "KEPT_EVENTS", 3)
     task = make_task()
     hub = Hub()
 

@@ -3,11 +3,12 @@
 import base64
 from typing import Any
 
+from adapters.base import TaskRequest
 from common import urls
 from common.errors import InvalidRequest
 from common.urls import Network, UrlPolicy
 from tasks.request import params
-from tasks.request.params import ParamRules, Parsed
+from tasks.request.values import ParamRules
 
 CATALOG = {
     "image_size": {"values": ["1K", "2K"], "default": "1K"},
@@ -53,7 +54,7 @@ def media(**changes: Any) -> dict[str, Any]:
 BASES = {"image": image, "video": video, "3d": image}
 
 
-def parse(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> Parsed:
+def parse(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> TaskRequest:
     return params.parse(modality, given, model_name="aurora", rules=rules(catalog))
 
 

@@ -1,10 +1,12 @@
 """Image params: what is required, offered, bounded and refused."""
 
+import hashlib
 from typing import Any
 
 import pytest
 
 from adapters.base import ImageRef, TaskRequest
+from tasks.request.values import UnstoredFile
 from tests.tasks.request import param_requests
 from tests.tasks.request.param_requests import CONTENTS, data_url, image, parse
 
@@ -14,61 +16,58 @@ def refusal(given: dict[str, Any], catalog: dict[str, Any] | None = None) -> str
 
 
 def test_the_models_defaults_fill_what_is_absent():
-    assert parse("image", image()).request == TaskRequest(
+    assert parse("image", image()) == TaskRequest(
         modality="image", prompt="a fox", n=1, image_size="1K", aspect_ratio="1:1"
     )
 
 
 def test_null_counts_as_absent():
     given = image(n=None, image_size=None, aspect_ratio=None, images=None, extra_body=None, model=None)
-    assert parse("image", given).request == parse("image", image()).request
+    assert parse("image", given) == parse("image", image())
 
 
 def test_every_field_reaches_the_request_unchanged():
     given = image(prompt=" a fox\n", n=4, image_size="2K", aspect_ratio="16:9", extra_body={"quality": "high"})
-    request = parse("image", given | {"images": [{"image_url": "https://cdn.example.com/a.png"}]}).request
+    request = parse("image", given | {"images": [{"image_url": "https://cdn.example.com/a.png"}]})
     assert (request.prompt, request.n, request.image_size, request.aspect_ratio) == (" a fox\n", 4, "2K", "16:9")
     assert request.extra_body == {"quality": "high"}
     assert request.images == (ImageRef(url="https://cdn.example.com/a.png"),)
 
 
-def test_a_bad_prompt_is_refused():
-    for prompt in ("", "  \t\n", "\u3000", None, 1, ["a"], {}, True, "x" * 32_001):
-        assert refusal(image(prompt=prompt)).startswith("params.prompt "), str(prompt)[:20]
-
-
-def test_a_missing_prompt_is_refused():
-    assert refusal({}) == "params.prompt is required."
-
-
 def test_a_prompt_up_to_its_limit_in_characters_is_accepted():
     for prompt in ("x", "é" * 32_000):
-        assert parse("image", image(prompt=prompt)).request.prompt == prompt
-
-
-def test_a_bad_n_is_refused():
-    for n in (0, -1, 5, 2**63 - 1, 1.0, 1.5, "1", True, False, [1], {}):
-        assert refusal(image(n=n)) == "params.n must be an integer from 1 to 4.", n
+        assert parse("image", image(prompt=prompt)).prompt == prompt
 
 
 def test_n_is_accepted_from_one_to_the_models_maximum():
-    assert [parse("image", image(n=n)).request.n for n in (1, 4)] == [1, 4]
+    assert [parse("image", image(n=n)).n for n in (1, 4)] == [1, 4]
 
 
-@pytest.mark.parametrize("name", ["image_size", "aspect_ratio"])
-def test_a_value_that_the_model_does_not_offer_is_refused(name: str):
-    for value in ("8K", "", "1k", " 1K", 1, True, ["1K"], {}):
-        assert refusal(image(**{name: value})).startswith(f"params.{name} must be one of "), value
+NOT_OFFERED: list[Any] = ["8K", "", "1k", " 1K", 1, True, ["1K"], {}]
+BAD: list[tuple[str, list[Any], str]] = [
+    ("prompt", [None], "is required."),
+    ("prompt", ["", "  \t\n", "\u3000", 1, ["a"], {}, True], "must be a non-empty string."),
+    ("prompt", ["x" * 32_001], "must be at most 32,000 characters long."),
+    ("n", [0, -1, 5, 2**63 - 1, 1.0, 1.5, "1", True, False, [1], {}], "must be an integer from 1 to 4."),
+    ("image_size", NOT_OFFERED, "must be one of 1K, 2K."),
+    ("aspect_ratio", NOT_OFFERED, "must be one of 1:1, 16:9."),
+    *((name, ["x"], "is not supported.") for name in ("style", "N", "provider_options")),
+    ("size", ["1024x1024"], "is not supported; use params.image_size and params.aspect_ratio."),
+    ("resolution", ["720p"], "is not supported; use params.image_size."),
+    ("contents", [[]], "is not supported; use params.prompt and params.images."),
+    ("generationConfig", [None], "is not supported; use the portable fields or params.extra_body."),
+]
 
 
-def test_an_unsupported_field_is_refused_by_name():
-    for name in ("size", "resolution", "generationConfig", "contents", "style", "N", "provider_options"):
-        assert refusal(image(**{name: "1024x1024"})).startswith(f"params.{name} is not supported"), name
-    assert refusal(image(**{"": None})).startswith('params[""] is not supported')
+def test_a_bad_field_is_refused_by_name():
+    for name, values, reason in BAD:
+        for value in values:
+            assert refusal(image(**{name: value})) == f"params.{name} {reason}", value
+    assert refusal(image(**{"": None})) == 'params[""] is not supported.'
 
 
 def test_a_model_without_an_offer_takes_one_image_and_no_choice():
-    assert parse("image", image(n=1, images=[]), {}).request == TaskRequest(modality="image", prompt="a fox")
+    assert parse("image", image(n=1, images=[]), {}) == TaskRequest(modality="image", prompt="a fox")
     assert refusal(image(n=2), {}).startswith("params.n ")
     assert refusal(image(image_size="1K"), {}) == "params.image_size is not supported by this model."
     assert refusal(image(aspect_ratio="1:1"), {}) == "params.aspect_ratio is not supported by this model."
@@ -78,7 +77,7 @@ def test_a_model_without_an_offer_takes_one_image_and_no_choice():
 def test_a_choice_without_a_default_is_required():
     catalog = {"image_size": {"values": ["1K", "2K"]}}
     assert refusal(image(), catalog) == "params.image_size is required."
-    assert parse("image", image(image_size="2K"), catalog).request.image_size == "2K"
+    assert parse("image", image(image_size="2K"), catalog).image_size == "2K"
 
 
 @pytest.mark.parametrize("modality", ["image", "video", "3d"])
@@ -89,7 +88,7 @@ def test_a_model_in_params_must_be_that_of_the_top_level(modality: str):
 
 
 def test_the_same_model_in_params_is_accepted():
-    assert parse("image", image(model="aurora")).request == parse("image", image()).request
+    assert parse("image", image(model="aurora")) == parse("image", image())
 
 
 BAD_IMAGES: list[tuple[object, str]] = [
@@ -112,14 +111,17 @@ def test_bad_images_are_refused_by_path():
 
 
 @pytest.mark.parametrize("content_type", CONTENTS)
-def test_a_data_url_becomes_a_blob_and_a_reference_without_a_key(content_type: str):
+def test_a_data_url_becomes_a_file_without_a_key(content_type: str):
     url = data_url(content_type).replace("data:image", "DATA:Image")
-    parsed = parse("image", image(images=[{"image_url": "https://a.example.com/"}, {"image_url": url}]))
-    (blob,) = parsed.blobs
-    assert (blob.position, blob.content_type, blob.content) == (1, content_type, CONTENTS[content_type])
-    stored = parsed.request.images[1].stored
-    assert stored is not None
-    assert (stored.key, stored.content_type, stored.size_bytes) == ("", content_type, len(blob.content))
+    _, given = parse("image", image(images=[{"image_url": "https://a.example.com/"}, {"image_url": url}])).images
+    content = CONTENTS[content_type]
+    assert given.stored == UnstoredFile(
+        key="",
+        content_type=content_type,
+        size_bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        content=content,
+    )
 
 
 PNG = data_url()
@@ -169,4 +171,4 @@ def test_no_refusal_repeats_what_was_sent():
 
 def test_extra_body_may_not_raise_the_count_over_the_maximum():
     assert refusal(image(extra_body={"n": 5})) == "params.extra_body.n must be at most 4."
-    assert parse("image", image(extra_body={"n": 4})).request.extra_body == {"n": 4}
+    assert parse("image", image(extra_body={"n": 4})).extra_body == {"n": 4}

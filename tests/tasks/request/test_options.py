@@ -47,7 +47,7 @@ def test_a_credential_is_refused_at_any_depth():
 def test_harmless_options_are_accepted_as_they_are():
     options: dict[str, Any] = {key: {"nested": [key]} for key in HARMLESS}
     for modality, name, base in PLACES:
-        assert getattr(parse(modality, base(**{name: options})).request, name) == options, modality
+        assert getattr(parse(modality, base(**{name: options})), name) == options, modality
 
 
 def test_model_streaming_and_webhooks_are_refused():
@@ -70,12 +70,12 @@ def test_provider_options_hold_none_of_the_reserved_names():
 
 def test_an_upstream_spelling_of_a_common_field_is_left_to_the_adapters():
     options = {"ratio": "1:1", "seconds": "4", "aspectRatio": "1:1"}
-    assert parse("video", video(provider_options=options)).request.provider_options == options
+    assert parse("video", video(provider_options=options)).provider_options == options
 
 
 def test_extra_body_may_hold_the_portable_names():
     options = {"prompt": "other", "n": 2, "size": "1024x1024"}
-    assert parse("image", image(extra_body=options)).request.extra_body == options
+    assert parse("image", image(extra_body=options)).extra_body == options
 
 
 def test_a_refusal_never_repeats_the_value():

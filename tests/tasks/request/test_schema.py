@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from common.errors import ApiError
-from tasks.request import body, params
+from tasks.request import body
+from tasks.request.schema import inputs_summary, params_schema
 from tests.tasks.request.param_requests import BASES, CATALOG, data_url, media, parse, rules, video
 
 CATALOGS: list[dict[str, Any]] = [
@@ -19,7 +20,7 @@ POLICY = rules().urls
 
 
 def validator(modality: str, catalog: dict[str, Any]) -> Draft202012Validator:
-    schema = params.params_schema(modality, catalog, names=["aurora"])
+    schema = params_schema(modality, catalog, names=["aurora"])
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -112,13 +113,13 @@ def test_arbitrary_bodies_raise_nothing_but_an_api_error(document: dict[str, Any
 
 
 def test_the_video_schema_lists_no_supported_values():
-    text = str(params.params_schema("video", {"resolution": {"values": ["720p"]}}))
+    text = str(params_schema("video", {"resolution": {"values": ["720p"]}}))
     assert "720p" not in text
     assert "16:9" not in text
 
 
 def test_the_schema_tells_the_models_own_values():
-    properties = params.params_schema("image", CATALOG)["properties"]
+    properties = params_schema("image", CATALOG)["properties"]
     assert properties["image_size"] == {"enum": ["1K", "2K", None], "default": "1K"}
     assert (properties["n"]["maximum"], properties["images"]["maxItems"]) == (4, 3)
 
@@ -131,10 +132,10 @@ def test_the_schema_refuses_forbidden_options_at_any_depth():
 
 def test_the_summary_of_inputs_tells_maximum_and_roles():
     frames_and_references = ["first_frame", "last_frame", "reference"]
-    assert params.inputs_summary("image", CATALOG) == {"max": 3, "roles": {"image": ["reference"]}}
-    assert params.inputs_summary("image", {}) == {"max": 0, "roles": {"image": ["reference"]}}
-    assert params.inputs_summary("3d", {}) == {"max": 16, "roles": {"image": ["reference"]}}
-    assert params.inputs_summary("video", {}) == {
+    assert inputs_summary("image", CATALOG) == {"max": 3, "roles": {"image": ["reference"]}}
+    assert inputs_summary("image", {}) == {"max": 0, "roles": {"image": ["reference"]}}
+    assert inputs_summary("3d", {}) == {"max": 16, "roles": {"image": ["reference"]}}
+    assert inputs_summary("video", {}) == {
         "max": 16,
         "roles": {"image": frames_and_references, "video": ["reference"], "audio": ["reference"]},
     }

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.base import ImageRef, StoredFile
-from tasks.request import params
+from tasks.request.stored_params import dump, load, unstored, with_files
 from tests.tasks.request.param_requests import data_url, image, media, parse, video
 
 FILE = StoredFile(key="blobs/x", content_type="image/png", size_bytes=16, sha256="0" * 64)
@@ -23,29 +23,23 @@ FILE = StoredFile(key="blobs/x", content_type="image/png", size_bytes=16, sha256
     ],
 )
 def test_what_is_stored_reads_back_as_the_same_request(modality: str, given: dict[str, Any]):
-    parsed = parse(modality, given)
-    assert params.load(modality, json.loads(json.dumps(parsed.stored))) == parsed.request
+    request = parse(modality, given)
+    assert load(modality, json.loads(json.dumps(dump(request)))) == request
 
 
-def test_a_data_url_leaves_a_placeholder_until_it_is_stored():
-    parsed = parse("image", image(images=[{"image_url": data_url()}, {"image_url": "https://a.example.com/"}]))
-    assert parsed.stored["images"] == [{"stored": None}, {"image_url": "https://a.example.com/"}]
-
-
-def test_stored_files_take_the_places_of_their_blobs():
+def test_stored_files_take_the_places_of_the_data_urls():
     urls = [data_url(), "https://a.example.com/", data_url("image/gif")]
     parsed = parse("image", image(images=[{"image_url": url} for url in urls]))
     other = StoredFile(key="blobs/y", content_type="image/gif", size_bytes=14, sha256="1" * 64)
-    kept = params.with_stored(parsed, [FILE, other])
-    assert kept.request.images == (ImageRef(stored=FILE), ImageRef(url=urls[1]), ImageRef(stored=other))
-    assert kept.stored["images"][0] == {
+    kept = with_files(parsed, [FILE, other])
+    assert kept.images == (ImageRef(stored=FILE), ImageRef(url=urls[1]), ImageRef(stored=other))
+    assert dump(kept)["images"][0] == {
         "stored": {"key": "blobs/x", "content_type": "image/png", "size_bytes": 16, "sha256": "0" * 64}
     }
-    assert params.load("image", json.loads(json.dumps(kept.stored))) == kept.request
-    assert kept.blobs == ()
+    assert load("image", json.loads(json.dumps(dump(kept)))) == kept
+    assert unstored(kept) == []
 
 
 def test_a_missing_file_is_an_error_of_ours():
-    parsed = parse("image", image(images=[{"image_url": data_url()}]))
-    with pytest.raises(ValueError, match="zip"):
-        params.with_stored(parsed, [])
+    with pytest.raises(RuntimeError):
+        with_files(parse("image", image(images=[{"image_url": data_url()}])), [])

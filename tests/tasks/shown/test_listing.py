@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from catalog import naming
 from common.errors import InvalidRequest
 from tasks import cancellation
 from tasks.models import Task
@@ -91,13 +92,17 @@ def test_synchronous_tasks_are_not_listed(key, image_model):
     assert listed(key) == []
 
 
-def test_tasks_are_filtered_by_status_modality_and_model(key, image_model, video_model, worker):
+def test_tasks_are_filtered_by_status_modality_and_model_as_it_was_sent(key, image_model, video_model, worker):
+    naming.write(image_model, ["aurora"])
+    by_alias = steps.submitted(key, {**steps.IMAGE, "model": "aurora"})
+    cancellation.cancel(key.id, by_alias)
     picture, film = steps.submitted(key), steps.submitted(key, steps.VIDEO)
     running = steps.claimed(worker)[0].id
     assert listed(key, status="running") == [running]
     assert listed(key, status="succeeded") == []
     assert listed(key, modality="video") == [film]
     assert listed(key, model="aurora-image") == [picture]
+    assert listed(key, model="aurora") == [by_alias]
     assert listed(key, model="nobody's") == []
     assert listed(key, modality="video", model="aurora-image") == []
 

@@ -48,15 +48,6 @@ def test_days_come_newest_first_and_in_utc(key, image_model):
     assert [row["date"] for row in of(key)["by_day"]] == ["2026-02-01", "2026-01-31"]
 
 
-def test_models_come_by_name(key, image_model, video_model, worker):
-    steps.end(steps.start(key, worker, steps.VIDEO), success=steps.success(500_000))
-    steps.end(steps.start(key, worker))
-    assert [(row["model"], row["cost"]) for row in of(key)["by_model"]] == [
-        ("aurora-image", 0.04),
-        ("comet-video", 0.5),
-    ]
-
-
 def test_another_key_of_the_account_is_not_counted(account, key, image_model, worker):
     sibling = make_key(account, "sibling")
     steps.end(steps.start(sibling, worker))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import database_url
 from tests.front.conftest import SETTINGS
 from tests.processes import TestStack
 from tests.rows import IssuedKey
@@ -12,7 +13,6 @@ from tests.tasks import steps
 from tests.tasks.events.conftest import concurrent
 from tests.tasks_api.stream import sse
 from tests.tasks_api.stream.sse import Client
-from tests.worker.driving import database_url
 
 __all__ = ["concurrent"]
 

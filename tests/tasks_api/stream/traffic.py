@@ -9,6 +9,7 @@ from django.db import connection
 
 from accounts.models import Account, ApiKey
 from tasks import lifecycle, submission
+from tasks.drafts import Draft
 from tasks.models import Task, TaskEvent
 from tests.rows import IssuedKey
 from tests.tasks import steps
@@ -25,7 +26,7 @@ class Traffic:
     def __init__(self, keys: Sequence[IssuedKey], *, per_second: int, noise: Sequence[Task] = ()) -> None:
         Account.objects.update(max_queued=100_000, max_running=100_000, balance_micros=10**12)
         ApiKey.objects.update(max_queued=100_000, max_running=100_000)
-        self.plans = [steps.planned(key) for key in keys]
+        self.drafts = [steps.drafted(key) for key in keys]
         self.per_step = int(per_second * STEP_SECONDS)
         self.worker = steps.worker()
         self.noise = noise
@@ -54,16 +55,16 @@ class Traffic:
         try:
             number, due = 0, time.monotonic()
             while not self.is_over.is_set():
-                plans = [self.plans[(number + offset) % len(self.plans)] for offset in range(self.per_step)]
+                drafts = [self.drafts[(number + offset) % len(self.drafts)] for offset in range(self.per_step)]
                 number += self.per_step
-                self._step(plans)
+                self._step(drafts)
                 due += STEP_SECONDS
                 time.sleep(max(0.0, due - time.monotonic()))
         finally:
             connection.close()
 
-    def _step(self, plans: Sequence[submission.Plan]) -> None:
-        submission.submit([submission.draft(plan, body_digest="0" * 64, idempotency_key=None) for plan in plans])
+    def _step(self, drafts: Sequence[Draft]) -> None:
+        submission.submit([steps.another(draft) for draft in drafts])
         claimed = steps.claimed(self.worker)
         statuses = ("succeeded", "failed", "succeeded", "timeout")
         endings = [steps.ending(task, statuses[number % 4]) for number, task in enumerate(claimed)]

@@ -1,0 +1,63 @@
+"""Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.base import TaskRequest
+from billing.pricing import Price
+from catalog import prices, routing, snapshot
+from catalog.routing import Decision, Survey
+from catalog.snapshot import Catalog, ModelEntry
+from common.errors import ApiError, PricingUnavailable
+from tasks.assets import assets
+from tasks.drafts import PreparedSubmission
+from tasks.request import body, params, url_policy
+from tasks.request.values import ParamRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """What the checks found. What they did not reach is None; `outcome` may be the error that stopped them."""
+
+    request: TaskRequest | None = None
+    survey: Survey | None = None
+    outcome: PreparedSubmission | ApiError
+
+
+def prepare(key_id: int, document: dict[str, Any], *, catalog_version: int) -> PreparedSubmission:
+    """The submission, if it passes every check. Raises the ApiError of the first that fails."""
+    outcome = examine(key_id, document, snapshot.current(catalog_version)).outcome
+    if isinstance(outcome, ApiError):
+        raise outcome
+    return outcome
+
+
+def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examination:
+    """Check what this key submits until an error stops it. Nothing is stored or sent."""
+    request, survey = None, None
+    try:
+        policy = url_policy.current()
+        submitted = body.parse(document, policy)
+        model = routing.resolve(catalog, key_id, submitted.model, submitted.modality)
+        rules = ParamRules(catalog=model.params, urls=policy, own_asset=lambda url: assets.own_asset(key_id, url))
+        request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
+        survey = routing.survey(catalog, key_id=key_id, model=model, request=request)
+        decision = routing.decide(survey)
+        price = price_of(model, decision, request)
+    except ApiError as error:
+        return Examination(request=request, survey=survey, outcome=error)
+    prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
+    return Examination(request=request, survey=survey, outcome=prepared)
+
+
+def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
+    """The frozen price: unit price of the final tier under the plan, times images, seconds or one."""
+    billed = decision.kept[0].billed
+    tier = "*" if model.pricing_mode == "per_request" else billed.tier
+    unit = prices.unit_micros(model, decision.plan, tier) if tier else None
+    if unit is None or tier is None:
+        raise PricingUnavailable(
+            f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
+        )
+    units = {"image_matrix": billed.count, "video_duration": request.duration or 0, "per_request": 1}
+    return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=units[model.pricing_mode])

@@ -1,0 +1,100 @@
+"""The kinds of params fields. Each says how a value is read from a request, and what the published schema says of it.
+
+A modality is a table of them: `tasks/request/image.py`, `tasks/request/video.py`, `tasks/request/three_d.py`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from common import urls
+from tasks.request.fields import RequestFields, refuse
+from tasks.request.values import ParamRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamField:
+    """`read` gives the value for `TaskRequest`, or None for a field that is absent. It raises InvalidRequest.
+
+    `roles` are those of reference media, by type; other fields have none.
+    """
+
+    read: Callable[[RequestFields, str, ParamRules], Any]
+    schema: Mapping[str, Any]
+    is_required: bool = False
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModalityParams:
+    """The params of one modality.
+
+    `table` makes the fields, by name, from the model's `params` object in the catalog. `hints` say for fields of other
+    services what to use instead. `either` are fields of which a request needs one, with what the schema says of one
+    that is there.
+    """
+
+    table: Callable[[Mapping[str, Any]], Mapping[str, ParamField]]
+    hints: Mapping[str, str] = field(default_factory=dict)
+    either: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def text(*, is_required: bool = False, longest: int | None = None, description: str = "") -> ParamField:
+    """A string with more than blanks in it."""
+    schema = _type("string", is_required) | {"pattern": r"\S"}
+    schema |= {"description": description} if description else {}
+    schema |= {"maxLength": longest} if longest else {}
+    return ParamField(
+        read=lambda fields, name, _: fields.text(name, longest=longest), schema=schema, is_required=is_required
+    )
+
+
+def prompt(*, is_required: bool = True, longest: int | None = None) -> ParamField:
+    return text(is_required=is_required, longest=longest, description="Text prompt.")
+
+
+def whole(*, largest: int, is_required: bool = False, **schema: Any) -> ParamField:
+    """A whole number from 1; `schema` is what else the schema says of it."""
+    return ParamField(
+        read=lambda fields, name, _: fields.integer(name, largest=largest),
+        schema=_type("integer", is_required) | {"minimum": 1, "maximum": largest} | schema,
+        is_required=is_required,
+    )
+
+
+def flag() -> ParamField:
+    return ParamField(read=lambda fields, name, _: fields.flag(name), schema=_type("boolean", is_required=False))
+
+
+def choice(offered: Mapping[str, Any]) -> ParamField:
+    """One of the values that the model offers, by its entry in the catalog. A model that offers none takes none."""
+    values, default = tuple(offered.get("values") or ()), offered.get("default")
+    if not values:
+        return ParamField(read=_refused, schema={"type": "null"})
+    return ParamField(
+        read=lambda fields, name, _: fields.choice(name, values) or default,
+        schema={"enum": list(values)} if default is None else {"enum": [*values, None], "default": default},
+        is_required=default is None,
+    )
+
+
+def _refused(fields: RequestFields, name: str, _: ParamRules) -> None:
+    if fields.values.get(name) is not None:
+        refuse(fields.at(name), "is not supported by this model")
+
+
+def _type(name: str, is_required: bool) -> dict[str, Any]:
+    return {"type": name if is_required else [name, "null"]}
+
+
+PUBLIC_URL = {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://", "maxLength": urls.MAX_BYTES}
+
+
+def public_url(fields: RequestFields, name: str, rules: ParamRules) -> str:
+    """A required URL that we or a provider may fetch: public, or one of the key's own assets."""
+    url = fields.required_text(name)
+    if urls.is_own(url, rules.urls) and rules.own_asset(url):
+        return url
+    if problem := urls.problem(url, rules.urls):
+        refuse(fields.at(name), problem)
+    return url

@@ -1,0 +1,44 @@
+"""The values that go into the parsers of a submission, and that come out of them."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.base import StoredFile
+from common import urls
+
+Metadata = dict[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionBody:
+    """A submission whose `params` are an object and otherwise unchecked; the callback URL is acceptable by syntax."""
+
+    model: str
+    modality: str | None
+    params: dict[str, Any]
+    metadata: Metadata | None
+    callback_url: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamRules:
+    """What params are parsed by. `catalog` is the model's `params` object; `own_asset` says whether a URL is a valid
+    signed asset URL of the submitting key."""
+
+    catalog: Mapping[str, Any]
+    urls: urls.UrlPolicy
+    own_asset: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnstoredFile(StoredFile):
+    """The bytes of a Data URL that no storage has yet: its key is empty."""
+
+    content: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, content: bytes, content_type: str) -> "UnstoredFile":
+        digest = hashlib.sha256(content).hexdigest()
+        return cls(key="", content_type=content_type, size_bytes=len(content), sha256=digest, content=content)

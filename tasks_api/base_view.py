@@ -1,0 +1,48 @@
+"""The base of the Task API's views: admits the caller, finds its task, reads the body of a submission."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from common.errors import BillingUnsupported, TaskNotFound
+from common.ids import is_task_id
+from tasks import examination
+from tasks.drafts import PreparedSubmission
+from tasks.gate import Admission, Caller, admit
+from tasks.shown import representation
+from tasks.shown.representation import TaskView
+from tasks_api import json_body, rates
+
+
+class TaskApiView(APIView):
+    """Admits the caller before anything else."""
+
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
+    admission: Admission
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.admission = admit(request.headers.get("Authorization"))
+        rates.check("read", self.caller.key_id)
+
+    @property
+    def caller(self) -> Caller:
+        return self.admission.caller
+
+    def task(self, task_id: str) -> TaskView:
+        """The caller's own task. Raises TaskNotFound."""
+        found = representation.find_one(self.caller.key_id, task_id) if is_task_id(task_id) else None
+        if found is None:
+            raise TaskNotFound()
+        return found
+
+    def document(self, request: Request) -> dict[str, Any]:
+        """The body of a submission. Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order."""
+        if self.caller.is_subscription:
+            raise BillingUnsupported()
+        return json_body.document(request)
+
+    def prepared(self, document: dict[str, Any]) -> PreparedSubmission:
+        """The checks from fields to pricing. Raises the ApiError of the first that fails."""
+        version = self.admission.service.catalog_version
+        return examination.prepare(self.caller.key_id, document, catalog_version=version)

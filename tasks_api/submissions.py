@@ -1,0 +1,116 @@
+"""Step 1: `POST /v1/tasks` and its quote, and the list of what was submitted."""
+
+import re
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common import moments, strict_json
+from common.errors import ApiError, ApiPaused, InvalidRequest
+from common.money import usd
+from tasks import submission
+from tasks.drafts import PreparedSubmission
+from tasks.gate import Admission, Replay, admit
+from tasks.shown import listing, representation
+from tasks.submission import Created
+from tasks_api import json_body, rates
+from tasks_api.base_view import TaskApiView
+
+IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+
+
+class TasksView(TaskApiView):
+    """POST submits, GET lists."""
+
+    idempotency_key: str | None = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if request.method != "POST":
+            return super().initial(request, *args, **kwargs)
+        sent = request.headers.get("Idempotency-Key")
+        is_valid = sent is None or IDEMPOTENCY_KEY.fullmatch(sent) is not None
+        self.admission = admit(request.headers.get("Authorization"), idempotency_key=sent if is_valid else None)
+        if not is_valid:
+            raise InvalidRequest("Idempotency-Key: must be 1 to 255 printable ASCII characters.")
+        self.idempotency_key = sent
+        return None
+
+    def post(self, request: Request) -> Response:
+        """The order of checks is the contract's (section 1): a replay answers whatever else is wrong."""
+        if replay := self.admission.replay:
+            return self.replayed(replay.task_id, replay.body_digest == strict_json.digest(json_body.raw(request)))
+        rates.check("submit", self.caller.key_id)
+        refuse_while_paused(self.admission)
+        document = self.document(request)
+        prepared, digest = self.prepared(document), strict_json.digest_of(document)
+        draft = submission.draft(prepared, caller=self.caller, body_digest=digest, idempotency_key=self.idempotency_key)
+        outcome = submission.submit_one(draft)
+        if isinstance(outcome, ApiError):
+            raise outcome
+        if isinstance(outcome, Replay):
+            return self.replayed(outcome.task_id, outcome.body_digest == digest)
+        return accepted(created(prepared, outcome))
+
+    def replayed(self, task_id: str, is_same_body: bool) -> Response:
+        response = accepted(representation.submission(self.task(task_id)))
+        response["Idempotency-Replayed"] = "true"
+        if not is_same_body:
+            response["Idempotency-Body-Mismatch"] = "true"
+        return response
+
+    def get(self, request: Request) -> Response:
+        found = listing.page(self.caller.key_id, single_values(request))
+        tasks = [representation.represent(task) for task in found.tasks]
+        return Response({"object": "list", "data": tasks, "next_cursor": found.next_cursor})
+
+
+class QuoteView(TaskApiView):
+    """POST prices a submission without storing anything."""
+
+    def post(self, request: Request) -> Response:
+        prepared = self.prepared(self.document(request))
+        left = self.caller.balance_micros - self.caller.held_micros - prepared.price.estimate_micros
+        return Response(
+            {
+                "model": prepared.body.model,
+                "modality": prepared.model.modality,
+                "plan": prepared.decision.plan.name,
+                "estimated_cost": usd(prepared.price.estimate_micros),
+                "currency": "USD",
+                "balance_after": usd(left),
+                "affordable": left >= 0,
+                "eligible_routes": len(prepared.decision.kept),
+            }
+        )
+
+
+def refuse_while_paused(admission: Admission) -> None:
+    service = admission.service
+    if service.is_paused:
+        raise ApiPaused(service.message, headers={"Retry-After": str(service.retry_after_seconds)})
+
+
+def created(prepared: PreparedSubmission, outcome: Created) -> dict[str, Any]:
+    """The six fields of a new task, as `representation.submission` gives those of an existing one."""
+    return {
+        "id": outcome.task_id,
+        "status": "queued",
+        "modality": prepared.model.modality,
+        "model": prepared.body.model,
+        "created_at": moments.iso(outcome.created_at),
+        "estimated_cost": usd(prepared.price.estimate_micros),
+    }
+
+
+def accepted(answer: dict[str, Any]) -> Response:
+    return Response(answer, status=202, headers={"Location": f"/v1/tasks/{answer['id']}", "Retry-After": "1"})
+
+
+def single_values(request: Request) -> dict[str, str]:
+    """The query's parameters, each at most once. Raises InvalidRequest naming the one that is repeated."""
+    query = request.query_params
+    for name, values in query.lists():
+        if len(values) > 1:
+            raise InvalidRequest(f"{name}: given more than once.")
+    return query.dict()

@@ -6,16 +6,14 @@ All by the database's clock. Nothing here raises the catalog version: claims rea
 import logging
 
 from adapters.base import ErrorKind, UpstreamError
-from catalog import credential_probes, credentials
+from catalog import credential_probes
 from catalog.models import Channel
-from common import redaction, sql
+from common import backoff, redaction, sql
 
 logger = logging.getLogger(__name__)
 
-FAULTS_IN_A_ROW = 3
-FAULT_SECONDS, LONGEST_FAULT_SECONDS = 2.0, 60.0
-BUSY_SECONDS, LONGEST_BUSY_SECONDS = 1.0, 60.0
 LONGEST_RETRY_AFTER_SECONDS = 3600.0
+rest_seconds = backoff.seconds
 
 # Rows (kind, channel id): "disabled" has credentials but none that is enabled; "resting" may be used later.
 UNUSABLE = """
@@ -27,34 +25,29 @@ SELECT 'resting', channel_id FROM catalog_channelhealth WHERE cooldown_until > {
 """
 
 
-def backoff(times: int, *, first: float, longest: float) -> float:
-    """Seconds: the first, then twice as long each time, up to the longest."""
-    return min(first * 2.0 ** min(times, 20), longest)
-
-
 def succeeded(channel_id: int | None, credential_id: int | None) -> None:
     """The channel answered as it should: what counted against it is forgotten. Writes only where something is.
 
     A cool-down that the provider asked for, or that it was too busy for, runs its time all the same: the call may have
     gone out before.
     """
-    marked = sql.fetch(MARKED, [channel_id, credential_id])
-    if any(table == "channel" for (table,) in marked):
+    marked = {row.place for row in sql.records(MARKED, [channel_id, credential_id])}
+    if "channel" in marked:
         sql.run(CLEAR_CHANNEL.format(now=sql.now()), [channel_id])
-    if any(table == "credential" for (table,) in marked):
+    if "credential" in marked:
         sql.run(CLEAR_CREDENTIAL, [credential_id])
 
 
 MARKED = """
-SELECT 'channel' FROM catalog_channelhealth
-WHERE channel_id = %s AND (faults > 0 OR cooldowns > 0 OR cooldown_until IS NOT NULL)
+SELECT 'channel' AS place FROM catalog_channelhealth
+WHERE channel_id = %s AND (cooldowns > 0 OR cooldown_until IS NOT NULL)
 UNION ALL
 SELECT 'credential' FROM catalog_credential
 WHERE id = %s AND disabled_at IS NULL AND (cooldowns > 0 OR probes > 0)
 """
 CLEAR_CHANNEL = """
-UPDATE catalog_channelhealth SET faults = 0, cooldowns = 0, cooldown_until =
-    CASE WHEN last_kind IN ('rate_limited', 'overloaded') AND cooldown_until > {now} THEN cooldown_until END
+UPDATE catalog_channelhealth SET cooldowns = 0, cooldown_until =
+    CASE WHEN last_kind <> 'transient' AND cooldown_until > {now} THEN cooldown_until END
 WHERE channel_id = %s
 """
 CLEAR_CREDENTIAL = """
@@ -68,13 +61,11 @@ def refused(channel_id: int | None, credential_id: int | None, error: UpstreamEr
         return
     if error.kind is ErrorKind.RATE_LIMITED and credential_id is not None:
         _rest(CREDENTIAL, credential_id, error.retry_after)
-    elif error.kind in (ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED):
+    elif error.kind in (ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED, ErrorKind.TRANSIENT):
         _note(channel_id, error.kind)
         _rest(CHANNEL, channel_id, error.retry_after)
-    elif error.kind is ErrorKind.TRANSIENT:
-        _unreachable(channel_id)
     elif error.kind is ErrorKind.AMBIGUOUS:
-        _note(channel_id, error.kind, unknown=1)
+        _note(channel_id, error.kind)
         logger.error("channel %s: nobody knows what became of a paid call: %s", name_of(channel_id), error)
     elif error.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED):
         _disable(channel_id, credential_id, error)
@@ -82,30 +73,11 @@ def refused(channel_id: int | None, credential_id: int | None, error: UpstreamEr
         succeeded(channel_id, credential_id)
 
 
-def has_other_credential(channel_id: int | None, credential_id: int | None) -> bool:
-    """Whether the channel has another credential that opens, is enabled and does not cool down now. A call without any
-    credential went out because none of them opens."""
-    if channel_id is None or credential_id is None:
-        return False
-    others = sql.fetch(OTHERS.format(now=sql.now()), [channel_id, credential_id])
-    return any(credentials.readable(ciphertext) is not None for (ciphertext,) in others)
-
-
-OTHERS = """
-SELECT ciphertext FROM catalog_credential WHERE channel_id = %s AND id <> %s AND disabled_at IS NULL
-    AND (cooldown_until IS NULL OR cooldown_until <= {now})
-"""
-
-
 def unusable() -> tuple[frozenset[int], frozenset[int]]:
     """The channels, by id, that are disabled now: they have credentials, but none that is enabled; and that rest."""
-    rows = sql.fetch(UNUSABLE.format(now=sql.now()))
-    disabled = frozenset(channel_id for kind, channel_id in rows if kind == "disabled")
-    return disabled, frozenset(channel_id for _, channel_id in rows) - disabled
-
-
-def disabled_channels() -> frozenset[int]:
-    return unusable()[0]
+    rows = sql.records(UNUSABLE.format(now=sql.now()))
+    disabled = frozenset(row.channel_id for row in rows if row.kind == "disabled")
+    return disabled, frozenset(row.channel_id for row in rows) - disabled
 
 
 def name_of(channel_id: int) -> str:
@@ -113,51 +85,36 @@ def name_of(channel_id: int) -> str:
 
 
 NOTE = """
-INSERT INTO catalog_channelhealth (channel_id, faults, cooldowns, unknown_total, last_kind, last_at)
-SELECT id, %s, 0, %s, %s, {now} FROM catalog_channel WHERE id = %s
-ON CONFLICT (channel_id) DO UPDATE SET faults = catalog_channelhealth.faults + excluded.faults,
-    unknown_total = catalog_channelhealth.unknown_total + excluded.unknown_total,
+INSERT INTO catalog_channelhealth (channel_id, cooldowns, unknown_total, last_kind, last_at)
+SELECT id, 0, %s, %s, {now} FROM catalog_channel WHERE id = %s
+ON CONFLICT (channel_id) DO UPDATE SET unknown_total = catalog_channelhealth.unknown_total + excluded.unknown_total,
     last_kind = excluded.last_kind, last_at = excluded.last_at
-RETURNING faults
 """
 
 
-def _note(channel_id: int, kind: ErrorKind, *, faults: int = 0, unknown: int = 0) -> int:
-    """Count it; the channel's faults in a row, 0 for a channel that is gone."""
-    rows = sql.fetch(NOTE.format(now=sql.now()), [faults, unknown, kind.value, channel_id])
-    return int(rows[0][0]) if rows else 0
-
-
-def _unreachable(channel_id: int) -> None:
-    if _note(channel_id, ErrorKind.TRANSIENT, faults=1) >= FAULTS_IN_A_ROW:
-        _rest(CHANNEL, channel_id, None, first=FAULT_SECONDS, longest=LONGEST_FAULT_SECONDS)
+def _note(channel_id: int, kind: ErrorKind) -> None:
+    """What the channel last did wrong; an answer that was lost is counted."""
+    sql.run(NOTE.format(now=sql.now()), [int(kind is ErrorKind.AMBIGUOUS), kind.value, channel_id])
 
 
 CHANNEL, CREDENTIAL = ("catalog_channelhealth", "channel_id"), ("catalog_credential", "id")
-STANDING = "SELECT cooldowns, cooldown_until > {now} FROM {table} WHERE {key} = %s"
+STANDING = "SELECT cooldowns, cooldown_until > {now} AS is_resting FROM {table} WHERE {key} = %s"
 REST = """
 UPDATE {table} SET cooldowns = %s, cooldown_until = {until}
 WHERE {key} = %s AND (cooldown_until IS NULL OR cooldown_until < {until})
 """
 
 
-def _rest(
-    place: tuple[str, str],
-    row_id: int,
-    asked: float | None,
-    *,
-    first: float = BUSY_SECONDS,
-    longest: float = LONGEST_BUSY_SECONDS,
-) -> None:
-    """Cool down for as long as the provider asked, else by the back-off. Many refusals at once are one cool-down."""
+def _rest(place: tuple[str, str], row_id: int, asked: float | None) -> None:
+    """Cool down for as long as the provider asked, else ever longer. Many refusals at once are one cool-down."""
     table, key = place
-    rows = sql.fetch(STANDING.format(now=sql.now(), table=table, key=key), [row_id])
-    if not rows or (rows[0][1] and not asked):
+    rows = sql.records(STANDING.format(now=sql.now(), table=table, key=key), [row_id])
+    if not rows or (rows[0].is_resting and not asked):
         return
-    times, is_resting = rows[0]
-    seconds = min(asked, LONGEST_RETRY_AFTER_SECONDS) if asked else backoff(times, first=first, longest=longest)
+    times = rows[0].cooldowns
+    seconds = min(asked, LONGEST_RETRY_AFTER_SECONDS) if asked else rest_seconds(times)
     statement = REST.format(table=table, key=key, until=sql.later("%s"))
-    if sql.run(statement, [times if is_resting else times + 1, seconds, row_id, seconds]):
+    if sql.run(statement, [times if rows[0].is_resting else times + 1, seconds, row_id, seconds]):
         logger.info("%s %d cools down for %.1f s", "credential" if place == CREDENTIAL else "channel", row_id, seconds)
 
 

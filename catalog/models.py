@@ -10,6 +10,11 @@ from django.db import models, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from common import modalities
+
+MODALITIES = [(modality.name, modality.label) for modality in modalities.TABLE]
+PRICING_MODES = [(mode, mode.replace("_", " ").title()) for mode in modalities.UNITS]
+
 
 class CatalogVersion(models.Model):
     """One row: how often the catalog was written."""
@@ -85,20 +90,10 @@ class Plan(CatalogRecord):
 class MediaModel(CatalogRecord):
     """A public model of one modality: price, parameters and default plan. Its names are ModelName rows."""
 
-    class Modality(models.TextChoices):
-        IMAGE = "image"
-        VIDEO = "video"
-        THREE_D = "3d"
-
-    class PricingMode(models.TextChoices):
-        IMAGE_MATRIX = "image_matrix"
-        VIDEO_DURATION = "video_duration"
-        PER_REQUEST = "per_request"
-
     name = models.CharField(max_length=200)
-    modality = models.CharField(max_length=10, choices=Modality)
+    modality = models.CharField(max_length=10, choices=MODALITIES)
     default_plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="default_of")
-    pricing_mode = models.CharField(max_length=20, choices=PricingMode)
+    pricing_mode = models.CharField(max_length=20, choices=PRICING_MODES)
     prices = models.JSONField(default=dict, help_text='USD by tier, resolution or "*".')
     params = models.JSONField(default=dict, blank=True)
     enabled = models.BooleanField(default=True)
@@ -114,7 +109,7 @@ class ModelName(CatalogRecord):
     """A name or alias: one table, so that no two models of a modality share any."""
 
     model = models.ForeignKey(MediaModel, on_delete=models.CASCADE, related_name="names")
-    modality = models.CharField(max_length=10, choices=MediaModel.Modality)
+    modality = models.CharField(max_length=10, choices=MODALITIES)
     name = models.CharField(max_length=200)
     is_primary = models.BooleanField(default=False)
 
@@ -167,13 +162,12 @@ class Credential(CatalogRecord):
 class ChannelHealth(models.Model):
     """How a channel has lately behaved; no row: never a fault. Written by `catalog/health.py`, part of no version.
 
-    `faults` (unreachable) and `cooldowns` count in a row; `unknown_total` counts answers that were lost, for ever.
+    `cooldowns` count in a row; `unknown_total` counts answers that were lost, for ever.
     """
 
     channel = models.OneToOneField(Channel, on_delete=models.CASCADE, primary_key=True, related_name="health")
     cooldown_until = models.DateTimeField(null=True)
     cooldowns = models.PositiveIntegerField(default=0, db_default=0)
-    faults = models.PositiveIntegerField(default=0, db_default=0)
     unknown_total = models.PositiveIntegerField(default=0, db_default=0)
     last_kind = models.CharField(max_length=30, default="", db_default="")
     last_at = models.DateTimeField(null=True)

@@ -15,11 +15,6 @@ class RouteOption:
     """A route that can run the request, and what its upstream request would buy."""
 
     route_id: int
-    channel_id: int
-    channel_model_id: int
-    priority: int
-    weight: int
-    resubmit_ambiguous: bool
     target: Target
     billed: Billed
 
@@ -56,7 +51,6 @@ class Decision:
     """The effective plan, its capable routes by priority, and why each route was kept or skipped."""
 
     plan: PlanEntry
-    is_selected: bool
     kept: tuple[RouteOption, ...]
     trace: list[dict[str, Any]]
 
@@ -96,15 +90,6 @@ def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> M
     return model
 
 
-def choose(catalog: Catalog, *, key_id: int, model: ModelEntry, request: TaskRequest) -> Decision:
-    """The routes of the key's effective plan that can run the request: the contract's steps `adapter` and `route`.
-
-    All kept routes buy the same, so that the price does not depend on which one runs.
-    Raises UnsupportedAdapter, UnsupportedModel (no enabled route), NoCapableRoute (naming fields, never channels).
-    """
-    return decide(survey(catalog, key_id=key_id, model=model, request=request))
-
-
 def survey(
     catalog: Catalog, *, key_id: int, model: ModelEntry, request: TaskRequest, wanted: Billed | None = None
 ) -> Survey:
@@ -115,7 +100,11 @@ def survey(
 
 
 def decide(survey: Survey) -> Decision:
-    """The routes that were kept. Raises as `choose` does."""
+    """The routes that were kept, by the contract's steps `adapter` and `route`. All buy the same: the price does not
+    depend on which one runs.
+
+    Raises UnsupportedAdapter, UnsupportedModel (no enabled route), NoCapableRoute (naming fields, never channels).
+    """
     model, judgements = survey.model, survey.judgements
     if model.modality not in registry.modalities():
         raise UnsupportedAdapter(f"modality: no adapter runs {model.modality} tasks.")
@@ -127,7 +116,7 @@ def decide(survey: Survey) -> Decision:
     kept = tuple(judgement.option for judgement in judgements if judgement.option is not None)
     if not kept:
         raise NoCapableRoute(_message([judgement.reasons for judgement in served]))
-    return Decision(plan=survey.plan, is_selected=survey.is_selected, kept=kept, trace=survey.trace)
+    return Decision(plan=survey.plan, kept=kept, trace=survey.trace)
 
 
 def is_served(route: RouteEntry, model: ModelEntry) -> bool:
@@ -139,7 +128,7 @@ def is_served(route: RouteEntry, model: ModelEntry) -> bool:
 def judge(
     routes: Iterable[RouteEntry], model: ModelEntry, request: TaskRequest, wanted: Billed | None = None
 ) -> list[Judgement]:
-    """Each route's verdict, in order. A route that would buy something else than `wanted`, or without it than the first
+    """The routes, judged in order. One that would buy something else than `wanted`, or without it than the first
     capable one, is skipped."""
     judgements: list[Judgement] = []
     for route in routes:
@@ -161,11 +150,6 @@ def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgem
         return Judgement(route=route, option=None, reasons=tuple(reasons))
     option = RouteOption(
         route_id=route.id,
-        channel_id=route.channel.id,
-        channel_model_id=route.channel_model_id,
-        priority=route.priority,
-        weight=route.weight,
-        resubmit_ambiguous=route.resubmit_ambiguous,
         target=route.target,
         billed=adapter.build(request, route.target).billed,
     )

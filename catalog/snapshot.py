@@ -56,7 +56,6 @@ class RouteEntry:
     plan_id: int
     model_id: int
     channel: ChannelEntry
-    channel_model_id: int
     priority: int
     weight: int
     resubmit_ambiguous: bool
@@ -91,7 +90,7 @@ class Catalog:
         self.version = version
         self._models = {model.id: model for model in models}
         self._plans = {plan.id: plan for plan in plans}
-        self._channels = {channel.id: channel for channel in channels}
+        self._channels = tuple(channels)
         self._routes = {route.id: route for route in routes}
         self._choices = choices
         self._named: dict[str, dict[str, ModelEntry]] = defaultdict(dict)
@@ -109,7 +108,7 @@ class Catalog:
 
     def channels(self) -> tuple[ChannelEntry, ...]:
         """All channels, disabled ones too."""
-        return tuple(self._channels.values())
+        return self._channels
 
     def models_named(self, name: str) -> tuple[ModelEntry, ...]:
         """The enabled models of this name or alias: one per modality at most."""
@@ -118,10 +117,6 @@ class Catalog:
     def model(self, name: str, modality: str) -> ModelEntry | None:
         """The enabled model of this name or alias and modality."""
         return self._named[name].get(modality) if name in self._named else None
-
-    def channel(self, channel_id: int) -> ChannelEntry | None:
-        """Any channel, disabled ones too: what runs there is still followed."""
-        return self._channels.get(channel_id)
 
     def plan(self, plan_id: int) -> PlanEntry:
         return self._plans[plan_id]
@@ -244,7 +239,6 @@ def _route(route: Route, channel: ChannelEntry, offer: ChannelModel) -> RouteEnt
         plan_id=route.plan_id,
         model_id=route.model_id,
         channel=channel,
-        channel_model_id=offer.id,
         priority=route.priority,
         weight=route.weight,
         resubmit_ambiguous=route.resubmit_ambiguous,

@@ -1,4 +1,4 @@
-"""Accounts and keys in the admin: what needs the ledger and the catalog beside them."""
+"""Accounts and keys in the admin, with the forms that book money, show secrets and rotate keys."""
 
 from typing import Any, ClassVar
 
@@ -18,9 +18,12 @@ from catalog.models import Channel, PlanChoice
 from common.admin_pages import cost, dollars, moment
 from desk.channel_admin import KeptChannelAdmin
 from desk.forms import ApiKeyForm, CreditForm, RotateForm
+from tasks.models import Call
+from tasks.unknown.admin import CallAdmin
 
 DISABLED = moment("disabled_at")
 admin.site.register(Channel, KeptChannelAdmin)
+admin.site.register(Call, CallAdmin)
 
 
 class DeskAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -87,19 +90,8 @@ class PlanChoiceInline(admin.TabularInline):  # type: ignore[type-arg]
 class ApiKeyAdmin(DeskAdmin):
     form = ApiKeyForm
     fields = ApiKeyForm.Meta.fields
-    list_display = (
-        "id",
-        "name",
-        "account",
-        "binding",
-        "last4",
-        "task_api",
-        "max_queued",
-        "max_running",
-        DISABLED,
-        moment("expires_at"),
-        "tasks",
-    )
+    limits = ("task_api", "max_queued", "max_running")
+    list_display = ("id", "name", "account", "binding", "last4", *limits, DISABLED, moment("expires_at"), "tasks")
     list_display_links = ("id", "name")
     list_filter = ("binding", "task_api", ("disabled_at", admin.EmptyFieldListFilter))
     list_select_related = ("account",)

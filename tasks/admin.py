@@ -1,4 +1,7 @@
-"""Tasks and what hangs on them in the admin, to look at only; and the service's switches."""
+"""Tasks and what hangs on them in the admin, to look at only; and the service's switches.
+
+The admin of calls is in `tasks/unknown/admin.py`.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +15,10 @@ from django.utils.safestring import SafeString
 
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
+from common import modalities
 from common.admin_pages import ReadOnlyAdmin, ReadOnlyInline, cost, document, dollars, masked, moment, status
 from tasks.models import Asset, Call, ServiceState, Task, TaskEvent, TaskPayload, Worker
 from tasks.shown import trace, trace_table
-from tasks.unknown.admin import LossFilter, UnknownOutcomes
 
 
 class ModalityFilter(admin.SimpleListFilter):
@@ -24,7 +27,7 @@ class ModalityFilter(admin.SimpleListFilter):
     title = parameter_name = "modality"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
-        return [(modality, modality) for modality in ("image", "video", "3d")]
+        return [(name, name) for name in modalities.NAMES]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Task]) -> QuerySet[Task]:
         return queryset.filter(modality=self.value()) if self.value() else queryset
@@ -43,6 +46,7 @@ class CallInline(ReadOnlyInline):
         status("state"),
         masked("target"),
         masked("handle"),
+        masked("result"),
         masked("outcome"),
         cost("cost_micros"),
         moment("created_at"),
@@ -141,35 +145,6 @@ class TaskAdmin(ReadOnlyAdmin):
 def _payload(task: Task, part: str) -> str:
     payload = TaskPayload.objects.filter(task=task).only(part).first()
     return document(getattr(payload, part, None))
-
-
-@admin.register(Call)
-class CallAdmin(UnknownOutcomes, ReadOnlyAdmin):
-    list_display = (
-        "id",
-        "task_id",
-        "attempt",
-        "position",
-        status("state"),
-        "channel",
-        cost("cost_micros"),
-        moment("created_at"),
-        moment("ended_at"),
-    )
-    list_filter = ("state", LossFilter)
-    list_select_related = ("channel",)
-    search_fields = ("task__id__exact",)
-    search_help_text = "Task id."
-    columns = (
-        "task",
-        *CallInline.columns,
-        "channel",
-        "credential",
-        "worker",
-        "request_digest",
-        "faults",
-        "copy_faults",
-    )
 
 
 @admin.register(TaskEvent)

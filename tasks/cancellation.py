@@ -2,6 +2,7 @@
 
 from common.errors import NotCancelable, TaskNotFound
 from tasks import lifecycle
+from tasks.lifecycle import Ending
 from tasks.models import Task
 
 
@@ -19,7 +20,7 @@ def cancel(key_id: int, task_id: str) -> None:
             return
         if status != "queued":
             break
-        ending = lifecycle.Ending(task_id=task_id, from_status="queued", attempt=attempt, status="canceled")
+        ending = Ending.canceled(task_id, attempt)
         if lifecycle.end([ending]):
             return
     raise NotCancelable(f"The task is {status}; only a queued task can be canceled.")

@@ -31,7 +31,7 @@ UNAVAILABLE = Failure(type="TASK_UPSTREAM_ERROR", message="No provider is availa
 NO_USABLE_RESULT = Failure(
     type="TASK_UPSTREAM_ERROR", message="The provider delivered no usable result.", retryable=True
 )
-OF_KIND = {
+OF_KIND: dict[str, Failure] = {
     ErrorKind.INVALID_REQUEST: Failure(
         type="TASK_UPSTREAM_REJECTED", message="The provider does not accept this request.", retryable=False
     ),

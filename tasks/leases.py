@@ -6,25 +6,26 @@ What a dead or stopped worker owned is adopted: attempt + 1, so that the old wor
 import os
 import secrets
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
 from common import sql
+from tasks import paid_calls
 from tasks.locks import lock_tasks, serialise_claims
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orphan:
-    """An adopted task and what its former worker had bought: calls in state intent or accepted, by id."""
+    """A running task that nobody works on, and what was bought for it: calls in state intent or accepted, by id."""
 
     task_id: str
     attempt: int
     open_routes_id: int
-    route_id: int | None
-    requeues: int
     intents: tuple[int, ...]
     accepted: tuple[int, ...]
 
@@ -46,9 +47,12 @@ def heartbeat(worker_id: str) -> None:
 
 def alive() -> int:
     """How many workers have a heartbeat within their lease."""
-    lease = sql.later(str(-settings.WORKER_LEASE))
-    rows = sql.fetch(f"SELECT count(*) FROM tasks_worker WHERE stopped_at IS NULL AND heartbeat_at > {lease}")
-    return int(rows[0][0])
+    (row,) = sql.records(f"SELECT count(*) AS n FROM tasks_worker WHERE stopped_at IS NULL AND NOT {silent()}")
+    return int(row.n)
+
+
+def silent() -> str:
+    return f"heartbeat_at < {sql.later(str(-settings.WORKER_LEASE))}"
 
 
 def stop(worker_id: str) -> None:
@@ -58,14 +62,13 @@ def stop(worker_id: str) -> None:
 
 def dead_workers(but: str) -> list[str]:
     """Workers that stopped or fell silent but still own something."""
-    rows = sql.fetch(
-        f"SELECT w.id FROM tasks_worker w WHERE w.id <> %s AND (w.stopped_at IS NOT NULL OR w.heartbeat_at < "
-        f"{sql.later(str(-settings.WORKER_LEASE))}) AND ("
+    rows = sql.records(
+        f"SELECT w.id FROM tasks_worker w WHERE w.id <> %s AND (w.stopped_at IS NOT NULL OR w.{silent()}) AND ("
         "EXISTS (SELECT 1 FROM tasks_task t WHERE t.worker_id = w.id AND t.status = 'running') OR "
         "EXISTS (SELECT 1 FROM tasks_call c WHERE c.worker_id = w.id AND c.state IN ('accepted', 'late')))",
         [but],
     )
-    return [row[0] for row in rows]
+    return [row.id for row in rows]
 
 
 def adopt(worker_id: str) -> list[Orphan]:
@@ -74,36 +77,49 @@ def adopt(worker_id: str) -> list[Orphan]:
         return []
     with transaction.atomic():
         serialise_claims()
-        dead = sql.pack({"id": found} for found in dead_workers(worker_id))
-        of_dead = f"worker_id IN (SELECT r.id FROM {sql.rows('id text')})"
-        running = sql.fetch(f"SELECT id FROM tasks_task WHERE status = 'running' AND {of_dead}", [dead])
-        lock_tasks([row[0] for row in running])
-        tasks = sql.fetch(
-            f"UPDATE tasks_task SET worker_id = %s, attempt = attempt + 1 WHERE status = 'running' AND {of_dead} "
-            "RETURNING id, attempt, open_routes_id, route_id, requeues",
-            [worker_id, dead],
+        dead = dead_workers(worker_id)
+        owned = f"status = 'running' AND worker_id {sql.among('text')}"
+        running = sql.records(f"SELECT id FROM tasks_task WHERE {owned}", [sql.ids(dead)])
+        lock_tasks([task.id for task in running])
+        tasks = sql.records(
+            f"UPDATE tasks_task SET worker_id = %s, attempt = attempt + 1 WHERE {owned} RETURNING id",
+            [worker_id, sql.ids(dead)],
         )
-        sql.run(
-            f"UPDATE tasks_call SET worker_id = %s WHERE state IN ('accepted', 'late') AND {of_dead}",
-            [worker_id, dead],
-        )
-        calls = sql.fetch(
-            "SELECT task_id, id, state FROM tasks_call WHERE state IN ('intent', 'accepted') "
-            f"AND task_id IN (SELECT r.id FROM {sql.rows('id text')}) ORDER BY id",
-            [sql.pack({"id": row[0]} for row in tasks)],
-        )
-    found: dict[tuple[str, str], list[int]] = {}
-    for task_id, call, state in calls:
-        found.setdefault((task_id, state), []).append(call)
-    return [
-        Orphan(
-            task_id=task_id,
-            attempt=attempt,
-            open_routes_id=open_routes,
-            route_id=route,
-            requeues=requeues,
-            intents=tuple(found.get((task_id, "intent"), ())),
-            accepted=tuple(found.get((task_id, "accepted"), ())),
-        )
-        for task_id, attempt, open_routes, route, requeues in tasks
-    ]
+        paid_calls.adopt(worker_id, dead)
+        return _orphans(f"t.id {sql.among('text')}", sql.ids(task.id for task in tasks))
+
+
+def unpolled(worker_id: str) -> list[Orphan]:
+    """The running tasks of this worker that have no job to poll: orphans, where no thread of it works on them."""
+    is_polled = "EXISTS (SELECT 1 FROM tasks_call p WHERE p.task_id = t.id AND p.state = 'accepted')"
+    return _orphans(f"t.worker_id = %s AND t.status = 'running' AND NOT {is_polled}", worker_id)
+
+
+def unanswered(worker_id: str) -> list[Any]:
+    """The calls of this worker that no answer came for before their tasks ended: `id`, `task_id` and `attempt`."""
+    return sql.records(
+        "SELECT id, task_id, attempt FROM tasks_call "
+        "WHERE worker_id = %s AND state = 'late' AND COALESCE(handle, result) IS NULL",
+        [worker_id],
+    )
+
+
+def _orphans(condition: str, parameter: str) -> list[Orphan]:
+    rows = sql.records(
+        "SELECT t.id AS task_id, t.attempt, t.open_routes_id, c.id AS call_id, c.state FROM tasks_task t "
+        "LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state IN ('intent', 'accepted') "
+        f"WHERE {condition} ORDER BY t.id, c.id",
+        [parameter],
+    )
+    tasks = groupby(rows, key=lambda row: (row.task_id, row.attempt, row.open_routes_id))
+    return [_orphan(*task, list(calls)) for task, calls in tasks]
+
+
+def _orphan(task_id: str, attempt: int, open_routes_id: int, calls: Sequence[Any]) -> Orphan:
+    return Orphan(
+        task_id=task_id,
+        attempt=attempt,
+        open_routes_id=open_routes_id,
+        intents=tuple(call.call_id for call in calls if call.state == "intent"),
+        accepted=tuple(call.call_id for call in calls if call.state == "accepted"),
+    )

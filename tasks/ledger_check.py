@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from common import sql
+from tasks.models import ENDED
 
 SHOWN = 50
+ENDS = ", ".join(f"'{status}'" for status in ENDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +67,9 @@ RULES = {
     "a charge has a subject": """
         SELECT e.reference, 'no such task' FROM billing_ledgerentry e LEFT JOIN tasks_task t ON t.id = e.reference
         WHERE e.kind = 'charge' AND t.id IS NULL""",
-    "an ended task has one terminal event of its status, a live one none": """
+    "an ended task has one terminal event of its status, a live one none": f"""
         SELECT t.id, t.status || ' with ' || count(e.id) || ' terminal events' FROM tasks_task t
-        LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ('succeeded', 'failed', 'timeout', 'canceled')
+        LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ({ENDS})
         GROUP BY t.id, t.status
         HAVING count(e.id) <> CASE WHEN t.status IN ('queued', 'running') THEN 0 ELSE 1 END
             OR max(e.status) <> t.status""",

@@ -13,15 +13,19 @@ from django.db import transaction
 from billing import ledger
 from callbacks import deliveries
 from common import sql
+from tasks import paid_calls
 from tasks.assets.assets import NewAsset
 from tasks.events import events
-from tasks.failures import Failure
+from tasks.failures import TIMED_OUT, Failure
 from tasks.locks import lock_tasks
+from tasks.models import EndedStatus
+from tasks.paid_calls import CallEnd
 
 TRANSITIONS = {
     "queued": {"running", "canceled", "timeout", "failed"},
     "running": {"queued", "succeeded", "failed", "timeout"},
 }
+Live = Literal["queued", "running"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,38 +38,46 @@ class Success:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallEnd:
-    """The paid call that ends with the task, and how."""
-
-    id: int
-    state: Literal["done", "refused", "unknown", "late"]
-    outcome: dict[str, Any] | None = None
-    cost_micros: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """The end of one task, valid only while it still has this status and attempt."""
 
     task_id: str
-    from_status: Literal["queued", "running"]
+    from_status: Live
     attempt: int
-    status: Literal["succeeded", "failed", "timeout", "canceled"]
+    status: EndedStatus
     failure: Failure | None = None
     success: Success | None = None
     calls: tuple[CallEnd, ...] = ()
 
+    @classmethod
+    def succeeded(cls, task_id: str, attempt: int, success: Success, *calls: CallEnd) -> "Ending":
+        return cls(
+            task_id=task_id, from_status="running", attempt=attempt, status="succeeded", success=success, calls=calls
+        )
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """A task row that this transaction has ended."""
+    @classmethod
+    def failed(
+        cls, task_id: str, attempt: int, failure: Failure, *calls: CallEnd, from_status: Live = "running"
+    ) -> "Ending":
+        return cls(
+            task_id=task_id, from_status=from_status, attempt=attempt, status="failed", failure=failure, calls=calls
+        )
 
-    id: str
-    key_id: int
-    account_id: int
-    attempt: int
-    status: str
-    callback_url: str | None
+    @classmethod
+    def timed_out(cls, task_id: str, attempt: int, *open_calls: int, from_status: Live = "running") -> "Ending":
+        """The open calls, by id, are followed as late ones."""
+        return cls(
+            task_id=task_id,
+            from_status=from_status,
+            attempt=attempt,
+            status="timeout",
+            failure=TIMED_OUT,
+            calls=tuple(CallEnd(id=call, state="late", outcome={"kind": "timeout"}) for call in open_calls),
+        )
+
+    @classmethod
+    def canceled(cls, task_id: str, attempt: int) -> "Ending":
+        return cls(task_id=task_id, from_status="queued", attempt=attempt, status="canceled")
 
 
 def end(endings: Sequence[Ending]) -> frozenset[str]:
@@ -81,10 +93,10 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
         mine = [ending for ending in endings if ending.task_id in ended]
         events.record((row.id, row.key_id, row.status, row.attempt) for row in ended.values())
         _record_success(mine)
-        _end_calls([call for ending in mine for call in ending.calls])
-        _leave_calls([ending.task_id for ending in mine if ending.from_status == "running"])
+        paid_calls.close(*(call for ending in mine for call in ending.calls))
+        paid_calls.leave([ending.task_id for ending in mine if ending.from_status == "running"])
         deliveries.owe((row.id, row.callback_url) for row in ended.values() if row.callback_url)
-        ledger.close([_closing(ending, ended[ending.task_id]) for ending in mine])
+        ledger.close([_closing(ending, ended[ending.task_id].account_id) for ending in mine])
     return frozenset(ended)
 
 
@@ -98,14 +110,14 @@ def _refuse_nonsense(endings: Sequence[Ending]) -> None:
         raise ValueError("a task ends once")
 
 
-def _move(endings: Sequence[Ending]) -> dict[str, Ended]:
+def _move(endings: Sequence[Ending]) -> dict[str, Any]:
+    """The task rows that did end, by id."""
     lock_tasks([ending.task_id for ending in endings])
-    rows = sql.fetch(
+    rows = sql.records(
         MOVE.format(now=sql.now(), rows=sql.rows(MOVE_COLUMNS)),
         [sql.pack(_move_row(ending) for ending in endings)],
     )
-    names = ("id", "key_id", "account_id", "attempt", "status", "callback_url")
-    return {row[0]: Ended(**dict(zip(names, row, strict=True))) for row in rows}
+    return {row.id: row for row in rows}
 
 
 MOVE_COLUMNS = "id text, expected text, attempt bigint, status text, actual bigint, error json"
@@ -130,9 +142,9 @@ def _move_row(ending: Ending) -> dict[str, Any]:
     }
 
 
-def _closing(ending: Ending, row: Ended) -> ledger.Closing:
+def _closing(ending: Ending, account_id: int) -> ledger.Closing:
     actual = ending.success.actual_micros if ending.success else None
-    return ledger.Closing(reference=row.id, account_id=row.account_id, actual_micros=actual)
+    return ledger.Closing(reference=ending.task_id, account_id=account_id, actual_micros=actual)
 
 
 def _record_success(endings: Sequence[Ending]) -> None:
@@ -161,37 +173,3 @@ ASSET_COLUMNS = (
 
 def _asset_row(task_id: str, position: int, asset: NewAsset) -> dict[str, Any]:
     return {"task": task_id, "position": position} | {name: getattr(asset, name) for name in ASSET_FIELDS.split(", ")}
-
-
-LEAVE_CALLS = """
-UPDATE tasks_call SET state = 'late' WHERE state IN ('intent', 'accepted') AND task_id IN (SELECT r.id FROM {rows})
-"""
-
-
-def _leave_calls(task_ids: Sequence[str]) -> None:
-    """Calls that did not end with their task are followed as late ones: what they still bring is our loss."""
-    if task_ids:
-        packed = sql.pack({"id": task_id} for task_id in task_ids)
-        sql.run(LEAVE_CALLS.format(rows=sql.rows("id text")), [packed])
-
-
-# A handle that arrived after the caller gave its call up as unknown: the job is there, so it is followed as late.
-END_CALLS = """
-UPDATE tasks_call SET outcome = r.outcome, cost_micros = r.cost,
-    state = CASE WHEN r.state = 'unknown' AND handle IS NOT NULL THEN 'late' ELSE r.state END,
-    ended_at = CASE WHEN r.state = 'late' OR (r.state = 'unknown' AND handle IS NOT NULL) THEN NULL ELSE {now} END
-FROM {rows} WHERE tasks_call.id = r.id AND tasks_call.state IN ('intent', 'accepted', 'late', 'unknown')
-"""
-
-
-def _end_calls(calls: Sequence[CallEnd]) -> None:
-    if calls:
-        sql.run(
-            END_CALLS.format(now=sql.now(), rows=sql.rows("id bigint, state text, outcome json, cost bigint")),
-            [
-                sql.pack(
-                    {"id": c.id, "state": c.state, "outcome": sql.document(c.outcome), "cost": c.cost_micros}
-                    for c in calls
-                )
-            ],
-        )

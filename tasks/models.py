@@ -1,11 +1,14 @@
 """The task and everything that hangs on it. Only `tasks/lifecycle.py` and `tasks/queue.py` change a status."""
 
+from typing import Literal, get_args
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 LIVE = ("queued", "running")
-ENDED = ("succeeded", "failed", "timeout", "canceled")
+EndedStatus = Literal["succeeded", "failed", "timeout", "canceled"]
+ENDED: tuple[str, ...] = get_args(EndedStatus)
 
 
 class ServiceState(models.Model):
@@ -22,13 +25,10 @@ class ServiceState(models.Model):
 
 
 class RouteSet(models.Model):
-    """An ordered list of routes, shared by all tasks that may take exactly these: the claim groups by it.
-
-    `routes` is [{"route", "channel", "channel_model", "priority", "weight", "resubmit_ambiguous"}], ids as integers.
-    """
+    """A set of routes, shared by all tasks that may take exactly these: the claim groups by it."""
 
     digest = models.CharField(max_length=64, unique=True)
-    routes = models.JSONField()
+    routes = models.JSONField(help_text="Their ids, in ascending order.")
 
     def __str__(self) -> str:
         return self.digest[:12]
@@ -111,7 +111,6 @@ class Task(models.Model):
             models.Index(name="task_list", fields=["key", "id"]),
             models.Index(name="task_limits", fields=["account", "key", "status"], condition=Q(status__in=LIVE)),
             models.Index(name="task_claim", fields=["key", "open_routes", "id"], condition=Q(status="queued")),
-            models.Index(name="task_again", fields=["id"], condition=Q(status="queued", attempt__gt=0)),
             models.Index(name="task_channel", fields=["channel"], condition=Q(status="running")),
             models.Index(name="task_worker", fields=["worker"], condition=Q(status="running")),
             models.Index(name="task_deadline", fields=["deadline_at"], condition=Q(status__in=LIVE)),
@@ -154,7 +153,7 @@ class TaskPayload(models.Model):
 
 
 class Call(models.Model):
-    """One paid call: the intent before it, the upstream handle right after it, the outcome at its end."""
+    """One paid call: the intent before it, the provider's answer right after it, the outcome at its end."""
 
     class State(models.TextChoices):
         INTENT = "intent"

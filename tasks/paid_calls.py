@@ -1,24 +1,49 @@
-"""Step 8, the record of paid calls: the intent is committed before the call, the handle right after it.
+"""Step 8, the record of paid calls: the intent is committed before the call, the provider's answer right after it.
 
-The intent is fenced by the task's attempt. The handle is stored even when the fence has moved on: losing it would lose
-a job that was paid for. Where a protocol has no count an attempt buys with several calls, told apart by their position;
-a finished one is kept as a handle until the last of them has ended.
+Only this module writes calls, and every move is in `CALL_TRANSITIONS`. The intent is fenced by the task's attempt. The
+answer is stored even when the fence has moved on: losing it would lose a job that was paid for. Where a protocol has no
+count an attempt buys with several calls, told apart by their position.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from adapters.base import Target
 from common import sql
+from tasks.due_calls import Reschedule
 from tasks.locks import lock_tasks
+from tasks.models import Call
+
+CALL_TRANSITIONS: dict[str, set[str]] = {
+    "intent": {"accepted", "done", "refused", "unknown", "late"},
+    "accepted": {"done", "late"},
+    "late": {"done", "refused", "unknown", "lost"},
+    "unknown": {"done", "refused", "late", "lost"},
+    "done": set(),
+    "refused": set(),
+    "lost": set(),
+}
+"""An open call has a live task, a late one an ended task. For an unknown one an answer may still come."""
+OPEN = "state IN ('intent', 'accepted')"
+FOLLOWED = "state IN ('accepted', 'late')"
+UNRESOLVED = Q(state="unknown", outcome__resolved__isnull=True)
+
+
+def moving(to: str, *sources: str) -> str:
+    """The condition of a move from these states. One that is not in the table cannot be written."""
+    if not all(to in CALL_TRANSITIONS[source] for source in sources):
+        raise ValueError(f"{sources} → {to} is no transition")
+    return f"state IN ({', '.join(repr(source) for source in sources)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """A call that is about to be paid."""
+    """Calls that are about to be paid, all equal."""
 
     task_id: str
     attempt: int
@@ -32,45 +57,38 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DueCall:
-    """An accepted call that wants a poll. `attempt` is the task's fence now, `bought_in` the attempt that bought it,
-    beside so many `siblings`; `is_late` follows an ended task."""
+class Intended:
+    """A call whose intent is committed; `reference` is our own name for it, unique for ever."""
 
     id: int
-    task_id: str
-    attempt: int
-    bought_in: int
-    siblings: int
-    channel_id: int | None
-    credential_id: int | None
-    target: Target
-    handle: Mapping[str, Any]
-    faults: int
-    copy_faults: int
-    is_late: bool
-    is_overdue: bool
-    age_seconds: float
+    reference: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reschedule:
-    """When to poll a call again, its faults in a row, and the job's progress where it is known."""
+class CallEnd:
+    """How a paid call ends."""
 
-    call_id: int
-    task_id: str
-    attempt: int
-    delay_seconds: float
-    faults: int = 0
-    copy_faults: int = 0
-    progress: int | None = None
+    id: int
+    state: Literal["done", "refused", "unknown", "late", "lost"]
+    outcome: Mapping[str, Any] | None = None
+    cost_micros: int | None = None
 
 
-def intend(intent: Intent, count: int = 1) -> tuple[int, ...]:
-    """Commit the intent of so many equal calls, and return their ids; empty if the task has been taken over or ended:
+INTEND = """
+INSERT INTO tasks_call (task_id, attempt, position, worker_id, channel_id, credential_id, route_id, target,
+    request_digest, passed, state, faults, copy_faults, created_at)
+SELECT %s, %s, r.position, %s, %s, %s, %s, %s, %s, %s, 'intent', 0, 0, {now} FROM {rows}
+WHERE EXISTS (SELECT 1 FROM tasks_task WHERE id = %s AND attempt = %s AND worker_id = %s AND status = 'running')
+RETURNING id, position
+"""
+
+
+def intend(intent: Intent, count: int = 1) -> tuple[Intended, ...]:
+    """Commit the intent of so many calls, and return them by position; none if the task has been taken over or ended:
     then do not call."""
     with transaction.atomic():
         lock_tasks([intent.task_id])
-        rows = sql.fetch(
+        rows = sql.records(
             INTEND.format(now=sql.now(), rows=sql.rows("position bigint")),
             [
                 intent.task_id,
@@ -88,27 +106,32 @@ def intend(intent: Intent, count: int = 1) -> tuple[int, ...]:
                 intent.worker_id,
             ],
         )
-    return tuple(sorted(row[0] for row in rows))
+    return _intended(intent, [(row.id, row.position) for row in rows])
 
 
-INTEND = """
-INSERT INTO tasks_call (task_id, attempt, position, worker_id, channel_id, credential_id, route_id, target,
-    request_digest, passed, state, faults, copy_faults, created_at)
-SELECT %s, %s, r.position, %s, %s, %s, %s, %s, %s, %s, 'intent', 0, 0, {now} FROM {rows}
-WHERE EXISTS (SELECT 1 FROM tasks_task WHERE id = %s AND attempt = %s AND worker_id = %s AND status = 'running')
-RETURNING id
-"""
+def committed(intent: Intent) -> tuple[Intended, ...]:
+    """What `intend` returned for an earlier try whose commit went unseen, as long as it may still be called."""
+    rows = Call.objects.filter(task_id=intent.task_id, attempt=intent.attempt, state="intent")
+    mine = rows.filter(task__attempt=intent.attempt, task__status="running", task__worker_id=intent.worker_id)
+    return _intended(intent, mine.values_list("id", "position"))
+
+
+def _intended(intent: Intent, calls: Iterable[tuple[int, int]]) -> tuple[Intended, ...]:
+    return tuple(
+        Intended(id=call, reference=reference(intent.task_id, intent.attempt, position))
+        for call, position in sorted(calls, key=lambda call: call[1])
+    )
 
 
 def reference(task_id: str, attempt: int, position: int) -> str:
-    """Our own name for a call, unique for ever."""
     return f"{task_id}-{attempt}-{position}"
 
 
-ACCEPT = """
-UPDATE tasks_call SET handle = %s, answered_at = {now}, ended_at = NULL, next_poll_at = {later},
-    worker_id = COALESCE(%s, worker_id), state = CASE state WHEN 'intent' THEN 'accepted' ELSE 'late' END
-WHERE id = %s AND state IN ('intent', 'unknown', 'late') RETURNING state
+ANSWER = f"""
+UPDATE tasks_call SET {{answer}} = %s, answered_at = COALESCE(answered_at, {{now}}), ended_at = NULL, faults = 0,
+    next_poll_at = {{later}}, worker_id = COALESCE(%s, worker_id),
+    state = CASE WHEN state IN ('unknown', 'late') THEN 'late' ELSE 'accepted' END
+WHERE id = %s AND ({moving("accepted", "intent")} OR {moving("late", "unknown")} OR {FOLLOWED}) RETURNING state
 """
 
 
@@ -117,137 +140,158 @@ def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float, worker
 
     Where the task has ended meanwhile the call is late: it is followed all the same, and booked as our loss.
     """
-    rows = sql.fetch(
-        ACCEPT.format(now=sql.now(), later=sql.later("%s")),
-        [sql.document_parameter(dict(handle)), poll_after, worker_id, call_id],
+    return _answered("handle", call_id, handle, poll_after, worker_id)
+
+
+def keep(call_id: int, result: Mapping[str, Any]) -> bool:
+    """Store what a call has made until the task ends with it, like `accept`; the next poll is due at once."""
+    return _answered("result", call_id, result, 0.0, None)
+
+
+def _answered(
+    column: Literal["handle", "result"], call_id: int, answer: Mapping[str, Any], poll_after: float, worker: str | None
+) -> bool:
+    rows = sql.records(
+        ANSWER.format(answer=column, now=sql.now(), later=sql.later("%s")),
+        [sql.document_parameter(dict(answer)), poll_after, worker, call_id],
     )
-    return bool(rows) and rows[0][0] == "accepted"
+    return any(row.state == "accepted" for row in rows)
 
 
-def close(call_id: int, *, state: str, outcome: Mapping[str, Any], cost_micros: int | None = None) -> None:
-    """The call's own end, where no task ends with it."""
-    sql.run(
-        "UPDATE tasks_call SET state = %s, outcome = %s, cost_micros = %s, next_poll_at = NULL, "
-        f"ended_at = {sql.now()} WHERE id = %s AND state IN ('intent', 'accepted', 'late', 'unknown')",
-        [state, sql.document_parameter(dict(outcome)), cost_micros, call_id],
-    )
+# One whose answer came after its caller gave it up as unknown is followed as late: the job is there.
+CLOSED_AS = "CASE WHEN r.state = 'unknown' AND COALESCE(handle, result) IS NOT NULL THEN 'late' ELSE r.state END"
+MOVES = [(old, new) for old, news in CALL_TRANSITIONS.items() for new in sorted(news)]
+STAYS = [("late", "late"), ("unknown", "unknown")]  # only more is known now
+CLOSE = f"""
+UPDATE tasks_call SET state = {CLOSED_AS}, outcome = r.outcome, cost_micros = r.cost,
+    ended_at = CASE {CLOSED_AS} WHEN 'late' THEN NULL ELSE {{now}} END,
+    next_poll_at = CASE {CLOSED_AS} WHEN 'late' THEN next_poll_at END
+FROM {{rows}} WHERE tasks_call.id = r.id
+    AND (tasks_call.state, {CLOSED_AS}) IN (VALUES {", ".join(map(str, [*MOVES, *STAYS]))})
+"""
 
 
-def give_up(call_ids: Sequence[int]) -> None:
-    """Wait no longer for answers whose worker is gone; a call whose handle came after all goes on."""
-    sql.run(
-        f"UPDATE tasks_call SET state = 'unknown', outcome = r.outcome, ended_at = {sql.now()} "
-        f"FROM {sql.rows('id bigint, outcome json')} WHERE tasks_call.id = r.id AND tasks_call.state = 'intent'",
-        [sql.pack({"id": call, "outcome": sql.document({"kind": "crash"})} for call in call_ids)],
-    )
+def close(*ends: CallEnd) -> None:
+    """End these calls. One that has ended before stays as it is."""
+    if ends:
+        sql.run(
+            CLOSE.format(now=sql.now(), rows=sql.rows("id bigint, state text, outcome json, cost bigint")),
+            [
+                sql.pack(
+                    {"id": end.id, "state": end.state, "outcome": sql.document(end.outcome), "cost": end.cost_micros}
+                    for end in ends
+                )
+            ],
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One of the calls that an attempt buys with; `handle` is None until it is accepted."""
-
-    id: int
-    state: str
-    handle: Mapping[str, Any] | None
-
-
-def parts(task_id: str, bought_in: int) -> list[Part]:
-    """The live calls that one attempt of a task bought with, by position."""
-    rows = sql.fetch(
-        "SELECT id, state, handle FROM tasks_call WHERE task_id = %s AND attempt = %s "
-        "AND state IN ('intent', 'accepted') ORDER BY position",
-        [task_id, bought_in],
-    )
-    return [Part(id=call, state=state, handle=sql.as_document(handle)) for call, state, handle in rows]
-
-
-def keep(call_id: int, handle: Mapping[str, Any]) -> None:
-    """A job has ended well while its siblings go on: its handle is now where its result is."""
-    sql.run(
-        f"UPDATE tasks_call SET handle = %s, next_poll_at = {sql.now()}, faults = 0 "
-        "WHERE id = %s AND state IN ('accepted', 'late')",
-        [sql.document_parameter(dict(handle)), call_id],
-    )
-
-
-def drop(call_id: int, task_id: str, *, state: str, outcome: Mapping[str, Any]) -> bool:
+def drop(end: CallEnd, task_id: str) -> bool:
     """Close a call that brought nothing while siblings of it still may; False, and it stays open, where it is the last:
     then the task ends with it."""
     with transaction.atomic():
         lock_tasks([task_id])
-        others = sql.fetch(
+        siblings = sql.fetch(
             "SELECT 1 FROM tasks_call c JOIN tasks_call s ON s.task_id = c.task_id AND s.attempt = c.attempt "
-            "AND s.id <> c.id WHERE c.id = %s AND s.state IN ('intent', 'accepted') LIMIT 1",
-            [call_id],
+            f"AND s.id <> c.id WHERE c.id = %s AND s.{OPEN} LIMIT 1",
+            [end.id],
         )
-        if others:
-            close(call_id, state=state, outcome=outcome)
-    return bool(others)
+        if siblings:
+            close(end)
+    return bool(siblings)
 
 
-DUE = """
-SELECT c.id, c.task_id, t.attempt, c.attempt,
-    (SELECT count(*) - 1 FROM tasks_call s WHERE s.task_id = c.task_id AND s.attempt = c.attempt),
-    c.channel_id, c.credential_id, c.target, c.handle, c.faults, c.copy_faults,
-    c.state = 'late', t.status = 'running' AND t.deadline_at <= {now}, {age}
-FROM tasks_call c JOIN tasks_task t ON t.id = c.task_id
-WHERE c.worker_id = %s AND c.state IN ('accepted', 'late') AND c.next_poll_at <= {now}
-ORDER BY c.next_poll_at LIMIT %s
-"""
+def leave(task_ids: Sequence[str]) -> None:
+    """Follow the open calls of ended tasks as late ones: what they still bring is our loss."""
+    if task_ids:
+        sql.run(
+            f"UPDATE tasks_call SET state = 'late' WHERE {moving('late', 'intent', 'accepted')} "
+            f"AND task_id {sql.among('text')}",
+            [sql.ids(task_ids)],
+        )
 
 
-def due(worker_id: str, *, limit: int) -> list[DueCall]:
-    """The calls of this worker whose poll is due, most overdue first."""
-    age = (
-        "EXTRACT(EPOCH FROM statement_timestamp() - c.created_at)"
-        if sql.is_postgresql()
-        else "(julianday('now') - julianday(c.created_at)) * 86400.0"
+def give_up(call_ids: Iterable[int]) -> None:
+    """Wait no longer for answers that nobody can receive any more; a call whose answer came after all goes on."""
+    sql.run(
+        f"UPDATE tasks_call SET state = 'unknown', outcome = COALESCE(outcome, %s), ended_at = {sql.now()} "
+        f"WHERE {moving('unknown', 'intent', 'late')} AND COALESCE(handle, result) IS NULL "
+        f"AND id {sql.among('bigint')}",
+        [sql.document_parameter({"kind": "crash"}), sql.ids(call_ids)],
     )
-    return [_due(*row) for row in sql.fetch(DUE.format(now=sql.now(), age=age), [worker_id, limit])]
 
 
-def _due(call_id: int, task_id: str, attempt: int, bought_in: int, siblings: int, *rest: Any) -> DueCall:
-    channel, credential, target, handle, faults, copy_faults, late, overdue, age = rest
-    return DueCall(
-        id=call_id,
+def adopt(worker_id: str, dead: Sequence[str]) -> None:
+    """Follow the calls of dead workers."""
+    sql.run(
+        f"UPDATE tasks_call SET worker_id = %s WHERE {FOLLOWED} AND worker_id {sql.among('text')}",
+        [worker_id, sql.ids(dead)],
+    )
+
+
+def results(task_id: str, bought_in: int) -> dict[int, Mapping[str, Any] | None]:
+    """What each open call that one attempt of a task bought with has made, by id in the order of their positions."""
+    rows = sql.records(
+        f"SELECT id, result FROM tasks_call WHERE task_id = %s AND attempt = %s AND {OPEN} ORDER BY position",
+        [task_id, bought_in],
+    )
+    return {row.id: sql.as_document(row.result) for row in rows}
+
+
+def attach(call: Call, handle: Mapping[str, Any], *, task_id: str, worker_id: str) -> None:
+    """The job that a call of unknown outcome did buy, as the accepted call of another task."""
+    copied = ("channel_id", "credential_id", "route_id", "target", "request_digest")
+    Call.objects.create(
         task_id=task_id,
-        attempt=attempt,
-        bought_in=bought_in,
-        siblings=siblings,
-        channel_id=channel,
-        credential_id=credential,
-        target=Target(**sql.as_document(target)),
-        handle=sql.as_document(handle),
-        faults=faults,
-        copy_faults=copy_faults,
-        is_late=bool(late),
-        is_overdue=bool(overdue),
-        age_seconds=float(age),
+        attempt=1,
+        worker_id=worker_id,
+        state="accepted",
+        handle=dict(handle),
+        answered_at=Now(),
+        next_poll_at=Now(),
+        **{name: getattr(call, name) for name in copied},
     )
+
+
+def resolve(end: CallEnd) -> bool:
+    """What an operator made of a call of unknown outcome; False if that was settled, or became known, before."""
+    if end.state not in CALL_TRANSITIONS["unknown"]:
+        raise ValueError(f"unknown → {end.state} is no transition")
+    rows = Call.objects.filter(UNRESOLVED, pk=end.id)
+    return bool(rows.update(state=end.state, outcome=end.outcome, cost_micros=end.cost_micros))
+
+
+def note(call_id: int, outcome: Mapping[str, Any]) -> None:
+    """More about a call whose outcome stays unknown."""
+    Call.objects.filter(pk=call_id, state="unknown").update(outcome=outcome)
 
 
 def reschedule(plans: Sequence[Reschedule]) -> None:
     """Set the next polls, and the progress of tasks that still have this attempt. Two statements."""
     if not plans:
         return
-    packed = sql.pack(
-        {"id": p.call_id, "delay": p.delay_seconds, "faults": p.faults, "copies": p.copy_faults} for p in plans
-    )
     sql.run(
         f"UPDATE tasks_call SET next_poll_at = {sql.later('r.delay')}, faults = r.faults, copy_faults = r.copies "
         f"FROM {sql.rows('id bigint, delay real, faults bigint, copies bigint')} "
-        "WHERE tasks_call.id = r.id AND tasks_call.state IN ('accepted', 'late')",
-        [packed],
+        f"WHERE tasks_call.id = r.id AND {FOLLOWED}",
+        [
+            sql.pack(
+                {"id": p.call_id, "delay": p.delay_seconds, "faults": p.faults, "copies": p.copy_faults} for p in plans
+            )
+        ],
     )
-    known = [p for p in plans if p.progress is not None]
+    known = sorted((p for p in plans if p.progress is not None), key=lambda p: p.task_id)
     if known:
         sql.run(
             f"UPDATE tasks_task SET progress = r.progress FROM {sql.rows('id text, attempt bigint, progress bigint')} "
             "WHERE tasks_task.id = r.id AND tasks_task.attempt = r.attempt AND tasks_task.status = 'running'",
-            [
-                sql.pack(
-                    {"id": p.task_id, "attempt": p.attempt, "progress": p.progress}
-                    for p in sorted(known, key=lambda p: p.task_id)
-                )
-            ],
+            [sql.pack({"id": p.task_id, "attempt": p.attempt, "progress": p.progress} for p in known)],
         )
+
+
+def hasten_overdue() -> None:
+    """Poll the jobs of overdue tasks now, for the last time."""
+    now = sql.now()
+    sql.run(
+        f"UPDATE tasks_call SET next_poll_at = {now} WHERE state = 'accepted' AND next_poll_at > {now} "
+        f"AND task_id IN (SELECT id FROM tasks_task WHERE status = 'running' AND deadline_at <= {now})"
+    )

@@ -1,4 +1,4 @@
-"""What an operator switches for all callers: submissions paused, the Task API off. `gate` and `submission` obey."""
+"""What an operator switches for all callers: pauses submissions, switches the Task API off. `gate` reads it."""
 
 from tasks.models import ServiceState
 

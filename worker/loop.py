@@ -12,13 +12,13 @@ from callbacks import claims
 from common import sql
 from common.database_retry import AWAY, is_passing, reset_connections
 from tasks import leases, queue
-from tasks.models import Worker as WorkerRow
+from tasks.models import Worker
 from tasks.request import url_policy
 from worker.buy.execution import Execution
 from worker.callbacks import Callbacks
 from worker.follow.polling import Polling
-from worker.heal import adoption, deadlines, probes, reopening
-from worker.heal.adoption import OwnStrays
+from worker.heal import adoption, deadlines, probes
+from worker.heal.adoption import OwnOrphans
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ CLAIM_SECONDS = 0.04
 FULL_SECONDS = 0.15  # tasks wait, but limits or busy routes hold them back
 POLL_SECONDS = 0.1
 SWEEP_SECONDS = 1.0
-STRAY_SECONDS = 5.0
+ORPHAN_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
 PROBE_SECONDS = 2.0
 WATCH_SECONDS = 0.1
@@ -37,8 +37,8 @@ LAST_STEP_SECONDS = 1.0
 AWAY_SECONDS = 1.0
 
 
-class Worker:
-    """One worker process, already registered. `run` returns when the work in hand is done after a stop."""
+class Loop:
+    """The lanes of one worker process, already registered. `run` returns when the work in hand is done after a stop."""
 
     def __init__(self, worker_id: str, lanes: tuple[str, ...], *, concurrency: int, drain: bool = False) -> None:
         self.id = worker_id
@@ -48,7 +48,7 @@ class Worker:
         self.execution = Execution(self.id)
         self.polling = Polling(self.id)
         self.seats = Seats("task", concurrency)
-        self._strays = OwnStrays(self.id, lambda: self.execution.in_hand)
+        self._orphans = OwnOrphans(self.id, lambda: self.execution.in_hand)
         self._beaten_at = time.monotonic()
         self._adopts_from = 0.0
         self._stopping = threading.Event()
@@ -66,7 +66,7 @@ class Worker:
         lanes: list[threading.Thread] = []
         if "tasks" in self.lanes:
             self._start(self._poll, self._finished)
-            lanes = [self._start(step, self._stopping) for step in (self._claim, self._adopt, self._find_strays)]
+            lanes = [self._start(step, self._stopping) for step in (self._claim, self._adopt, self._find_orphans)]
         if "callbacks" in self.lanes:
             lanes.append(self._start(self.callbacks.step, self._stopping))
         if "janitor" in self.lanes:
@@ -110,8 +110,7 @@ class Worker:
         self.execution.take(claim.tasks)
         for task in claim.tasks:
             self.seats.start(self.execution.run, task)
-        deadlines.end_routeless(claim.routeless)
-        deadlines.end_unavailable(claim.unavailable)
+        deadlines.end_stranded(claim.stranded)
         return 0.0 if claim.tasks else FULL_SECONDS
 
     def _poll(self) -> float:
@@ -123,13 +122,12 @@ class Worker:
             adoption.adopt(self.id)
         return SWEEP_SECONDS
 
-    def _find_strays(self) -> float:
-        self._strays.sweep()
-        return STRAY_SECONDS
+    def _find_orphans(self) -> float:
+        self._orphans.sweep()
+        return ORPHAN_SECONDS
 
     def _sweep(self) -> float:
         deadlines.enforce_deadlines()
-        reopening.reopen_crowded()
         return SWEEP_SECONDS
 
     def _prune(self) -> float:
@@ -147,7 +145,7 @@ class Worker:
             # get the time to, before this worker takes them for dead.
             self._adopts_from = now + half
         self._beaten_at = now
-        if not WorkerRow.objects.filter(id=self.id, stopped_at=None).exists():
+        if not Worker.objects.filter(id=self.id, stopped_at=None).exists():
             logger.error("this worker was declared stopped by somebody else; it ends")
             self.ask_to_stop()
         return float(settings.WORKER_LEASE) / 4

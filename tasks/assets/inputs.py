@@ -1,4 +1,4 @@
-"""Inputs at execution: our own assets that a request names are signed afresh, or read from our storage."""
+"""Makes our own assets usable as inputs when a task is executed: gives them new URLs, or takes them from storage."""
 
 from dataclasses import replace
 from typing import TypeVar

@@ -1,7 +1,7 @@
-"""Deleting what has been kept long enough: bytes of assets, and the payloads of ended tasks with their Data URLs.
+"""Deletes what has been kept long enough: bytes of assets, and the payloads of ended tasks with their Data URLs.
 
-Bytes go first and the row is marked after them: a crash in between leaves rows that the next run deletes again, which
-is no fault, and never bytes that no row knows. Tasks, costs and ledger are never touched.
+The bytes are deleted first and the row is marked then. A crash in between leaves a row whose bytes are gone, which the
+next run deletes again without fault, and never bytes that no row knows. Tasks, costs and ledger are never touched.
 """
 
 from collections.abc import Iterator

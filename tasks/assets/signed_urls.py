@@ -1,4 +1,4 @@
-"""Capability URLs of assets: who holds one may fetch that one asset until it expires, without a key.
+"""Signed URLs of assets: whoever holds one may fetch that asset without a key, until it expires.
 
 Signed over task, index and expiry with a key of its own, derived from SECRET_KEY; checked without the database.
 """

@@ -1,4 +1,7 @@
-"""The operators' page of paid calls whose outcome nobody knows, and the filter of what was paid for nothing."""
+"""Paid calls in the admin: the page of those whose outcome nobody knows, and the filter of what was paid for nothing.
+
+The desk registers it, since it stands on far more than the admin of tasks does.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +16,8 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-from common.admin_pages import CappedPaginator, document, dollars
+from common.admin_pages import CappedPaginator, ReadOnlyAdmin, cost, document, dollars, moment, status
+from tasks.admin import CallInline
 from tasks.models import LIVE, Call, Task
 from tasks.unknown import open_calls, resolve
 from tasks.unknown.open_calls import Refused
@@ -82,8 +86,34 @@ ACTIONS: dict[str, tuple[type[ConfirmForm], str, str]] = {
 }
 
 
-class UnknownOutcomes(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Adds the page and its actions to the admin of calls. They need the permission to change tasks."""
+class CallAdmin(ReadOnlyAdmin):
+    """Paid calls to look at; and the page of unknown outcomes, whose actions need the permission to change tasks."""
+
+    list_display = (
+        "id",
+        "task_id",
+        "attempt",
+        "position",
+        status("state"),
+        "channel",
+        cost("cost_micros"),
+        moment("created_at"),
+        moment("ended_at"),
+    )
+    list_filter = ("state", LossFilter)
+    list_select_related = ("channel",)
+    search_fields = ("task__id__exact",)
+    search_help_text = "Task id."
+    columns = (
+        "task",
+        *CallInline.columns,
+        "channel",
+        "credential",
+        "worker",
+        "request_digest",
+        "faults",
+        "copy_faults",
+    )
 
     def get_urls(self) -> list[URLPattern]:
         view: Callable[..., Any] = self.admin_site.admin_view

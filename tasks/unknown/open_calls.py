@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from billing.pricing import Price
 from catalog import prices, snapshot
 from catalog.snapshot import RouteEntry
 from tasks.models import Call
-
-OPEN = Q(state=Call.State.UNKNOWN, outcome__resolved__isnull=True)
+from tasks.paid_calls import UNRESOLVED
 
 
 class Refused(Exception):
@@ -20,7 +19,7 @@ class Refused(Exception):
 
 def open_calls() -> QuerySet[Call]:
     """Those that no operator has settled, the oldest first, with their tasks."""
-    return Call.objects.filter(OPEN).select_related("task").order_by("id")
+    return Call.objects.filter(UNRESOLVED).select_related("task").order_by("id")
 
 
 def open_call(call_id: int) -> Call:
@@ -45,7 +44,7 @@ def costs_at_stake(calls: Sequence[Call]) -> dict[int, int | None]:
 
 
 def _own_cost(route: RouteEntry | None, price: Price, together: int) -> int | None:
-    """Of calls that were bought together each is an equal part of the pictures."""
+    """Where so many calls were bought together each was to make the same number of pictures."""
     units = max(1, price.quantity // together) if price.mode == "image_matrix" else price.quantity
     return prices.own_cost_micros(route, price.tier, units) if route else None
 

@@ -19,14 +19,15 @@ from billing import ledger
 from billing.pricing import Price
 from common import ids
 from common.errors import ApiError, StorageUnavailable
-from tasks import limits, submission
+from tasks import limits, paid_calls, submission
 from tasks.assets.inputs import InputGone
 from tasks.drafts import Draft
 from tasks.events import events
 from tasks.locks import lock_tasks, serialise_claims
 from tasks.models import LIVE, Call, Task, TaskPayload, Worker
+from tasks.paid_calls import CallEnd
 from tasks.unknown import open_calls, resubmission
-from tasks.unknown.open_calls import OPEN, Refused, resolved
+from tasks.unknown.open_calls import Refused, resolved
 
 DESK = "desk"
 OVER = ("failed", "timeout")
@@ -52,8 +53,7 @@ def retry(task_id: str, *, by: str) -> str:
             submission.insert([draft])
             Task.objects.filter(id=draft.task_id).update(retry_of=task)
             for call in Call.objects.filter(task_id=task_id, state="unknown"):
-                call.outcome = resolved(call, "retried", by=by, task_id=draft.task_id)
-                Call.objects.filter(pk=call.pk, state="unknown").update(outcome=call.outcome)
+                paid_calls.note(call.pk, resolved(call, "retried", by=by, task_id=draft.task_id))
     except BaseException:
         submission.discard_inputs(draft)
         raise
@@ -103,7 +103,7 @@ def attach(call_id: int, upstream_id: str, *, by: str) -> str:
         lock_tasks([call.task_id])
         _refuse_taken(call, handle)
         outcome = resolved(call, "attached", by=by, task_id=new_id)
-        if not Call.objects.filter(OPEN, pk=call_id).update(state="done", outcome=outcome):
+        if not paid_calls.resolve(CallEnd(id=call_id, state="done", outcome=outcome)):
             raise Refused("The outcome of this call became known meanwhile.")
         _refuse_unaffordable(call.task)
         _follow(call, handle, new_id)
@@ -158,20 +158,7 @@ def _follow(call: Call, handle: Mapping[str, Any], new_id: str) -> None:
     ledger.reserve(
         [ledger.Reservation(reference=new_id, account_id=task.account_id, amount_micros=task.estimated_micros)]
     )
-    Call.objects.create(
-        task_id=new_id,
-        attempt=1,
-        worker=worker,
-        channel_id=call.channel_id,
-        credential_id=call.credential_id,
-        route_id=call.route_id,
-        target=call.target,
-        request_digest=call.request_digest,
-        state="accepted",
-        handle=dict(handle),
-        answered_at=Now(),
-        next_poll_at=Now(),
-    )
+    paid_calls.attach(call, handle, task_id=new_id, worker_id=worker.id)
 
 
 def _params(task: Task, payload: TaskPayload) -> dict[str, Any]:
@@ -203,5 +190,5 @@ def mark_lost(call_id: int, *, by: str) -> None:
     call = open_calls.open_call(call_id)
     cost = open_calls.costs_at_stake([call])[call_id]
     outcome = resolved(call, "lost", by=by)
-    if not Call.objects.filter(OPEN, pk=call_id).update(state="lost", outcome=outcome, cost_micros=cost):
+    if not paid_calls.resolve(CallEnd(id=call_id, state="lost", outcome=outcome, cost_micros=cost)):
         raise Refused("The outcome of this call became known meanwhile.")

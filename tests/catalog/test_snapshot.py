@@ -73,13 +73,6 @@ def test_a_route_needs_everything_on_its_way_enabled(kind: type, routed: MediaMo
     assert catalog.route(route.pk) is None
 
 
-def test_a_disabled_channel_can_still_be_looked_up(studio: Channel) -> None:
-    Channel.objects.update(enabled=False)
-    found = snapshot.latest().channel(studio.pk)
-    assert found is not None
-    assert not found.enabled
-
-
 def test_routes_come_by_priority_then_id(plan: Plan, routed: MediaModel, atelier: Channel) -> None:
     late = Route.objects.get()
     early = make_route(plan, routed, atelier, upstream_model="x", priority=1)

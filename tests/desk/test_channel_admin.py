@@ -11,8 +11,9 @@ from catalog import snapshot
 from catalog.models import Channel, Credential
 from tasks import lifecycle, paid_calls
 from tasks.failures import Failure
-from tasks.lifecycle import CallEnd, Ending
+from tasks.lifecycle import Ending
 from tasks.models import Call
+from tasks.paid_calls import CallEnd
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
@@ -31,9 +32,9 @@ def followed(key: Any, video_model: Any) -> Call:
     task = steps.start(key, worker, steps.VIDEO)
     channel = Channel.objects.get(pk=snapshot.latest().route(task.route_id).channel.id)
     fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk}
-    (call_id,) = paid_calls.intend(steps.intent(task, worker, **fields))
-    paid_calls.accept(call_id, {"id": "job-1"}, poll_after=60)
-    return Call.objects.select_related("channel", "credential").get(pk=call_id)
+    (intended,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    paid_calls.accept(intended.id, {"id": "job-1"}, poll_after=60)
+    return Call.objects.select_related("channel", "credential").get(pk=intended.id)
 
 
 def end(call: Call) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from catalog.models import MediaModel
 from sandbox.server import Sandbox
+from tests.databases import database_url
 from tests.processes import TestStack
 from tests.tasks import steps
 from tests.worker import conftest as of_workers
-from tests.worker.driving import database_url
 from tools.children import Child
 
 running_sandbox = of_workers.running_sandbox

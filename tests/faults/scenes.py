@@ -11,8 +11,9 @@ from django.db import connection
 
 from sandbox.server import Sandbox
 from tasks.models import Task
+from tests.databases import database_url
 from tests.tasks import steps
-from tests.worker.driving import database_url, end_of
+from tests.worker.driving import end_of
 from tools.children import PATIENCE, Child, wait_until
 
 

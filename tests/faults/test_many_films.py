@@ -33,13 +33,12 @@ def rich(key):
 
 
 def submit_films(key):
-    plan = steps.planned(key, steps.VIDEO)
+    draft = steps.drafted(key, steps.VIDEO)
     for start in range(0, FILMS, BATCH):
         drafts = []
         for number in range(start, start + BATCH):
-            request = replace(plan.parsed.request, prompt=f"film {number} [held]")
-            own = replace(plan, parsed=replace(plan.parsed, request=request))
-            drafts.append(submission.draft(own, body_digest="0" * 64, idempotency_key=None))
+            request = replace(draft.prepared.request, prompt=f"film {number} [held]")
+            drafts.append(steps.another(draft, prepared=replace(draft.prepared, request=request)))
         submission.submit(drafts)
 
 

@@ -19,8 +19,8 @@ from tasks.assets.assets import NewAsset
 from tasks.drafts import Draft, PreparedSubmission
 from tasks.failures import Failure
 from tasks.gate import Admission, admit
-from tasks.lifecycle import CallEnd, Ending, Success
-from tasks.paid_calls import Intent
+from tasks.lifecycle import Ending, Success
+from tasks.paid_calls import CallEnd, Intent
 from tasks.queue import Claimed
 from tests.rows import IssuedKey
 from tools.children import PATIENCE
@@ -133,7 +133,7 @@ def end(task: Claimed, status: str = "succeeded", **changes: Any) -> bool:
 
 
 def cancellation_of(task_id: str, attempt: int = 0) -> Ending:
-    return Ending(task_id=task_id, from_status="queued", attempt=attempt, status="canceled")
+    return Ending.canceled(task_id, attempt)
 
 
 def intent(task: Claimed, worker_id: str, **changes: Any) -> Intent:
@@ -152,8 +152,8 @@ def intent(task: Claimed, worker_id: str, **changes: Any) -> Intent:
 
 def intended(task: Claimed, worker_id: str) -> int:
     """The id of the call whose intent is committed."""
-    (call_id,) = paid_calls.intend(intent(task, worker_id))
-    return call_id
+    (call,) = paid_calls.intend(intent(task, worker_id))
+    return call.id
 
 
 def accepted(task: Claimed, worker_id: str, *, poll_after: float = 0.0) -> int:

@@ -7,18 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dealing import Running, Waiting, by_priority, deal, is_unavailable
+from catalog.snapshot import ChannelEntry, RouteEntry
+from tasks.dealing import Occupancy, Waiting, by_priority, deal
+
+CHANNEL = {"name": "", "adapter": "", "base_url": "", "options": {}, "max_running": None, "enabled": True}
+ROUTE = {"plan_id": 1, "model_id": 1, "upstream_model": "", "capabilities": {}, "cost": {}, "resubmit_ambiguous": False}
 
 
-def route(number: int, *, channel: int = 1, priority: int = 10, weight: int = 1) -> dict[str, int]:
-    return {"route": number, "channel": channel, "priority": priority, "weight": weight}
+def route(number: int, *, channel: int = 1, priority: int = 10, weight: int = 1) -> RouteEntry:
+    on = ChannelEntry(id=channel, **CHANNEL)
+    return RouteEntry(id=number, channel=on, priority=priority, weight=weight, **ROUTE)
 
 
 def group(key: int, **changes) -> Waiting:
     fields = {
         "key_id": key,
         "account_id": key,
-        "route_set_id": 1,
+        "open_routes_id": 1,
         "head": f"task_{key}",
         "key_limit": 100,
         "account_limit": 100,
@@ -27,7 +32,7 @@ def group(key: int, **changes) -> Waiting:
     return Waiting(**fields | changes)
 
 
-def running(**changes) -> Running:
+def running(**changes) -> Occupancy:
     fields = {
         "by_key": {},
         "by_account": {},
@@ -36,11 +41,11 @@ def running(**changes) -> Running:
         "channel_limits": {},
         "total_limit": None,
     }
-    return Running(**fields | changes)
+    return Occupancy(**fields | changes)
 
 
-def keys(groups, seats: int, *, last_key: int = 0, now: Running | None = None) -> list[int]:
-    return [seat.group.key_id for seat in deal(groups, now or running(), seats=seats, last_key=last_key)]
+def keys(groups, seats: int, *, last_key: int = 0, now: Occupancy | None = None) -> list[int]:
+    return [seat.group.key_id for seat in deal(groups, now or running(last_key=last_key), seats=seats)]
 
 
 def test_keys_take_turns():
@@ -83,22 +88,22 @@ def test_a_limit_of_zero_runs_nothing():
 
 
 def test_a_full_channel_does_not_block_the_other_tasks_of_the_key():
-    full = group(1, route_set_id=1, head="task_a")
-    free = group(1, route_set_id=2, head="task_b", routes=[route(2, channel=2)])
-    seats = deal([full, free], running(by_channel={1: 3}, channel_limits={1: 3}), seats=3, last_key=0)
-    assert [(seat.group.route_set_id, seat.channel_id) for seat in seats] == [(2, 2)] * 3
+    full = group(1, open_routes_id=1, head="task_a")
+    free = group(1, open_routes_id=2, head="task_b", routes=[route(2, channel=2)])
+    seats = deal([full, free], running(by_channel={1: 3}, channel_limits={1: 3}), seats=3)
+    assert [(seat.group.open_routes_id, seat.channel_id) for seat in seats] == [(2, 2)] * 3
 
 
 def test_the_oldest_group_of_a_key_is_served_first():
-    young = group(1, route_set_id=1, head="task_b")
-    old = group(1, route_set_id=2, head="task_a")
-    (seat,) = deal([young, old], running(), seats=1, last_key=0)
+    young = group(1, open_routes_id=1, head="task_b")
+    old = group(1, open_routes_id=2, head="task_a")
+    (seat,) = deal([young, old], running(), seats=1)
     assert seat.group is old
 
 
 def test_a_full_channel_gives_way_to_the_next_route():
     routes = [route(1, channel=1, priority=1), route(2, channel=2, priority=2)]
-    seats = deal([group(1, routes=routes)], running(channel_limits={1: 2}), seats=4, last_key=0)
+    seats = deal([group(1, routes=routes)], running(channel_limits={1: 2}), seats=4)
     assert [(seat.route_id, seat.channel_id) for seat in seats] == [(1, 1), (1, 1), (2, 2), (2, 2)]
 
 
@@ -111,21 +116,21 @@ ROUTES = [route(n, channel=n, priority=n) for n in (1, 2, 3, 4)]
 
 def test_channels_that_rest_or_are_disabled_give_way_to_the_next_route():
     now = running(resting=frozenset({1}), disabled=frozenset({2}))
-    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1, last_key=0)
+    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1)
     assert (seat.route_id, seat.channel_id) == (3, 3)
 
 
 def test_a_seat_tells_which_routes_were_passed_over_and_why():
     now = running(resting=frozenset({1}), disabled=frozenset({2}), channel_limits={3: 1}, by_channel={3: 1})
-    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1, last_key=0)
+    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1)
     assert seat.passed == ((1, "cooling down"), (2, "disabled"), (3, "busy"))
-    (first,) = deal([group(1, routes=ROUTES)], running(), seats=1, last_key=0)
+    (first,) = deal([group(1, routes=ROUTES)], running(), seats=1)
     assert first.passed == ()
 
 
 def test_a_disabled_channel_is_called_so_although_it_also_rests():
     now = running(resting=frozenset({1}), disabled=frozenset({1}))
-    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1, last_key=0)
+    (seat,) = deal([group(1, routes=ROUTES)], now, seats=1)
     assert seat.passed == ((1, "disabled"),)
 
 
@@ -134,33 +139,27 @@ def test_tasks_wait_for_a_channel_that_rests():
 
 
 def test_a_channel_that_rests_does_not_block_the_other_tasks_of_the_key():
-    resting = group(1, route_set_id=1, head="task_a")
-    free = group(1, route_set_id=2, head="task_b", routes=[route(2, channel=2)])
-    seats = deal([resting, free], running(resting=frozenset({1})), seats=2, last_key=0)
-    assert [seat.group.route_set_id for seat in seats] == [2, 2]
-
-
-def test_only_where_every_channel_is_disabled_waiting_is_in_vain():
-    assert is_unavailable(group(1, routes=ROUTES), running(disabled=frozenset({1, 2, 3, 4})))
-    assert not is_unavailable(group(1, routes=ROUTES), running(disabled=frozenset({1, 2, 3})))
-    assert not is_unavailable(group(1, routes=ROUTES), running(resting=frozenset({1, 2, 3, 4})))
+    resting = group(1, open_routes_id=1, head="task_a")
+    free = group(1, open_routes_id=2, head="task_b", routes=[route(2, channel=2)])
+    seats = deal([resting, free], running(resting=frozenset({1})), seats=2)
+    assert [seat.group.open_routes_id for seat in seats] == [2, 2]
 
 
 def test_routes_are_tried_by_priority():
     routes = [route(n, priority=p) for n, p in ((1, 30), (2, -5), (3, 20))]
-    assert [row["route"] for row in by_priority(routes)] == [2, 3, 1]
+    assert [row.id for row in by_priority(routes)] == [2, 3, 1]
 
 
 def test_equal_priorities_share_by_weight():
     random.seed(7)
     routes = [route(1, weight=1), route(2, weight=3)]
-    firsts = Counter(by_priority(routes)[0]["route"] for _ in range(4_000))
+    firsts = Counter(by_priority(routes)[0].id for _ in range(4_000))
     assert firsts[2] == pytest.approx(3_000, abs=150)
 
 
 def test_a_weight_of_zero_comes_last_of_its_priority():
     routes = [route(1, weight=0), route(2), route(3, priority=20)]
-    assert all([row["route"] for row in by_priority(routes)] == [2, 1, 3] for _ in range(50))
+    assert all([row.id for row in by_priority(routes)] == [2, 1, 3] for _ in range(50))
 
 
 LIMIT = st.integers(0, 4)
@@ -169,7 +168,7 @@ GROUPS = st.lists(
         lambda key, route_set, channel, head: group(
             key,
             account_id=key % 2,
-            route_set_id=route_set,
+            open_routes_id=route_set,
             head=f"task_{head:02}",
             routes=[route(channel, channel=channel)],
         ),
@@ -179,7 +178,7 @@ GROUPS = st.lists(
         st.integers(0, 99),
     ),
     max_size=8,
-    unique_by=lambda g: (g.key_id, g.route_set_id),
+    unique_by=lambda g: (g.key_id, g.open_routes_id),
 )
 
 
@@ -194,7 +193,7 @@ def test_no_limit_is_ever_passed(
         group(
             g.key_id,
             account_id=g.account_id,
-            route_set_id=g.route_set_id,
+            open_routes_id=g.open_routes_id,
             head=g.head,
             routes=g.routes,
             key_limit=key_limit,
@@ -202,8 +201,13 @@ def test_no_limit_is_ever_passed(
         )
         for g in groups
     ]
-    now = running(channel_limits=dict.fromkeys((1, 2, 3), channel_limit), total_limit=total_limit, resting=resting)
-    dealt = deal(limited, now, seats=seats, last_key=last_key)
+    now = running(
+        channel_limits=dict.fromkeys((1, 2, 3), channel_limit),
+        total_limit=total_limit,
+        resting=resting,
+        last_key=last_key,
+    )
+    dealt = deal(limited, now, seats=seats)
     assert len(dealt) <= min(seats, seats if total_limit is None else total_limit)
     for counted, limit in (
         (Counter(seat.group.key_id for seat in dealt), key_limit),

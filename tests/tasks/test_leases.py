@@ -3,9 +3,10 @@
 import pytest
 
 from common import sql
-from tasks import leases, paid_calls, queue
+from tasks import due_calls, leases, paid_calls, queue
+from tasks.due_calls import Reschedule
+from tasks.leases import Orphan
 from tasks.models import Call, Task, TaskEvent, Worker
-from tasks.paid_calls import Reschedule
 from tasks.queue import Return
 from tests.tasks import steps
 
@@ -46,8 +47,7 @@ def test_a_living_worker_keeps_its_tasks(task, worker, other_worker):
 def test_a_silent_workers_task_is_adopted(task, worker, other_worker):
     steps.silence(worker, seconds=1_801)
     orphan = orphan_of(other_worker)
-    assert (orphan.task_id, orphan.attempt, orphan.route_id) == (task.id, 2, task.route_id)
-    assert (orphan.open_routes_id, orphan.requeues, orphan.intents, orphan.accepted) == (task.open_routes_id, 0, (), ())
+    assert orphan == Orphan(task_id=task.id, attempt=2, open_routes_id=task.open_routes_id, intents=(), accepted=())
     assert owner(task.id) == other_worker
 
 
@@ -151,9 +151,9 @@ def test_accepted_calls_are_polled_by_the_adopter(task, worker, other_worker):
     steps.silence(worker)
     orphan = orphan_of(other_worker)
     assert (orphan.accepted, orphan.intents) == ((call_id,), ())
-    (due,) = paid_calls.due(other_worker, limit=10)
+    (due,) = due_calls.due(other_worker, limit=10)
     assert (due.id, due.attempt, due.is_late) == (call_id, 2, False)
-    assert paid_calls.due(worker, limit=10) == []
+    assert due_calls.due(worker, limit=10) == []
 
 
 def test_an_intent_is_reported_to_the_adopter(task, worker, other_worker):
@@ -164,7 +164,7 @@ def test_an_intent_is_reported_to_the_adopter(task, worker, other_worker):
 
 
 def test_ended_calls_of_earlier_attempts_are_nothing_to_adopt(task, worker, other_worker):
-    paid_calls.close(steps.intended(task, worker), state="refused", outcome={"kind": "rate_limited"})
+    paid_calls.close(steps.CallEnd(id=steps.intended(task, worker), state="refused"))
     steps.silence(worker)
     assert orphan_of(other_worker).intents == ()
 
@@ -175,7 +175,7 @@ def test_late_calls_of_a_dead_worker_are_followed_on(task, worker, other_worker)
     steps.end(task, "timeout")
     steps.silence(worker)
     assert leases.adopt(other_worker) == []
-    assert [call.id for call in paid_calls.due(other_worker, limit=10)] == [call_id]
+    assert [call.id for call in due_calls.due(other_worker, limit=10)] == [call_id]
 
 
 def test_a_handle_that_comes_after_the_fence_moved_is_stored(task, worker, other_worker):

@@ -1,5 +1,7 @@
 """The end of a task: status, ledger, result, paid call, event and callback row change together, once."""
 
+from functools import partial
+
 import pytest
 from django.db import IntegrityError, transaction
 
@@ -7,10 +9,10 @@ from accounts.models import Account
 from billing.ledger import UnbalancedHold
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
-from common import sql
-from tasks import lifecycle
-from tasks.lifecycle import TRANSITIONS, CallEnd, Ending
+from tasks import lifecycle, paid_calls
+from tasks.lifecycle import TRANSITIONS, Ending
 from tasks.models import ENDED, LIVE, Asset, Call, Task, TaskEvent, TaskPayload
+from tasks.paid_calls import CallEnd
 from tests.rows import make_account, make_key
 from tests.tasks import steps
 
@@ -237,19 +239,16 @@ def test_the_call_of_a_stale_ending_is_left_alone(task, worker):
     assert Call.objects.get().state == "intent"
 
 
-def test_a_call_given_up_as_unknown_is_followed_when_its_handle_is_there(task, worker):
-    call_id = steps.accepted(task, worker)
+@pytest.mark.parametrize(
+    "store", [partial(paid_calls.accept, poll_after=0.0), paid_calls.keep], ids=["handle", "result"]
+)
+def test_a_call_given_up_as_unknown_is_followed_when_its_answer_is_there(task, worker, store):
+    call_id = steps.intended(task, worker)
+    store(call_id, {"id": "job-1"})
     steps.end(task, "failed", call=CallEnd(id=call_id, state="unknown", outcome={"kind": "crash"}))
     call = Call.objects.get()
-    assert (call.state, call.handle, call.ended_at) == ("late", {"id": "job-1"}, None)
+    assert (call.state, call.ended_at) == ("late", None)
     assert call.next_poll_at is not None
-
-
-def test_a_refused_call_does_not_become_unknown_again(task, worker):
-    call_id = steps.intended(task, worker)
-    sql.run("UPDATE tasks_call SET state = 'refused' WHERE id = %s", [call_id])
-    steps.end(task, "failed", call=CallEnd(id=call_id, state="unknown"))
-    assert Call.objects.get().state == "refused"
 
 
 def test_ending_clears_the_wait(key, image_model):

@@ -118,11 +118,11 @@ def test_an_intent_is_committed_once_or_not_at_all(key, image_model, worker):
         leases.heartbeat(worker)
         task = steps.start(key, worker)
         steps.silence(worker)
-        call_ids, orphans = steps.at_once(
+        calls, orphans = steps.at_once(
             [partial(paid_calls.intend, steps.intent(task, worker)), partial(leases.adopt, steps.worker())]
         )
         (orphan,) = orphans
-        assert orphan.intents == call_ids
+        assert orphan.intents == tuple(call.id for call in calls)
         steps.end(task, "failed", attempt=orphan.attempt)
 
 

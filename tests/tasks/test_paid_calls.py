@@ -1,21 +1,118 @@
 """The record of paid calls: intent before, handle after, and polls when they are due."""
 
+import re
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from adapters.base import Target
 from common import sql
-from tasks import lifecycle, paid_calls, queue
+from tasks import due_calls, lifecycle, paid_calls, queue
+from tasks.due_calls import Reschedule
 from tasks.models import Call, Task
-from tasks.paid_calls import Reschedule
+from tasks.paid_calls import CALL_TRANSITIONS, CallEnd
 from tasks.queue import Return
 from tests.tasks import steps
 from tools.children import PATIENCE
+from tools.stack import ROOT
 
 
 @pytest.fixture
 def task(key, image_model, worker):
     return steps.start(key, worker)
+
+
+HANDLE, RESULT = {"id": "job-1"}, {"outputs": [], "duration": None}
+
+
+def closing(state: str):
+    return lambda call: paid_calls.close(CallEnd(id=call.pk, state=state))
+
+
+MOVES = {  # every move that a call can make, and a step that makes it
+    ("intent", "accepted"): lambda call: paid_calls.accept(call.pk, HANDLE, poll_after=0.0),
+    ("intent", "done"): closing("done"),
+    ("intent", "refused"): closing("refused"),
+    ("intent", "unknown"): lambda call: paid_calls.give_up([call.pk]),
+    ("intent", "late"): lambda call: paid_calls.leave([call.task_id]),
+    ("accepted", "done"): closing("done"),
+    ("accepted", "late"): lambda call: paid_calls.leave([call.task_id]),
+    ("late", "done"): closing("done"),
+    ("late", "refused"): closing("refused"),
+    ("late", "unknown"): lambda call: paid_calls.give_up([call.pk]),
+    ("late", "lost"): closing("lost"),
+    ("unknown", "done"): lambda call: paid_calls.resolve(CallEnd(id=call.pk, state="done")),
+    ("unknown", "refused"): closing("refused"),
+    ("unknown", "late"): lambda call: paid_calls.keep(call.pk, RESULT),
+    ("unknown", "lost"): lambda call: paid_calls.resolve(CallEnd(id=call.pk, state="lost")),
+}
+OTHERS = (
+    *map(closing, ("unknown", "late")),
+    lambda call: paid_calls.drop(CallEnd(id=call.pk, state="done"), call.task_id),
+    lambda call: paid_calls.adopt(call.worker_id, [call.worker_id]),
+    lambda call: paid_calls.note(call.pk, {}),
+    lambda call: reschedule(call.pk, call.task),
+    lambda call: paid_calls.hasten_overdue(),
+)
+
+
+def moved(call: Call, state: str, step) -> str:
+    """The state in which this step leaves a call of that state; one that is followed has a handle."""
+    Call.objects.filter(pk=call.pk).update(state=state, handle=HANDLE if state == "accepted" else None, result=None)
+    step(call)
+    return Call.objects.get(pk=call.pk).state
+
+
+def test_the_moves_of_calls_are_these(task, worker):
+    assert set(CALL_TRANSITIONS) == set(Call.State.values)
+    assert {(old, new) for old, news in CALL_TRANSITIONS.items() for new in news} == set(MOVES)
+    call = Call.objects.get(pk=steps.intended(task, worker))
+    for (old, new), step in MOVES.items():
+        assert moved(call, old, step) == new, (old, new)
+
+
+def test_no_step_makes_another_move(task, worker):
+    call = Call.objects.get(pk=steps.intended(task, worker))
+    for state in Call.State.values:
+        for step in (*MOVES.values(), *OTHERS):
+            assert moved(call, state, step) in {state, *CALL_TRANSITIONS[state]}, state
+
+
+def test_a_move_outside_the_table_cannot_be_written():
+    with pytest.raises(ValueError, match="no transition"):
+        paid_calls.moving("accepted", "intent", "done")
+    with pytest.raises(ValueError, match="no transition"):
+        paid_calls.resolve(CallEnd(id=1, state="accepted"))
+
+
+WRITES = re.compile(
+    r"(INSERT INTO|UPDATE|DELETE FROM) tasks_call\b|\bCall\.objects[^\n]*\.(\w*create|\w*update|delete)\("
+)
+
+
+def test_no_other_module_writes_calls():
+    rooms = ("accounts", "billing", "callbacks", "catalog", "desk", "front", "tasks", "tasks_api", "worker")
+    modules = (path for room in rooms for path in (ROOT / room).rglob("*.py") if "migrations" not in path.parts)
+    assert [path.name for path in modules if WRITES.search(path.read_text())] == ["paid_calls.py"]
+
+
+def test_results_that_stood_in_handles_get_a_column_of_their_own(key, image_model, worker):
+    """A finished job, files that waited for siblings, a job that goes on, a handle of a plug-in, and an ended call."""
+    urls, files = {"outputs": [{"url": "u"}], "duration": 2.5}, {"assets": [{"kind": "image"}], "duration": None}
+    before = [HANDLE | urls, files, HANDLE, {"outputs": "mine"}, HANDLE | urls]
+    steps.submitted_many(key, len(before))
+    calls = [steps.accepted(task, worker) for task in steps.claimed(worker)]
+    for call_id, handle in zip(calls, before, strict=True):
+        Call.objects.filter(pk=call_id).update(handle=handle)
+    closing("done")(Call.objects.get(pk=calls[-1]))
+    migration = import_module("tasks.migrations.0006_call_result")
+    migration.results_out_of_handles(apps, None)
+    after = [(HANDLE, urls), (None, files), (HANDLE, None), ({"outputs": "mine"}, None), (HANDLE | urls, None)]
+    assert list(Call.objects.order_by("id").values_list("handle", "result")) == after
+    migration.results_into_handles(apps, None)
+    assert list(Call.objects.order_by("id").values_list("handle", flat=True)) == before
 
 
 def reschedule(call_id: int, task, **changes) -> None:
@@ -24,17 +121,17 @@ def reschedule(call_id: int, task, **changes) -> None:
 
 
 def due_ids(worker_id: str) -> list[int]:
-    return [call.id for call in paid_calls.due(worker_id, limit=10)]
+    return [call.id for call in due_calls.due(worker_id, limit=10)]
 
 
 def test_an_intent_is_the_record_of_what_will_be_bought(task, worker, image_channel):
     target = Target(
         adapter="a", base_url="https://x/v1", upstream_model="m", capabilities={"max_n": 2}, options={"o": [1, None]}
     )
-    (call_id,) = paid_calls.intend(
+    (intended,) = paid_calls.intend(
         steps.intent(task, worker, target=target, channel_id=image_channel.pk, request_digest="e" * 64)
     )
-    call = Call.objects.get(id=call_id)
+    call = Call.objects.get(id=intended.id)
     assert (call.task_id, call.attempt, call.position, call.worker_id) == (task.id, 1, 0, worker)
     assert (call.state, call.handle, call.next_poll_at, call.request_digest) == ("intent", None, None, "e" * 64)
     assert (call.route_id, call.channel_id, call.credential_id) == (task.route_id, image_channel.pk, None)
@@ -82,43 +179,42 @@ def test_an_accepted_call_has_a_handle_and_a_next_poll(task, worker):
     assert (call.next_poll_at - call.answered_at).total_seconds() == pytest.approx(30, abs=0.01)
 
 
-def test_accepting_twice_keeps_the_call(task, worker):
-    call_id = steps.accepted(task, worker)
-    paid_calls.accept(call_id, {"id": "job-1"}, poll_after=0.0)
-    assert Call.objects.get().state == "accepted"
-
-
-@pytest.mark.parametrize("state", ["done", "lost"])
-def test_a_call_that_has_ended_is_not_accepted_again(task, worker, state):
+def test_a_call_that_has_ended_is_not_accepted_again(task, worker):
     call_id = steps.intended(task, worker)
-    paid_calls.close(call_id, state=state, outcome={})
+    paid_calls.close(CallEnd(id=call_id, state="done"))
     assert not paid_calls.accept(call_id, {"id": "job-1"}, poll_after=0.0)
-    assert (Call.objects.get().state, Call.objects.get().handle) == (state, None)
+    assert (Call.objects.get().state, Call.objects.get().handle) == ("done", None)
+
+
+def test_a_kept_result_is_due_at_once_and_leaves_the_handle(task, worker):
+    call_id = steps.accepted(task, worker, poll_after=3_600.0)
+    assert paid_calls.keep(call_id, RESULT)
+    (call,) = due_calls.due(worker, limit=10)
+    assert (call.handle, call.result) == ({"id": "job-1"}, RESULT)
 
 
 def test_an_answer_after_the_timeout_is_late_and_followed(task, worker):
     call_id = steps.intended(task, worker)
-    steps.end(task, "timeout", call=steps.CallEnd(id=call_id, state="late", outcome={"kind": "timeout"}))
+    steps.end(task, "timeout", call=CallEnd(id=call_id, state="late", outcome={"kind": "timeout"}))
     assert due_ids(worker) == []
     assert not paid_calls.accept(call_id, {"id": "job-1"}, poll_after=0.0)
-    (call,) = paid_calls.due(worker, limit=10)
+    (call,) = due_calls.due(worker, limit=10)
     assert (call.is_late, call.handle) == (True, {"id": "job-1"})
 
 
-@pytest.mark.parametrize("state", ["unknown", "done"])
-def test_a_closed_call_is_not_polled(task, worker, state):
+def test_a_closed_call_is_not_polled(task, worker):
     call_id = steps.accepted(task, worker)
-    paid_calls.close(call_id, state=state, outcome={"kind": "x"}, cost_micros=9)
+    paid_calls.close(CallEnd(id=call_id, state="done", outcome={"kind": "x"}, cost_micros=9))
     call = Call.objects.get()
-    assert (call.state, call.outcome, call.cost_micros, call.next_poll_at) == (state, {"kind": "x"}, 9, None)
+    assert (call.state, call.outcome, call.cost_micros, call.next_poll_at) == ("done", {"kind": "x"}, 9, None)
     assert call.ended_at is not None
     assert due_ids(worker) == []
 
 
 def test_a_closed_call_stays_as_it_was_closed(task, worker):
     call_id = steps.intended(task, worker)
-    paid_calls.close(call_id, state="done", outcome={"first": True})
-    paid_calls.close(call_id, state="lost", outcome={})
+    paid_calls.close(CallEnd(id=call_id, state="done", outcome={"first": True}))
+    paid_calls.close(CallEnd(id=call_id, state="lost"))
     assert (Call.objects.get().state, Call.objects.get().outcome) == ("done", {"first": True})
 
 
@@ -132,7 +228,7 @@ def test_a_poll_is_due_when_its_time_has_come(task, worker):
 def test_a_due_call_carries_what_a_poll_needs(task, worker):
     call_id = steps.accepted(task, worker)
     sql.run(f"UPDATE tasks_call SET created_at = {sql.later('-1000')}")
-    (call,) = paid_calls.due(worker, limit=10)
+    (call,) = due_calls.due(worker, limit=10)
     assert (call.id, call.task_id, call.attempt, call.target) == (call_id, task.id, 1, steps.UPSTREAM)
     assert (call.handle, call.faults, call.copy_faults) == ({"id": "job-1"}, 0, 0)
     assert (call.is_late, call.is_overdue) == (False, False)
@@ -142,9 +238,9 @@ def test_a_due_call_carries_what_a_poll_needs(task, worker):
 def test_a_due_call_tells_that_its_task_is_overdue(task, worker):
     steps.accepted(task, worker)
     steps.age(task.id, "deadline_at", -1)
-    assert paid_calls.due(worker, limit=1)[0].is_overdue
+    assert due_calls.due(worker, limit=1)[0].is_overdue
     steps.end(task, "timeout")
-    assert not paid_calls.due(worker, limit=1)[0].is_overdue
+    assert not due_calls.due(worker, limit=1)[0].is_overdue
 
 
 def test_the_most_overdue_polls_come_first_and_as_many_as_asked(key, image_model, worker):
@@ -152,7 +248,7 @@ def test_the_most_overdue_polls_come_first_and_as_many_as_asked(key, image_model
     made = [steps.accepted(task, worker) for task in steps.claimed(worker)]
     for number, call_id in enumerate(made):
         sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.later('%s')} WHERE id = %s", [-10 * number - 1, call_id])
-    assert [call.id for call in paid_calls.due(worker, limit=3)] == made[::-1][:3]
+    assert [call.id for call in due_calls.due(worker, limit=3)] == made[::-1][:3]
 
 
 def test_another_workers_calls_are_not_due_here(task, worker, other_worker):
@@ -185,7 +281,7 @@ def test_progress_of_an_ended_task_stays(task, worker):
 
 def test_a_closed_call_is_not_rescheduled(task, worker):
     call_id = steps.accepted(task, worker)
-    paid_calls.close(call_id, state="done", outcome={})
+    paid_calls.close(CallEnd(id=call_id, state="done"))
     reschedule(call_id, task)
     assert Call.objects.get().next_poll_at is None
 
@@ -206,7 +302,7 @@ def test_reschedules_cost_two_statements_however_many(key, image_model, worker):
 
 def test_a_success_ends_its_call_in_the_same_transaction(task, worker):
     call_id = steps.accepted(task, worker)
-    ending = steps.ending(task, "succeeded", call=steps.CallEnd(id=call_id, state="done", cost_micros=5))
+    ending = steps.ending(task, "succeeded", call=CallEnd(id=call_id, state="done", cost_micros=5))
     assert lifecycle.end([ending]) == {task.id}
     assert (Call.objects.get().state, Call.objects.get().cost_micros) == ("done", 5)
     assert due_ids(worker) == []

@@ -12,13 +12,12 @@ from accounts.models import KeySecret
 from catalog import snapshot
 from catalog.models import Plan
 from common import ids, sql
-from tasks import leases, limits, paid_calls, queue, route_sets
+from tasks import due_calls, leases, limits, queue, route_sets
 from tasks.gate import admit
 from tasks.models import RouteSet, Task
 from tasks.shown import listing, representation
 from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
-from worker.heal import reopening
 
 pytestmark = pytest.mark.django_db
 
@@ -150,14 +149,11 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
 
 def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):
     with steps.captured() as busy:
-        assert len(paid_calls.due(worker, limit=50)) == 50
+        assert len(due_calls.due(worker, limit=50)) == 50
     with steps.captured() as idle:
-        assert paid_calls.due(other_worker, limit=50) == []
+        assert due_calls.due(other_worker, limit=50) == []
     for statements in (busy, idle):
         plan_of(statements, "next_poll_at", "call_due")
-    with steps.captured() as statements:
-        assert reopening.reopen_crowded() == 0
-    plan_of(statements, "attempt > 0")
     steps.silence(worker, seconds=7_200)
     settings.WORKER_LEASE = 3_600
     with steps.captured() as statements:

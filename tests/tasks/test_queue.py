@@ -19,6 +19,10 @@ def statuses() -> Counter[str]:
     return Counter(Task.objects.values_list("status", flat=True))
 
 
+def stranded(claim: queue.Claim) -> list[tuple[int, int, str]]:
+    return [(found.key_id, found.open_routes_id, found.failure.type) for found in claim.stranded]
+
+
 @pytest.fixture
 def roomy(db):
     """A key with high limits and plenty of money."""
@@ -194,7 +198,7 @@ def test_tasks_whose_routes_are_gone_are_reported_and_stay_queued(key, image_mod
     Route.objects.all().delete()
     claim = queue.claim(worker, seats=5)
     assert claim.tasks == ()
-    assert claim.routeless == ((key.id, Task.objects.get(id=task_id).open_routes_id),)
+    assert stranded(claim) == [(key.id, Task.objects.get(id=task_id).open_routes_id, "TASK_NO_CAPABLE_ROUTE")]
 
 
 @pytest.mark.parametrize("disable", ["route", "channel", "channel model"])
@@ -205,7 +209,7 @@ def test_a_disabled_route_is_gone(key, image_model, image_channel, worker, disab
         "channel": Channel.objects,
         "channel model": image_channel.channel_models,
     }[disable].update(enabled=False)
-    assert queue.claim(worker, seats=5).routeless
+    assert queue.claim(worker, seats=5).stranded
 
 
 def test_routes_that_are_gone_do_not_hold_up_the_others(key, image_model, video_model, worker):
@@ -214,7 +218,7 @@ def test_routes_that_are_gone_do_not_hold_up_the_others(key, image_model, video_
     Route.objects.filter(model=image_model).delete()
     claim = queue.claim(worker, seats=5)
     assert [task.id for task in claim.tasks] == [film]
-    assert len(claim.routeless) == 1
+    assert len(claim.stranded) == 1
 
 
 def test_a_disabled_key_still_gets_its_tasks_run(key, image_model, worker):
@@ -278,7 +282,7 @@ def test_tasks_of_a_channel_that_rests_wait_for_its_end(key, image_model, image_
     task_id = steps.submitted(key)
     rest(image_channel)
     claim = queue.claim(worker, seats=5)
-    assert (claim.tasks, claim.routeless, claim.unavailable) == ((), (), ())
+    assert (claim.tasks, claim.stranded) == ((), ())
     sql.run(f"UPDATE catalog_credential SET cooldown_until = {sql.now()}")
     assert [task.id for task in steps.claimed(worker)] == [task_id]
 
@@ -313,18 +317,18 @@ def test_tasks_whose_channels_are_all_disabled_are_reported(key, image_model, im
     task_id = steps.submitted(key)
     refused(image_channel, ErrorKind.AUTH)
     rest(spare)
-    assert queue.claim(worker, seats=5).unavailable == ()
+    assert queue.claim(worker, seats=5).stranded == ()
     refused(spare, ErrorKind.QUOTA_EXHAUSTED)
     claim = queue.claim(worker, seats=5)
-    assert (claim.tasks, claim.routeless) == ((), ())
-    assert claim.unavailable == ((key.id, Task.objects.get(id=task_id).open_routes_id),)
+    assert claim.tasks == ()
+    assert stranded(claim) == [(key.id, Task.objects.get(id=task_id).open_routes_id, "TASK_UPSTREAM_ERROR")]
 
 
 def test_a_route_that_is_gone_does_not_make_a_disabled_channel_usable(key, image_model, image_channel, spare, worker):
     steps.submitted(key)
     Route.objects.filter(channel=image_channel).delete()
     refused(spare, ErrorKind.AUTH)
-    assert queue.claim(worker, seats=5).unavailable
+    assert [end for *_, end in stranded(queue.claim(worker, seats=5))] == ["TASK_UPSTREAM_ERROR"]
 
 
 def test_a_channel_without_any_credential_is_not_disabled(key, image_model, image_channel, worker):

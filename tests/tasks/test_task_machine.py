@@ -168,13 +168,7 @@ class TaskMachine(RuleBasedStateMachine):
         """A second settlement, or one of a worker that has lost the task."""
         task_id, task = self.one_of(number, *(status for status, _ in Task.Status.choices))
         if task.status != "running" or attempt_change:
-            ending = lifecycle.Ending(
-                task_id=task_id,
-                from_status="running",
-                attempt=task.attempt + attempt_change,
-                status="succeeded",
-                success=steps.success(task.estimate),
-            )
+            ending = lifecycle.Ending.succeeded(task_id, task.attempt + attempt_change, steps.success(task.estimate))
             assert lifecycle.end([ending]) == frozenset()
 
     @rule(multiplier=st.sampled_from(["0", "0.5", "1", "3"]))

@@ -1,6 +1,8 @@
 """A path that a document names exists, and so does what it says is in it."""
 
 import re
+import tomllib
+from pathlib import Path
 
 from tools.stack import ROOT
 
@@ -11,6 +13,12 @@ DOCUMENTS = [
     *sorted(f"docs/{p.name}" for p in ROOT.glob("docs/*.md")),
 ]
 PATH = re.compile(r"`((?:\.?[A-Za-z_-]+/)+[A-Za-z_.-]+\.(?:py|md|yaml|yml|toml|jsonl|mjs|sh))`(?: · `([a-z_]+)`)?")
+MAP = (ROOT / "ARCHITECTURE.md").read_text()
+PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+MODULES = {path.relative_to(ROOT): path.read_text() for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+FOLDER = re.compile(r"`((?:[a-z_]+/)+)`")
+STEP = re.compile(r'"""Step (\S+?)[:, ]')
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
 TARGET = re.compile(r"`?make ([a-z-]+)`")
 
 
@@ -27,7 +35,31 @@ def test_every_named_make_target_exists():
         assert set(TARGET.findall((ROOT / document).read_text())) <= targets, document
 
 
-def test_the_map_names_a_file_for_every_step():
-    steps = re.findall(r"^\| (\d+) \| (.*) \|$", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
-    assert [number for number, _ in steps] == [str(number) for number in range(12)]
-    assert all(PATH.search(row) for _, row in steps)
+def test_the_map_names_a_file_for_every_step_and_a_module_knows_its_own():
+    steps = dict(re.findall(r"^\| (\d+) \| (.*) \|$", MAP, re.MULTILINE))
+    assert list(steps) == [str(number) for number in range(12)]
+    assert all(PATH.search(row) for row in steps.values())
+    for path, module in MODULES.items():
+        for number in STEP.findall(module):
+            assert f"`{path}`" in steps.get(number, ""), f"{path} says that it is step {number}"
+
+
+def test_the_map_has_every_room_and_no_other():
+    rooms = {f"{path.parent}/" for path in MODULES if not {"migrations", "management"} & set(path.parts)}
+    named = set(FOLDER.findall(MAP))
+    assert all((ROOT / folder).is_dir() for folder in named)
+    assert {room for room in rooms if not room.startswith(("adapters/", "sandbox/"))} <= named
+
+
+def test_every_link_leads_to_a_file_and_a_heading():
+    for document in DOCUMENTS:
+        for target, anchor in LINK.findall((ROOT / document).read_text()):
+            found = (ROOT / document).parent / target if target else ROOT / document
+            assert found.exists(), (document, target)
+            assert not anchor or anchor in anchors(found), (document, anchor)
+
+
+def anchors(document: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

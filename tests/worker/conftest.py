@@ -14,7 +14,8 @@ from tools.children import PATIENCE
 
 @pytest.fixture(autouse=True)
 def patient(settings, monkeypatch) -> None:
-    """Where a machine stands still for a while no call is given up, no lease runs out and no deadline is long ago."""
+    """Where a machine stands still for a while no call is given up, no lease or cool-down runs out, and no deadline is
+    long ago."""
     settings.WORKER_LEASE = 600
     calls = (
         "follow.polling.POLL_SECONDS",
@@ -25,6 +26,7 @@ def patient(settings, monkeypatch) -> None:
     for name in (*calls, "heal.deadlines.HANGING_POLL_SECONDS"):
         monkeypatch.setattr(f"worker.{name}", int(PATIENCE))
     monkeypatch.setattr("worker.buy.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("catalog.health.rest_seconds", lambda times: PATIENCE)
 
 
 @pytest.fixture(scope="session")

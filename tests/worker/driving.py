@@ -1,6 +1,5 @@
 """A worker whose steps a test takes by hand, on the real database and against the real sandbox."""
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,13 +13,12 @@ from sandbox.server import Sandbox
 from tasks import leases, queue
 from tasks.models import ENDED, Asset, Call, Task
 from tasks.queue import Claimed
-from tests.databases import is_postgresql, renamed
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until
 from worker.buy.execution import Execution
 from worker.follow.polling import Polling
-from worker.heal import adoption, deadlines, reopening
+from worker.heal import adoption, deadlines
 
 FILM_PARAMS = {"duration": 2, "resolution": "720p", "aspect_ratio": "16:9"}
 
@@ -65,13 +63,6 @@ def assets(task_id: str) -> list[Asset]:
 
 def error(kind: ErrorKind, **fields: Any) -> UpstreamError:
     return UpstreamError(kind, "Provider Inc. says https://provider.example/secret", **fields)
-
-
-def database_url() -> str:
-    """The address of the test's own database, for other processes."""
-    name = connection.settings_dict["NAME"]
-    server = os.environ["DATABASE_URL"]
-    return renamed(server, name) if is_postgresql(server) else f"sqlite:///{name}"
 
 
 def outage(sandbox: Sandbox, **plan: Any) -> None:
@@ -128,8 +119,7 @@ class Shift:
     def claim(self) -> tuple[Claimed, ...]:
         claim = queue.claim(self.id, seats=100)
         self.execution.take(claim.tasks)
-        deadlines.end_routeless(claim.routeless)
-        deadlines.end_unavailable(claim.unavailable)
+        deadlines.end_stranded(claim.stranded)
         return claim.tasks
 
     def execute(self) -> int:
@@ -147,9 +137,10 @@ class Shift:
             assert seats.wait_idle(PATIENCE)
 
     def step(self) -> None:
-        """Do all that can be done now, as if every wait were over."""
-        hurry()
-        self.execute()
+        """Do all that can be done now; where no task can be started, as if every wait were over."""
+        if not self.execute():
+            hurry()
+            self.execute()
         self.poll()
 
     def work(self, *task_ids: str) -> str:
@@ -162,4 +153,3 @@ class Shift:
         """What a worker does once a second."""
         adoption.adopt(self.id)
         deadlines.enforce_deadlines()
-        reopening.reopen_crowded()

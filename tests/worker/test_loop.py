@@ -13,13 +13,12 @@ from callbacks import claims
 from catalog import health
 from common import sql
 from tasks import cancellation, leases, queue
-from tasks.models import Asset, Task, TaskEvent
-from tasks.models import Worker as WorkerRow
+from tasks.models import Asset, Task, TaskEvent, Worker
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import assets, beside, film, picture, task
 from tools.children import PATIENCE, wait_until
-from worker.loop import LANES, Worker, is_drained
+from worker.loop import LANES, Loop, is_drained
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -31,7 +30,7 @@ def start(transactional_db, monkeypatch):
     running = []
 
     def run(*lanes, **options):
-        worker = Worker(leases.register(lanes), lanes or LANES, **{"concurrency": 8, **options})
+        worker = Loop(leases.register(lanes), lanes or LANES, **{"concurrency": 8, **options})
         thread = threading.Thread(target=worker.run)
         thread.start()
         running.append((worker, thread))
@@ -55,7 +54,7 @@ def test_pictures_and_films_run_by_themselves(start, key):
 
 
 def test_a_claim_that_was_committed_unseen_is_found_by_its_own_worker(start, key, monkeypatch):
-    monkeypatch.setattr("worker.loop.STRAY_SECONDS", 0.1)
+    monkeypatch.setattr("worker.loop.ORPHAN_SECONDS", 0.1)
     with monkeypatch.context() as patch:
         patch.setattr("worker.loop.queue.has_waiting", lambda: False)
         worker, _ = start()
@@ -150,12 +149,12 @@ def test_a_stopped_worker_hands_back_what_it_has_not_bought_and_leaves_its_lease
     joined(thread)
     assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
     assert sandbox.audit()["jobs"] == 0
-    assert WorkerRow.objects.get(id=worker.id).stopped_at is not None
+    assert Worker.objects.get(id=worker.id).stopped_at is not None
 
 
 def test_a_worker_that_others_declared_stopped_ends():
-    worker = Worker(leases.register(LANES), LANES, concurrency=1)
-    WorkerRow.objects.filter(id=worker.id).update(stopped_at="2026-01-01T00:00:00Z")
+    worker = Loop(leases.register(LANES), LANES, concurrency=1)
+    Worker.objects.filter(id=worker.id).update(stopped_at="2026-01-01T00:00:00Z")
     joined(beside(worker.run))
 
 
@@ -177,7 +176,7 @@ def test_a_fault_in_one_step_does_not_end_the_others(start, key, monkeypatch):
 
 def test_a_worker_whose_own_lease_ran_low_takes_nobody_for_dead_at_once(key):
     """The database was away: the others could not renew their leases either."""
-    worker, other = Worker(leases.register(LANES), LANES, concurrency=1), steps.worker()
+    worker, other = Loop(leases.register(LANES), LANES, concurrency=1), steps.worker()
     task_id = picture(key, "a fox")
     steps.claimed(other)
     steps.silence(other)

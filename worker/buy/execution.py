@@ -15,16 +15,13 @@ from common.database_retry import insist
 from common.logs import bind
 from tasks import failures, paid_calls
 from tasks.assets.inputs import InputGone
-from tasks.models import Call
+from tasks.paid_calls import Intended
 from tasks.queue import Claimed
 from worker.buy import failed_calls, jobs, purchase
 from worker.buy.jobs import Job, RouteGone
 from worker.buy.purchase import Purchase
-from worker.retry_policy import Verdict
 
 logger = logging.getLogger(__name__)
-# The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
-GRACE_SECONDS = 5.0
 
 
 class Execution:
@@ -75,8 +72,7 @@ class Execution:
             job = insist(jobs.load, task)
         except RouteGone as gone:
             logger.warning("route %s is skipped: %s", task.route_id, gone)
-            vanished = Verdict(step="next", failure=failures.ROUTE_VANISHED)
-            return insist(failed_calls.leave_route, task, vanished, is_gone=True)
+            return insist(failed_calls.leave_route, task)
         except InputGone:
             return insist(failed_calls.fail, task, failures.OF_KIND[ErrorKind.ASSET_UNREACHABLE])
         if not self._may_pay():
@@ -96,10 +92,9 @@ class Execution:
             return not self._is_stopping
 
     def _buy(self, job: Job) -> None:
-        seconds = job.seconds_left + GRACE_SECONDS
-        if (longest := job.adapter.submit_seconds(job.target)) is not None:
-            seconds = min(seconds, longest)
-        credential_id, connection = insist(connections.to, job.route.channel.id, job.target, total_timeout=seconds)
+        credential_id, connection = insist(
+            connections.to, job.route.channel.id, job.target, total_timeout=job.call_seconds
+        )
         intent = paid_calls.Intent(
             task_id=job.task.id,
             attempt=job.task.attempt,
@@ -111,18 +106,16 @@ class Execution:
             request_digest=job.upstream.digest(),
             passed=job.task.passed,
         )
-        call_ids = insist(intend, intent, job.upstream.calls)
-        if not call_ids:
+        calls = insist(intend, intent, job.upstream.calls)
+        if not calls:
             logger.info("the task was taken over before its paid call")
             return
-        purchase.make(Purchase(job=job, call_ids=call_ids, credential_id=credential_id, connection=connection))
+        purchase.make(Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection))
 
 
-def intend(intent: paid_calls.Intent, count: int) -> tuple[int, ...]:
-    """The ids of the committed intents, also of an earlier try whose commit went unseen; empty: do not call."""
+def intend(intent: paid_calls.Intent, count: int) -> tuple[Intended, ...]:
+    """The committed intents, also of an earlier try whose commit went unseen; none: do not call."""
     try:
         return paid_calls.intend(intent, count)
     except IntegrityError:
-        rows = Call.objects.filter(task_id=intent.task_id, attempt=intent.attempt, state="intent")
-        mine = rows.filter(task__attempt=intent.attempt, task__status="running", task__worker_id=intent.worker_id)
-        return tuple(mine.order_by("position").values_list("id", flat=True))
+        return paid_calls.committed(intent)

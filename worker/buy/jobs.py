@@ -1,5 +1,6 @@
 """A claimed task made ready to run: its request, the route it got, the upstream request and its price."""
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from tasks.models import Task
 from tasks.queue import Claimed
 from tasks.request import stored_params
 
+# The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
+GRACE_SECONDS = 5.0
+
 
 class RouteGone(Exception):
     """The route can no longer run this task; the message says why."""
@@ -20,7 +24,8 @@ class RouteGone(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Everything one execution needs, read before the paid call; `ends_at` is its deadline by time.monotonic."""
+    """Everything one execution needs, read before the paid call, which may take `call_seconds`; `ends_at` is the task's
+    deadline by time.monotonic."""
 
     task: Claimed
     route: RouteEntry
@@ -30,10 +35,7 @@ class Job:
     upstream: UpstreamRequest
     price: Price
     ends_at: float
-
-    @property
-    def seconds_left(self) -> float:
-        return max(0.0, self.ends_at - time.monotonic())
+    call_seconds: float
 
 
 def load(task: Claimed) -> Job:
@@ -54,6 +56,8 @@ def load(task: Claimed) -> Job:
     price = Price.frozen(row.price)
     if price.mode == "image_matrix" and (upstream.billed.tier, upstream.billed.count) != (price.tier, price.quantity):
         raise RouteGone(f"it would now buy {upstream.billed}")
+    seconds = max(0.0, ends_at - time.monotonic()) + GRACE_SECONDS
+    longest = adapter.submit_seconds(route.target)
     return Job(
         task=task,
         route=route,
@@ -63,4 +67,5 @@ def load(task: Claimed) -> Job:
         upstream=upstream,
         price=price,
         ends_at=ends_at,
+        call_seconds=min(seconds, math.inf if longest is None else longest),
     )

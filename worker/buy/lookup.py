@@ -18,11 +18,6 @@ WAITS_SECONDS: Sequence[float] = (0.0, 1.0, 3.0)
 ASK_SECONDS = 20.0
 
 
-def after(error: UpstreamError, adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
-    """The job that an ambiguous call did buy, where the protocol can tell; None leaves the outcome open."""
-    return ask(adapter, upstream, connection) if error.maybe_accepted else None
-
-
 def ask(adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> Accepted | None:
     """The job of `connection.reference`, asked for a few times, since lists lag; None proves nothing."""
     if not can_find(adapter):

@@ -16,68 +16,67 @@ from common.database_retry import insist, release_connection
 from common.errors import StorageUnavailable
 from common.logs import bind
 from tasks import paid_calls
+from tasks.paid_calls import Intended
 from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
 from worker.buy.jobs import Job
-from worker.deliver import delivery
+from worker.deliver import copies, delivery
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """The paid calls of one execution, by position, their intents committed."""
+    """The paid calls of one execution, by position, their intents committed. `told` is what the channel's health has
+    heard: of many calls it hears once."""
 
     job: Job
-    call_ids: Sequence[int]
+    calls: Sequence[Intended]
     credential_id: int | None
     connection: Connection
-    told: set[ErrorKind] = field(
-        default_factory=set
-    )  # what the channel's health has heard: of many calls it hears once
+    told: set[ErrorKind] = field(default_factory=set)
 
 
 def make(purchase: Purchase) -> None:
     """All the calls, and then what those mean that brought nothing."""
     misses: list[Miss] = []
+    first, *others = purchase.calls
     threads = [
-        threading.Thread(target=_apart, args=(purchase, position, misses), name="paid call", daemon=True)
-        for position in range(1, len(purchase.call_ids))
+        threading.Thread(target=_apart, args=(purchase, call, misses), name="paid call", daemon=True) for call in others
     ]
     for thread in threads:
         thread.start()
-    pay(purchase, 0, misses)
+    pay(purchase, first, misses)
     for thread in threads:
         thread.join()
     if misses:
         misses.sort(key=lambda miss: miss.call_id)
-        failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.call_ids))
+        failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.calls))
 
 
-def _apart(purchase: Purchase, position: int, misses: list[Miss]) -> None:
+def _apart(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
     task = purchase.job.task
     try:
         with bind(task_id=task.id, attempt=task.attempt):
-            pay(purchase, position, misses)
+            pay(purchase, call, misses)
     finally:
         release_connection()
 
 
-def pay(purchase: Purchase, position: int, misses: list[Miss]) -> None:
+def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
     """One call and the record of its answer; what brought nothing is added to `misses`."""
-    task, call_id = purchase.job.task, purchase.call_ids[position]
-    connection = replace(purchase.connection, reference=paid_calls.reference(task.id, task.attempt, position))
+    connection = replace(purchase.connection, reference=call.reference)
     try:
         answer = submit(purchase, connection)
-        record(purchase, call_id, answer, connection)
+        record(purchase, call.id, answer, connection)
     except UpstreamError as error:
-        misses.append(Miss(call_id=call_id, credential_id=purchase.credential_id, error=error))
+        misses.append(Miss(call_id=call.id, credential_id=purchase.credential_id, error=error))
     except StorageUnavailable:  # our own files are read before anything is sent
         logger.warning("an input could not be read from asset storage")
-        misses.append(Miss(call_id=call_id, unpaid="asset storage is unavailable"))
+        misses.append(Miss(call_id=call.id, unpaid="asset storage is unavailable"))
     except Exception as error:
         logger.exception("the paid call broke off")
-        misses.append(Miss(call_id=call_id, broken=repr(error)[:500]))
+        misses.append(Miss(call_id=call.id, broken=repr(error)[:500]))
 
 
 def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
@@ -89,7 +88,7 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
         return job.adapter.submit(job.upstream, connection)
     except UpstreamError as error:
         logger.warning("channel %s answered %s", channel.name, error)
-        if found := lookup.after(error, job.adapter, job.upstream, connection):
+        if error.maybe_accepted and (found := lookup.ask(job.adapter, job.upstream, connection)):
             return found
         if error.kind not in purchase.told:
             purchase.told.add(error.kind)
@@ -106,15 +105,18 @@ def tell(step: Callable[..., None], *arguments: Any) -> None:
 
 
 def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection: Connection) -> None:
-    """The handle is stored before anything else; a result that came with the answer is delivered, or kept until its
-    siblings have ended."""
+    """A handle, or the URLs of a result, are stored before anything else, so that a crash does not lose them. Bytes are
+    delivered from here, or stored until the siblings have ended."""
     note_success = partial(tell, health.succeeded, purchase.job.route.channel.id, purchase.credential_id)
     if isinstance(answer, Accepted):
         insist(paid_calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
         note_success()
-        return
-    note_success()
-    if len(purchase.call_ids) == 1:
-        delivery.deliver_now(purchase.job, call_id, answer, connection)
+    elif all(output.url for output in answer.outputs):
+        insist(paid_calls.keep, call_id, copies.of_urls(answer))
+        note_success()
     else:
-        insist(paid_calls.accept, call_id, delivery.staged(purchase.job, answer, connection), poll_after=0.0)
+        note_success()
+        if len(purchase.calls) == 1:
+            delivery.deliver_now(purchase.job, call_id, answer, connection)
+        else:
+            insist(paid_calls.keep, call_id, delivery.staged(purchase.job, call_id, answer, connection))

@@ -5,17 +5,17 @@ Results of running tasks are for `worker/deliver/delivery.py`; when to ask again
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
-from adapters.base import Done, ErrorKind, Pending, UpstreamError
+from adapters.base import ENDS_JOB, Done, ErrorKind, Pending, UpstreamError
 from common.database_retry import insist
 from common.logs import bind
 from tasks import failures, lifecycle, paid_calls
-from tasks.lifecycle import CallEnd, Ending
-from tasks.paid_calls import DueCall
-from worker import retry_policy
+from tasks.due_calls import DueCall
+from tasks.lifecycle import Ending
+from tasks.paid_calls import CallEnd
 from worker.buy.failed_calls import described
-from worker.deliver import delivery
-from worker.deliver.delivery import Part
+from worker.deliver import copies, delivery
 from worker.follow import fan_in
 
 logger = logging.getLogger(__name__)
@@ -26,9 +26,7 @@ Answer = Pending | Done | UpstreamError
 
 def is_final(answer: Answer) -> bool:
     """Whether the job has ended at the provider."""
-    return isinstance(answer, Done) or (
-        isinstance(answer, UpstreamError) and answer.kind in retry_policy.FINAL_AT_PROVIDER
-    )
+    return isinstance(answer, Done) or (isinstance(answer, UpstreamError) and answer.kind in ENDS_JOB)
 
 
 def as_fault(error: UpstreamError) -> UpstreamError:
@@ -59,7 +57,7 @@ def one_of_many(call: DueCall, answer: Answer) -> bool:
     if not call.siblings:
         return False
     if isinstance(answer, UpstreamError) and is_final(answer):
-        return bool(insist(paid_calls.drop, call.id, call.task_id, state="done", outcome=described(answer)))
+        return bool(insist(paid_calls.drop, ended(call, described(answer)), call.task_id))
     return call.is_overdue and not is_final(answer) and bool(insist(fan_in.has_result, call))
 
 
@@ -68,32 +66,22 @@ def ending_of(call: DueCall, answer: Answer) -> Ending | None:
     with bind(task_id=call.task_id, attempt=call.attempt):
         if isinstance(answer, UpstreamError) and is_final(answer):
             logger.warning("the provider ended the job: %s", answer)
-            return Ending(
-                task_id=call.task_id,
-                from_status="running",
-                attempt=call.attempt,
-                status="failed",
-                failure=failures.OF_KIND[answer.kind],
-                calls=(CallEnd(id=call.id, state="done", outcome=described(answer)),),
-            )
+            failure = failures.OF_KIND[answer.kind]
+            return Ending.failed(call.task_id, call.attempt, failure, ended(call, described(answer)))
     if is_final(answer) or not call.is_overdue:
         return None
-    return Ending(
-        task_id=call.task_id,
-        from_status="running",
-        attempt=call.attempt,
-        status="timeout",
-        failure=failures.TIMED_OUT,
-        calls=(CallEnd(id=call.id, state="late", outcome={"kind": "timeout"}),),
-    )
+    return Ending.timed_out(call.task_id, call.attempt, call.id)
+
+
+def ended(call: DueCall, outcome: dict[str, Any]) -> CallEnd:
+    return CallEnd(id=call.id, state="done", outcome=outcome)
 
 
 def follow_late(call: DueCall, answer: Answer) -> bool:
     """The task has ended and is never charged; what its job delivers after all is our loss. True: still not over."""
     if isinstance(answer, Done):
-        bought = insist(delivery.terms, call)
-        insist(delivery.lose, bought, Part(call_id=call.id, done=answer, stored=delivery.restored(call.handle)))
+        insist(delivery.lose, insist(delivery.terms_of_call, call), copies.result_of(call, answer))
     elif is_final(answer) or call.age_seconds > LATE_FOR_SECONDS:
         outcome = described(answer) if isinstance(answer, UpstreamError) else {"kind": "given_up"}
-        insist(paid_calls.close, call.id, state="done", outcome=outcome)
+        insist(paid_calls.close, ended(call, outcome))
     return isinstance(answer, Pending)

@@ -13,13 +13,14 @@ from itertools import islice
 from adapters import registry
 from adapters.base import Adapter, Connection, Done, Pending, UpstreamError
 from catalog import connections
+from common import backoff
 from common.database_retry import insist, release_connection
 from common.logs import bind
-from tasks import paid_calls
-from tasks.paid_calls import DueCall, Reschedule
-from worker import retry_policy
-from worker.deliver import delivery
-from worker.deliver.delivery import Part
+from tasks import due_calls, paid_calls
+from tasks.due_calls import DueCall, Reschedule
+from tasks.paid_calls import CallEnd
+from worker.deliver import copies, delivery
+from worker.deliver.copies import CallResult
 from worker.follow import fan_in, poll_results
 from worker.follow.poll_results import Answer
 from worker.seats import Seats
@@ -29,6 +30,7 @@ POLL_SECONDS = 20.0
 COPY_SECONDS = 900.0
 CANCEL_SECONDS = 10.0
 LATE_POLL_SECONDS = 30.0
+UNUSABLE_TRIES = 6
 PAGE = 2_000
 POLLS_PER_CHANNEL = 8
 COPIES_PER_CHANNEL = 8
@@ -51,7 +53,7 @@ class Polling:
         """Start what is due; True if anything was."""
         with self._lock:
             in_hand = set(self._in_hand)
-        due = [call for call in paid_calls.due(self.worker_id, limit=PAGE + len(in_hand)) if call.id not in in_hand]
+        due = [call for call in due_calls.due(self.worker_id, limit=PAGE + len(in_hand)) if call.id not in in_hand]
         for batch in batches(due):
             with self._lock:
                 self._in_hand.update(call.id for call in batch)
@@ -81,22 +83,22 @@ class Polling:
             for call in poll_results.settle(answered):
                 seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
             for call, answer in answered:
-                if isinstance(answer, Done) and not call.is_late and (parts := insist(fan_in.parts, call, answer)):
+                if isinstance(answer, Done) and not call.is_late and (made := insist(fan_in.ready, call, answer)):
                     copying.add(call.id)
-                    seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, parts)
+                    seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, made)
         except Exception:
             logger.exception("a poll broke off")
-            insist(paid_calls.reschedule, [after_fault(call, LATE_POLL_SECONDS) for call in batch])
+            insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS) for call in batch])
         finally:
             self._release(call for call in batch if call.id not in copying)
 
-    def _copy(self, call: DueCall, parts: Sequence[Part]) -> None:
+    def _copy(self, call: DueCall, made: Sequence[CallResult]) -> None:
         with bind(task_id=call.task_id, attempt=call.attempt):
             try:
-                copy_result(call, parts)
+                deliver(call, made)
             except Exception:
                 logger.exception("a copy broke off")
-                insist(paid_calls.reschedule, [after_fault(call, LATE_POLL_SECONDS)])
+                insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS)])
             finally:
                 self._release([call])
 
@@ -131,15 +133,16 @@ def batch_size(most: int, faults: int) -> int:
 
 
 def ask(batch: Sequence[DueCall]) -> list[Answer]:
-    """One answer a call; a fault of the request is a fault of each. Finished synchronous calls answer themselves."""
-    known = {call.id: done for call in batch if (done := delivery.reread(call.handle))}
-    asked = [call for call in batch if call.id not in known]
-    found: dict[int, Answer] = {**known}
+    """One answer a call; a fault of the request is a fault of each. A call with a result answers itself."""
+    found: dict[int, Answer] = {
+        call.id: copies.read(call.id, call.result).done for call in batch if call.result is not None
+    }
+    asked = [call for call in batch if call.id not in found]
     if asked:
         adapter, connection = reach(asked[0], POLL_SECONDS)
         release_connection()
         try:
-            got: Sequence[Answer] = adapter.poll([call.handle for call in asked], connection)
+            got: Sequence[Answer] = adapter.poll([call.handle or {} for call in asked], connection)
         except UpstreamError as error:
             logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(asked), asked[0].channel_id, error)
             got = [poll_results.as_fault(error)] * len(asked)
@@ -163,47 +166,23 @@ def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
 
 def next_poll(call: DueCall, answer: Answer) -> Reschedule | None:
     """When to ask again; None for a job that has ended."""
+    least = LATE_POLL_SECONDS if call.is_late else 0.0
     if isinstance(answer, UpstreamError) and not poll_results.is_final(answer):
-        return after_fault(call, retry_policy.after_poll_fault(answer, faults=call.faults))
-    if not isinstance(answer, Pending):
-        return None
-    return Reschedule(
-        call_id=call.id,
-        task_id=call.task_id,
-        attempt=call.attempt,
-        delay_seconds=max(answer.poll_after, LATE_POLL_SECONDS) if call.is_late else answer.poll_after,
-        copy_faults=call.copy_faults,
-        progress=answer.progress,
-    )
+        return Reschedule.after_fault(call, max(least, backoff.seconds(call.faults, asked=answer.retry_after)))
+    if isinstance(answer, Pending):
+        return Reschedule.of(call, max(least, answer.poll_after), progress=answer.progress)
+    return None
 
 
-def after_fault(call: DueCall, delay_seconds: float) -> Reschedule:
-    return Reschedule(
-        call_id=call.id,
-        task_id=call.task_id,
-        attempt=call.attempt,
-        delay_seconds=max(delay_seconds, LATE_POLL_SECONDS) if call.is_late else delay_seconds,
-        faults=call.faults + 1,
-        copy_faults=call.copy_faults,
-    )
-
-
-def copy_result(call: DueCall, parts: Sequence[Part]) -> None:
+def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
     """Copy and succeed; a failed copy is tried again with the next poll, which also refreshes the provider's URLs."""
-    bought = insist(delivery.terms, call)
+    bought = insist(delivery.terms_of_call, call)
     adapter, connection = reach(call, COPY_SECONDS)
-    copied = delivery.copy(parts, adapter, connection)
-    is_last = call.is_overdue or (not copied.is_ours and call.copy_faults + 1 >= delivery.UNUSABLE_TRIES)
-    if delivery.finish(bought, parts, copied, is_last=is_last):
-        return
-    again = Reschedule(
-        call_id=call.id,
-        task_id=call.task_id,
-        attempt=call.attempt,
-        delay_seconds=retry_policy.backoff(call.copy_faults),
-        copy_faults=call.copy_faults + 1,
-    )
-    insist(paid_calls.reschedule, [again])
+    copied = copies.make(made, adapter, connection)
+    is_last = call.is_overdue or (not copied.is_ours and call.copy_faults + 1 >= UNUSABLE_TRIES)
+    if not delivery.finish(bought, made, copied, is_last=is_last):
+        again = Reschedule.after_copy_fault(call, backoff.seconds(call.copy_faults))
+        insist(paid_calls.reschedule, [again])
 
 
 def cancel(call: DueCall) -> None:
@@ -211,5 +190,5 @@ def cancel(call: DueCall) -> None:
     with bind(task_id=call.task_id, attempt=call.attempt):
         adapter, connection = reach(call, CANCEL_SECONDS)
         release_connection()
-        if adapter.cancel(call.handle, connection):
-            insist(paid_calls.close, call.id, state="done", outcome={"kind": "canceled"})
+        if adapter.cancel(call.handle or {}, connection):
+            insist(paid_calls.close, CallEnd(id=call.id, state="done", outcome={"kind": "canceled"}))

@@ -7,8 +7,8 @@ import pytest
 from adapters import registry
 from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks import paid_calls
-from tasks.lifecycle import CallEnd
 from tasks.models import Call, Task, TaskPayload
+from tasks.paid_calls import CallEnd
 from tasks.shown import trace
 from tests.rows import make_channel, make_route, make_task
 from tests.tasks import steps
@@ -101,7 +101,7 @@ def test_each_attempt_tells_its_route_outcome_id_and_times(running, worker):
 def test_the_public_view_names_no_provider_and_no_cost_of_ours(running, worker):
     call_id = steps.intended(running, worker)
     Call.objects.filter(pk=call_id).update(credential=Credential.objects.first(), channel=Channel.objects.first())
-    paid_calls.close(call_id, state="refused", outcome=REFUSAL, cost_micros=7_123_457)
+    paid_calls.close(CallEnd(id=call_id, state="refused", outcome=REFUSAL, cost_micros=7_123_457))
     text = everything(trace.public(trace.of_task(running.id)))
     for secret in ("studio", "atelier", "gpt-image", "provider inc", "toomanyrequests", "req_1", "7.123457", "1234"):
         assert secret not in text
@@ -112,7 +112,7 @@ def test_the_public_view_names_no_provider_and_no_cost_of_ours(running, worker):
 def test_the_operators_view_has_the_providers_words_and_the_own_cost(running, worker):
     call_id = steps.intended(running, worker)
     Call.objects.filter(pk=call_id).update(credential=Credential.objects.first(), channel=Channel.objects.first())
-    paid_calls.close(call_id, state="refused", outcome=REFUSAL, cost_micros=7_000)
+    paid_calls.close(CallEnd(id=call_id, state="refused", outcome=REFUSAL, cost_micros=7_000))
     (attempt,) = trace.operator(trace.of_task(running.id))["attempts"]
     assert (attempt["channel"], attempt["credential"], attempt["own_cost"]) == ("studio", "…1234", 0.007)
     assert (attempt["message"], attempt["code"]) == (REFUSAL["message"], REFUSAL["code"])

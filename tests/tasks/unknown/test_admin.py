@@ -13,8 +13,8 @@ from catalog.models import Channel, ChannelModel
 from common import ids
 from tasks import ledger_check, lifecycle, paid_calls
 from tasks.failures import Failure
-from tasks.lifecycle import CallEnd
 from tasks.models import Call, Task
+from tasks.paid_calls import CallEnd
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +33,11 @@ def film(key, video_model) -> Call:
     route = snapshot.latest().route(task.route_id)
     channel = Channel.objects.get(pk=route.channel.id)
     fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
-    (call_id,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    (call,) = paid_calls.intend(steps.intent(task, worker, **fields))
     outcome = {"kind": "ambiguous", "message": f"{SCRIPT} api_key=CANARYKEY1234"}
-    end = CallEnd(id=call_id, state="unknown", outcome=outcome)
+    end = CallEnd(id=call.id, state="unknown", outcome=outcome)
     assert steps.end(task, "failed", failure=UNKNOWN, calls=(end,))
-    return Call.objects.get(pk=call_id)
+    return Call.objects.get(pk=call.id)
 
 
 @pytest.fixture

@@ -14,12 +14,13 @@ from billing.models import Hold
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel, MediaModel, Route
 from storage import blobs
-from tasks import leases, lifecycle, paid_calls
+from tasks import due_calls, leases, lifecycle, paid_calls
 from tasks.assets import signed_urls
 from tasks.assets.signed_urls import Grant
 from tasks.failures import Failure
-from tasks.lifecycle import CallEnd, Success
+from tasks.lifecycle import Success
 from tasks.models import Asset, Call, Task, TaskEvent, TaskPayload
+from tasks.paid_calls import CallEnd
 from tasks.shown import trace
 from tasks.unknown import open_calls, resolve
 from tasks.unknown.open_calls import Refused
@@ -53,10 +54,10 @@ def lose(key: IssuedKey, worker: str) -> Lose:
         route = snapshot.latest().route(task.route_id)
         channel = Channel.objects.get(pk=route.channel.id)
         fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
-        ids = paid_calls.intend(steps.intent(task, worker, **fields), count)
-        ends = tuple(CallEnd(id=i, state="unknown", outcome={"kind": "ambiguous"}) for i in ids)
+        calls = paid_calls.intend(steps.intent(task, worker, **fields), count)
+        ends = tuple(CallEnd(id=each.id, state="unknown", outcome={"kind": "ambiguous"}) for each in calls)
         assert steps.end(task, "failed", failure=UNKNOWN, calls=ends)
-        return Call.objects.get(pk=ids[0])
+        return Call.objects.get(pk=calls[0].id)
 
     return lose
 
@@ -258,7 +259,7 @@ def test_an_attached_job_is_adopted_polled_and_charged(film, worker):
     new_id = resolve.attach(film.pk, "cgt-1", by=BY)
     (orphan,) = leases.adopt(worker)
     assert (orphan.task_id, orphan.attempt, len(orphan.accepted)) == (new_id, 2, 1)
-    (due,) = paid_calls.due(worker, limit=9)
+    (due,) = due_calls.due(worker, limit=9)
     assert (due.task_id, due.handle["id"], due.is_late, due.is_overdue) == (new_id, "cgt-1", False, False)
     end = CallEnd(id=due.id, state="done", outcome={"kind": "succeeded", "delivered": 1})
     success = Success(actual_micros=500_000, seconds=5, assets=(steps.asset(kind="video"),))

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.base import ErrorKind, Target, UpstreamError
 from catalog import connections, credentials, health
-from catalog.models import Channel, Credential
+from catalog.models import Channel, ChannelHealth, Credential
 from common import sql
 from tasks.models import Call
 from tests.rows import add_credential, make_channel, make_route
@@ -115,18 +115,16 @@ def test_a_task_whose_only_channel_is_disabled_fails_before_it_runs(shift, key, 
 
 @pytest.mark.parametrize("submit", [picture, film])
 def test_a_paid_call_that_succeeds_ends_its_channels_row_of_faults(
-    shift, key, image_model, video_model, image_channel, video_channel, submit, monkeypatch
+    shift, key, image_model, video_model, image_channel, video_channel, submit
 ):
-    monkeypatch.setattr(health, "FAULT_SECONDS", 3600.0)
-    monkeypatch.setattr(health, "LONGEST_FAULT_SECONDS", 3600.0)
-    channels_ = (image_channel, video_channel)
-    for channel in channels_ * 2:
+    both = (image_channel, video_channel)
+    for channel in both:
         refuse(channel.credentials.get(), ErrorKind.TRANSIENT)
     assert shift.work(submit(key, "a fox")) == "succeeded"
-    for channel in channels_:
-        refuse(channel.credentials.get(), ErrorKind.TRANSIENT)
     other = video_channel if submit is picture else image_channel
-    assert health.unusable() == (frozenset(), {other.pk})
+    assert dict(ChannelHealth.objects.values_list("channel", "cooldowns")) == {
+        channel.pk: int(channel == other) for channel in both
+    }
 
 
 @pytest.mark.parametrize("status", [401, 402])
@@ -151,12 +149,12 @@ def test_a_refused_credential_is_followed_at_once_by_another_of_its_channel(
     assert taken == {row.pk for row in pair}
 
 
-def test_a_task_waits_out_the_rest_of_its_only_channel(shift, key, image_model, image_channel):
+def test_a_credential_that_no_key_opens_is_no_other(shift, key, image_model, pair, spare, sandbox):
+    Credential.objects.filter(pk=pair[1].pk).update(ciphertext="unreadable")
+    outage(sandbox, path="/openai/", status=401, times=1)
     task_id = picture(key, "a fox")
-    refuse(image_channel.credentials.get(), ErrorKind.RATE_LIMITED, retry_after=600)
-    assert shift.execute() == 0
-    assert task(task_id).status == "queued"
     assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "studio", "spare"]  # the second without any, which never left us
 
 
 def test_a_busy_route_is_waited_for_when_the_last_open_one_is_disabled(
@@ -184,16 +182,6 @@ def test_a_task_that_a_route_refused_does_not_go_back_to_it_for_want_of_others(
     assert channels_of(task_id) == ["studio"]
 
 
-def test_a_task_whose_routes_were_busy_and_are_disabled_now_fails(shift, key, image_model, image_channel, sandbox):
-    outage(sandbox, path="/openai/", status=429, times=1)
-    task_id = picture(key, "a fox")
-    assert shift.execute() == 1
-    refuse(image_channel.credentials.get(), ErrorKind.AUTH)
-    steps.age(task_id, "not_before", -1)
-    shift.execute()
-    assert task(task_id).error["type"] == "TASK_UPSTREAM_ERROR"
-
-
 def test_a_credential_that_the_provider_takes_again_is_enabled_by_a_probe(
     shift, key, image_model, image_channel, caplog
 ):
@@ -201,7 +189,7 @@ def test_a_credential_that_the_provider_takes_again_is_enabled_by_a_probe(
     assert not probes.probe_one()
     make_due()
     assert probes.probe_one()
-    assert health.disabled_channels() == frozenset()
+    assert health.unusable()[0] == frozenset()
     assert "passed its probe and is enabled again" in caplog.text
     assert not probes.probe_one()
     task_id = picture(key, "a fox")
@@ -216,7 +204,7 @@ def test_a_credential_that_is_still_refused_stays_disabled(image_model, image_ch
     assert probes.probe_one()
     row = image_channel.credentials.get()
     assert (row.reason, row.probes) == ("auth before: No.", 1)
-    assert health.disabled_channels() == {image_channel.pk}
+    assert health.unusable()[0] == {image_channel.pk}
     assert not probes.probe_one()
 
 
@@ -233,7 +221,7 @@ def test_a_probe_of_an_adapter_that_is_gone_fails(image_channel):
     refuse(image_channel.credentials.get(), ErrorKind.AUTH)
     make_due()
     assert probes.probe_one()
-    assert health.disabled_channels() == {image_channel.pk}
+    assert health.unusable()[0] == {image_channel.pk}
 
 
 def test_of_many_workers_one_probes(image_channel):

@@ -69,6 +69,7 @@ def test_a_channel_that_is_full_is_not_failed_over_to(shift, key, other_key, spa
 
 def test_what_was_not_sent_for_want_of_a_connection_a_name_or_tls_goes_to_the_next_route(shift, key, spare, hanging_up):
     for origin in (f"http://127.0.0.1:{free_port()}", "http://no-such-host.invalid", f"https://127.0.0.1:{hanging_up}"):
+        hurry()
         point_elsewhere("studio", f"{origin}/v1")
         task_id = picture(key, f"a fox instead of {origin}")
         assert shift.work(task_id) == "succeeded", origin
@@ -80,14 +81,6 @@ def test_a_channel_whose_credential_nobody_can_open_is_left(shift, key, spare):
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["studio", "spare"]
-
-
-def test_a_channel_without_an_enabled_credential_is_passed_over(shift, key, spare):
-    Credential.objects.filter(channel__name="studio").update(disabled_at="2026-01-01T00:00:00Z")
-    task_id = picture(key, "a fox")
-    assert shift.work(task_id) == "succeeded"
-    assert channels_of(task_id) == ["spare"]
-    assert [reason for _, reason in call(task_id).passed] == ["disabled"]
 
 
 def test_what_may_have_been_bought_never_goes_to_another_route(shift, key, spare):
@@ -167,10 +160,8 @@ def test_a_task_whose_other_route_is_full_takes_the_busy_one_again(shift, key, s
     outage(sandbox, path="/openai/", status=429, times=1)
     task_id = picture(key, "a fox")
     shift.execute()
-    hurry()
     assert shift.execute() == 0
-    shift.sweep()
-    assert (task(task_id).status, task(task_id).requeues) == ("queued", 1)
+    assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
     hurry()
     assert shift.execute() == 1
     assert (task(task_id).status, channels_of(task_id)) == ("succeeded", ["studio", "studio"])
@@ -187,11 +178,30 @@ def test_a_full_route_is_waited_for_where_the_other_refused_for_good(shift, key,
     assert (task(task_id).status, task(task_id).requeues) == ("queued", 0)
 
 
-def test_a_long_retry_after_is_respected(shift, key, sandbox):
+def test_a_long_retry_after_holds_back_its_channel_and_not_the_task(shift, key, spare, sandbox):
     outage(sandbox, path="/openai/", status=429, times=1, retry_after=600)
+    outage(sandbox, path="/openai/", status=429, times=1)
     task_id, lower = picture(key, "a fox"), steps.clock()
-    shift.execute()
-    assert lower + timedelta(seconds=600) <= task(task_id).not_before <= steps.clock() + timedelta(seconds=720)
+    assert (shift.execute(), shift.execute()) == (1, 1)
+    assert task(task_id).not_before <= steps.clock() + timedelta(seconds=1.2)
+    studio = Credential.objects.get(channel__name="studio")
+    assert lower + timedelta(seconds=600) <= studio.cooldown_until <= steps.clock() + timedelta(seconds=600)
+    Credential.objects.exclude(pk=studio.pk).update(cooldown_until=None)
+    steps.age(task_id, "not_before", -1)
+    assert shift.execute() == 1
+    assert channels_of(task_id) == ["studio", "spare", "spare"]
+
+
+def test_a_channel_that_another_task_woke_does_not_make_the_refused_one_hot(shift, key, image_channel):
+    point_elsewhere("studio", f"http://127.0.0.1:{free_port()}/v1")
+    task_id, waits = picture(key, "a fox"), []
+    for _ in range(4):
+        shift.execute()
+        waits.append((task(task_id).not_before - steps.clock()).total_seconds())
+        health.succeeded(image_channel.pk, image_channel.credentials.get().pk)
+        assert shift.execute() == 0
+        steps.age(task_id, "not_before", -1)
+    assert [wait > least for wait, least in zip(waits, (0, 1, 2, 4), strict=True)] == [True] * 4
 
 
 def test_a_busy_task_times_out_at_its_queue_deadline(shift, key, sandbox):

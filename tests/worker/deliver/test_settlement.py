@@ -1,21 +1,21 @@
 """However the calls of one task end: one end, one bill for what was delivered, and nothing bought again by chance."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.base import Done, ErrorKind, UpstreamError
-from tasks import lifecycle, paid_calls
+from tasks import due_calls, lifecycle, paid_calls
+from tasks.due_calls import DueCall
 from tasks.models import Call, TaskEvent
 from tests.tasks import steps
 from tests.worker.driving import assets, hurry, picture, task
 from worker.buy import jobs
 from worker.buy.failed_calls import Miss, judge
-from worker.deliver import delivery
-from worker.deliver.delivery import Copied
+from worker.deliver import copies, delivery
+from worker.deliver.copies import Copied
 from worker.follow import fan_in, poll_results
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("image_model")]
@@ -40,32 +40,35 @@ def missed(call_id: int, outcome: str) -> Miss:
 
 def accept(call_id: int, outcome: str) -> None:
     """A job that will fail, or files that wait for their siblings."""
-    kept = {"assets": [asdict(steps.asset(call_id))], "duration": None}
-    paid_calls.accept(call_id, kept if outcome == "delivered" else {"id": "job"}, poll_after=0.0)
+    if outcome == "delivered":
+        paid_calls.keep(call_id, copies.of_files(Done(outputs=()), (steps.asset(call_id),)))
+    else:
+        paid_calls.accept(call_id, {"id": "job"}, poll_after=0.0)
 
 
 def poll(worker: str, call_ids: Iterable[int]) -> None:
     """One poll of each, as far as it still goes on."""
     for call_id in call_ids:
         hurry()
-        for due in paid_calls.due(worker, limit=9):
+        for due in due_calls.due(worker, limit=9):
             if due.id == call_id:
                 settle(due)
 
 
-def settle(due: paid_calls.DueCall) -> None:
-    answer = delivery.reread(due.handle) or UpstreamError(ErrorKind.PROVIDER_FAILED, "No.")
+def settle(due: DueCall) -> None:
+    failed = UpstreamError(ErrorKind.PROVIDER_FAILED, "No.")
+    answer = copies.read(due.id, due.result).done if due.result else failed
     poll_results.settle([(due, answer)])
-    if isinstance(answer, Done) and (parts := fan_in.parts(due, answer)):
-        stored = Copied(by_call={part.call_id: part.stored for part in parts})
-        assert delivery.finish(delivery.terms(due), parts, stored, is_last=True)
+    if isinstance(answer, Done) and (made := fan_in.ready(due, answer)):
+        stored = Copied(by_call={result.call_id: result.stored for result in made})
+        assert delivery.finish(delivery.terms_of_call(due), made, stored, is_last=True)
 
 
 def bought(worker: str, key, outcomes: Sequence[str], early: Sequence[int]) -> str:
     """The id of a task whose calls end like that; `early` are polled before the last has been answered."""
     task_id = picture(key, "a fox", n=len(outcomes))
     (claimed,) = steps.claimed(worker)
-    call_ids = paid_calls.intend(steps.intent(claimed, worker), len(outcomes))
+    call_ids = [call.id for call in paid_calls.intend(steps.intent(claimed, worker), len(outcomes))]
     ends = list(zip(call_ids, outcomes, strict=True))
     for call_id, outcome in ends:
         if outcome in TAKEN:

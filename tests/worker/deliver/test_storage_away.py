@@ -71,7 +71,7 @@ def test_bytes_that_cannot_be_stored_until_the_deadline_are_given_up(
     root.take_away()
     # The deadline passes with the paid call.
     passed = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * sandbox.audit()["jobs"])
-    monkeypatch.setattr("worker.buy.jobs.time", passed)
+    monkeypatch.setattr("worker.deliver.copies.time", passed)
     shift.execute()
     assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_STORAGE_UNAVAILABLE")
     assert task(task_id).actual_micros == 0

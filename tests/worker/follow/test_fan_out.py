@@ -8,8 +8,9 @@ from catalog import connections, health
 from catalog.models import Channel
 from common.errors import StorageUnavailable
 from storage import blobs
-from tasks import leases, paid_calls
+from tasks import due_calls, leases, paid_calls
 from tasks.models import Call
+from tasks.paid_calls import CallEnd, Intended
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import Shift, assets, hurry, outage, picture, task
@@ -127,7 +128,7 @@ def test_all_refused_goes_to_a_route_that_buys_the_same(shift, key, sandbox, pla
     path = Channel.objects.get(name="single").base_url.removeprefix(sandbox.url)
     outage(sandbox, path=path, status=503, times=2)
     task_id = picture(key, "a fox", n=2)
-    assert shift.work(task_id) == "succeeded"
+    assert [shift.execute(), shift.execute()] == [1, 1]
     assert bill(task_id) == ("succeeded", 2, 2 * MICROS)
     assert sandbox.audit()["jobs"] == 1  # of the spare route, which takes a count
     assert states(task_id) == ["refused", "refused", "done"]
@@ -144,7 +145,7 @@ def test_one_lost_beside_a_refusal_is_never_bought_elsewhere(shift, key, sandbox
     assert sorted(states(task_id)) == ["refused", "unknown"]
 
 
-def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
+def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[Intended, ...]]:
     """A task with two intents."""
     task_id = picture(key, "a fox", n=2)
     (claimed,) = shift.claim()
@@ -153,13 +154,13 @@ def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
     return task_id, job, paid_calls.intend(intent, 2)
 
 
-def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[int, ...]]:
+def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[Intended, ...]]:
     """The same, and the first is answered."""
-    task_id, job, call_ids = intended(shift, key)
+    task_id, job, calls = intended(shift, key)
     credential_id, connection = connections.to(job.route.channel.id, job.target, total_timeout=PATIENCE)
-    purchase = Purchase(job=job, call_ids=call_ids, credential_id=credential_id, connection=connection)
-    pay(purchase, 0, [])
-    return task_id, job, call_ids
+    purchase = Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection)
+    pay(purchase, calls[0], [])
+    return task_id, job, calls
 
 
 @either
@@ -197,7 +198,7 @@ def test_at_the_deadline_the_results_at_hand_are_delivered(shift, key):
 @either
 def test_a_result_after_the_end_is_our_loss_and_leaves_no_file(shift, key):
     task_id, job, _ = halfway(shift, key)
-    kept = Call.objects.get(task_id=task_id, position=0).handle.get("assets", [])
+    kept = Call.objects.get(task_id=task_id, position=0).result.get("assets", [])
     steps.end(job.task, "timeout")
     assert states(task_id) == ["late", "late"]
     hurry()
@@ -209,10 +210,10 @@ def test_a_result_after_the_end_is_our_loss_and_leaves_no_file(shift, key):
 
 
 def test_the_last_of_several_failures_ends_the_task(shift, key):
-    task_id, _, call_ids = halfway(shift, key)
-    first, second = call_ids
-    assert paid_calls.drop(first, task_id, state="done", outcome={"kind": "provider_failed"})
-    assert not paid_calls.drop(second, task_id, state="refused", outcome={})
+    task_id, _, calls = halfway(shift, key)
+    first, second = calls
+    assert paid_calls.drop(CallEnd(id=first.id, state="done"), task_id)
+    assert not paid_calls.drop(CallEnd(id=second.id, state="refused"), task_id)
     assert states(task_id) == ["done", "intent"]
     steps.silence(shift.id)
     Shift().sweep()
@@ -224,11 +225,11 @@ def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
     task_id = picture(key, "a fox", n=2)
     shift.execute()
     hurry()
-    first = min(paid_calls.due(shift.id, limit=9), key=lambda due: due.id)
+    first = min(due_calls.due(shift.id, limit=9), key=lambda due: due.id)
     steps.silence(shift.id)
     other = Shift()
     other.sweep()
-    polling.copy_result(first, fan_in.parts(first, polling.ask([first])[0]))
+    polling.deliver(first, fan_in.ready(first, polling.ask([first])[0]))
     assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
     assert other.work(task_id) == "succeeded"
     assert len([blobs.open(asset.storage_key).close() for asset in assets(task_id)]) == 2
@@ -239,20 +240,20 @@ EMPTY, BUSY = UpstreamError(ErrorKind.EMPTY_RESULT, "nothing"), UpstreamError(Er
 
 @pytest.mark.parametrize("errors", [(BUSY, EMPTY), (EMPTY, BUSY)])
 def test_what_was_bought_for_nothing_is_not_bought_again_because_a_sibling_was_refused(shift, key, errors):
-    task_id, job, call_ids = intended(shift, key)
-    misses = [Miss(call_id=call_id, error=error) for call_id, error in zip(call_ids, errors, strict=True)]
+    task_id, job, calls = intended(shift, key)
+    misses = [Miss(call_id=call.id, error=error) for call, error in zip(calls, errors, strict=True)]
     judge(job, misses, has_others=False)
     assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_UPSTREAM_ERROR")
     assert sorted(states(task_id)) == ["done", "refused"]
 
 
 def test_an_answer_that_comes_while_its_task_is_adopted_is_not_given_up(shift, key, monkeypatch):
-    task_id, _, call_ids = halfway(shift, key)
+    task_id, _, calls = halfway(shift, key)
     adopt = leases.adopt
 
     def answered_meanwhile(worker_id):
         orphans = adopt(worker_id)
-        paid_calls.accept(call_ids[1], Call.objects.get(id=call_ids[0]).handle, poll_after=0.0)
+        paid_calls.keep(calls[1].id, Call.objects.get(id=calls[0].id).result)
         return orphans
 
     monkeypatch.setattr(leases, "adopt", answered_meanwhile)
@@ -262,12 +263,12 @@ def test_an_answer_that_comes_while_its_task_is_adopted_is_not_given_up(shift, k
 
 
 def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
-    task_id, _, call_ids = intended(shift, key)
-    for call_id in call_ids:
-        paid_calls.accept(call_id, {"id": f"job-{call_id}"}, poll_after=0.0)
+    task_id, _, calls = intended(shift, key)
+    for call in calls:
+        paid_calls.accept(call.id, {"id": f"job-{call.id}"}, poll_after=0.0)
     steps.age(task_id, "deadline_at", -1)
     hurry()
-    due = paid_calls.due(shift.id, limit=9)
+    due = due_calls.due(shift.id, limit=9)
     asked_to_cancel = poll_results.settle([(call, Pending(poll_after=1.0)) for call in due])
     assert (task(task_id).status, states(task_id)) == ("timeout", ["late", "late"])
     assert len(asked_to_cancel) == 2

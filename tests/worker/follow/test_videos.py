@@ -4,6 +4,7 @@ import pytest
 
 from adapters import registry
 from billing.models import Hold
+from tasks.models import Call
 from tests.rows import add_credential, make_channel, make_model, make_route
 from tests.worker.driving import assets, at_provider, call, end_of, film, forget_at_provider, hurry, outage, task
 from tools.children import wait_until
@@ -173,6 +174,15 @@ def test_a_channel_that_hangs_holds_up_no_other(shift, key, plan, sandbox, monke
     assert (task(stuck).status, call(stuck).faults) == ("running", 0)
     sandbox.release()
     assert shift.work(stuck) == "succeeded"
+
+
+def test_a_handle_may_have_any_keys(shift, key):
+    """Those of a finished call's result, too: a plug-in's handle is its own."""
+    task_id = film(key, "a fox runs")
+    shift.execute()
+    Call.objects.update(handle=call(task_id).handle | {"outputs": "mine", "assets": [], "duration": None})
+    assert shift.work(task_id) == "succeeded"
+    assert call(task_id).result is None
 
 
 def test_an_adapter_that_is_gone_is_a_poll_fault(shift, key, monkeypatch):

@@ -9,8 +9,8 @@ from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog import connections
 from catalog.models import Route
-from tasks import failures, leases, lifecycle, paid_calls
-from tasks.lifecycle import CallEnd
+from tasks import due_calls, leases, lifecycle, paid_calls
+from tasks.lifecycle import Ending
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
@@ -18,10 +18,9 @@ from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
 from worker.buy import jobs
 from worker.buy.purchase import Purchase, make
-from worker.deliver.delivery import Part
-from worker.follow import polling
+from worker.follow import fan_in, polling
 from worker.heal import adoption
-from worker.heal.adoption import OwnStrays
+from worker.heal.adoption import OwnOrphans
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -48,8 +47,8 @@ class WaitedFor:
 
 
 @pytest.fixture
-def strays(shift):
-    return OwnStrays(shift.id, lambda: shift.execution.in_hand)
+def orphans(shift):
+    return OwnOrphans(shift.id, lambda: shift.execution.in_hand)
 
 
 def test_a_task_that_was_not_bought_is_queued_again_and_runs(shift, other, key, sandbox):
@@ -87,7 +86,7 @@ def test_the_former_worker_writes_nothing_after_the_takeover(shift, other, key):
     task_id = film(key, "a fox runs [fail]")
     other.execute()
     hurry()
-    (due,) = paid_calls.due(other.id, limit=9)
+    (due,) = due_calls.due(other.id, limit=9)
     steps.silence(other.id)
     shift.sweep()
     wait_until(lambda: at_provider(task_id) == "failed", what="the job's end")
@@ -101,11 +100,11 @@ def test_the_former_workers_copy_is_thrown_away(shift, other, key, sandbox):
     other.execute()
     wait_until(lambda: at_provider(task_id) == "succeeded", what="the job's end")
     hurry()
-    (due,) = paid_calls.due(other.id, limit=9)
+    (due,) = due_calls.due(other.id, limit=9)
     steps.silence(other.id)
     shift.sweep()
     (done,) = polling.ask([due])
-    polling.copy_result(due, [Part(call_id=due.id, done=done)])
+    polling.deliver(due, fan_in.ready(due, done))
     assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
     assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["jobs"] == 1
@@ -124,12 +123,12 @@ def test_a_worker_that_lost_its_task_before_the_intent_does_not_call(shift, othe
 def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, sandbox):
     task_id = picture(key, "a fox")
     (claimed,) = other.claim()
-    call_id = steps.intended(claimed, other.id)
+    calls = paid_calls.intend(steps.intent(claimed, other.id))
     steps.silence(other.id)
     shift.sweep()
     job = jobs.load(claimed)
     credential_id, connection = connections.to(job.route.channel.id, job.target, total_timeout=PATIENCE)
-    make(Purchase(job=job, call_ids=[call_id], credential_id=credential_id, connection=connection))
+    make(Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection))
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
     assert call(task_id).state == "lost"
 
@@ -146,7 +145,7 @@ def test_a_lookup_that_breaks_off_keeps_no_other_task_waiting(shift, other, key,
     assert [end_of(task_id) for task_id in task_ids] == ["TASK_OUTCOME_UNKNOWN"] * 2
 
 
-def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, plan, sandbox, monkeypatch):
+def test_what_an_adoption_still_asks_for_is_no_orphan(shift, other, orphans, key, plan, sandbox, monkeypatch):
     (kling,) = (lane for lane in LANES if str(lane) == "kling")
     kling.install(plan, sandbox)
     task_id = steps.submitted(key, kling.body("a fox"))
@@ -166,7 +165,7 @@ def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, 
     monkeypatch.setattr(KlingTasks, "find", find)
     adopting = beside(lambda: adoption.adopt(shift.id))
     assert asked.wait(PATIENCE)
-    sweeping = beside(lambda: [strays.sweep() for _ in range(2)])
+    sweeping = beside(lambda: [orphans.sweep() for _ in range(2)])
     wait_until(lambda: deciding.is_waited_for.is_set() or not sweeping.is_alive(), what="the sweep")
     answer.set()
     joined(adopting)
@@ -174,18 +173,18 @@ def test_what_an_adoption_still_asks_for_is_no_stray(shift, other, strays, key, 
     assert (task(task_id).status, call(task_id).state) == ("running", "accepted")
 
 
-def test_a_claim_that_was_committed_unseen_is_found_at_the_second_look(shift, strays, key):
+def test_a_claim_that_was_committed_unseen_is_found_at_the_second_look(shift, orphans, key):
     task_id = picture(key, "a fox")
     steps.claimed(shift.id)
-    strays.sweep()
+    orphans.sweep()
     assert task(task_id).status == "running"
-    strays.sweep()
+    orphans.sweep()
     assert task(task_id).status == "queued"
     assert shift.work(task_id) == "succeeded"
 
 
 def test_a_lost_answer_of_an_earlier_attempt_does_not_spoil_a_claim_that_was_committed_unseen(
-    shift, strays, key, image_model, bought_again
+    shift, orphans, key, image_model, bought_again
 ):
     Route.objects.update(resubmit_ambiguous=True)
     image_model.save()
@@ -195,39 +194,38 @@ def test_a_lost_answer_of_an_earlier_attempt_does_not_spoil_a_claim_that_was_com
     assert (task(task_id).status, call(task_id).state) == ("queued", "unknown")
     hurry()
     steps.claimed(shift.id)
-    strays.sweep()
-    strays.sweep()
+    orphans.sweep()
+    orphans.sweep()
     assert task(task_id).status == "queued"
     assert shift.work(task_id) == "succeeded"
 
 
-def test_an_adoption_that_was_not_decided_is_decided_later(shift, other, strays, key):
+def test_an_adoption_that_was_not_decided_is_decided_later(shift, other, orphans, key):
     task_id = picture(key, "a fox")
     (claimed,) = other.claim()
     steps.intended(claimed, other.id)
     steps.silence(other.id)
     leases.adopt(shift.id)
-    strays.sweep()
-    strays.sweep()
+    orphans.sweep()
+    orphans.sweep()
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
 
 
-def test_what_is_in_hand_or_followed_is_no_stray(shift, strays, key):
+def test_what_is_in_hand_or_followed_is_no_orphan(shift, orphans, key):
     in_hand, followed = picture(key, "a fox"), film(key, "a fox runs [held]")
     shift.claim()
     shift.execute()
     for _ in range(3):
-        strays.sweep()
+        orphans.sweep()
     assert task(in_hand).status == task(followed).status == "running"
 
 
-def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(shift, strays, key):
+def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(shift, orphans, key):
     task_id = picture(key, "a fox")
     (claimed,) = steps.claimed(shift.id)
     call_id = steps.intended(claimed, shift.id)
-    late = CallEnd(id=call_id, state="late", outcome={"kind": "timeout"})
-    lifecycle.end([steps.ending(claimed, "timeout", call=late, failure=failures.TIMED_OUT)])
-    strays.sweep()
+    lifecycle.end([Ending.timed_out(task_id, claimed.attempt, call_id)])
+    orphans.sweep()
     assert call(task_id).state == "late"
-    strays.sweep()
+    orphans.sweep()
     assert call(task_id).state == "unknown"

@@ -8,7 +8,7 @@ from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import at_provider, beside, call, film, hurry, outage, picture, task
 from tools.children import wait_until
-from worker.buy.execution import GRACE_SECONDS
+from worker.buy.jobs import GRACE_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from common.commands import OneLineCommand
 from common.database_retry import insist
 from tasks import leases
-from worker.loop import LANES, Worker
+from worker.loop import LANES, Loop
 
 MOST_CALLS = 1000
 
@@ -32,7 +32,7 @@ class Command(OneLineCommand):
             worker_id = insist(leases.register, lanes)
         except DatabaseError as error:
             raise CommandError(f"database: {str(error).splitlines()[0]} (is it migrated?)") from error
-        worker = Worker(worker_id, lanes, concurrency=concurrency, drain=options["drain"])
+        worker = Loop(worker_id, lanes, concurrency=concurrency, drain=options["drain"])
 
         def stop(number: int, frame: FrameType | None) -> None:
             if worker.is_asked_to_stop:

@@ -1,0 +1,153 @@
+"""Where a task may go next: to one of its open routes at once, back to the queue for a while, or to its end.
+
+Pure: from the paid calls of the task that failed, and from what holds each of its open routes back now. A route leaves
+the open ones only for a refusal that never passes. Routes that are busy or cannot be reached stay open: the cool-downs
+of their channels (`catalog/health.py`) hold them back, and the claim obeys those.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from adapters.base import ErrorKind
+from common import backoff
+from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, ROUTE_VANISHED, UNAVAILABLE, Failure
+
+UNREACHABLE_ROUNDS = 4  # a provider that cannot be reached at all is given up after 1 + 2 + 4 + 8 seconds
+AMBIGUOUS_ROUNDS = 2  # where the operator opted in to buying again
+CALLS_A_WAIT = 10  # so often a route may be tried, on average, for each time that its task waits
+
+Obstacle = Literal["", "busy", "cooling down", "disabled", "gone"]
+"""What holds a route back: nothing, or its channel is full, rests or is disabled, or the catalog has it no more."""
+
+UNPAID, BROKEN, GONE = "unpaid", "broken", "gone"
+"""Kinds of our own: a fault of ours before anything was sent; one after which nobody knows; the route cannot run the
+task any more."""
+
+OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
+"""The channel may serve the same request with another credential."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """An open route of a task, and what holds it back now."""
+
+    route_id: int
+    obstacle: Obstacle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCall:
+    """A paid call that brought nothing: `kind` is an ErrorKind's value or one of ours. Without a credential it went out
+    because none of the channel's can be opened."""
+
+    route_id: int
+    kind: str
+    credential_id: int | None = None
+    is_model_specific: bool = False
+
+    @property
+    def is_permanent(self) -> bool:
+        """Whether this route will never run this task."""
+        if self.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED):
+            return self.credential_id is None
+        return self.kind == GONE or (self.kind == ErrorKind.INVALID_REQUEST and self.is_model_specific)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Next:
+    """The end with this failure; else the queue, with these open routes and for so long a wait of the task's own."""
+
+    failure: Failure | None = None
+    routes: tuple[int, ...] = ()
+    wait_seconds: float = 0.0
+
+
+def lead(
+    ways: Iterable[Way], failed: Sequence[FailedCall] = (), *, waits: int = 0, may_buy_again: bool = False
+) -> Next:
+    """The next step of a task with these open routes.
+
+    `failed` are its failed calls, one an attempt; the last has just failed, and none means that the task is queued.
+    `waits` is how often it has waited, and with `may_buy_again` the operator allows to buy after an ambiguous answer.
+    """
+    last = failed[-1] if failed else None
+    left = [way for way in ways if not (last and last.is_permanent and way.route_id == last.route_id)]
+    alive = {way.route_id: way.obstacle for way in left if way.obstacle not in ("disabled", "gone")}
+    failure = _end(failed, may_buy_again=may_buy_again) if last else None
+    if failure is None and not alive:
+        failure = _dead_end(left, last)
+    elif failure is None and _is_unreachable(alive, failed):
+        failure = UNAVAILABLE
+    if failure:
+        return Next(failure=failure)
+    wait = _wait(alive, failed, waits, limit=CALLS_A_WAIT * len(left) * (waits + 1)) if last else 0.0
+    return Next(routes=tuple(way.route_id for way in left), wait_seconds=wait)
+
+
+def _end(failed: Sequence[FailedCall], *, may_buy_again: bool) -> Failure | None:
+    """Why the task ends with its last call, wherever else it might go."""
+    last, times = failed[-1], _times(failed)
+    if last.kind in (ErrorKind.AMBIGUOUS, BROKEN):
+        is_allowed = last.kind == ErrorKind.AMBIGUOUS and may_buy_again and times <= AMBIGUOUS_ROUNDS
+        return None if is_allowed else OUTCOME_UNKNOWN
+    if last.is_permanent or (last.kind == ErrorKind.ASSET_UNREACHABLE and times == 1):
+        return None
+    return OF_KIND.get(last.kind)
+
+
+def _times(failed: Sequence[FailedCall]) -> int:
+    """How many calls failed as the last one did."""
+    return sum(call.kind == failed[-1].kind for call in failed)
+
+
+def _dead_end(left: Sequence[Way], last: FailedCall | None) -> Failure:
+    """Why no route is left: what the one said that has just been given up, else how the others stand."""
+    if last and last.kind == ErrorKind.INVALID_REQUEST:
+        return OF_KIND[ErrorKind.INVALID_REQUEST]
+    is_gone = last.kind == GONE if last and last.is_permanent else all(way.obstacle == "gone" for way in left)
+    return ROUTE_VANISHED if is_gone else UNAVAILABLE
+
+
+def _is_unreachable(alive: Iterable[int], failed: Sequence[FailedCall]) -> bool:
+    """Whether nobody could be reached, on any route, too often in a row."""
+    latest = {call.route_id: call.kind for call in failed}
+    times = 0
+    for call in reversed(failed):
+        if call.kind != ErrorKind.TRANSIENT:
+            break
+        times += 1
+    routes = list(alive)
+    is_answered = any(latest.get(route) != ErrorKind.TRANSIENT for route in routes)
+    return not is_answered and times > UNREACHABLE_ROUNDS * len(routes)
+
+
+def _wait(alive: dict[int, Obstacle], failed: Sequence[FailedCall], waits: int, *, limit: int) -> float:
+    """For how long the task waits by itself, since another's success may wake the channels that refused this one.
+
+    It does not where a route is left that has not refused it since it last began anew, or another credential of the
+    last: the claim gives it that one as soon as it may.
+    """
+    last = failed[-1]
+    if last.kind in (ErrorKind.ASSET_UNREACHABLE, ErrorKind.AMBIGUOUS):
+        return backoff.seconds(_times(failed) - 1)
+    is_left = alive.keys() - _refused_lately(failed) or _has_other_credential(alive, failed)
+    return 0.0 if is_left and last.kind != UNPAID and len(failed) < limit else backoff.seconds(waits)
+
+
+def _refused_lately(failed: Sequence[FailedCall]) -> set[int]:
+    """The routes that refused in the present round. A round ends where a route refuses with the same credential again:
+    claims come back to a route only when its channel rests no more."""
+    lately: set[tuple[int, int | None]] = set()
+    for call in failed:
+        tried = (call.route_id, call.credential_id)
+        lately = {tried} if tried in lately else lately | {tried}
+    return {route for route, _ in lately}
+
+
+def _has_other_credential(alive: dict[int, Obstacle], failed: Sequence[FailedCall]) -> bool:
+    """Whether the last route is still free, for another credential than was refused. A channel may only be full with
+    this very task, and the credential tried before is the same again where no other can be opened."""
+    last, before = failed[-1], failed[-2] if len(failed) > 1 else None
+    is_same = before and (before.route_id, before.credential_id) == (last.route_id, last.credential_id)
+    return last.kind in OF_CREDENTIAL and alive.get(last.route_id) in ("", "busy") and not is_same

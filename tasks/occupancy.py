@@ -1,0 +1,66 @@
+"""What is taken now: seats by the tasks that run, counted from rows, and channels by their cool-downs and limits."""
+
+from collections import Counter
+from collections.abc import Collection
+
+from catalog import health, snapshot
+from catalog.snapshot import Catalog
+from common import sql
+from tasks import route_sets
+from tasks.dealing import Occupancy
+from tasks.failover import Way
+
+# `status IN …` repeats the condition of the index `task_limits`: SQLite takes it only where that is spelled out.
+TAKEN = """
+SELECT 'key' AS kind, key_id AS place, account_id AS other, count(*) AS tasks FROM tasks_task
+WHERE account_id IN ({accounts}) AND status = 'running' AND status IN ('queued', 'running')
+GROUP BY key_id, account_id
+UNION ALL
+SELECT 'channel', channel_id, 0, count(*) FROM tasks_task
+WHERE channel_id IN ({channels}) AND status = 'running' GROUP BY channel_id
+UNION ALL
+SELECT 'total', s.max_running, t.last_key,
+    CASE WHEN s.max_running IS NULL THEN 0 ELSE (SELECT count(*) FROM tasks_task WHERE status = 'running') END
+FROM tasks_servicestate s CROSS JOIN tasks_claimturn t
+UNION ALL
+SELECT u.kind, u.channel_id, 0, 0 FROM ({unusable}) u
+"""
+
+
+def read(catalog: Catalog, accounts: Collection[int] = ()) -> Occupancy:
+    """One statement. Keys are counted of these accounts only, and channels only where they have a limit."""
+    limits = {c.id: c.max_running for c in catalog.channels() if c.max_running is not None}
+    statement = TAKEN.format(
+        accounts=sql.places(accounts), channels=sql.places(limits), unusable=health.UNUSABLE.format(now=sql.now())
+    )
+    rows = sql.records(statement, [*accounts, *limits])
+    by_account = Counter[int]()
+    for row in rows:
+        if row.kind == "key":
+            by_account[row.other] += row.tasks
+    (total,) = (row for row in rows if row.kind == "total")
+    return Occupancy(
+        by_key={row.place: row.tasks for row in rows if row.kind == "key"},
+        by_account=by_account,
+        by_channel={row.place: row.tasks for row in rows if row.kind == "channel"},
+        total=total.tasks,
+        channel_limits=limits,
+        total_limit=total.place,
+        last_key=total.other,
+        resting=frozenset(row.place for row in rows if row.kind == "resting"),
+        disabled=frozenset(row.place for row in rows if row.kind == "disabled"),
+    )
+
+
+def ways(open_routes_id: int, catalog: Catalog, occupancy: Occupancy) -> list[Way]:
+    """The routes of a set, and what holds each back: the channels' limits count as the catalog has the routes now."""
+    found = [(route_id, catalog.route(route_id)) for route_id in route_sets.routes_of(open_routes_id)]
+    return [
+        Way(route_id=route_id, obstacle=occupancy.obstacle(route.channel.id) if route else "gone")
+        for route_id, route in found
+    ]
+
+
+def ways_now(open_routes_id: int) -> list[Way]:
+    catalog = snapshot.latest()
+    return ways(open_routes_id, catalog, read(catalog))

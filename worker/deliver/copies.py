@@ -1,0 +1,126 @@
+"""Step 9: what paid calls made is copied to our storage; until its task ends the call's row keeps it as its result."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import count
+from typing import Any
+
+from adapters.base import Adapter, Connection, Done, Output, UpstreamError
+from common import backoff
+from common.database_retry import release_connection
+from common.errors import StorageUnavailable
+from tasks import failures
+from tasks.assets import assets
+from tasks.assets.assets import NewAsset, UnusableOutput
+from tasks.due_calls import DueCall
+from tasks.failures import Failure
+from worker.buy.jobs import Job
+
+logger = logging.getLogger(__name__)
+# Before the deadline, so that a result which cannot be stored ends as what it is and not as a timeout.
+GIVE_UP_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """What one paid call made: outputs still to be copied, or files of ours where they were stored for its siblings."""
+
+    call_id: int
+    done: Done
+    stored: tuple[NewAsset, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return self.done.outputs[0].kind if self.done.outputs else self.stored[0].kind
+
+    @property
+    def size(self) -> int:
+        return len(self.done.outputs) + len(self.stored)
+
+
+def result_of(call: DueCall, done: Done) -> CallResult:
+    """The result of a call whose poll says that it is done."""
+    return CallResult(call_id=call.id, done=done) if call.result is None else read(call.id, call.result)
+
+
+def read(call_id: int, row: Mapping[str, Any]) -> CallResult:
+    """The inverse of `of_urls` and `of_files`."""
+    outputs = tuple(Output(**output) for output in row.get("outputs", ()))
+    stored = tuple(NewAsset(**asset) for asset in row.get("assets", ()))
+    return CallResult(call_id=call_id, done=Done(outputs=outputs, duration=row["duration"]), stored=stored)
+
+
+def of_urls(done: Done) -> dict[str, Any]:
+    outputs = [{"index": output.index, "kind": output.kind, "url": output.url} for output in done.outputs]
+    return {"outputs": outputs, "duration": done.duration}
+
+
+def of_files(done: Done, stored: tuple[NewAsset, ...]) -> dict[str, Any]:
+    return {"assets": [asdict(asset) for asset in stored], "duration": done.duration}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """What is stored, by call, and why the rest is not; `is_ours` when our storage refused, else a file was unusable.
+    `fresh` was stored just now."""
+
+    by_call: Mapping[int, tuple[NewAsset, ...]]
+    fresh: tuple[NewAsset, ...] = ()
+    fault: str = ""
+    is_ours: bool = False
+
+    @property
+    def stored(self) -> tuple[NewAsset, ...]:
+        return tuple(asset for assets_ in self.by_call.values() for asset in assets_)
+
+    @property
+    def failure(self) -> Failure:
+        return failures.STORAGE_UNAVAILABLE if self.is_ours else failures.NO_USABLE_RESULT
+
+
+def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection) -> Copied:
+    """Stream each output into storage."""
+    release_connection()
+    by_call = {result.call_id: result.stored for result in results}
+    fresh: list[NewAsset] = []
+    fault = ""
+    for call_id, output in [(result.call_id, output) for result in results for output in result.done.outputs]:
+        try:
+            with adapter.open_output(output, connection) as chunks:
+                fresh.append(assets.store(chunks, kind=output.kind))
+            by_call[call_id] += (fresh[-1],)
+        except StorageUnavailable as error:
+            return Copied(by_call=by_call, fresh=tuple(fresh), fault=str(error), is_ours=True)
+        except (UnusableOutput, UpstreamError) as error:
+            fault = str(error)
+        except Exception as error:
+            logger.exception("copying a result broke off")
+            fault = repr(error)[:500]
+    return Copied(by_call=by_call, fresh=tuple(fresh), fault=fault)
+
+
+def until_deadline(job: Job, result: CallResult, connection: Connection) -> Iterator[tuple[Copied, bool]]:
+    """One try after the other while our storage refuses, and whether it is the last before the task's deadline."""
+    for tries in count():
+        copied = make([result], job.adapter, connection)
+        seconds_left = job.ends_at - GIVE_UP_SECONDS - time.monotonic()
+        is_last = not copied.is_ours or seconds_left <= 0
+        yield copied, is_last
+        if is_last:
+            return
+        release_connection()
+        time.sleep(min(backoff.seconds(tries), seconds_left))
+
+
+@contextmanager
+def temporary(done: Done) -> Iterator[None]:
+    """Delete the files in which a provider's bytes came."""
+    try:
+        yield
+    finally:
+        for output in done.outputs:
+            if output.path is not None:
+                output.path.unlink(missing_ok=True)

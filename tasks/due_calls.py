@@ -10,8 +10,10 @@ from common import sql
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCall:
-    """An accepted call that wants a poll. `attempt` is the task's fence now, `bought_in` the attempt that bought the
-    call and so many `siblings`; a call `is_late` when its task has ended. It has a handle, a result, or both."""
+    """An accepted call that wants a poll: it has a handle, a result, or both. `attempt` is the task's fence now.
+    `bought_in` is the attempt that bought the call, together with so many `siblings`. A call `is_late` when its task
+    has ended.
+    """
 
     id: int
     task_id: str

@@ -180,7 +180,7 @@ class Call(models.Model):
     passed = models.JSONField(null=True, help_text="[route, reason] of each route that was drawn before this one.")
     state = models.CharField(max_length=10, choices=State, default=State.INTENT, db_default=State.INTENT)
     handle = models.JSONField(null=True, help_text="The provider's handle of an accepted job.")
-    result = models.JSONField(null=True, help_text="What a finished call made, until its task ends: URLs or our files.")
+    result = models.JSONField(null=True, help_text="What a finished call made: URLs, or files of ours.")
     next_poll_at = models.DateTimeField(null=True)
     faults = models.PositiveIntegerField(default=0, db_default=0)
     copy_faults = models.PositiveIntegerField(default=0, db_default=0)

@@ -158,14 +158,16 @@ def _answered(
     return any(row.state == "accepted" for row in rows)
 
 
-# One whose answer came after its caller gave it up as unknown is followed as late: the job is there.
-CLOSED_AS = "CASE WHEN r.state = 'unknown' AND COALESCE(handle, result) IS NOT NULL THEN 'late' ELSE r.state END"
+# One whose answer came after its caller gave it up as unknown is followed: the job is there. It stays accepted, as
+# another worker may have found it for a live task; `leave` makes those of ended tasks late.
+CLOSED_AS = """CASE WHEN r.state <> 'unknown' OR COALESCE(handle, result) IS NULL THEN r.state
+    WHEN tasks_call.state = 'accepted' THEN 'accepted' ELSE 'late' END"""
 MOVES = [(old, new) for old, news in CALL_TRANSITIONS.items() for new in sorted(news)]
-STAYS = [("late", "late"), ("unknown", "unknown")]  # only more is known now
+STAYS = [("accepted", "accepted"), ("late", "late"), ("unknown", "unknown")]  # only more is known now
 CLOSE = f"""
 UPDATE tasks_call SET state = {CLOSED_AS}, outcome = r.outcome, cost_micros = r.cost,
-    ended_at = CASE {CLOSED_AS} WHEN 'late' THEN NULL ELSE {{now}} END,
-    next_poll_at = CASE {CLOSED_AS} WHEN 'late' THEN next_poll_at END
+    ended_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN NULL ELSE {{now}} END,
+    next_poll_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN next_poll_at END
 FROM {{rows}} WHERE tasks_call.id = r.id
     AND (tasks_call.state, {CLOSED_AS}) IN (VALUES {", ".join(map(str, [*MOVES, *STAYS]))})
 """

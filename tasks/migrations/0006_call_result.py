@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='call',
             name='result',
-            field=models.JSONField(help_text='What a finished call made, until its task ends: URLs or our files.', null=True),
+            field=models.JSONField(help_text='What a finished call made: URLs, or files of ours.', null=True),
         ),
         migrations.AlterField(
             model_name='call',

@@ -247,7 +247,7 @@ def test_a_call_given_up_as_unknown_is_followed_when_its_answer_is_there(task, w
     store(call_id, {"id": "job-1"})
     steps.end(task, "failed", call=CallEnd(id=call_id, state="unknown", outcome={"kind": "crash"}))
     call = Call.objects.get()
-    assert (call.state, call.ended_at) == ("late", None)
+    assert (call.state, call.outcome, call.ended_at) == ("late", {"kind": "crash"}, None)
     assert call.next_poll_at is not None
 
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from adapters.base import Target
 from common import sql
-from tasks import due_calls, lifecycle, paid_calls, queue
+from tasks import due_calls, leases, lifecycle, paid_calls, queue
 from tasks.due_calls import Reschedule
 from tasks.models import Call, Task
 from tasks.paid_calls import CALL_TRANSITIONS, CallEnd
@@ -171,6 +171,14 @@ def test_nothing_is_bought_by_another_worker(task, other_worker):
     assert paid_calls.intend(steps.intent(task, other_worker)) == ()
 
 
+def test_intents_that_were_committed_unseen_are_found_until_another_has_the_task(task, worker, other_worker):
+    intended = paid_calls.intend(steps.intent(task, worker), 2)
+    assert paid_calls.committed(steps.intent(task, worker)) == intended
+    leases.stop(worker)
+    leases.adopt(other_worker)
+    assert paid_calls.committed(steps.intent(task, worker)) == ()
+
+
 def test_an_accepted_call_has_a_handle_and_a_next_poll(task, worker):
     call_id = steps.intended(task, worker)
     assert paid_calls.accept(call_id, {"id": "job-1", "n": 2}, poll_after=30.0)
@@ -187,10 +195,21 @@ def test_a_call_that_has_ended_is_not_accepted_again(task, worker):
 
 
 def test_a_kept_result_is_due_at_once_and_leaves_the_handle(task, worker):
-    call_id = steps.accepted(task, worker, poll_after=3_600.0)
+    call_id = steps.accepted(task, worker)
+    answered_at = Call.objects.get().answered_at
+    reschedule(call_id, task, faults=3)
     assert paid_calls.keep(call_id, RESULT)
     (call,) = due_calls.due(worker, limit=10)
-    assert (call.handle, call.result) == ({"id": "job-1"}, RESULT)
+    assert (call.handle, call.result, call.faults) == ({"id": "job-1"}, RESULT, 0)
+    assert Call.objects.get().answered_at == answered_at
+
+
+@pytest.mark.parametrize("answer", ["handle", "result"])
+def test_a_late_call_with_an_answer_is_not_given_up(task, worker, answer):
+    call_id = steps.intended(task, worker)
+    Call.objects.filter(pk=call_id).update(state="late", **{answer: RESULT})
+    paid_calls.give_up([call_id])
+    assert (leases.unanswered(worker), Call.objects.get().state) == ([], "late")
 
 
 def test_an_answer_after_the_timeout_is_late_and_followed(task, worker):
@@ -216,6 +235,15 @@ def test_a_closed_call_stays_as_it_was_closed(task, worker):
     paid_calls.close(CallEnd(id=call_id, state="done", outcome={"first": True}))
     paid_calls.close(CallEnd(id=call_id, state="lost"))
     assert (Call.objects.get().state, Call.objects.get().outcome) == ("done", {"first": True})
+
+
+@pytest.mark.parametrize(("state", "handle"), [("accepted", HANDLE), ("late", HANDLE), ("unknown", None)])
+def test_a_call_given_up_that_stays_as_it_is_shows_why(task, worker, state, handle):
+    call_id = steps.intended(task, worker)
+    Call.objects.filter(pk=call_id).update(state=state, handle=handle, outcome={"kind": "crash"})
+    paid_calls.close(CallEnd(id=call_id, state="unknown", outcome={"kind": "broken"}))
+    call = Call.objects.get()
+    assert (call.state, call.outcome, call.ended_at is None) == (state, {"kind": "broken"}, state != "unknown")
 
 
 def test_a_poll_is_due_when_its_time_has_come(task, worker):

@@ -44,7 +44,10 @@ def can_find(adapter: Adapter | None) -> bool:
 
 
 def recover(call_id: int, worker_id: str) -> bool:
-    """Whether the findable call of a dead worker did buy a job, which this worker follows from now on."""
+    """Whether the findable call of a dead worker did buy a job, which this worker follows for its task from now on.
+
+    False also where its own worker gave it up meanwhile: then the job is followed as a late one.
+    """
     call = Call.objects.select_related("task__payload").get(id=call_id)
     target = Target(**call.target)
     adapter = registry.get(target.adapter)
@@ -62,6 +65,5 @@ def recover(call_id: int, worker_id: str) -> bool:
     found = ask(adapter, adapter.build(request, target), connection)
     if found is None:
         return False
-    insist(paid_calls.accept, call_id, found.handle, poll_after=found.poll_after, worker_id=worker_id)
     logger.warning("call %d of a dead worker was found at the provider by its reference", call_id)
-    return True
+    return insist(paid_calls.accept, call_id, found.handle, poll_after=found.poll_after, worker_id=worker_id)

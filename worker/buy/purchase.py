@@ -97,7 +97,7 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
 
 
 def tell(step: Callable[..., None], *arguments: Any) -> None:
-    """What an answer means for the channel's health, which never decides about the task."""
+    """Note what an answer means for the channel's health. The answer is recorded even where that cannot be noted."""
     try:
         insist(step, *arguments)
     except Exception:

@@ -87,8 +87,8 @@ def deliver_now(job: Job, call_id: int, done: Done, connection: Connection) -> N
 
 
 def staged(job: Job, call_id: int, done: Done, connection: Connection) -> dict[str, Any]:
-    """The same for one of several calls: the bytes become files of ours, which wait for its siblings as its result.
-    Raises UpstreamError (EMPTY_RESULT) where none of it can be used."""
+    """Copy the bytes of one of several calls. The files wait for the other calls as this call's result, in the form of
+    its row. Raises UpstreamError (EMPTY_RESULT) where none of it can be used."""
     with copies.temporary(done):
         for copied, is_last in copies.until_deadline(job, CallResult(call_id=call_id, done=done), connection):
             if copied.stored and (is_last or not copied.fault):

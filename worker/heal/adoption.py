@@ -18,7 +18,7 @@ from tasks.queue import Return
 from worker.buy import lookup
 
 logger = logging.getLogger(__name__)
-# What an adoption still asks a provider for would look like a stray of its own worker, and be ended under it.
+# What an adoption still asks a provider for would look like an orphan of its own worker, and be ended under it.
 _deciding = threading.Lock()
 
 

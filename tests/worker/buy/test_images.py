@@ -3,9 +3,11 @@
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import OperationalError
 
 from adapters.base import ErrorKind, UpstreamError
 from billing.models import Hold
+from tasks import paid_calls
 from tests.worker.driving import assets, call, outage, picture, task
 from worker.buy.failed_calls import described
 
@@ -17,6 +19,20 @@ def test_an_image_is_bought_once_stored_and_charged(shift, key, sandbox):
     assert shift.work(task_id) == "succeeded"
     assert task(task_id).actual_micros == 80_000
     assert [asset.content_type for asset in assets(task_id)] == ["image/png"] * 2
+    assert sandbox.audit()["by_prompt"] == {"a fox": 1}
+
+
+def test_an_intent_that_was_committed_unseen_is_paid_once(shift, key, sandbox, monkeypatch):
+    intend = paid_calls.intend
+
+    def unseen(*arguments):
+        monkeypatch.setattr(paid_calls, "intend", intend)
+        intend(*arguments)
+        raise OperationalError("the connection broke")
+
+    monkeypatch.setattr(paid_calls, "intend", unseen)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["by_prompt"] == {"a fox": 1}
 
 

@@ -262,6 +262,15 @@ def test_an_answer_that_comes_while_its_task_is_adopted_is_not_given_up(shift, k
     assert states(task_id) == ["accepted", "accepted"]
 
 
+def test_an_overdue_job_leaves_its_task_to_a_sibling_with_a_result(shift, key):
+    task_id, _, calls = halfway(shift, key)
+    paid_calls.accept(calls[1].id, {"id": "job-2"}, poll_after=0.0)
+    steps.age(task_id, "deadline_at", -1)
+    (pending,) = (due for due in due_calls.due(shift.id, limit=9) if due.result is None)
+    assert poll_results.settle([(pending, Pending(poll_after=1.0))]) == []
+    assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
+
+
 def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
     task_id, _, calls = intended(shift, key)
     for call in calls:

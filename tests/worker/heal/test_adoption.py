@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from adapters.base import Accepted
+from adapters.base import Accepted, ErrorKind, UpstreamError
 from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog import connections
@@ -17,6 +17,7 @@ from tests.worker.driving import Shift, at_provider, beside, call, end_of, film,
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
 from worker.buy import jobs
+from worker.buy.failed_calls import Miss, judge
 from worker.buy.purchase import Purchase, make
 from worker.follow import fan_in, polling
 from worker.heal import adoption
@@ -145,6 +146,35 @@ def test_a_lookup_that_breaks_off_keeps_no_other_task_waiting(shift, other, key,
     assert [end_of(task_id) for task_id in task_ids] == ["TASK_OUTCOME_UNKNOWN"] * 2
 
 
+@pytest.mark.parametrize(
+    ("when", "ends"), [("meanwhile", ("TASK_OUTCOME_UNKNOWN", "late")), ("afterwards", ("running", "accepted"))]
+)
+def test_a_job_found_for_a_worker_that_then_gives_it_up_is_not_bought_again(
+    shift, other, orphans, key, plan, sandbox, monkeypatch, when, ends
+):
+    (kling,) = (lane for lane in LANES if str(lane) == "kling")
+    kling.install(plan, sandbox)
+    task_id = steps.submitted(key, kling.body("a fox"))
+    (claimed,) = other.claim()
+    job = jobs.load(claimed)
+    (intended,) = paid_calls.intend(steps.intent(claimed, other.id, target=job.target))
+    lost = Miss(call_id=intended.id, error=UpstreamError(ErrorKind.AMBIGUOUS, "lost"))
+
+    def find(*_):
+        if when == "meanwhile":
+            judge(job, [lost], has_others=False)
+        return Accepted(handle={"id": "job-1"}, poll_after=100.0)
+
+    monkeypatch.setattr(KlingTasks, "find", find)
+    steps.silence(other.id)
+    shift.sweep()
+    judge(job, [lost], has_others=False)
+    orphans.sweep()
+    orphans.sweep()
+    assert (end_of(task_id), call(task_id).state) == ends
+    assert call(task_id).worker_id == shift.id
+
+
 def test_what_an_adoption_still_asks_for_is_no_orphan(shift, other, orphans, key, plan, sandbox, monkeypatch):
     (kling,) = (lane for lane in LANES if str(lane) == "kling")
     kling.install(plan, sandbox)
@@ -228,4 +258,4 @@ def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(
     orphans.sweep()
     assert call(task_id).state == "late"
     orphans.sweep()
-    assert call(task_id).state == "unknown"
+    assert (call(task_id).state, call(task_id).outcome) == ("unknown", {"kind": "timeout"})

@@ -6,7 +6,7 @@ All by the database's clock. Nothing here raises the catalog version: claims rea
 import logging
 
 from adapters.base import ErrorKind, UpstreamError
-from catalog import credential_probes
+from catalog import credential_probes, credentials
 from catalog.models import Channel
 from common import backoff, redaction, sql
 
@@ -61,6 +61,9 @@ def refused(channel_id: int | None, credential_id: int | None, error: UpstreamEr
         return
     if error.kind is ErrorKind.RATE_LIMITED and credential_id is not None:
         _rest(CREDENTIAL, credential_id, error.retry_after)
+        if _is_last_that_opens(channel_id, credential_id):
+            _note(channel_id, error.kind)
+            _rest(CHANNEL, channel_id, error.retry_after)
     elif error.kind in (ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED, ErrorKind.TRANSIENT):
         _note(channel_id, error.kind)
         _rest(CHANNEL, channel_id, error.retry_after)
@@ -71,6 +74,19 @@ def refused(channel_id: int | None, credential_id: int | None, error: UpstreamEr
         _disable(channel_id, credential_id, error)
     else:  # a refusal of the request: the channel lives
         succeeded(channel_id, credential_id)
+
+
+OTHERS = """
+SELECT ciphertext FROM catalog_credential WHERE channel_id = %s AND id <> %s AND disabled_at IS NULL
+    AND (cooldown_until IS NULL OR cooldown_until <= {now})
+"""
+
+
+def _is_last_that_opens(channel_id: int, credential_id: int) -> bool:
+    """Whether the channel has others that are ready, but none that opens. A claim cannot see that, and would take the
+    channel again and again."""
+    others = sql.records(OTHERS.format(now=sql.now()), [channel_id, credential_id])
+    return bool(others) and all(credentials.readable(row.ciphertext) is None for row in others)
 
 
 def unusable() -> tuple[frozenset[int], frozenset[int]]:

@@ -15,7 +15,7 @@ from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, ROUTE_VANISHED, UNAVAILABLE
 
 UNREACHABLE_ROUNDS = 4  # a provider that cannot be reached at all is given up after 1 + 2 + 4 + 8 seconds
 AMBIGUOUS_ROUNDS = 2  # where the operator opted in to buying again
-CALLS_A_WAIT = 10  # so often a route may be tried, on average, for each time that its task waits
+CALLS_A_WAIT = 2  # so often a credential of a route may be refused, on average, for each time that its task waits
 
 Obstacle = Literal["", "busy", "cooling down", "disabled", "gone"]
 """What holds a route back: nothing, or its channel is full, rests or is disabled, or the catalog has it no more."""
@@ -81,7 +81,7 @@ def lead(
         failure = UNAVAILABLE
     if failure:
         return Next(failure=failure)
-    wait = _wait(alive, failed, waits, limit=CALLS_A_WAIT * len(left) * (waits + 1)) if last else 0.0
+    wait = _wait(alive, failed, waits) if last else 0.0
     return Next(routes=tuple(way.route_id for way in left), wait_seconds=wait)
 
 
@@ -122,13 +122,15 @@ def _is_unreachable(alive: Iterable[int], failed: Sequence[FailedCall]) -> bool:
     return not is_answered and times > UNREACHABLE_ROUNDS * len(routes)
 
 
-def _wait(alive: dict[int, Obstacle], failed: Sequence[FailedCall], waits: int, *, limit: int) -> float:
+def _wait(alive: dict[int, Obstacle], failed: Sequence[FailedCall], waits: int) -> float:
     """For how long the task waits by itself, since another's success may wake the channels that refused this one.
 
     It does not where a route is left that has not refused it since it last began anew, or another credential of the
-    last: the claim gives it that one as soon as it may.
+    last: the claim gives it that one as soon as it may. But the one that is left may be full for long, and then the
+    others refuse again and again.
     """
     last = failed[-1]
+    limit = CALLS_A_WAIT * len({(call.route_id, call.credential_id) for call in failed}) * (waits + 1)
     if last.kind in (ErrorKind.ASSET_UNREACHABLE, ErrorKind.AMBIGUOUS):
         return backoff.seconds(_times(failed) - 1)
     is_left = alive.keys() - _refused_lately(failed) or _has_other_credential(alive, failed)
@@ -136,8 +138,8 @@ def _wait(alive: dict[int, Obstacle], failed: Sequence[FailedCall], waits: int, 
 
 
 def _refused_lately(failed: Sequence[FailedCall]) -> set[int]:
-    """The routes that refused in the present round. A round ends where a route refuses with the same credential again:
-    claims come back to a route only when its channel rests no more."""
+    """The routes that have refused in the present round. A new round begins when a route refuses for the second time
+    with the same credential: by then its channel has rested, and the claim has come back to it."""
     lately: set[tuple[int, int | None]] = set()
     for call in failed:
         tried = (call.route_id, call.credential_id)
@@ -146,8 +148,11 @@ def _refused_lately(failed: Sequence[FailedCall]) -> set[int]:
 
 
 def _has_other_credential(alive: dict[int, Obstacle], failed: Sequence[FailedCall]) -> bool:
-    """Whether the last route is still free, for another credential than was refused. A channel may only be full with
-    this very task, and the credential tried before is the same again where no other can be opened."""
+    """Whether the route that refused last can be tried at once with another credential.
+
+    The channel may be full only because of this very task, which is about to give its seat back. Where the same
+    credential was refused twice in a row, no other can be opened.
+    """
     last, before = failed[-1], failed[-2] if len(failed) > 1 else None
     is_same = before and (before.route_id, before.credential_id) == (last.route_id, last.credential_id)
     return last.kind in OF_CREDENTIAL and alive.get(last.route_id) in ("", "busy") and not is_same

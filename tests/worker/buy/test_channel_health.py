@@ -149,12 +149,13 @@ def test_a_refused_credential_is_followed_at_once_by_another_of_its_channel(
     assert taken == {row.pk for row in pair}
 
 
-def test_a_credential_that_no_key_opens_is_no_other(shift, key, image_model, pair, spare, sandbox):
+@pytest.mark.parametrize(("status", "without_any"), [(401, ["studio"]), (429, [])])
+def test_a_credential_that_no_key_opens_is_no_other(shift, key, image_model, pair, spare, sandbox, status, without_any):
     Credential.objects.filter(pk=pair[1].pk).update(ciphertext="unreadable")
-    outage(sandbox, path="/openai/", status=401, times=1)
-    task_id = picture(key, "a fox")
-    assert shift.work(task_id) == "succeeded"
-    assert channels_of(task_id) == ["studio", "studio", "spare"]  # the second without any, which never left us
+    outage(sandbox, path="/openai/", status=status, times=1)
+    task_id, expected = picture(key, "a fox"), ["studio", *without_any, "spare"]
+    assert [shift.execute() for _ in expected] == [1] * len(expected)
+    assert channels_of(task_id) == expected  # without a credential nothing leaves us
 
 
 def test_a_busy_route_is_waited_for_when_the_last_open_one_is_disabled(

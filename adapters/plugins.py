@@ -48,6 +48,14 @@ def _adapter(point: EntryPoint, taken: Collection[str]) -> Adapter:
         raise ValueError(f"it speaks {adapter.protocol!r}, not what its entry point is named")
     if not adapter.modalities or not all(isinstance(modality, str) for modality in adapter.modalities):
         raise ValueError("its modalities are no set of names")
-    if not isinstance(getattr(adapter, "expresses", {}), Mapping):
+    if not _names_fields(getattr(adapter, "expresses", {})):
         raise ValueError("what it expresses are no names of fields by modality")
     return adapter
+
+
+def _names_fields(expressed: object) -> bool:
+    """Checked here, because every submission reads it: a malformed one would fail them all."""
+    return isinstance(expressed, Mapping) and all(
+        isinstance(names, Collection) and not isinstance(names, str) and all(isinstance(name, str) for name in names)
+        for names in expressed.values()
+    )

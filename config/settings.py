@@ -76,8 +76,10 @@ for _key in ENCRYPTION_KEYS:
 
 
 def base_url(url: str) -> str:
-    """An http(s) address without a slash at its end."""
+    """An http(s) address without a slash at its end, and without an @ even in its path."""
     try:
+        if "@" in url:
+            raise ValueError("must not contain @")
         return urls.base_url(url)
     except ValueError as error:
         reason = f"PUBLIC_BASE_URL: {url!r} is not http(s)://host, without user, query and fragment."

@@ -6,6 +6,8 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pytest
+
 from adapters.plugins import GROUP, load
 from adapters.template.adapter import HttpTemplate
 from tools.children import PATIENCE
@@ -16,10 +18,6 @@ from adapters.openai.images import OpenAIImages
 class Paint(OpenAIImages):
     protocol = "paint"
     modalities = frozenset({"3d"})
-
-class Vague(OpenAIImages):
-    protocol = "vague"
-    expresses = {"prompt"}
 
 class Unfinished:
     protocol = "unfinished"
@@ -52,11 +50,10 @@ def seen(folder: Path) -> tuple[str, str]:
 def test_an_installed_adapter_is_registered_and_a_broken_one_skipped(tmp_path: Path) -> None:
     install(
         tmp_path,
-        "paint = paint_adapter:Paint\nunfinished = paint_adapter:Unfinished\nopenai_images = paint_adapter:ready\n"
-        "vague = paint_adapter:Vague",
+        "paint = paint_adapter:Paint\nunfinished = paint_adapter:Unfinished\nopenai_images = paint_adapter:ready",
     )
     told, warned = seen(tmp_path)
-    assert told == "['paint'] ['openai_images', 'unfinished', 'vague'] True"
+    assert told == "['paint'] ['openai_images', 'unfinished'] True"
     assert "the adapter unfinished of an installed package was skipped" in warned
     assert "registered already" in warned
 
@@ -72,6 +69,16 @@ def test_what_is_no_adapter_is_skipped_with_a_reason() -> None:
         loaded = load((), [EntryPoint(name="paint", value=value, group=GROUP)])
         assert not loaded.adapters, (value, reason)
         assert reason in loaded.skipped["paint"], (value, reason)
+
+
+def test_what_an_adapter_expresses_are_names_of_fields_by_modality(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint(name="http_template", value="adapters.template.adapter:HttpTemplate", group=GROUP)
+    for expressed in (None, ["prompt"], {"image": None}, {"image": "prompt"}, {"image": [["prompt"]]}):
+        monkeypatch.setattr(HttpTemplate, "expresses", expressed)
+        assert "what it expresses" in load((), [point]).skipped["http_template"], expressed
+    for expressed in ({}, {"image": ["prompt"]}, {"image": frozenset({"later"})}):
+        monkeypatch.setattr(HttpTemplate, "expresses", expressed)
+        assert load((), [point]).adapters, expressed
 
 
 def test_a_protocol_is_registered_once() -> None:

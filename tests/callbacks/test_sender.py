@@ -118,8 +118,9 @@ def test_a_rotated_key_signs_with_the_secret_that_submitted(owed, key):
 
 @pytest.mark.parametrize("status", ["301 Moved", "410 Gone", "500 Oops"])
 def test_any_answer_is_an_outcome_and_its_beginning_is_kept(owed, status):
-    with raw_server(answer(b"why" * 10_000, status=status)) as server:
+    with raw_server(answer(b"why" * 10_000, status=status, headers={"Retry-After": "120"})) as server:
         outcome = sent(server.url, owed)
+    assert outcome.retry_after == 120
     assert (outcome.status_code, outcome.error, outcome.is_delivered) == (int(status[:3]), "", False)
     assert outcome.excerpt == ("why" * 10_000)[:4096]
 

@@ -79,10 +79,11 @@ def test_a_resolution_without_a_price_and_without_a_default_has_none(api, video_
 
 
 def test_a_request_may_have_one_price(api, plan, image_channel):
-    params = {"n": {"max": 4}}
+    params = {"n": {"max": 4}, "image_size": {"values": ["1K"], "default": "1K"}}
     model = make_model("flat", "image", plan=plan, prices={"*": "0.25"}, pricing_mode="per_request", params=params)
     make_route(plan, model, image_channel, upstream_model="gpt-image-2")
     assert cost(api, {**image_task(n=4), "model": "flat"}) == 0.25
+    assert Task.objects.get().price["tier"] == "*"
 
 
 def test_the_plan_of_the_key_multiplies_the_price_and_rounds_once(api, key, image_model, image_channel):

@@ -106,6 +106,7 @@ BAD = [
     ("TASK_DEADLINES", "queue=99999999999999999999"),
     ("RATE_LIMITS", "submit=²/min"),
     ("PUBLIC_BASE_URL", "api.ours.example"),
+    ("PUBLIC_BASE_URL", "https://api.ours.example/a@b"),
     ("ASSET_STORAGE", "file://var/assets"),
     ("DATABASE_URL", "nonsense"),
     ("DATABASE_URL", "mysql://user:hunter2@host/name"),

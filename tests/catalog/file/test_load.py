@@ -78,6 +78,7 @@ def test_a_dry_run_tells_and_writes_nothing() -> None:
 
 CHANGES = [
     ('"2K": 0.08', '"2K": 0.09', "media model aurora-image (image): prices"),
+    ("images: {max: 4}", "images: {max: 0}", "media model aurora-image (image): params"),
     ("[aurora]", "[aurora, dawn]", "media model aurora-image (image): aliases"),
     ("max_running: 20", "max_running: null", "channel studio: max_running"),
     ("options: {}", "options: {dialect: x}", "channel studio: options"),
@@ -122,7 +123,7 @@ def test_prune_removes_what_the_file_does_not_name() -> None:
 def test_prune_leaves_a_busy_channel_disabled_with_its_credential() -> None:
     load(FILE)
     studio = Channel.objects.get(name="studio")
-    report = load(EMPTY, prune=True, busy_channels={studio.pk})
+    report = load(EMPTY, prune=True, channels_in_use={studio.pk})
     studio.refresh_from_db()
     assert not studio.enabled
     assert opened(studio) is not None

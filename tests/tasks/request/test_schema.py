@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -78,6 +78,7 @@ def is_accepted(modality: str, candidate: dict[str, Any], catalog: dict[str, Any
 
 
 @settings(deadline=None)
+@example("3d", 0, {"inputs": []}, False)
 @given(st.sampled_from(sorted(BASES)), st.integers(0, 2), changes, st.booleans())
 def test_the_schema_and_the_parser_agree(modality: str, index: int, changed: dict[str, Any], complete: bool):
     candidate = (BASES[modality]() if complete else {}) | changed

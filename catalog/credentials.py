@@ -64,10 +64,10 @@ def store(channel: Channel, values: Mapping[str, str]) -> bool:
     return True
 
 
-def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_busy: bool) -> bool:
+def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_in_use: bool) -> bool:
     """Make these the channel's only credentials; False if they already are.
 
-    A channel that is busy keeps the others disabled: what was bought with them is followed with them.
+    A channel in use keeps the others disabled: what was bought with them is followed with them.
     """
     others = of_channel(channel.pk)
     is_changed = False
@@ -81,13 +81,13 @@ def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_busy:
             row.save()
             is_changed = True
     for row in others:
-        is_changed |= _remove(row, is_busy=is_busy)
+        is_changed |= _remove(row, is_in_use=is_in_use)
     return is_changed
 
 
-def _remove(row: Credential, *, is_busy: bool) -> bool:
+def _remove(row: Credential, *, is_in_use: bool) -> bool:
     """Whether anything had to be done."""
-    if not is_busy:
+    if not is_in_use:
         row.delete()
         return True
     if row.reason == RETIRED:

@@ -27,13 +27,13 @@ def load(
     *,
     dry_run: bool = False,
     prune: bool = False,
-    busy_channels: Collection[int] = (),
+    channels_in_use: Collection[int] = (),
     environment: Mapping[str, str] | None = None,
 ) -> Changes:
     """Make the catalog say what the file says, and tell what that changed; a second time changes nothing.
 
-    What the file does not name stays, or with `prune` is removed; `busy_channels` (ids) are then only disabled, as are
-    their credentials that a list leaves out.
+    What the file does not name stays, or with `prune` is removed. `channels_in_use` (ids) are then only disabled, and
+    so are their credentials that a list leaves out.
     Raises CatalogFileError with everything that is wrong; nothing is written then.
     """
     with transaction.atomic():
@@ -41,8 +41,8 @@ def load(
         document, known = _checked(text, os.environ if environment is None else environment, prune=prune)
         changes = Changes()
         if prune:
-            pruning.before(document, known, changes, busy_channels=busy_channels)
-        offer.apply(document, known, changes, busy_channels=busy_channels)
+            pruning.before(document, known, changes, channels_in_use=channels_in_use)
+        offer.apply(document, known, changes, channels_in_use=channels_in_use)
         groups.apply(document.groups, changes)
         if prune:
             pruning.after(known, changes)

@@ -12,10 +12,10 @@ from catalog.file.specs import Document
 from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, Plan, Route
 
 
-def before(document: Document, known: KnownNames, changes: Changes, *, busy_channels: Collection[int]) -> None:
+def before(document: Document, known: KnownNames, changes: Changes, *, channels_in_use: Collection[int]) -> None:
     """Routes, channel models, models, channels and groups: first, so that the names they hold are free.
 
-    A channel of `busy_channels` (ids) still has paid jobs to follow with its credential: it is only disabled.
+    A channel of `channels_in_use` (ids) still has paid jobs to follow with its credential: it is only disabled.
     """
     routes = {
         (plan.name, route.channel, key) for plan in document.plans for route in plan.routes for key in known.keys(route)
@@ -31,7 +31,7 @@ def before(document: Document, known: KnownNames, changes: Changes, *, busy_chan
         if (model.modality, model.name) not in known.models:
             _remove(model, changes)
     for channel in Channel.objects.exclude(name__in=known.channels):
-        if channel.id in busy_channels:
+        if channel.id in channels_in_use:
             _retire(channel, changes)
         else:
             _remove(channel, changes)

@@ -16,7 +16,7 @@ def table(offered: Mapping[str, Any]) -> dict[str, ParamField]:
         "prompt": param_fields.prompt(longest=LONGEST_PROMPT),
         "n": param_fields.whole(largest=most, default=1),
         **{name: param_fields.choice(offered.get(name) or {}) for name in IMAGE_CHOICES},
-        # Its count may not pass the model's maximum either; whether another value of it is a count is the adapter's.
+        # A whole number as its `n` may not pass the model's maximum either. Other values of `n` are for the adapter.
         "extra_body": options.field(largest={"n": most}),
         "images": images.field(most=(offered.get("images") or {}).get("max", 0)),
     }

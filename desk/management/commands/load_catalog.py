@@ -27,7 +27,7 @@ class Command(DeskCommand):
                 text,
                 dry_run=options["dry_run"],
                 prune=options["prune"],
-                busy_channels=in_use.channels(),
+                channels_in_use=in_use.channels(),
             )
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error

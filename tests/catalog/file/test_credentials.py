@@ -50,16 +50,16 @@ def test_what_a_list_leaves_out_is_removed_and_what_it_adds_is_stored(cinema: Ch
 
 
 def test_a_busy_channel_keeps_what_a_list_leaves_out_disabled(cinema: Channel) -> None:
-    assert load(text(TWO), busy_channels={cinema.pk}).changed == ["channel cinema: credentials"]
+    assert load(text(TWO), channels_in_use={cinema.pk}).changed == ["channel cinema: credentials"]
     first = credentials.of_channel(cinema.pk)[0]
     assert (first.disabled_at is None, first.reason, first.probe_at) == (False, "no longer in the catalog file", None)
-    assert load(text(TWO), busy_channels={cinema.pk}).changed == []
+    assert load(text(TWO), channels_in_use={cinema.pk}).changed == []
     load(text(TWO))
     assert stored(cinema) == ["key-number-two"]
 
 
 def test_what_was_left_out_and_comes_back_is_enabled_again(cinema: Channel) -> None:
-    load(text(TWO), busy_channels={cinema.pk})
+    load(text(TWO), channels_in_use={cinema.pk})
     load(text(ONE, TWO))
     assert [row.disabled_at for row in credentials.of_channel(cinema.pk)] == [None, None]
 

@@ -13,6 +13,7 @@ from tasks.assets import inputs
 from tasks.models import Task
 from tasks.queue import Claimed
 from tasks.request import stored_params
+from worker.deliver.delivery import Terms
 
 # The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
 GRACE_SECONDS = 5.0
@@ -36,6 +37,17 @@ class Job:
     price: Price
     ends_at: float
     call_seconds: float
+
+    @property
+    def terms(self) -> Terms:
+        """The terms on which its result is charged."""
+        return Terms(
+            task_id=self.task.id,
+            attempt=self.task.attempt,
+            route_id=self.route.id,
+            price=self.price,
+            asked_seconds=self.request.duration,
+        )
 
 
 def load(task: Claimed) -> Job:

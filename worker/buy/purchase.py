@@ -21,6 +21,7 @@ from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
 from worker.buy.jobs import Job
 from worker.deliver import copies, delivery
+from worker.deliver.copies import CallResult
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +117,9 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
         note_success()
     else:
         note_success()
+        job, result = purchase.job, CallResult(call_id=call_id, done=answer)
+        tries = copies.until_deadline(result, job.adapter, connection, ends_at=job.ends_at)
         if len(purchase.calls) == 1:
-            delivery.deliver_now(purchase.job, call_id, answer, connection)
+            delivery.deliver_now(job.terms, result, tries)
         else:
-            insist(paid_calls.keep, call_id, delivery.staged(purchase.job, call_id, answer, connection))
+            insist(paid_calls.keep, call_id, delivery.staged(result, tries))

@@ -17,7 +17,6 @@ from tasks.assets import assets
 from tasks.assets.assets import NewAsset, UnusableOutput
 from tasks.due_calls import DueCall
 from tasks.failures import Failure
-from worker.buy.jobs import Job
 
 logger = logging.getLogger(__name__)
 # Before the deadline, so that a result which cannot be stored ends as what it is and not as a timeout.
@@ -102,11 +101,14 @@ def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection
     return Copied(by_call=by_call, fresh=tuple(fresh), fault=fault)
 
 
-def until_deadline(job: Job, result: CallResult, connection: Connection) -> Iterator[tuple[Copied, bool]]:
-    """One try after the other while our storage refuses, and whether it is the last before the task's deadline."""
+def until_deadline(
+    result: CallResult, adapter: Adapter, connection: Connection, *, ends_at: float
+) -> Iterator[tuple[Copied, bool]]:
+    """One try after the other while our storage refuses, and whether it is the last before the task's deadline, which
+    is a moment of time.monotonic."""
     for tries in count():
-        copied = make([result], job.adapter, connection)
-        seconds_left = job.ends_at - GIVE_UP_SECONDS - time.monotonic()
+        copied = make([result], adapter, connection)
+        seconds_left = ends_at - GIVE_UP_SECONDS - time.monotonic()
         is_last = not copied.is_ours or seconds_left <= 0
         yield copied, is_last
         if is_last:

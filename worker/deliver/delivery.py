@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.base import Connection, Done, ErrorKind, UpstreamError
+from adapters.base import ErrorKind, UpstreamError
 from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
@@ -17,7 +17,6 @@ from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending, Success
 from tasks.models import Asset, Task
 from tasks.paid_calls import CallEnd
-from worker.buy.jobs import Job
 from worker.deliver import copies
 from worker.deliver.copies import CallResult, Copied
 
@@ -55,16 +54,6 @@ class Terms:
         }
 
 
-def terms_of_job(job: Job) -> Terms:
-    return Terms(
-        task_id=job.task.id,
-        attempt=job.task.attempt,
-        route_id=job.route.id,
-        price=job.price,
-        asked_seconds=job.request.duration,
-    )
-
-
 def terms_of_call(call: DueCall) -> Terms:
     """Read from the call's task."""
     task = Task.objects.select_related("payload").get(id=call.task_id)
@@ -77,22 +66,25 @@ def terms_of_call(call: DueCall) -> Terms:
     )
 
 
-def deliver_now(job: Job, call_id: int, done: Done, connection: Connection) -> None:
-    """The bytes of a synchronous call's answer, which nobody else has: copied until the task's deadline."""
-    result = CallResult(call_id=call_id, done=done)
-    with copies.temporary(done):
-        for copied, is_last in copies.until_deadline(job, result, connection):
-            if finish(terms_of_job(job), [result], copied, is_last=is_last):
+Tries = Iterable[tuple[Copied, bool]]
+"""Copies of the bytes of a synchronous answer, which nobody else has, one after the other; and which is the last."""
+
+
+def deliver_now(bought: Terms, result: CallResult, tries: Tries) -> None:
+    """Copy the bytes of the only call, and end the task with them."""
+    with copies.temporary(result.done):
+        for copied, is_last in tries:
+            if finish(bought, [result], copied, is_last=is_last):
                 return
 
 
-def staged(job: Job, call_id: int, done: Done, connection: Connection) -> dict[str, Any]:
+def staged(result: CallResult, tries: Tries) -> dict[str, Any]:
     """Copy the bytes of one of several calls. The files wait for the other calls as this call's result, in the form of
     its row. Raises UpstreamError (EMPTY_RESULT) where none of it can be used."""
-    with copies.temporary(done):
-        for copied, is_last in copies.until_deadline(job, CallResult(call_id=call_id, done=done), connection):
+    with copies.temporary(result.done):
+        for copied, is_last in tries:
             if copied.stored and (is_last or not copied.fault):
-                return copies.of_files(done, copied.stored)
+                return copies.of_files(result.done, copied.stored)
             assets.discard(copied.fresh)
         raise UpstreamError(ErrorKind.EMPTY_RESULT, copied.fault)
 

@@ -102,7 +102,7 @@ class Loop:
         connections.close_all()
 
     def _claim(self) -> float:
-        if not self.seats.wait_free(CLAIM_SECONDS):
+        if not self.seats.wait_free(CLAIM_SECONDS) or self._stopping.is_set():
             return 0.0
         if not queue.has_waiting():
             return CLAIM_SECONDS

@@ -75,7 +75,8 @@ def test_what_was_not_begun_stays_in_the_queue(start_worker, key, sandbox):
     sandbox.release()
     assert worker.wait() == 0
     assert task(paid).status == "succeeded"
-    assert [(row.status, row.attempt) for row in map(task, waiting)] == [("queued", 0)] * 3
+    assert [(row.status, row.requeues) for row in map(task, waiting)] == [("queued", 0)] * 3
+    assert sandbox.audit()["jobs"] == 1
 
 
 def test_a_paid_call_beyond_the_grace_is_left_to_others(start_worker, key, sandbox):

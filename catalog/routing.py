@@ -5,26 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters import expression, registry
-from adapters.base import Billed, Target, TaskRequest, Unsupported
+from adapters.base import Billed, TaskRequest, Unsupported
 from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
 from common.errors import InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RouteOption:
-    """A route that can run the request, and what its upstream request would buy."""
-
-    route_id: int
-    target: Target
-    billed: Billed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One route of the plan: an option, or the reasons why it is none."""
+    """One route of the plan: what its upstream request would buy, or the reasons why it cannot run the request."""
 
     route: RouteEntry
-    option: RouteOption | None
+    billed: Billed | None
     reasons: tuple[Unsupported, ...] = ()
 
     def row(self) -> dict[str, Any]:
@@ -32,7 +23,7 @@ class Judgement:
 
         `billed` is {tier, count} of a kept route, else None.
         """
-        billed = self.option.billed if self.option else None
+        billed = self.billed
         return {
             "route": self.route.id,
             "channel": self.route.channel.name,
@@ -48,10 +39,12 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The effective plan, its capable routes by priority, and why each route was kept or skipped."""
+    """The effective plan, its capable routes by priority, what each of them buys, and why each route was kept or
+    skipped."""
 
     plan: PlanEntry
-    kept: tuple[RouteOption, ...]
+    kept: tuple[Judgement, ...]
+    billed: Billed
     trace: list[dict[str, Any]]
 
 
@@ -113,10 +106,11 @@ def decide(survey: Survey) -> Decision:
     served = [judgement for judgement in judgements if is_served(judgement.route, model)]
     if not served:
         raise UnsupportedAdapter("model: no adapter runs this model.")
-    kept = tuple(judgement.option for judgement in judgements if judgement.option is not None)
-    if not kept:
+    kept = tuple(judgement for judgement in judgements if judgement.billed)
+    billed = kept[0].billed if kept else None
+    if billed is None:
         raise NoCapableRoute(_message([judgement.reasons for judgement in served]))
-    return Decision(plan=survey.plan, kept=kept, trace=survey.trace)
+    return Decision(plan=survey.plan, kept=kept, billed=billed, trace=survey.trace)
 
 
 def is_served(route: RouteEntry, model: ModelEntry) -> bool:
@@ -133,10 +127,10 @@ def judge(
     judgements: list[Judgement] = []
     for route in routes:
         judgement = _judge(route, model, request)
-        if judgement.option is not None:
-            wanted = wanted or judgement.option.billed
-            if judgement.option.billed != wanted:
-                bought = _described(judgement.option.billed)
+        if judgement.billed:
+            wanted = wanted or judgement.billed
+            if judgement.billed != wanted:
+                bought = _described(judgement.billed)
                 judgement = _skipped(route, "params", f"it would buy {bought}, not {_described(wanted)}")
         judgements.append(judgement)
     return judgements
@@ -147,17 +141,12 @@ def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgem
     if adapter is None or model.modality not in adapter.modalities:
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
     if reasons := expression.check(adapter, request, route.target):
-        return Judgement(route=route, option=None, reasons=tuple(reasons))
-    option = RouteOption(
-        route_id=route.id,
-        target=route.target,
-        billed=adapter.build(request, route.target).billed,
-    )
-    return Judgement(route=route, option=option)
+        return Judgement(route=route, billed=None, reasons=tuple(reasons))
+    return Judgement(route=route, billed=adapter.build(request, route.target).billed)
 
 
 def _skipped(route: RouteEntry, field: str, reason: str) -> Judgement:
-    return Judgement(route=route, option=None, reasons=(Unsupported(field=field, reason=reason),))
+    return Judgement(route=route, billed=None, reasons=(Unsupported(field=field, reason=reason),))
 
 
 def _described(billed: Billed) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 
 from accounts.models import Account, ApiKey
 from adapters import registry
-from adapters.base import FilePart, TaskRequest, UpstreamRequest
+from adapters.base import FilePart, Target, TaskRequest, UpstreamRequest
 from adapters.kit import inline
 from billing.pricing import Price
 from catalog import health, snapshot
-from catalog.routing import Judgement, RouteOption
+from catalog.routing import Judgement
 from common import money
 from common.errors import ApiError, BillingUnsupported, ScopeRequired
 from common.redaction import clean, cleaned
@@ -72,13 +72,13 @@ def _price(price: Price) -> dict[str, Any]:
 
 def _upstream(found: Examination) -> dict[str, Any] | None:
     """What the first capable route would be sent, but for credentials; Data URLs and files by their size."""
-    options = [judgement.option for judgement in found.survey.judgements if judgement.option] if found.survey else []
-    if not options or found.request is None:
+    capable = [judgement.route for judgement in found.survey.judgements if judgement.billed] if found.survey else []
+    if not capable or found.request is None:
         return None
-    built = _built(options[0], found.request)
+    route, built = capable[0], _built(capable[0].target, found.request)
     return {
-        "route": options[0].route_id,
-        "url": clean(f"{options[0].target.base_url}{built.path}"),
+        "route": route.id,
+        "url": clean(f"{route.channel.base_url}{built.path}"),
         "calls": built.calls,
         "encoding": built.encoding,
         "body": cleaned(_readable(built.body)),
@@ -86,11 +86,11 @@ def _upstream(found: Examination) -> dict[str, Any] | None:
     }
 
 
-def _built(option: RouteOption, request: TaskRequest) -> UpstreamRequest:
-    adapter = registry.get(option.target.adapter)
+def _built(target: Target, request: TaskRequest) -> UpstreamRequest:
+    adapter = registry.get(target.adapter)
     if adapter is None:
-        raise LookupError(f"adapter {option.target.adapter} is not registered any more")
-    return adapter.build(request, option.target)
+        raise LookupError(f"adapter {target.adapter} is not registered any more")
+    return adapter.build(request, target)
 
 
 def _readable(value: Any) -> Any:

@@ -52,12 +52,11 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examinat
 
 def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
     """The frozen price: unit price of the final tier under the plan, times images, seconds or one."""
-    billed = decision.kept[0].billed
-    tier = "*" if model.pricing_mode == "per_request" else billed.tier
+    tier = "*" if model.pricing_mode == "per_request" else decision.billed.tier
     unit = prices.unit_micros(model, decision.plan, tier) if tier else None
     if unit is None or tier is None:
         raise PricingUnavailable(
             f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
         )
-    units = {"image_matrix": billed.count, "video_duration": request.duration or 0, "per_request": 1}
+    units = {"image_matrix": decision.billed.count, "video_duration": request.duration or 0, "per_request": 1}
     return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=units[model.pricing_mode])

@@ -42,7 +42,7 @@ Outcome = Created | Replay | ApiError
 def draft(prepared: PreparedSubmission, *, caller: Caller, body_digest: str, idempotency_key: str | None) -> Draft:
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     blobs.check()
-    route_set_id = route_sets.identify(option.route_id for option in prepared.decision.kept)
+    route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
     files = _stored(stored_params.unstored(prepared.request))
     return Draft(
         caller=caller,

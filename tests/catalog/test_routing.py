@@ -60,9 +60,9 @@ def test_a_3d_model_resolves_and_fails_at_the_adapter(plan: Plan) -> None:
 
 
 def test_a_capable_route_is_kept_with_what_it_buys(routed: MediaModel) -> None:
-    option = choose(routed).kept[0]
-    assert option.billed == Billed(count=2, tier="1K")
-    assert option.target.upstream_model == "gpt-image-2"
+    kept = choose(routed).kept[0]
+    assert kept.billed == Billed(count=2, tier="1K")
+    assert kept.route.target.upstream_model == "gpt-image-2"
 
 
 def test_a_route_that_cannot_run_it_is_skipped_with_a_reason(plan: Plan, routed: MediaModel, atelier: Channel) -> None:
@@ -71,14 +71,14 @@ def test_a_route_that_cannot_run_it_is_skipped_with_a_reason(plan: Plan, routed:
     decision = choose(routed)
     assert [row["kept"] for row in decision.trace] == [False, True]
     assert decision.trace[0]["reasons"] == [{"field": "params.n", "reason": "too many"}]
-    assert [option.route_id for option in decision.kept] == [decision.trace[1]["route"]]
+    assert [kept.route.id for kept in decision.kept] == [decision.trace[1]["route"]]
 
 
 def test_all_kept_routes_buy_the_same(plan: Plan, routed: MediaModel, atelier: Channel) -> None:
     make_route(plan, routed, atelier, upstream_model="x", priority=20)
     ChannelModel.objects.filter(channel=atelier).update(capabilities={"tier": "2K"})
     decision = choose(routed)
-    assert [option.billed.tier for option in decision.kept] == ["1K"]
+    assert [kept.billed.tier for kept in decision.kept] == ["1K"]
     assert decision.trace[1]["reasons"][0]["field"] == "params"
 
 

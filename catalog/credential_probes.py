@@ -34,8 +34,7 @@ def disable(credential_id: int, reason: str) -> bool:
 def claim_probe() -> int | None:
     """A credential whose probe is due, for this caller alone; its next probe is set already, should this one fail."""
     later = sql.later(WAIT.format(probes="(probes + 1)"))
-    rows = sql.fetch(CLAIM.format(now=sql.now(), next=later))
-    return rows[0][0] if rows else None
+    return next(iter(sql.column(CLAIM.format(now=sql.now(), next=later))), None)
 
 
 def recover(credential_id: int) -> bool:

@@ -62,13 +62,12 @@ def stop(worker_id: str) -> None:
 
 def dead_workers(but: str) -> list[str]:
     """Workers that stopped or fell silent but still own something."""
-    rows = sql.records(
+    return sql.column(
         f"SELECT w.id FROM tasks_worker w WHERE w.id <> %s AND (w.stopped_at IS NOT NULL OR w.{silent()}) AND ("
         "EXISTS (SELECT 1 FROM tasks_task t WHERE t.worker_id = w.id AND t.status = 'running') OR "
         "EXISTS (SELECT 1 FROM tasks_call c WHERE c.worker_id = w.id AND c.state IN ('accepted', 'late')))",
         [but],
     )
-    return [row.id for row in rows]
 
 
 def adopt(worker_id: str) -> list[Orphan]:
@@ -79,14 +78,13 @@ def adopt(worker_id: str) -> list[Orphan]:
         serialise_claims()
         dead = dead_workers(worker_id)
         owned = f"status = 'running' AND worker_id {sql.among('text')}"
-        running = sql.records(f"SELECT id FROM tasks_task WHERE {owned}", [sql.ids(dead)])
-        lock_tasks([task.id for task in running])
-        tasks = sql.records(
+        lock_tasks(sql.column(f"SELECT id FROM tasks_task WHERE {owned}", [sql.ids(dead)]))
+        tasks = sql.column(
             f"UPDATE tasks_task SET worker_id = %s, attempt = attempt + 1 WHERE {owned} RETURNING id",
             [worker_id, sql.ids(dead)],
         )
         paid_calls.adopt(worker_id, dead)
-        return _orphans(f"t.id {sql.among('text')}", sql.ids(task.id for task in tasks))
+        return _orphans(f"t.id {sql.among('text')}", sql.ids(tasks))
 
 
 def unpolled(worker_id: str) -> list[Orphan]:

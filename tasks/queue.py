@@ -70,16 +70,17 @@ def claim(worker_id: str, *, seats: int) -> Claim:
         serialise_claims()
         groups = _groups(catalog)
         taken = occupancy.read(catalog, {group.account_id for group in groups})
-        ends = [failover.lead(occupancy.ways(group.open_routes_id, catalog, taken)).failure for group in groups]
-        dealt = deal([group for group, end in zip(groups, ends, strict=True) if not end], taken, seats=seats)
+        sets = {group.open_routes_id for group in groups}
+        ends = {routes: failover.lead(occupancy.ways(routes, catalog, taken)).failure for routes in sets}
+        dealt = deal([group for group in groups if not ends[group.open_routes_id]], taken, seats=seats)
         picked = _pick(dealt)
         tasks = _start(worker_id, picked) if picked else ()
         if dealt:
             sql.run("UPDATE tasks_claimturn SET last_key = %s", [dealt[-1].group.key_id])
     stranded = (
         Stranded(key_id=group.key_id, open_routes_id=group.open_routes_id, failure=end)
-        for group, end in zip(groups, ends, strict=True)
-        if end
+        for group in groups
+        if (end := ends[group.open_routes_id])
     )
     return Claim(tasks=tasks, stranded=tuple(stranded))
 
@@ -131,15 +132,15 @@ def _pick(dealt: Sequence[Seat]) -> dict[str, Seat]:
     seats: dict[tuple[int, int], list[Seat]] = {}
     for seat in dealt:
         seats.setdefault((seat.group.key_id, seat.group.open_routes_id), []).append(seat)
-    lock = f"{sql.row_lock()} SKIP LOCKED" if sql.is_postgresql() else ""
+    lock = sql.row_lock(skip_locked=True)
     picked: dict[str, Seat] = {}
     for group, of_group in seats.items():
-        rows = sql.records(
+        ids = sql.column(
             "SELECT id FROM tasks_task WHERE key_id = %s AND open_routes_id = %s AND status = 'queued' AND "
             f"{ready()} ORDER BY id LIMIT %s{lock}",
             [*group, len(of_group)],
         )
-        picked |= {row.id: seat for row, seat in zip(rows, of_group, strict=False)}
+        picked |= dict(zip(ids, of_group, strict=False))
     return picked
 
 

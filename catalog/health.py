@@ -13,7 +13,6 @@ from common import backoff, redaction, sql
 logger = logging.getLogger(__name__)
 
 LONGEST_RETRY_AFTER_SECONDS = 3600.0
-rest_seconds = backoff.seconds
 
 # Rows (kind, channel id): "disabled" has credentials but none that is enabled; "resting" may be used later.
 UNUSABLE = """
@@ -59,14 +58,13 @@ def refused(channel_id: int | None, credential_id: int | None, error: UpstreamEr
     """The paid call raised: rest, disable or only count, as its kind says. Safe to repeat."""
     if channel_id is None:
         return
-    if error.kind is ErrorKind.RATE_LIMITED and credential_id is not None:
-        _rest(CREDENTIAL, credential_id, error.retry_after)
-        if _is_last_that_opens(channel_id, credential_id):
+    if error.kind in (ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED, ErrorKind.TRANSIENT):
+        of_credential = credential_id if error.kind is ErrorKind.RATE_LIMITED else None
+        if of_credential is not None:
+            _rest(CREDENTIAL, of_credential, error.retry_after)
+        if of_credential is None or _is_last_that_opens(channel_id, of_credential):
             _note(channel_id, error.kind)
             _rest(CHANNEL, channel_id, error.retry_after)
-    elif error.kind in (ErrorKind.RATE_LIMITED, ErrorKind.OVERLOADED, ErrorKind.TRANSIENT):
-        _note(channel_id, error.kind)
-        _rest(CHANNEL, channel_id, error.retry_after)
     elif error.kind is ErrorKind.AMBIGUOUS:
         _note(channel_id, error.kind)
         logger.error("channel %s: nobody knows what became of a paid call: %s", name_of(channel_id), error)
@@ -128,7 +126,7 @@ def _rest(place: tuple[str, str], row_id: int, asked: float | None) -> None:
     if not rows or (rows[0].is_resting and not asked):
         return
     times = rows[0].cooldowns
-    seconds = min(asked, LONGEST_RETRY_AFTER_SECONDS) if asked else rest_seconds(times)
+    seconds = min(asked, LONGEST_RETRY_AFTER_SECONDS) if asked else backoff.seconds(times)
     statement = REST.format(table=table, key=key, until=sql.later("%s"))
     if sql.run(statement, [times if rows[0].is_resting else times + 1, seconds, row_id, seconds]):
         logger.info("%s %d cools down for %.1f s", "credential" if place == CREDENTIAL else "channel", row_id, seconds)

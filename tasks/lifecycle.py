@@ -6,7 +6,7 @@ Only this module ends a task and only `tasks/queue.py` moves one between queued 
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from django.db import transaction
 
@@ -18,14 +18,13 @@ from tasks.assets.assets import NewAsset
 from tasks.events import events
 from tasks.failures import TIMED_OUT, Failure
 from tasks.locks import lock_tasks
-from tasks.models import EndedStatus
+from tasks.models import EndedStatus, LiveStatus
 from tasks.paid_calls import CallEnd
 
 TRANSITIONS = {
     "queued": {"running", "canceled", "timeout", "failed"},
     "running": {"queued", "succeeded", "failed", "timeout"},
 }
-Live = Literal["queued", "running"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ class Ending:
     """The end of one task, valid only while it still has this status and attempt."""
 
     task_id: str
-    from_status: Live
+    from_status: LiveStatus
     attempt: int
     status: EndedStatus
     failure: Failure | None = None
@@ -57,14 +56,14 @@ class Ending:
 
     @classmethod
     def failed(
-        cls, task_id: str, attempt: int, failure: Failure, *calls: CallEnd, from_status: Live = "running"
+        cls, task_id: str, attempt: int, failure: Failure, *calls: CallEnd, from_status: LiveStatus = "running"
     ) -> "Ending":
         return cls(
             task_id=task_id, from_status=from_status, attempt=attempt, status="failed", failure=failure, calls=calls
         )
 
     @classmethod
-    def timed_out(cls, task_id: str, attempt: int, *open_calls: int, from_status: Live = "running") -> "Ending":
+    def timed_out(cls, task_id: str, attempt: int, *open_calls: int, from_status: LiveStatus = "running") -> "Ending":
         """The open calls, by id, are followed as late ones."""
         return cls(
             task_id=task_id,

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-LIVE = ("queued", "running")
+LiveStatus = Literal["queued", "running"]
 EndedStatus = Literal["succeeded", "failed", "timeout", "canceled"]
+LIVE: tuple[str, ...] = get_args(LiveStatus)
 ENDED: tuple[str, ...] = get_args(EndedStatus)
 
 

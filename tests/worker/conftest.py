@@ -1,6 +1,7 @@
 """Tests of the worker: catalog rows that lead to a real sandbox, a worker to drive, and books that must be right."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,7 +27,7 @@ def patient(settings, monkeypatch) -> None:
     for name in (*calls, "heal.deadlines.HANGING_POLL_SECONDS"):
         monkeypatch.setattr(f"worker.{name}", int(PATIENCE))
     monkeypatch.setattr("worker.buy.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
-    monkeypatch.setattr("catalog.health.rest_seconds", lambda times: PATIENCE)
+    monkeypatch.setattr("catalog.health.backoff", SimpleNamespace(seconds=lambda times: PATIENCE))
 
 
 @pytest.fixture(scope="session")

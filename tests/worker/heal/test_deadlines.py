@@ -17,6 +17,19 @@ def overdue(task_id, *, seconds=1):
     steps.age(task_id, "deadline_at", -seconds)
 
 
+def late_film(shift, key, sandbox, prompt) -> str:
+    """A task whose deadline has passed while its job was held at the provider, which now goes on."""
+    task_id = film(key, prompt)
+    shift.execute()
+    wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
+    overdue(task_id)
+    shift.sweep()
+    shift.poll()
+    assert call(task_id).state == "late"
+    sandbox.release()
+    return task_id
+
+
 def test_a_queued_task_times_out_at_the_queue_deadline(shift, key):
     task_id = picture(key, "a fox")
     overdue(task_id)
@@ -58,28 +71,14 @@ def test_an_overdue_film_that_is_not_done_times_out_and_is_cancelled(shift, key,
 
 def test_a_job_that_cannot_be_cancelled_is_followed_and_booked_as_our_loss(shift, key, sandbox):
     ChannelModel.objects.filter(model__modality="video").update(cost={"720p": "0.03"})
-    task_id = film(key, "a fox runs [held]")
-    shift.execute()
-    wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
-    overdue(task_id)
-    shift.sweep()
-    shift.poll()
-    assert call(task_id).state == "late"
-    sandbox.release()
+    task_id = late_film(shift, key, sandbox, "a fox runs [held]")
     wait_until(lambda: shift.step() or call(task_id).state == "lost", what="the late result")
     assert (call(task_id).outcome, call(task_id).cost_micros) == ({"kind": "late"}, 60_000)
     assert (task(task_id).status, task(task_id).actual_micros) == ("timeout", 0)
 
 
 def test_a_late_failure_ends_the_following(shift, key, sandbox):
-    task_id = film(key, "a fox runs [fail][held]")
-    shift.execute()
-    wait_until(lambda: at_provider(task_id) == "running", what="the job's start")
-    overdue(task_id)
-    shift.sweep()
-    shift.poll()
-    assert call(task_id).state == "late"
-    sandbox.release()
+    task_id = late_film(shift, key, sandbox, "a fox runs [fail][held]")
     wait_until(lambda: shift.step() or call(task_id).state == "done", what="the late failure")
     assert call(task_id).cost_micros is None
 

@@ -1,4 +1,4 @@
-"""The table of docs/proofs.md names tests that exist, for every rule but those of companion endpoints."""
+"""The table of tests/proofs.md names tests that exist, for every rule but those of companion endpoints."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ from tools.stack import ROOT
 
 LATER = {"1.9", "13.1", "13.2"}
 NAMED = re.compile(r"`((?:[a-z_]+/)+test_[a-z0-9_]+\.py)::(test_[a-z0-9_]+)`")
-DOCUMENT = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "tests" / "proofs.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" | ")]
     for line in DOCUMENT.splitlines()

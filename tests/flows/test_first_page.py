@@ -1,5 +1,6 @@
-"""The programs on the first page of docs/interface.md, run as they stand: each sends a picture and a film."""
+"""The programs on the first page of docs/interface.md, run as they stand, and its film with every value."""
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,9 @@ PAGE = (ROOT / "docs" / "interface.md").read_text(encoding="utf-8")
 PROGRAMS = dict(re.findall(r"^```\w+ (first\.\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 REFUSAL = re.search(r'^ +\{"error": \{"type": "(\w+)", "message": "(.+)"\}\}$', PAGE, re.MULTILINE)
 FAILURE = re.search(r'^ +\{"status": "failed", .*"type": "(\w+)"', PAGE, re.MULTILINE)
+FILM = re.search(r"^A film with every value:\n\n```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SECTIONS = dict(re.findall(r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+FIELDS = re.compile(r"^\| `([a-z_]+)` \|", re.MULTILINE)
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF")
 
 
@@ -67,3 +71,17 @@ def test_a_program_of_the_first_page_says_what_failed_in_the_words_of_the_page(r
     code, output = run(program, file, *change)
     assert code != 0
     assert all(word in output for word in shown.groups())
+
+
+def test_the_film_with_every_value_is_one_that_can_be_made(service):
+    quote = service.client.post("/v1/tasks/quote", json=json.loads(FILM[1]))
+    assert quote.status_code == 200, quote.text
+    assert quote.json()["eligible_routes"] == 1
+
+
+def test_the_film_with_every_value_has_every_field_of_the_tables():
+    film = json.loads(FILM[1])
+    params, (first, last) = film["params"], film["params"]["inputs"]
+    assert set(FIELDS.findall(SECTIONS["Submit"])) == set(film)
+    assert set(FIELDS.findall(SECTIONS["Video params"])) == {*params, *first}
+    assert {first["role"], last["role"]} == {"first_frame", "last_frame"}

@@ -21,7 +21,8 @@ asking it; capabilities of a channel model only narrow that. A request that a ro
 its trace names the field and the reason. How to write an adapter: [adding-an-adapter.md](adding-an-adapter.md); how to
 describe a provider without code: [templates.md](templates.md).
 """
-ON_KINDS = "A provider's answer is read by the code in its body first, then by its HTTP status."
+ON_KINDS = """A provider's answer is read by the code in its body first, then by its HTTP status. Of a paid call 408,
+409, 425, 499 and every 5xx but 501, 503 and 529 are ambiguous where the code does not say more."""
 KINDS = {
     "kind": ("this route", "other routes", "the task", "the channel"),
     "invalid_request": (

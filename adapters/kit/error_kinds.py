@@ -29,14 +29,13 @@ STATUSES = {
     402: Meaning(ErrorKind.QUOTA_EXHAUSTED),
     403: Meaning(ErrorKind.AUTH),
     404: NOT_HERE,
-    408: Meaning(ErrorKind.TRANSIENT),
-    409: Meaning(ErrorKind.TRANSIENT),
-    425: Meaning(ErrorKind.TRANSIENT),
     429: Meaning(ErrorKind.RATE_LIMITED),
     501: NOT_HERE,
     503: Meaning(ErrorKind.OVERLOADED),
     529: Meaning(ErrorKind.OVERLOADED),
 }
+# Somebody gave up waiting, or found a request under way already: neither says that nothing was bought.
+INTERRUPTED = frozenset({408, 409, 425, 499})
 
 
 class SpokenError(NamedTuple):
@@ -72,15 +71,19 @@ def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
 
 
 def by_status(status: int, *, paid: bool) -> Meaning:
-    """A redirect or an unknown path speaks of the channel, another 4xx of the request: neither accepted anything.
-    What else is no refusal leaves open whether a paid request was accepted: 500, 502, 504, a garbled success."""
+    """What a status means of which no documented code of the protocol says more. A redirect or an unknown path speaks
+    of the channel, another 4xx of the request."""
+    if leaves_open(status):
+        return Meaning(ErrorKind.AMBIGUOUS if paid else ErrorKind.TRANSIENT)
     if meaning := STATUSES.get(status):
         return meaning
-    if 300 <= status < 400:
-        return NOT_HERE
-    if 400 <= status < 500:
-        return Meaning(ErrorKind.INVALID_REQUEST)
-    return Meaning(ErrorKind.AMBIGUOUS if paid else ErrorKind.TRANSIENT)
+    return NOT_HERE if status < 400 else Meaning(ErrorKind.INVALID_REQUEST)
+
+
+def leaves_open(status: int) -> bool:
+    """Whether a paid request may have been accepted all the same. The one place that says so of every adapter:
+    interrupted requests, all of 5xx that is no refusal in STATUSES, and a garbled success."""
+    return status in INTERRUPTED or (not 300 <= status < 500 and status not in STATUSES)
 
 
 def lost(failed: Failed, *, paid: bool) -> UpstreamError:

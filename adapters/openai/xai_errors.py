@@ -7,7 +7,7 @@ OpenAI's here.
 import re
 from typing import Any
 
-from adapters.kit.error_kinds import SpokenError, spoken_error
+from adapters.kit.error_kinds import INTERRUPTED, SpokenError, spoken_error
 
 # Anchored where the channel is at stake: a text may quote the prompt.
 MEANINGS = (
@@ -18,9 +18,10 @@ MEANINGS = (
 
 
 def spoken(document: Any, status: int) -> SpokenError:
-    """What a body says; of a 5xx only that, since its text does not decide whether something was bought."""
+    """What a body says; under a 5xx, or of an interrupted request, only that: its text does not decide whether
+    something was bought."""
     said = spoken_error(document)
-    if status >= 500:
+    if status >= 500 or status in INTERRUPTED:
         return said
     code = next((code for words, code in MEANINGS if words.match(said.message)), said.code)
     return said._replace(code=code)

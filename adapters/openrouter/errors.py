@@ -7,11 +7,9 @@ import re
 from typing import Any
 
 from adapters.base import ErrorKind
-from adapters.kit.error_kinds import NOT_HERE, Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import INTERRUPTED, NOT_HERE, Meaning, SpokenError, spoken_error
 
 MODERATED = "moderated"
-# Somebody gave up waiting, which does not say that nothing was bought.
-GAVE_UP = (408, 499)
 CODES = {
     MODERATED: Meaning(ErrorKind.CONTENT_POLICY),
     "400": Meaning(ErrorKind.INVALID_REQUEST),
@@ -21,7 +19,7 @@ CODES = {
     "404": NOT_HERE,
     "413": Meaning(ErrorKind.INVALID_REQUEST),
     "429": Meaning(ErrorKind.RATE_LIMITED),
-    **dict.fromkeys(map(str, GAVE_UP), Meaning(ErrorKind.AMBIGUOUS)),
+    **dict.fromkeys(map(str, sorted(INTERRUPTED)), Meaning(ErrorKind.AMBIGUOUS)),  # the code of a body is a status
     "503": Meaning(ErrorKind.OVERLOADED),
     "529": Meaning(ErrorKind.OVERLOADED),
 }
@@ -36,7 +34,7 @@ def spoken(document: Any, status: int) -> SpokenError:
     said = spoken_error({"error": error})  # what stands beside it is a proxy's
     if said.code in ("", "403") and (said.code or status == 403) and _is_moderation(document, said.message):
         return said._replace(code=MODERATED)
-    return said if said.code or status not in GAVE_UP else said._replace(code=str(status))
+    return said
 
 
 def is_content(message: str) -> bool:

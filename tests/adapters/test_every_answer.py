@@ -110,7 +110,7 @@ GARBLED += ['{"output":null}', '{"output":{"task_id":0}}', '{"task_id":0}', '{"c
 # By the status alone: what a submit means without a code, and what a poll does.
 REFUSED = {302: "invalid_request", 400: "invalid_request", 401: "auth", 403: "auth", 404: "invalid_request"}
 REFUSED |= {402: "quota_exhausted", 429: "rate_limited", 503: "overloaded"}
-POLL_FAULTS = {**dict.fromkeys((200, 301, 400, 404, 408, 500, 504), "transient"), 401: "auth"}
+POLL_FAULTS = {**dict.fromkeys((200, 301, 400, 404, 408, 409, 425, 499, 500, 504), "transient"), 401: "auth"}
 POLL_FAULTS |= {402: "quota_exhausted", 403: "auth", 429: "rate_limited", 503: "overloaded"}
 HUGE: list[str] = ["[" * 100_000, '{"a":' * 50_000, '{"id":"' + "x" * 10_000_000 + '"}']
 # Of nginx, of load balancers, of API gateways, of a framework's router.
@@ -338,7 +338,10 @@ def test_no_refusal_quotes_a_credential(name: str, tmp_path: Path, provider: res
 @pytest.mark.parametrize("name", TAKEN)
 def test_what_may_have_been_bought_is_left_open(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
     asked = spoken(name, tmp_path)
-    for answer, status in [*product(("<html>oops</html>", "{}"), (500, 502, 504, 524)), *product(GARBLED, (200,))]:
+    for answer, status in [
+        *product(("<html>oops</html>", "{}"), (408, 409, 425, 499, 500, 502, 504, 524)),
+        *product(GARBLED, (200,)),
+    ]:
         assert told(provider, asked.submitted, answer, status).kind is ErrorKind.AMBIGUOUS, (status, answer)
 
 

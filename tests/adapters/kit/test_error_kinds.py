@@ -9,7 +9,7 @@ import pytest
 import responses
 
 from adapters.base import ErrorKind, UpstreamError
-from adapters.kit import http
+from adapters.kit import error_kinds, http
 from adapters.kit.http import error_body
 from adapters.registry import ADAPTERS
 from common.outbound import Reply
@@ -105,13 +105,14 @@ def test_without_a_code_the_status_decides() -> None:
         (402, ErrorKind.QUOTA_EXHAUSTED, False),
         (403, ErrorKind.AUTH, False),
         (404, ErrorKind.INVALID_REQUEST, True),
-        (408, ErrorKind.TRANSIENT, False),
-        (409, ErrorKind.TRANSIENT, False),
+        (408, ErrorKind.AMBIGUOUS, False),
+        (409, ErrorKind.AMBIGUOUS, False),
         (413, ErrorKind.INVALID_REQUEST, False),
         (418, ErrorKind.INVALID_REQUEST, False),
         (422, ErrorKind.INVALID_REQUEST, False),
-        (425, ErrorKind.TRANSIENT, False),
+        (425, ErrorKind.AMBIGUOUS, False),
         (429, ErrorKind.RATE_LIMITED, False),
+        (499, ErrorKind.AMBIGUOUS, False),
         (500, ErrorKind.AMBIGUOUS, False),
         (501, ErrorKind.INVALID_REQUEST, True),
         (502, ErrorKind.AMBIGUOUS, False),
@@ -122,6 +123,16 @@ def test_without_a_code_the_status_decides() -> None:
     ]:
         error = refused("ark_content_tasks", status)
         assert (error.kind, error.model_specific, error.http_status) == (kind, model_specific, status), status
+
+
+def test_an_interrupted_request_is_open_only_where_it_is_paid_and_no_code_says_more() -> None:
+    """The same four statuses of an unpaid call: `test_a_fault_of_a_poll_says_nothing_about_the_job`."""
+    for status in (408, 409, 425, 499):
+        assert error_kinds.by_status(status, paid=False).kind is ErrorKind.TRANSIENT, status
+        undocumented = {"error": {"code": "conflict", "message": "no"}}
+        assert refused("openai_images", status, json=undocumented).kind is ErrorKind.AMBIGUOUS, status
+        documented = {"error": {"code": "rate_limit_exceeded", "message": "no"}}
+        assert refused("openai_images", status, json=documented).kind is ErrorKind.RATE_LIMITED, status
 
 
 def test_a_body_without_a_code_leaves_it_to_the_status() -> None:

@@ -151,6 +151,7 @@ def test_errors() -> None:
         (429, {"code": EXHAUSTED, "error": "Too many requests"}, ErrorKind.RATE_LIMITED),
         (401, {"error": {"message": "no", "code": "unauthenticated"}}, ErrorKind.AUTH),
         (404, {"code": "Some requested entity was not found", "error": "no model"}, ErrorKind.INVALID_REQUEST),
+        (409, {"error": "Your team has used all available credits."}, ErrorKind.AMBIGUOUS),
         (500, {"error": "Your team has no credits"}, ErrorKind.AMBIGUOUS),
         (503, {"code": "The service is currently unavailable", "error": "x"}, ErrorKind.OVERLOADED),
         (200, {"code": INVALID, "error": "Rejected by content moderation."}, ErrorKind.CONTENT_POLICY),

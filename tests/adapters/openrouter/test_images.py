@@ -142,6 +142,8 @@ def test_errors() -> None:
     for status, code, kind in [
         (404, 404, ErrorKind.INVALID_REQUEST),
         (408, 408, ErrorKind.AMBIGUOUS),
+        (400, 499, ErrorKind.AMBIGUOUS),
+        (429, 408, ErrorKind.AMBIGUOUS),
         (200, 402, ErrorKind.QUOTA_EXHAUSTED),
         (500, 429, ErrorKind.RATE_LIMITED),
     ]:

@@ -9,19 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import quote, urldefrag, urljoin
 
 from common.deadline import Deadline
 from common.outbound_dial import AddressRefused, Dialer, Failed, Resolve, system_resolve
 from common.outbound_wire import Message, Reply, exchange
 from common.urls import LOOPBACK, UrlPolicy, address_problem, problem
 
-__all__ = ["REDIRECTS", "AddressRefused", "Failed", "Limits", "Reply", "UrlPolicy", "joined", "open_url"]
+__all__ = ["REDIRECTS", "AddressRefused", "Failed", "Limits", "Reply", "UrlPolicy", "fetchable", "joined", "open_url"]
 
 MAX_URL_BYTES = 16 * 1024
 REDIRECTS = (301, 302, 303, 307, 308)
-ORIGIN = re.compile(r"https?://[^/?]+", re.IGNORECASE)
+ORIGIN = re.compile(r"https?://[^/?]+", re.IGNORECASE | re.ASCII)
 TARGET = re.compile(r"[!\"$-\[\]-~]*")  # visible ASCII without backslash and fragment
+UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and halves of characters
+UNQUOTED = re.compile(r"[^!-~]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +85,32 @@ def _resolved(resolve: Resolve, host: str, port: int) -> Sequence[str]:
     return [str(LOOPBACK)] if host == "localhost" else resolve(host, port)
 
 
+def fetchable(url: str) -> str:
+    """A provider's address as every HTTP client asks for it: blanks around it and the fragment are left off, other
+    blanks and what is not ASCII are percent-encoded as UTF-8. The host stays as it is, to be judged. Raises
+    AddressRefused for what is no http or https URL, and for control characters."""
+    text = url.strip(" ")
+    origin = ORIGIN.match(text)
+    if origin is None or UNSENDABLE.search(text):
+        raise AddressRefused("the URL is malformed")
+    target = text[origin.end() :].partition("#")[0]
+    return origin[0] + UNQUOTED.sub(lambda match: quote(match[0]), target)
+
+
 def joined(base: str, location: str) -> str:
-    """The address that a redirect leads to. Raises AddressRefused."""
+    """The address that a redirect leads to, as `fetchable` makes it. Raises AddressRefused."""
+    text = _decoded(location)
+    if UNSENDABLE.search(text):  # joining would drop some of them
+        raise AddressRefused("the redirect is malformed")
     try:
-        return urldefrag(urljoin(base, location)).url
+        return fetchable(urldefrag(urljoin(base, text.strip(" "))).url)
     except ValueError as error:
         raise AddressRefused("the redirect is malformed") from error
+
+
+def _decoded(header: str) -> str:
+    """Headers are read as Latin-1; addresses in them are UTF-8, as a rule."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header

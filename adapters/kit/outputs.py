@@ -10,12 +10,11 @@ from adapters.kit import error_kinds, http
 from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
 from common.deadline import Deadline
-from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, joined, open_url
+from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, fetchable, joined, open_url
 from common.outbound_wire import CHUNK_BYTES, Message, exchange
 
-SCHEMES = ("https://", "http://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
-ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE)
+ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE | re.ASCII)
 MAX_REDIRECTS = 3
 
 
@@ -40,7 +39,7 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
 
 
 def _opened(output: Output, connection: Connection, authorize: Authorize, stack: ExitStack) -> Reply:
-    url = output.url or ""
+    url = fetchable(output.url or "")
     max_bytes = MAX_OUTPUT_BYTES[output.kind]
     deadline = stack.enter_context(Deadline(connection.total_timeout))
     for left in range(MAX_REDIRECTS, -1, -1):
@@ -68,13 +67,21 @@ def _checked(reply: Reply) -> Reply:
 
 def is_url(value: object) -> TypeGuard[str]:
     """Whether a provider's value is an address that may be kept and tried."""
-    return isinstance(value, str) and value.isascii() and value.isprintable() and value.startswith(SCHEMES)
+    return bool(address_of(value))
+
+
+def address_of(value: object) -> str:
+    """What is fetched for a provider's value; empty for what is no address."""
+    try:
+        return fetchable(value) if isinstance(value, str) else ""
+    except AddressRefused:
+        return ""
 
 
 def is_own(url: str, connection: Connection) -> bool:
     """Whether the URL is of the channel's own origin: scheme, host and port."""
     own = _origin(connection.base_url)
-    return own is not None and own == _origin(url)
+    return own is not None and own == _origin(address_of(url))
 
 
 def _origin(url: str) -> tuple[str, str, int] | None:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from adapters.base import Connection, Output, text
 from adapters.kit.jobs import is_id, seconds_of
-from adapters.kit.outputs import is_own, is_url
+from adapters.kit.outputs import address_of, is_own, is_url
 from adapters.template.form import Template
 from adapters.template.paths import alternatives, first, found, values
 
@@ -19,7 +19,8 @@ def handle_of(template: Template, document: Any) -> dict[str, str]:
     handle = {"id": text(first(document, template.document["id"]))}
     for name in TOLD:
         url = template.part(name).get("url", "/")
-        if not url.startswith("/") and is_url(told := first(document, url)) and len(told) <= LONGEST_URL:
+        told = "" if url.startswith("/") else address_of(first(document, url))
+        if told and len(told) <= LONGEST_URL:
             handle[name] = told
     return handle
 
@@ -98,4 +99,4 @@ def may_fetch(template: Template, output: Output, connection: Connection) -> boo
     hosts = template.document.get("file_hosts")
     if hosts is None or output.url is None or is_own(output.url, connection):
         return True
-    return is_at(output.url, hosts)
+    return is_at(address_of(output.url), hosts)

@@ -28,14 +28,15 @@ ERROR = {"code": "unknown", "type": "unknown", "message": "unknown"}
 FAL = {"request_id": "j1", **{f"{name}_url": f"{BASE}/j1/{name}" for name in ("status", "response", "cancel")}}
 REPLICATE = {"id": "j1", "urls": {"get": f"{BASE}/j1", "cancel": f"{BASE}/j1/cancel"}}
 ARK = {"id": "j1", "status": "succeeded", "content": {"video_url": FILE}, "duration": 5, "error": ERROR}
+PIXEL = "iVBORw0KGgo="
 KLING_VIDEO = {"type": "video", "url": FILE, "duration": "5.04"}
 KLING = {"id": "j1", "external_id": "r1", "status": "succeeded", "message": "", "outputs": [KLING_VIDEO]}
 LEGACY_RESULT = {"task_result": {"videos": [KLING_VIDEO]}, "task_info": {"external_task_id": "r1"}}
 LEGACY = {"task_id": "j1", "task_status": "succeed", "task_status_msg": "", **LEGACY_RESULT}
 DASHSCOPE = {"task_id": "j1", "task_status": "SUCCEEDED", "video_url": FILE, "results": [{"url": FILE}]}
 CHOICES = [{"message": {"content": [{"image": FILE}]}}]
-PICTURES = {"data": [{"b64_json": "iVBORw0KGgo=", "url": FILE, "respect_moderation": True, "error": ERROR}]}
-INLINE = {"content": {"parts": [{"thought": False, "inlineData": {"data": "iVBORw0KGgo="}}]}, "finishReason": "STOP"}
+PICTURES = {"data": [{"b64_json": PIXEL, "url": FILE, "respect_moderation": True, "error": ERROR}]}
+INLINE = {"content": {"parts": [{"thought": False, "inlineData": {"data": PIXEL}}]}, "finishReason": "STOP"}
 GEMINI = {"candidates": [INLINE], "promptFeedback": {}, "usageMetadata": {}, "error": {"details": [{"reason": ""}]}}
 # What each answers to a submission.
 TAKEN: Mapping[str, dict[str, Any]] = {
@@ -295,6 +296,21 @@ def test_success_without_a_result_is_an_empty_result(
     asked = spoken(name, tmp_path)
     for odd in ("", "x\0", "file:///etc/passwd", None, [], {}, [None]):
         assert told(provider, asked.shown, reworded(SHOWN[name], {FILE: odd})).kind is ErrorKind.EMPTY_RESULT, odd
+
+
+def test_a_result_is_kept_however_loosely_its_address_is_spelled(
+    tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    loose = " https://files.example.com/f\u00e4 \u732b.mp4?name=a b#part "
+    words = {FILE: loose, PIXEL: None}
+    told_by = {**{name: document for name, document in TAKEN.items() if name not in SHOWN}, **SHOWN}
+    for name, document in told_by.items():
+        if FILE not in json.dumps(document):
+            continue
+        asked = spoken(name, tmp_path)
+        done = told(provider, asked.shown if name in SHOWN else asked.submitted, reworded(document, words))
+        assert isinstance(done, Done), name
+        assert loose in [output.url for output in done.outputs], name
 
 
 def test_a_jobs_id_is_quoted_in_its_address(tmp_path: Path, provider: responses.RequestsMock) -> None:

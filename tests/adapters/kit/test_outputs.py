@@ -8,6 +8,7 @@ import pytest
 from adapters.base import Connection, ErrorKind, Output, UpstreamError
 from adapters.kit import outputs
 from adapters.registry import ADAPTERS
+from common.outbound import AddressRefused, joined
 from tests.adapters.making import API_KEY, connection_to
 from tests.adapters.raw_server import answer, raw_server
 
@@ -73,9 +74,74 @@ def test_an_origin_is_scheme_host_and_port() -> None:
         ("https://a.example.com:8443/f", "https://a.example.com", False),
         ("https://a.example.com.evil.com/f", "https://a.example.com", False),
         ("https://a.example.comevil/f", "https://a.example.com", False),
+        (" https://a.example.com/f ", "https://a.example.com/v1", True),
+        ("https://a.example.com/ä b#part", "https://a.example.com/v1", True),
+        ("https://a.example.com /f", "https://a.example.com/v1", False),
+        ("https://ä.example.com/f", "https://ä.example.com/v1", False),
+        ("http\u017f://a.example.com/f", "https://a.example.com/v1", False),
+        ("https://\u212a.example.com/f", "https://k.example.com/v1", False),
         ("nonsense", "nonsense", False),
     ]:
         assert outputs.is_own(url, connection_to(base_url)) is is_own, (url, base_url)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_an_address_is_fetched_as_any_client_would(own: bool) -> None:
+    for told, asked in [
+        (" {}/a b.png ", b"/a%20b.png"),
+        ("{}/a.png#page=1", b"/a.png"),
+        ("{}/a.png?name=x y#", b"/a.png?name=x%20y"),
+        ("{}/\u00e4/\u732b\u00a0.png", b"/%C3%A4/%E7%8C%AB%C2%A0.png"),
+        ("{}/a%20b%2F%C3%A4.png", b"/a%20b%2F%C3%A4.png"),
+    ]:
+        with raw_server(answer(b"film")) as server:
+            url = told.format(server.url)
+            assert outputs.is_url(url), told
+            assert fetch(url, connection_to(server.url if own else ELSEWHERE)) == b"film", told
+        assert server.requests[0].startswith(b"GET " + asked + b" HTTP"), told
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_what_no_client_would_fetch_is_refused(own: bool) -> None:
+    for told in ["{}/a\nb", "{}/a\tb", "{}/a\x7f", "{}/a\x85", "{}/a\0", "{}/\ud800", "\n{}/a", "ftp:{}/a", "/a", ""]:
+        with raw_server(answer(b"film")) as server:
+            url = told.format(server.url)
+            assert not outputs.is_url(url), told
+            assert failure(url, connection_to(server.url if own else ELSEWHERE)) is ErrorKind.EMPTY_RESULT, told
+            assert server.requests == [], told
+
+
+def test_a_host_is_judged_as_it_was_told() -> None:
+    for told in ["http://127.0.0.1 :{}/f", "http://127.0.0.\uff11:{}/f", "http://\u24db\u24de\u24d2alhost:{}/f"]:
+        with raw_server(answer(b"film")) as server:
+            assert failure(told.format(server.port), connection_to(ELSEWHERE)) is ErrorKind.EMPTY_RESULT, told
+            assert server.requests == [], told
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_redirect_is_followed_as_any_client_would(own: bool) -> None:
+    for location, asked in [
+        ("/a b.png#part", b"/a%20b.png"),
+        ("/\u00e4.png", b"/%C3%A4.png"),
+        (" /there ", b"/there"),
+    ]:
+        with raw_server(moved(location), answer(b"film")) as server:
+            assert fetch(server.url, connection_to(server.url if own else ELSEWHERE)) == b"film", location
+        assert server.requests[1].startswith(b"GET " + asked + b" HTTP"), location
+
+
+@pytest.mark.parametrize("location", ["/a\tb", "/a\x7fb", "https://evil\t.example/x"])
+def test_a_place_with_a_control_character_is_none(location: str) -> None:
+    with pytest.raises(AddressRefused):
+        joined("https://a.example/x", location)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_redirect_with_a_control_character_is_refused(own: bool) -> None:
+    with raw_server(moved("/a\x01b"), answer(b"film")) as server:
+        connection = connection_to(server.url if own else ELSEWHERE)
+        assert failure(server.url, connection) is ErrorKind.EMPTY_RESULT
+        assert len(server.requests) == 1
 
 
 def test_a_private_address_elsewhere_is_refused() -> None:

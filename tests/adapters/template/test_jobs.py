@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -76,6 +77,14 @@ def test_fal_tells_its_addresses_and_they_are_kept(provider: responses.RequestsM
     provider.post(f"{FAL}/fox-1", json=told)
     assert submitted("fal_video", FAL) == Accepted(handle=TOLD, poll_after=5.0)
     assert provider.calls[0].request.headers["Authorization"] == f"Key {API_KEY}"
+
+
+def test_a_told_address_is_kept_as_it_is_asked_for(provider: responses.RequestsMock) -> None:
+    urls = {"get": f" {REPLICATE}/predictions/p 1#now", "cancel": f"{REPLICATE}/predictions/\u00e4"}
+    provider.post(f"{REPLICATE}/models/fox-1/predictions", status=201, json={"id": "p1", "urls": urls})
+    handle = submitted("replicate_video", REPLICATE).handle
+    assert handle["status"] == f"{REPLICATE}/predictions/p%201"
+    assert handle["cancel"] == f"{REPLICATE}/predictions/%C3%A4"
 
 
 def test_replicate_tells_its_addresses_too(provider: responses.RequestsMock) -> None:
@@ -473,6 +482,15 @@ def test_files_come_only_from_hosts_that_are_listed_if_any_are() -> None:
         with adapter.open_output(output, connected(template, server.url)) as chunks:
             assert b"".join(chunks) == b"film"
     assert f"X-Key: {API_KEY}".encode() in server.requests[0]
+
+
+def test_a_listed_file_host_may_be_spelled_loosely() -> None:
+    template = JOB | {"file_hosts": ["127.0.0.1"]}
+    for address in (" https://127.0.0.1/a b.mp4#part ", "https://127.0.0.1/\u00e4.mp4"):
+        output = Output(index=0, kind="video", url=address)
+        connection = connected(template, deny_networks=(ip_network("127.0.0.0/8"),))
+        with pytest.raises(UpstreamError, match="operator has closed"), adapter.open_output(output, connection):
+            pass
 
 
 def test_a_missing_credential_is_a_matter_of_the_channel() -> None:

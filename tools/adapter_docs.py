@@ -23,6 +23,11 @@ describe a provider without code: [templates.md](templates.md).
 """
 ON_KINDS = """A provider's answer is read by the code in its body first, then by its HTTP status. Of a paid call 408,
 409, 425, 499 and every 5xx but 501, 503 and 529 are ambiguous where the code does not say more."""
+ON_EXTRA_BODY = """`extra_body` is merged last and shallowly into the root of the upstream request: what it names
+wins, and an object replaces ours whole. Where a protocol keeps its settings in one object of the request, its section
+below names them: such a setting may be given by its own name, and goes into that object. One that stands by its own
+name and with another value inside a given object rules the route out. So do another model and whatever changes the
+count in a way that cannot be billed. What is billed is read from the request as it goes out."""
 KINDS = {
     "kind": ("this route", "other routes", "the task", "the channel"),
     "invalid_request": (
@@ -170,6 +175,13 @@ def section(adapter: Provider) -> str:
         settings("capabilities", adapter.capabilities),
         settings("options", adapter.options),
     ]
+    if adapter.settings:
+        place, refused = adapter.settings.place, quoted(adapter.settings.refused)
+        names = quoted(adapter.settings.names - adapter.settings.refused)
+        parts.append(
+            f"`extra_body`: at the root of the request, but into `{place}` go {names}."
+            f"{f' Refused in both places are {refused}.' if refused else ''}\n"
+        )
     codes = ", ".join(f"`{code}` {meaning.kind}" for code, meaning in adapter.error_codes.items())
     if codes:
         parts.append(f"Error codes: {codes}.\n")
@@ -181,6 +193,10 @@ SAFETY = {
     "lookup": "is looked up by our reference",
     "idempotency_key": "is asked for again with the same key",
 }
+
+
+def quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
 
 
 def settings(name: str, rules: Rules) -> str:
@@ -202,6 +218,7 @@ def page() -> str:
             HEAD,
             "## Images\n",
             matrix("image"),
+            f"{ON_EXTRA_BODY}\n",
             "## Video\n",
             matrix("video"),
             f"## What an error means\n\n{ON_KINDS}\n",

@@ -28,6 +28,7 @@ class GeminiGenerateContent(Synchronous):
     error_codes = errors.CODES
     capabilities = request.CAPABILITIES
     options = request.OPTIONS
+    settings = request.SETTINGS
     problems = staticmethod(request.problems)
     build = staticmethod(request.build)
 

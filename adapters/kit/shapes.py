@@ -29,6 +29,7 @@ from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
 from adapters.kit.http import HttpCall, bearer, calling
 from adapters.kit.jobs import is_id
 from adapters.kit.rules import Rules
+from adapters.kit.settings import SettingsObject
 
 JOB_SUBMIT_SECONDS = 120.0
 ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.EMPTY_RESULT)
@@ -48,7 +49,7 @@ def probing() -> Iterator[None]:
 class Provider:
     """What both shapes share. `credential_sets` are the names that a credential must have, in one of these ways;
     `probe_path` is of a free GET that needs the credential, of an unknown job for one; `variants` are the options with
-    which it speaks another dialect, for documents and tests."""
+    which it speaks another dialect, and `settings` says where its settings are, for documents and tests."""
 
     protocol: ClassVar[str]
     modalities: ClassVar[frozenset[str]]
@@ -56,6 +57,7 @@ class Provider:
     summary: ClassVar[str] = ""
     capabilities: ClassVar[Rules] = {}
     options: ClassVar[Rules] = {}
+    settings: ClassVar[SettingsObject | None] = None
     variants: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
     error_codes: ClassVar[Mapping[str, Meaning]] = {}
     credential_sets: ClassVar[Sequence[Sequence[str]]] = (("api_key",),)

@@ -126,24 +126,62 @@ def test_a_model_of_one_size_is_sent_none() -> None:
 
 def test_a_size_of_extra_body_wins_and_is_billed() -> None:
     for size, tier in [("512", "0.5K"), ("4K", "4K"), ("3K", None), (None, None), (2, None)]:
-        request = image_request(n=2, extra_body={"generationConfig": {"imageConfig": {"imageSize": size}}})
-        upstream = adapter.build(request, target())
-        assert upstream.body["generationConfig"]["imageConfig"] == {"aspectRatio": "1:1", "imageSize": size}, size
-        assert upstream.billed == Billed(count=2, tier=tier), size
+        for extra in ({"generationConfig": {"imageConfig": {"imageSize": size}}}, {"imageConfig": {"imageSize": size}}):
+            upstream = adapter.build(image_request(n=2, extra_body=extra), target())
+            assert upstream.body["generationConfig"]["imageConfig"] == {"imageSize": size}, extra
+            assert upstream.billed == Billed(count=2, tier=tier), extra
 
 
-def test_extra_body_is_merged_into_the_configuration_and_replaces_the_rest() -> None:
-    extra = {
-        "generationConfig": {"seed": 7, "responseModalities": ["TEXT", "IMAGE"], "imageConfig": {"aspectRatio": "8:1"}},
-        "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
-    }
-    upstream = adapter.build(image_request(extra_body=extra), target())
-    assert upstream.body["generationConfig"] == {
+def test_a_configuration_of_extra_body_replaces_ours_whole() -> None:
+    config = {"seed": 7, "imageConfig": {"aspectRatio": "8:1"}}
+    upstream = adapter.build(image_request(image_size="4K", extra_body={"generationConfig": config}), target())
+    assert upstream.body["generationConfig"] == config
+    assert upstream.body["contents"] == UPSTREAM.body["contents"]
+
+
+def test_a_configuration_without_a_size_is_billed_at_what_the_provider_makes() -> None:
+    for extra in [
+        {"generationConfig": {}},
+        {"generationConfig": {"imageConfig": {"aspectRatio": "8:1"}}},
+        {"generationConfig": {}, "seed": 7},
+        {"imageConfig": {"aspectRatio": "8:1"}},
+    ]:
+        request = image_request(image_size="4K", extra_body=extra)
+        for capabilities, tier in [
+            ({}, "1K"),
+            ({"tiers": ["2K", "1K"]}, "1K"),
+            ({"fixed_size": True}, "1K"),
+            ({"fixed_size": True, "tiers": ["2K"]}, "2K"),
+        ]:
+            assert adapter.build(request, target(**capabilities)).billed.tier == tier, (extra, capabilities)
+
+
+def test_a_setting_by_its_own_name_goes_into_the_configuration() -> None:
+    assert config_of(image_request(extra_body={"seed": 7, "temperature": 0.5})) == {
+        "responseModalities": ["IMAGE"],
+        "imageConfig": {"aspectRatio": "1:1", "imageSize": "1K"},
         "seed": 7,
-        "responseModalities": ["TEXT", "IMAGE"],
-        "imageConfig": {"imageSize": "1K", "aspectRatio": "8:1"},
+        "temperature": 0.5,
     }
-    assert upstream.body["safetySettings"] == extra["safetySettings"]
+    both = {"seed": 7, "topK": 3, "generationConfig": {"temperature": 0.5, "seed": 7}}
+    assert fields_of(image_request(extra_body=both)) == []
+    assert config_of(image_request(extra_body=both)) == {"temperature": 0.5, "seed": 7, "topK": 3}
+
+
+def test_everything_else_goes_to_the_root() -> None:
+    extra = {"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT"}], "labels": {"a": "b"}, "unheardOf": 1}
+    upstream = adapter.build(image_request(extra_body=extra), target())
+    assert upstream.body == {**UPSTREAM.body, **extra}
+
+
+def test_contents_of_extra_body_replace_prompt_and_pictures() -> None:
+    contents = [{"role": "user", "parts": [{"text": "an owl"}]}]
+    gif = (ImageRef(stored=stored(content_type="image/gif")),)
+    request = image_request(images=gif, extra_body={"contents": contents})
+    assert fields_of(request) == []
+    upstream = adapter.build(request, target())
+    assert (upstream.body["contents"], upstream.files) == (contents, ())
+    assert upstream.body["generationConfig"] == UPSTREAM.body["generationConfig"]
 
 
 def test_a_model_name_cannot_leave_its_place_in_the_path() -> None:
@@ -165,7 +203,13 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"images": (ImageRef(url="https://x.example.com/"),) * 4}, {"max_images": 3}, "params.images"),
         ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
         ({"extra_body": {"model": "x"}}, {}, "params.extra_body.model"),
-        ({"extra_body": {"contents": []}}, {}, "params.extra_body.contents"),
+        ({"extra_body": {"candidateCount": 4}}, {}, "params.extra_body.candidateCount"),
+        ({"extra_body": {"responseFormat": []}}, {}, "params.extra_body.responseFormat"),
+        ({"extra_body": {"routingConfig": {}}}, {}, "params.extra_body.routingConfig"),
+        ({"extra_body": {"responseModalities": ["TEXT"]}}, {}, "params.extra_body.responseModalities"),
+        ({"extra_body": {"imageConfig": 1}}, {}, "params.extra_body.imageConfig"),
+        ({"extra_body": {"imageConfig": {"image_size": "4K"}}}, {}, "params.extra_body.imageConfig.image_size"),
+        ({"extra_body": {"seed": 1, "generationConfig": {"seed": 2}}}, {}, "params.extra_body.seed"),
         ({"extra_body": {"n": 2}}, {}, "params.extra_body.n"),
         ({"extra_body": {"stream": True}}, {}, "params.extra_body.stream"),
         ({"extra_body": {"generation_config": {"candidate_count": 4}}}, {}, "params.extra_body.generation_config"),
@@ -173,6 +217,7 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"extra_body": {"generationConfig": {"candidateCount": 4}}}, {}, f"{CONFIG}.candidateCount"),
         ({"extra_body": {"generationConfig": {"candidate_count": 4}}}, {}, f"{CONFIG}.candidate_count"),
         ({"extra_body": {"generationConfig": {"responseFormat": []}}}, {}, f"{CONFIG}.responseFormat"),
+        ({"extra_body": {"generationConfig": {"modelSelectionConfig": {}}}}, {}, f"{CONFIG}.modelSelectionConfig"),
         ({"extra_body": {"generationConfig": {"responseModalities": ["TEXT"]}}}, {}, f"{CONFIG}.responseModalities"),
         ({"extra_body": {"generationConfig": {"responseModalities": "IMAGE"}}}, {}, f"{CONFIG}.responseModalities"),
         ({"extra_body": {"generationConfig": {"imageConfig": 1}}}, {}, f"{CONFIG}.imageConfig"),

@@ -8,14 +8,14 @@ import pytest
 
 from adapters.base import ImageRef, Target, TaskRequest
 from adapters.gemini.errors import STOPS
-from adapters.gemini.request import TIERS
+from adapters.gemini.request import SETTINGS, TIERS
 from adapters.kit.inline import InlineJson, Picture
 from adapters.registry import ADAPTERS
 from tests.adapters.making import PNG, image_request, stored
 
 types = pytest.importorskip("google.genai.types")
 adapter = ADAPTERS["gemini_generate_content"]
-EXTRA = {"generationConfig": {"seed": 7, "temperature": 0.5, "imageConfig": {"aspectRatio": "21:9"}}}
+EXTRA = {"seed": 7, "temperature": 0.5, "imageConfig": {"aspectRatio": "21:9"}}
 
 
 def sent(request: TaskRequest, folder: Path) -> Any:
@@ -52,6 +52,11 @@ def test_a_field_that_the_sdk_does_not_know_would_be_seen(tmp_path: Path) -> Non
     body = sent(image_request(extra_body={"generationConfig": {"imageConfig": {"size": "1K"}}}), tmp_path)
     with pytest.raises(ValueError, match="size"):
         types.GenerateContentConfig.model_validate(body["generationConfig"])
+
+
+def test_the_settings_are_those_of_the_sdk() -> None:
+    config = types.GenerationConfig.model_fields.values()
+    assert {field.alias for field in config} | {"imageConfig"} == SETTINGS.names
 
 
 def test_every_reason_to_stop_has_been_judged() -> None:

@@ -87,11 +87,12 @@ class Billed:
     """What the final upstream request buys.
 
     Images: `count` and `tier`; `tier` is None where no tier of the size table covers the final size.
-    Video: `count` 1 and `tier` the resolution.
+    Video: `count` 1 and `tier` the resolution. `count_field` is where the request gives the count, for a refusal.
     """
 
     count: int
     tier: str | None
+    count_field: str = field(default="params.extra_body", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from catalog.snapshot import Catalog, ModelEntry
 from common.errors import ApiError, PricingUnavailable
 from tasks.assets import assets
 from tasks.drafts import PreparedSubmission
-from tasks.request import body, params, url_policy
+from tasks.request import body, image, params, url_policy
+from tasks.request.fields import refuse
 from tasks.request.values import ParamRules
 
 
@@ -43,11 +44,19 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examinat
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
         survey = routing.survey(catalog, key_id=key_id, model=model, request=request)
         decision = routing.decide(survey)
+        _refuse_count(model, decision)
         price = price_of(model, decision, request)
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
     prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
     return Examination(request=request, survey=survey, outcome=prepared)
+
+
+def _refuse_count(model: ModelEntry, decision: Decision) -> None:
+    """Only the adapter knows the final number of images: `extra_body` may hold it anywhere. Raises InvalidRequest."""
+    billed, most = decision.billed, image.largest_count(model.params)
+    if model.modality == "image" and billed.count > most:
+        refuse(billed.count_field, f"must be at most {most}; {billed.count} images would be made")
 
 
 def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:

@@ -29,6 +29,7 @@ class DashScopeImage(DashScopeJobs):
         "poll_seconds": rules.POLL_SECONDS,
         "workspace": WORKSPACE,
     }
+    settings = images_request.SETTINGS
     variants = ({}, {"mode": "async"})
     problems = staticmethod(images_request.problems)
     build = staticmethod(images_request.build)

@@ -5,7 +5,7 @@ Each yields Unsupported with the field's path and a reason. A capability that is
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from adapters.base import MediaInput, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
@@ -17,18 +17,33 @@ FIELDS = {
 }
 
 
+class FinalCount(NamedTuple):
+    """How many images the final request asks for: where it says so, and what, before anybody has checked it; None where
+    it leaves the number to the model."""
+
+    field: str
+    value: Any
+
+
 def fields(modality: str, *more: str) -> dict[str, frozenset[str]]:
     """What an adapter declares that expresses the fields which `images` or `video` judge, and these."""
     return {modality: frozenset((*FIELDS[modality], *more))}
 
 
 def images(
-    request: TaskRequest, capabilities: Mapping[str, Any], *, max_n: int, max_images: int, types: Sequence[str] = ()
+    request: TaskRequest,
+    capabilities: Mapping[str, Any],
+    *,
+    max_n: int,
+    max_images: int,
+    types: Sequence[str] = (),
+    count: FinalCount | None = None,
 ) -> Iterator[Unsupported]:
     """Prompt, count and reference images. `max_n` and `max_images` are the protocol's own limits, which capabilities
-    can only narrow; `types` are the content types that it takes, none for all."""
+    can only narrow; `types` are the content types that it takes, none for all. `count` is needed where it is not
+    `extra_body.n` or `n`."""
     yield from prompt(request, capabilities)
-    yield from image_count(request, min(capabilities.get("max_n", max_n), max_n))
+    yield from image_count(count or final_count(request), min(capabilities.get("max_n", max_n), max_n))
     limit = min(capabilities.get("max_images", max_images), max_images)
     yield from at_most("params.images", len(request.images), limit)
     for index, image in enumerate(request.images):
@@ -42,11 +57,18 @@ def images(
             yield Unsupported(field=field, reason=f"must be one of {names} here")
 
 
-def image_count(request: TaskRequest, limit: int) -> Iterator[Unsupported]:
+def final_count(request: TaskRequest) -> FinalCount:
     """`extra_body` counts, since it wins."""
-    field = "params.extra_body.n" if "n" in request.extra_body else "params.n"
-    count = request.extra_body.get("n", request.n)
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+    if "n" in request.extra_body:
+        return FinalCount(field="params.extra_body.n", value=request.extra_body["n"])
+    return FinalCount(field="params.n", value=request.n)
+
+
+def image_count(final: FinalCount, limit: int) -> Iterator[Unsupported]:
+    field, count = final
+    if count is None:
+        yield Unsupported(field=field, reason="is required here: without it models make different numbers of images")
+    elif not isinstance(count, int) or isinstance(count, bool) or count < 1:
         yield Unsupported(field=field, reason="must be a whole number, 1 or more")
     else:
         yield from at_most(field, count, limit)
@@ -54,9 +76,14 @@ def image_count(request: TaskRequest, limit: int) -> Iterator[Unsupported]:
 
 def ours(request: TaskRequest, forbidden: Sequence[str]) -> Iterator[Unsupported]:
     """The names that stand in `extra_body` although they are ours to set."""
+    yield from reserved("params.extra_body", request.extra_body, forbidden)
+
+
+def reserved(place: str, values: object, forbidden: Sequence[str]) -> Iterator[Unsupported]:
+    """The same of what stands at a place; nothing for what is no object."""
     for name in forbidden:
-        if name in request.extra_body:
-            yield Unsupported(field=f"params.extra_body.{name}", reason="cannot be set by the caller")
+        if isinstance(values, Mapping) and name in values:
+            yield Unsupported(field=f"{place}.{name}", reason="cannot be set by the caller")
 
 
 def once(*problems: Unsupported) -> Iterator[Unsupported]:

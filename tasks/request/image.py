@@ -11,15 +11,22 @@ LONGEST_PROMPT = 32_000
 
 
 def table(offered: Mapping[str, Any]) -> dict[str, ParamField]:
-    most = (offered.get("n") or {}).get("max", 1)
+    most = largest_count(offered)
     return {
         "prompt": param_fields.prompt(longest=LONGEST_PROMPT),
         "n": param_fields.whole(largest=most, default=1),
         **{name: param_fields.choice(offered.get(name) or {}) for name in IMAGE_CHOICES},
-        # A whole number as its `n` may not pass the model's maximum either. Other values of `n` are for the adapter.
+        # A whole number as its `n` may not pass the model's maximum either. Other values of `n`, and counts that stand
+        # elsewhere, are for the adapter and the examination.
         "extra_body": options.field(largest={"n": most}),
         "images": images.field(most=(offered.get("images") or {}).get("max", 0)),
     }
+
+
+def largest_count(offered: Mapping[str, Any]) -> int:
+    """The model's maximum of images."""
+    most: int = (offered.get("n") or {}).get("max", 1)
+    return most
 
 
 PARAMS = ModalityParams(

@@ -18,9 +18,11 @@ EVERY = [column for listed in COLUMNS.values() for column in listed]
 CLIP = MediaInput(type="video", role="reference", url=URL)
 HELD = ImageRef(stored=stored())
 LINK = ImageRef(url=URL)
+EXTRA_NAMES = ("size", "resolution", "n", "aspect_ratio", "image", "generationConfig", "provider", "num_images")
+EXTRA_NAMES += ("parameters", "input", "contents", "imageConfig", "seed")
 ANY_EXTRA: list[dict[str, Any]] = [
     {name: value}
-    for name in ("size", "resolution", "n", "aspect_ratio", "image", "generationConfig", "provider", "num_images")
+    for name in EXTRA_NAMES
     for value in (None, True, -1, 3, 10**18, 0.5, "", "1K", "2048x2048", "auto", [], ["1:1"], {}, {"imageConfig": None})
 ]
 ANY_OPTION: list[dict[str, Any]] = [
@@ -159,7 +161,9 @@ def test_whatever_is_valid_is_built_or_refused_by_field(column: Column) -> None:
             continue
         upstream = column.adapter.build(request, column.target)
         assert upstream.path.startswith("/")
-        assert json.dumps(request.prompt) in json.dumps(upstream.body)
+        assert json.dumps(request.prompt) in json.dumps(upstream.body) or {"contents", "input"} & set(
+            request.extra_body
+        )
         is_image = request.modality == "image"
         assert upstream.billed.count == (request.extra_body.get("n", request.n) if is_image else 1)
         assert upstream.billed.count <= 12

@@ -59,6 +59,17 @@ def test_extra_body_cannot_ask_for_more_images_than_the_model_gives(api, image_m
         assert named(api.submit(image_task(extra_body={"n": count}))) == "params.extra_body.n", count
 
 
+def test_a_count_inside_an_object_of_extra_body_cannot_pass_the_models_either(api, image_model, plan, image_channel):
+    image_channel.adapter = "dashscope_image"
+    image_channel.save()
+    assert cost(api, image_task(extra_body={"parameters": {"n": 4, "size": "1024*1024"}})) == 0.16
+    for parameters in ({"n": 5}, {"enable_sequential": True}):
+        response = api.submit(image_task(extra_body={"parameters": {"size": "1024*1024", **parameters}}))
+        assert refused(response) == (400, "TASK_INVALID_REQUEST"), parameters
+        assert named(response) == "params.extra_body.parameters.n", parameters
+    assert refused(api.submit(image_task(extra_body={"parameters": {"n": 1}}))) == (503, "TASK_PRICING_UNAVAILABLE")
+
+
 def test_a_count_in_extra_body_that_is_none_is_refused(api, image_model):
     for count in (0, -1, "2", 1.5, True, None, []):
         response = api.submit(image_task(extra_body={"n": count}))

@@ -1,6 +1,7 @@
 """The DashScope image protocol: requests, bills, refusals, errors, and jobs."""
 
 import base64
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -115,9 +116,59 @@ def test_the_final_size_decides_the_billed_tier() -> None:
         assert (upstream.body["parameters"]["size"], upstream.billed.tier) == (size, tier), (extra, size)
 
 
-def test_a_count_of_extra_body_is_billed() -> None:
-    upstream = adapter.build(image_request(extra_body={"n": 4}), target())
-    assert (upstream.body["parameters"]["n"], upstream.billed.count) == (4, 4)
+def test_a_count_of_extra_body_is_billed_wherever_it_stands() -> None:
+    for extra, sent, count, field in [
+        ({"n": 4}, 4, 4, "params.extra_body.n"),
+        ({"parameters": {"n": 4}}, 4, 4, "params.extra_body.parameters.n"),
+        ({"n": 4, "parameters": {}}, 4, 4, "params.extra_body.n"),
+        ({"parameters": {"enable_sequential": True}}, None, 12, "params.extra_body.parameters.n"),
+        ({"parameters": {}, "enable_sequential": True}, None, 12, "params.extra_body.parameters.n"),
+        ({"enable_sequential": True}, 2, 2, "params.n"),
+    ]:
+        request = image_request(n=2, extra_body=extra)
+        assert adapter.check(request, target()) == [], extra
+        upstream = adapter.build(request, target())
+        assert upstream.body["parameters"].get("n") == sent, extra
+        assert (upstream.billed.count, upstream.billed.count_field) == (count, field), extra
+
+
+def test_without_a_count_the_number_is_that_which_the_model_makes_by_itself() -> None:
+    request = image_request(n=2, extra_body={"parameters": {"size": "2048*2048"}})
+    for model, count in [("qwen-image-3.0", 1), ("z-image-turbo", 1), ("wan2.6-t2i", 4), ("unheard-of", None)]:
+        where = replace(target(), upstream_model=model)
+        fields = [problem.field for problem in adapter.check(request, where)]
+        assert fields == ([] if count else ["params.extra_body.parameters.n"]), model
+        assert not count or adapter.build(request, where).billed.count == count, model
+
+
+def test_parameters_of_extra_body_replace_ours_whole() -> None:
+    for parameters, tier in [
+        ({"n": 2, "size": "2048*2048"}, "2K"),
+        ({"n": 2, "size": "1100*1100"}, "2K"),
+        ({"n": 2}, None),
+    ]:
+        request = image_request(image_size="8K", extra_body={"parameters": parameters})
+        assert adapter.check(request, target()) == [], parameters
+        upstream = adapter.build(request, target())
+        assert (upstream.body["parameters"], upstream.billed) == (parameters, Billed(count=2, tier=tier)), parameters
+
+
+def test_a_setting_by_its_own_name_goes_into_the_parameters_and_the_rest_to_the_root() -> None:
+    upstream = adapter.build(image_request(extra_body={"seed": 7, "unheard_of": 1, "parameters": {"n": 1}}), target())
+    assert upstream.body["parameters"] == {"n": 1, "seed": 7}
+    assert upstream.body["unheard_of"] == 1
+    assert upstream.body["model"] == "qwen-image-3.0"
+
+
+def test_an_input_of_extra_body_replaces_prompt_and_pictures() -> None:
+    given = {"messages": [{"role": "user", "content": [{"text": "an owl"}]}]}
+    gif = (ImageRef(stored=stored(content_type="image/gif")),)
+    request = image_request(images=gif, extra_body={"input": given})
+    for mode in ("sync", "async"):
+        assert adapter.check(request, target(mode)) == [], mode
+        upstream = adapter.build(request, target(mode))
+        assert (upstream.body["input"], upstream.files) == (given, ()), mode
+        assert upstream.body["parameters"] == {"n": 1, "size": "1024*1024", "watermark": False}, mode
 
 
 def test_a_size_table_of_the_capabilities_replaces_the_protocols() -> None:
@@ -141,8 +192,28 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"images": (ImageRef(url="https://x.example.com/"),) * 11}, {}, "params.images"),
         ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
         ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
-        ({"extra_body": {"input": {}}}, {}, "params.extra_body.input"),
-        ({"extra_body": {"parameters": {"n": 6}}}, {}, "params.extra_body.parameters"),
+        ({"extra_body": {"input": []}}, {}, "params.extra_body.input"),
+        ({"extra_body": {"input": {"max_images": 5}}}, {}, "params.extra_body.input.max_images"),
+        ({"extra_body": {"parameters": []}}, {}, "params.extra_body.parameters"),
+        ({"extra_body": {"parameters": {"n": None}}}, {}, "params.extra_body.parameters.n"),
+        ({"extra_body": {"parameters": {"n": 7}}}, {}, "params.extra_body.parameters.n"),
+        ({"extra_body": {"parameters": {"n": 3}}}, {"max_n": 2}, "params.extra_body.parameters.n"),
+        ({"extra_body": {"parameters": {"n": True}}}, {}, "params.extra_body.parameters.n"),
+        ({"extra_body": {"parameters": {"n": 1, "model": "x"}}}, {}, "params.extra_body.parameters.model"),
+        (
+            {"extra_body": {"parameters": {"n": 1, "enable_interleave": True}}},
+            {},
+            "params.extra_body.parameters.enable_interleave",
+        ),
+        ({"extra_body": {"n": 2, "parameters": {"n": 3}}}, {}, "params.extra_body.n"),
+        ({"extra_body": {"seed": 1, "parameters": {"n": 3, "seed": True}}}, {}, "params.extra_body.seed"),
+        ({"extra_body": {"enable_sequential": "true"}}, {}, "params.extra_body.enable_sequential"),
+        (
+            {"extra_body": {"parameters": {"n": 1, "enable_sequential": 1}}},
+            {},
+            "params.extra_body.parameters.enable_sequential",
+        ),
+        ({"extra_body": {"seed": 2, "parameters": {"n": 3, "seed": 3}}}, {}, "params.extra_body.seed"),
         ({"extra_body": {"prompt": "a cat"}}, {}, "params.extra_body.prompt"),
         ({"extra_body": {"stream": True}}, {}, "params.extra_body.stream"),
         ({"extra_body": {"enable_interleave": True}}, {}, "params.extra_body.enable_interleave"),

@@ -38,6 +38,13 @@ def files_of(images: Sequence[ImageRef]) -> tuple[FilePart, ...]:
     return tuple(FilePart(field="image", image=image) for image in images if image.url is None)
 
 
+def has_marks(value: Any) -> bool:
+    """Whether a body has the mark of any file."""
+    if isinstance(value, Mapping):
+        return MARK in value or any(map(has_marks, value.values()))
+    return isinstance(value, list | tuple) and any(map(has_marks, value))
+
+
 @contextmanager
 def body_of(upstream: UpstreamRequest, connection: Connection, form: Form) -> Iterator["InlineJson"]:
     """The body of a request, its marked images fetched or copied first. Raises UpstreamError (ASSET_UNREACHABLE)."""

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from adapters.base import Billed, Target, TaskRequest, UpstreamRequest
 from adapters.kit import inline
 from adapters.kit.sizes import SizeTable
+from adapters.template import extra_body, places
 from adapters.template.fill import filled, tier_of_request, used, values_of
 from adapters.template.form import Template, of_target
 
@@ -14,21 +15,33 @@ from adapters.template.form import Template, of_target
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     """The filled body with the options at their places. Without `{n}` it is sent once for each picture."""
     template = of_target(target)
-    submit = template.part("submit")
-    body = filled(submit.get("body") or {}, mapped(request, target, template))
-    for name, value in options_of(request).items():
-        put(body, template.options[name], value)
-    is_image = request.modality == "image"
-    table, tiers = size_table(target.capabilities), target.capabilities.get("tiers")
-    tier = tier_of_request(request, table, tiers)
-    names = used(submit.get("body"))
+    derived = filled(template.part("submit").get("body") or {}, mapped(request, target, template))
+    make = _pictures if request.modality == "image" else _film
+    return make(request, target, template, derived)
+
+
+def _pictures(request: TaskRequest, target: Target, template: Template, derived: dict[str, Any]) -> UpstreamRequest:
+    body = extra_body.merged(derived, request, template)
+    table, count = size_table(target.capabilities), extra_body.final_count(request, template)
+    if extra_body.is_size_given(request, template):
+        tier = extra_body.final_tier(body, template, table)
+    else:
+        tier = tier_of_request(request, table, target.capabilities.get("tiers"))
+    files = inline.files_of(request.images)
     return UpstreamRequest(
-        path=path_for(submit["path"], target),
+        path=path_for(template.part("submit")["path"], target),
         body=body,
-        billed=Billed(count=request.n if is_image else 1, tier=tier),
-        files=inline.files_of(request.images),
-        calls=request.n if is_image and "n" not in names else 1,
+        billed=Billed(count=int(count.value), tier=tier, count_field=count.field),
+        files=files if inline.has_marks(body) else (),
+        calls=1 if "n" in used(template.part("submit").get("body")) else request.n,
     )
+
+
+def _film(request: TaskRequest, target: Target, template: Template, body: dict[str, Any]) -> UpstreamRequest:
+    for name, value in request.provider_options.items():
+        places.put(body, template.options[name], value)
+    path = path_for(template.part("submit")["path"], target)
+    return UpstreamRequest(path=path, body=body, billed=Billed(count=1, tier=request.resolution))
 
 
 def path_for(path: str, target: Target, **more: str) -> str:
@@ -80,15 +93,3 @@ def word(value: object) -> str:
 def size_table(capabilities: Mapping[str, Any]) -> SizeTable:
     table: SizeTable = capabilities.get("size_table") or {}
     return table
-
-
-def options_of(request: TaskRequest) -> Mapping[str, Any]:
-    return request.extra_body if request.modality == "image" else request.provider_options
-
-
-def put(body: dict[str, Any], path: str, value: Any) -> None:
-    """Set what is at a path of names; objects on the way are made."""
-    *way, last = path.split(".")
-    for name in way:
-        body = body.setdefault(name, {})
-    body[last] = value

@@ -65,14 +65,14 @@ def filled(value: Any, known: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         return _text(value, known)
     if isinstance(value, Mapping):
-        fields = {name: item[0] for name, part in value.items() if (item := _present(part, known))}
+        fields = {name: item[0] for name, part in value.items() if (item := present(part, known))}
         return _unless_emptied(fields, value)
     if isinstance(value, list):
-        return _unless_emptied([item[0] for part in value if (item := _present(part, known))], value)
+        return _unless_emptied([item[0] for part in value if (item := present(part, known))], value)
     return value
 
 
-def _present(value: Any, known: Mapping[str, Any]) -> tuple[Any, ...]:
+def present(value: Any, known: Mapping[str, Any]) -> tuple[Any, ...]:
     """The filled value alone, nothing where it is absent."""
     try:
         return (filled(value, known),)

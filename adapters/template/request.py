@@ -10,8 +10,8 @@ from typing import Any
 
 from adapters.base import Target, TaskRequest, Unsupported
 from adapters.kit import checks, references
-from adapters.template import fill
-from adapters.template.bodies import options_of, size_table, word
+from adapters.template import extra_body, fill
+from adapters.template.bodies import mapped, size_table, word
 from adapters.template.fill import ALL_OF_ROLE, ONE_OF_ROLE, SIZES, size_of, tier_of_request
 from adapters.template.form import BadTemplate, Template, of_target
 
@@ -52,9 +52,10 @@ def _problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     names = fill.used(template.part("submit").get("body"))
     yield from (_image if request.modality == "image" else _video)(request, target.capabilities, template, names)
     yield from _unexpressed(request, target.capabilities, names)
-    yield from _size(request, target.capabilities, names)
+    if request.modality != "image" or not extra_body.is_size_given(request, template):
+        yield from _size(request, target.capabilities, names)
     yield from _unmapped(request, target, template, names)
-    yield from _options(request, template)
+    yield from (_extra_body if request.modality == "image" else _options)(request, target, template)
 
 
 def _image(
@@ -62,8 +63,8 @@ def _image(
 ) -> Iterator[Unsupported]:
     can_many = "n" in names or template.document.get("fan_out", False)
     most = MAX_IMAGES if "images" in names else int("image" in names)
-    max_n = MAX_N if can_many else 1
-    yield from checks.images(request, capabilities, max_n=max_n, max_images=most, types=references.TYPES)
+    max_n, count = MAX_N if can_many else 1, extra_body.final_count(request, template)
+    yield from checks.images(request, capabilities, max_n=max_n, max_images=most, types=references.TYPES, count=count)
     if request.image_size is not None:
         yield from checks.listed("params.image_size", request.image_size, capabilities.get("tiers"))
     if request.aspect_ratio is not None:
@@ -123,8 +124,11 @@ def _unmapped(request: TaskRequest, target: Target, template: Template, names: f
             yield from checks.listed(f"params.{name}", word(value), list(translation))
 
 
-def _options(request: TaskRequest, template: Template) -> Iterator[Unsupported]:
-    field = "extra_body" if request.modality == "image" else "provider_options"
-    for name in options_of(request):
+def _extra_body(request: TaskRequest, target: Target, template: Template) -> Iterator[Unsupported]:
+    yield from extra_body.problems(request, template, mapped(request, target, template))
+
+
+def _options(request: TaskRequest, target: Target, template: Template) -> Iterator[Unsupported]:
+    for name in request.provider_options:
         if name not in template.options:
-            yield Unsupported(field=f"params.{field}.{name}", reason="is not an option here")
+            yield Unsupported(field=f"params.provider_options.{name}", reason="is not an option here")

@@ -165,7 +165,8 @@ def test_whatever_is_valid_is_built_or_refused_by_field(column: Column) -> None:
             request.extra_body
         )
         is_image = request.modality == "image"
-        assert upstream.billed.count == (request.extra_body.get("n", request.n) if is_image else 1)
+        counted = "num_images" if "fal" in column.name else "n"
+        assert upstream.billed.count == (request.extra_body.get(counted, request.n) if is_image else 1)
         assert upstream.billed.count <= 12
         assert is_image or upstream.billed.tier == request.resolution
         assert len(upstream.digest()) == 64

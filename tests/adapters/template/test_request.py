@@ -218,6 +218,129 @@ def test_a_model_adds_options_of_its_own() -> None:
     assert built("replicate_image", request, options=["strength"]).body["input"]["strength"] == 0.4
 
 
+def test_extra_body_goes_to_the_root_and_wins() -> None:
+    upstream = built("fal_image", image_request(extra_body={"prompt": "an owl", "unheard_of": {"a": 1}}), model=FLUX)
+    assert upstream.body == {
+        "prompt": "an owl",
+        "num_images": 1,
+        "image_size": {"width": 1024, "height": 1024},
+        "unheard_of": {"a": 1},
+    }
+
+
+def test_a_count_of_extra_body_is_billed_where_the_template_has_its_own() -> None:
+    for template, extra, field in [
+        ("fal_image", {"num_images": 4}, "params.extra_body.num_images"),
+        ("replicate_image", {"input": {"prompt": "x", "num_outputs": 4}}, "params.extra_body.input.num_outputs"),
+    ]:
+        billed = built(template, image_request(extra_body=extra)).billed
+        assert (billed.count, billed.count_field) == (4, field), template
+    mapped = {"maps": {"n": {"1": "one", "4": "four"}}}
+    assert built("fal_image", image_request(extra_body={"num_images": "four"}), **mapped).billed.count == 4
+
+
+def test_a_size_of_extra_body_is_billed_by_the_final_tier() -> None:
+    for size, tier in [
+        ({"width": 2048, "height": 2048}, "2K"),
+        ({"width": 1100, "height": 1100}, "2K"),
+        ({"width": 4096, "height": 4096}, None),
+        ("square_hd", None),
+    ]:
+        upstream = built("fal_image", image_request(extra_body={"image_size": size}))
+        assert (upstream.body["image_size"], upstream.billed.tier) == (size, tier), size
+    by_name = {"input": {"image_size": "{image_size}"}, "maps": {"image_size": {"1K": "1024", "2K": "2048"}}}
+    for word, tier in [("2048", "2K"), (5, None)]:
+        request = image_request(aspect_ratio=None, extra_body={"image_size": word})
+        assert built("fal_image", request, **by_name).billed.tier == tier, word
+
+
+SQUARES = {"size_table": {"1K": {"1:1": "1024x1024"}, "2K": {"1:1": "2048x2048"}}}
+
+
+def at_once(body: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A template of pictures with this body."""
+    submit = {"path": "/go", "body": {"text": "{prompt}", **body}}
+    return changed(AT_ONCE, submit=submit, options={}, **more)
+
+
+def test_a_count_at_two_places_is_billed_by_the_larger() -> None:
+    twice = at_once({"n": "{n}", "opts": {"count": "{n}"}})
+    for extra, count, field in [
+        ({"n": 1, "opts": {"count": 4}}, 4, "params.extra_body.opts.count"),
+        ({"n": 1}, 2, "params.n"),
+        ({"n": 3}, 3, "params.extra_body.n"),
+    ]:
+        billed = built(twice, image_request(n=2, image_size=None, aspect_ratio=None, extra_body=extra)).billed
+        assert (billed.count, billed.count_field) == (count, field), extra
+
+
+def test_a_size_that_is_said_twice_bills_no_tier_unless_both_agree() -> None:
+    by_name = at_once({"a": "{image_size}", "b": {"size": "{image_size}"}})
+    by_both = at_once({"size": "{size}", "tier": "{image_size}"})
+    for template, extra, tier in [
+        (by_name, {"a": "2K"}, None),
+        (by_name, {"a": "2K", "b": {"size": "2K"}}, "2K"),
+        (by_both, {"size": "2048x2048"}, None),
+        (by_both, {"size": "2048x2048", "tier": "2K"}, "2K"),
+    ]:
+        request = image_request(aspect_ratio=None, extra_body=extra)
+        assert built(template, request, tiers=["1K", "2K"], **SQUARES).billed.tier == tier, extra
+
+
+def test_a_tier_that_extra_body_stands_for_is_not_judged() -> None:
+    request = image_request(image_size="8K", extra_body={"size": "2048x2048"})
+    assert built(at_once({"size": "{size}"}), request, tiers=["1K", "2K", "8K"], **SQUARES).billed.tier == "2K"
+
+
+def test_a_constant_may_be_said_again_and_a_listed_count_stands_in_its_object() -> None:
+    plain = {"image_size": None, "aspect_ratio": None}
+    fixed = at_once({"input": {"words": "{prompt}", "num_outputs": 1, "tools": []}})
+    whole = {"words": "an owl", "num_outputs": 1, "tools": []}
+    assert built(fixed, image_request(**plain, extra_body={"input": whole})).body["input"] == whole
+    for change, field in [({"num_outputs": 2}, "num_outputs"), ({"tools": [{"type": "search"}]}, "tools")]:
+        request = image_request(**plain, extra_body={"input": whole | change})
+        assert refused(fixed, request) == [f"params.extra_body.input.{field}"], change
+    listed = at_once({"input": {"x": "{aspect_ratio}"}}) | {"options": {"batch_size": "input.batch_size"}}
+    built(listed, image_request(image_size=None, extra_body={"input": {"x": "1:1", "batch_size": 2}}))
+
+
+def test_an_object_of_extra_body_replaces_the_derived_one_and_its_pictures() -> None:
+    given = {"prompt": "an owl", "num_outputs": 1, "width": 1024, "height": 1024}
+    request = image_request(images=(OWN,), extra_body={"input": given, "seed": 7})
+    upstream = built("replicate_image", request)
+    assert upstream.body == {"input": {**given, "seed": 7}}
+    assert (upstream.files, given) == ((), {"prompt": "an owl", "num_outputs": 1, "width": 1024, "height": 1024})
+
+
+def test_what_an_object_of_extra_body_may_not_do() -> None:
+    """Leave the number open, take away what the operator set, change the model, or hold what would be dropped."""
+    version = {"extends": "replicate_image", "submit": {"path": "/predictions", "body": {"version": "{model}"}}}
+    inner = {"extends": "replicate_image", "submit": {"path": "/predictions", "body": {"input": {"model": "{model}"}}}}
+    whole = {"prompt": "an owl", "num_outputs": 1}
+    for template, extra, capabilities, field in [
+        ("replicate_image", {"input": {"prompt": "an owl"}}, {}, "input.num_outputs"),
+        ("replicate_image", {"input": "an owl"}, {}, "input.num_outputs"),
+        ("replicate_image", {"input": whole | {"batch_size": 4}}, {}, "input.batch_size"),
+        ("replicate_image", {"input": whole | {"num_outputs": 9}}, {"max_n": 8}, "input.num_outputs"),
+        ("replicate_image", {"input": whole | {"seed": 1}, "seed": 2}, {}, "seed"),
+        ("replicate_image", {"input": whole}, {"input": {"mode": "fast"}}, "input.mode"),
+        ("fal_image", {"mode": "slow"}, {"input": {"mode": "fast"}}, "mode"),
+        ("fal_image", {"num_images": 4}, {"input": {"num_images": None}}, "num_images"),
+        (version, {"version": "other"}, {}, "version"),
+        (inner, {"input": whole | {"model": "other"}}, {}, "input.model"),
+        (at_once({"say": "make {n}"}), {"say": 4}, {}, "say"),
+        (at_once({"req": [{"n": "{n}"}]}), {"req": [{"n": 1}]}, {}, "req[0].n"),
+        (at_once({"ep": {"run": "{model}/{image}"}}), {"ep": {"run": "x"}}, {}, "ep.run"),
+        (at_once({"count": "{n}"}, maps={"n": {"1": "one", "two": "zwei"}}), {"count": "zwei"}, {}, "count"),
+        (at_once({"shape": "{aspect_ratio}"}), {"numImages": 4}, {}, "numImages"),
+        (at_once({"image_size": "{aspect_ratio}"}), {"image_size": "4096x4096"}, {}, "image_size"),
+        (at_once({}) | {"options": {"seed": "input.x.seed"}}, {"seed": 1, "input": {"x": 5}}, {}, "input"),
+    ]:
+        sized = {} if isinstance(template, str) else {"image_size": None, "aspect_ratio": None}
+        request = image_request(**sized, extra_body=extra)
+        assert refused(template, request, **capabilities) == [f"params.extra_body.{field}"], (template, extra)
+
+
 def test_what_cannot_be_expressed_is_refused() -> None:
     for template, request_, capabilities, fields in [
         (AT_ONCE, video_request(), {}, ["modality"]),
@@ -230,7 +353,11 @@ def test_what_cannot_be_expressed_is_refused() -> None:
         ("fal_image", image_request(), {"size_table": None}, ["params.image_size"]),
         ("fal_image", image_request(images=(LINK,) * 17), {}, ["params.images"]),
         ("fal_image", image_request(extra_body={"webhook": 1}), {}, ["params.extra_body.webhook"]),
-        ("fal_image", image_request(extra_body={"num_images": 4}), {}, ["params.extra_body.num_images"]),
+        ("fal_image", image_request(extra_body={"num_images": 0}), {}, ["params.extra_body.num_images"]),
+        ("fal_image", image_request(extra_body={"num_images": 11}), {}, ["params.extra_body.num_images"]),
+        ("fal_image", image_request(extra_body={"num_images": "4"}), {}, ["params.extra_body.num_images"]),
+        ("fal_image", image_request(extra_body={"version": "x"}), {}, ["params.extra_body.version"]),
+        ("fal_image", image_request(extra_body={"a": [{"count": 2}]}), {}, ["params.extra_body.a[0].count"]),
         ("fal_image", image_request(extra_body={"n": 4}), {}, ["params.extra_body.n"]),
         ("fal_image", image_request(), {"maps": {"n": {"2": 2}}}, ["params.n"]),
         ("fal_image", image_request(images=(LINK,)), {"input": {"image_urls": None}}, ["params.images"]),

@@ -40,11 +40,13 @@ def tabled(request: TaskRequest, capabilities: Mapping[str, Any], table: SizeTab
 def named(
     request: TaskRequest, capabilities: Mapping[str, Any], names: Mapping[str, str], ratios: Collection[str]
 ) -> Iterator[Unsupported]:
-    """Of a protocol that takes names of tiers, {our tier: its name}, and ratios."""
-    if tier := asked(request, capabilities, list(names)):
+    """Of a protocol that takes names of tiers, {our tier: its name}, and ratios, each where `extra_body` does not stand
+    for it."""
+    tier = None if {"size", "resolution"} & request.extra_body.keys() else asked(request, capabilities, list(names))
+    if tier is not None:
         allowed = [name for name in names if name in capabilities.get("tiers", names)]
         yield from checks.listed("params.image_size", tier, allowed)
-    if request.aspect_ratio is not None:
+    if request.aspect_ratio is not None and "aspect_ratio" not in request.extra_body:
         allowed = [ratio for ratio in ratios if ratio in capabilities.get("ratios", ratios)]
         yield from checks.listed("params.aspect_ratio", request.aspect_ratio, allowed)
 

@@ -28,7 +28,8 @@ FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "cal
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities = target.capabilities
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
+    types = () if _are_files_given(request) else references.TYPES
+    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
     yield from _extra(request)
 
@@ -56,10 +57,15 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
 
 def _files(request: TaskRequest) -> tuple[FilePart, ...]:
-    if any(name in request.extra_body for name in FILE_FIELDS):
+    if _are_files_given(request):
         return ()
     field = "image" if len(request.images) == 1 else "image[]"
     return tuple(FilePart(field=field, image=image) for image in request.images)
+
+
+def _are_files_given(request: TaskRequest) -> bool:
+    """Whether `extra_body` stands for the reference images, which are not sent then."""
+    return any(name in request.extra_body for name in FILE_FIELDS)
 
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:

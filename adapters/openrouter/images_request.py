@@ -33,7 +33,8 @@ FORBIDDEN = ("model", "models", "stream", "partial_images", "webhook", "webhook_
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
+    types = () if "input_references" in request.extra_body else references.TYPES
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
     yield from checks.ours(request, FORBIDDEN)
     if {"size", "resolution"} <= request.extra_body.keys():
@@ -53,7 +54,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     size = request.extra_body.get("size")
     tier = tiers.asked(request, target.capabilities, DEFAULT_TIERS)
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
-    if tier is not None and size is None:
+    if tier is not None and not {"size", "resolution"} & request.extra_body.keys():
         derived["resolution"] = TIERS[tier]
     if request.aspect_ratio is not None and pixels(size) is None:
         derived["aspect_ratio"] = request.aspect_ratio

@@ -63,6 +63,12 @@ def test_several_images_repeat_the_field_in_order() -> None:
     assert [(part.field, part.image) for part in upstream.files] == [("image[]", images[0]), ("image[]", images[1])]
 
 
+def test_files_that_extra_body_stands_for_are_not_judged() -> None:
+    request = image_request(images=(ImageRef(stored=stored(content_type="image/gif")),), extra_body={"image": "x"})
+    assert fields(request) == []
+    assert adapter.build(request, image_target()).files == ()
+
+
 def test_extra_body_wins_over_derived_fields_but_not_over_the_model() -> None:
     extra = {"prompt": "a cat", "n": 2, "quality": "high", "model": "dearest"}
     upstream = adapter.build(image_request(extra_body=extra), image_target())

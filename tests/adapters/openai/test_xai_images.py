@@ -89,6 +89,18 @@ def test_images_of_extra_body_replace_ours() -> None:
     assert (upstream.path, upstream.body["image"], upstream.files) == ("/images/edits", given, ())
 
 
+def test_what_extra_body_stands_for_is_not_judged() -> None:
+    gif = (ImageRef(stored=stored(content_type="image/gif")),)
+    for changes in [
+        {"image_size": "4K", "extra_body": {"resolution": "2k"}},
+        {"aspect_ratio": "21:9", "extra_body": {"aspect_ratio": "1:1"}},
+        {"images": gif, "extra_body": {"image": {"url": URL}}},
+    ]:
+        request = image_request(**changes)
+        assert adapter.check(request, target()) == [], changes
+        assert adapter.build(request, target()).files == (), changes
+
+
 def test_the_final_resolution_decides_the_billed_tier() -> None:
     for resolution, tier in [("2k", "2K"), ("1k", "1K"), ("8k", None), (["1k"], None)]:
         upstream = adapter.build(image_request(extra_body={"resolution": resolution, "n": 2}), target())

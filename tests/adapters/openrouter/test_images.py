@@ -89,6 +89,19 @@ def test_a_size_of_extra_body_is_billed_and_stands_alone() -> None:
         assert set(body_of(extra_body=extra)) & {"aspect_ratio", "resolution"} == left, extra
 
 
+def test_what_extra_body_stands_for_is_not_judged() -> None:
+    gif = (ImageRef(stored=stored(content_type="image/gif")),)
+    for changes in [
+        {"image_size": "8K", "extra_body": {"size": "1024x1024"}},
+        {"image_size": "8K", "extra_body": {"resolution": "4K"}},
+        {"aspect_ratio": "7:3", "extra_body": {"aspect_ratio": "1:1"}},
+        {"images": gif, "extra_body": {"input_references": []}},
+    ]:
+        request = image_request(**changes)
+        assert adapter.check(request, target()) == [], changes
+        assert adapter.build(request, target()).files == (), changes
+
+
 def test_references_of_extra_body_replace_the_images() -> None:
     given = [{"type": "image_url", "image_url": {"url": "https://x.example.com/b.png"}}]
     request = image_request(images=(ImageRef(stored=stored()),), extra_body={"input_references": given})

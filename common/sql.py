@@ -53,6 +53,11 @@ def places(values: Sized) -> str:
     return ", ".join(["%s"] * len(values)) or "NULL"
 
 
+def words(values: Iterable[str]) -> str:
+    """The inside of an IN list of words of our own, spelled out: for statements that stand fixed."""
+    return ", ".join(f"'{word}'" for word in values)
+
+
 def now() -> str:
     """The database's clock, as an SQL expression comparable with stored moments."""
     return "statement_timestamp()" if is_postgresql() else "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')"

@@ -6,7 +6,7 @@ from common import sql
 from tasks.models import ENDED
 
 SHOWN = 50
-ENDS = ", ".join(f"'{status}'" for status in ENDED)
+ENDS = sql.words(ENDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ def moving(to: str, *sources: str) -> str:
     """The condition of a move from these states. One that is not in the table cannot be written."""
     if not all(to in CALL_TRANSITIONS[source] for source in sources):
         raise ValueError(f"{sources} → {to} is no transition")
-    return f"state IN ({', '.join(repr(source) for source in sources)})"
+    return f"state IN ({sql.words(sources)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,9 +162,10 @@ def live_at(mark: int, account_id: int, key_id: int) -> list[Event]:
     return [event for event in found if event.status not in (None, *ENDED) and event.origin == ASYNC]
 
 
-ENDED_AMONG = "SELECT t.id FROM {rows} JOIN tasks_task t ON t.id = r.id WHERE t.status IN (%s, %s, %s, %s)"
+ENDED_AMONG = "SELECT t.id FROM {rows} JOIN tasks_task t ON t.id = r.id WHERE t.status IN ({ended})"
 
 
 def ended_among(task_ids: Iterable[str]) -> list[str]:
     """Those of the tasks that have ended, by one statement."""
-    return sql.column(ENDED_AMONG.format(rows=sql.rows("id text")), [sql.ids(task_ids), *ENDED])
+    statement = ENDED_AMONG.format(rows=sql.rows("id text"), ended=sql.words(ENDED))
+    return sql.column(statement, [sql.ids(task_ids)])

@@ -41,6 +41,12 @@ def test_an_in_list_holds_its_parameters(db):
         assert [n for (n,) in found] == values
 
 
+def test_an_in_list_spells_out_its_words(db):
+    for words in (["a"], ["a", "b", "c", "d", "e"]):
+        statement = f"SELECT r.t FROM {sql.rows('t text')} WHERE r.t IN ({sql.words(words)})"
+        assert sql.column(statement, [sql.pack({"t": t} for t in "abcdef")]) == words
+
+
 def test_an_absent_and_a_null_value_are_null(db):
     assert unpacked("id text, n bigint", {"id": None}, {"n": 3}) == [(None, None), (None, 3)]
 

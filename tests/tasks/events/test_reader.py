@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Account
 from tasks.events import reader as event_reader
 from tasks.events.reader import EventReader
-from tasks.models import Task, TaskEvent
+from tasks.models import ENDED, Task, TaskEvent
 from tests.tasks.events.writing import Following, open_transaction, stored_ids, write, write_at_random
 from tools.children import PATIENCE, wait_until
 
@@ -204,3 +204,9 @@ def test_the_snapshot_is_the_keys_own_and_asynchronous(make_task, other_key):
     for written in (task, Task.objects.get(id=foreign.id), synchronous):
         write(written, "queued")
     assert live(task, stored_ids()[-1]) == [(task.id, "queued")]
+
+
+def test_a_wait_learns_of_every_ended_status_however_many_there_are(make_task, monkeypatch):
+    monkeypatch.setattr(event_reader, "ENDED", (*ENDED, "running"))  # a fifth, of which rows can be made
+    ids = [make_task(status).id for status in (*ENDED, "running")]
+    assert sorted(event_reader.ended_among([*ids, make_task().id])) == sorted(ids)

@@ -86,8 +86,7 @@ def history(channels: dict[int, str]) -> Iterator[Metric]:
     yield ended
     # A gauge by form: a call moves from one state to the next.
     paid = GaugeMetricFamily("darkroom_provider_calls", "Paid calls by state.", labels=["channel", "state"])
-    # What may be open for longer than a total settles is counted anew each time, by its indexes.
-    counts = merged(running_totals.calls.totals(), sql.fetch(OPEN_CALLS))
+    counts = running_totals.calls.totals()
     counted = [(channels.get(channel, ""), state, count) for (channel, state), count in counts.items()]
     for (name, state), count in merged({}, counted).items():  # all channels that were deleted share one name
         paid.add_metric([name, state], count)
@@ -133,11 +132,6 @@ SELECT t.modality, {queued}, {running}
 FROM catalog_mediamodel m JOIN tasks_task t ON t.media_model_id = m.id
 WHERE t.status = 'succeeded' AND t.finished_at > {since} AND t.started_at IS NOT NULL
 LIMIT %s
-"""
-OPEN_CALLS = """
-SELECT channel_id, state, count(*) FROM tasks_call WHERE state IN ('accepted', 'late') GROUP BY channel_id, state
-UNION ALL
-SELECT channel_id, state, count(*) FROM tasks_call WHERE state = 'unknown' GROUP BY channel_id, state
 """
 HELD = "SELECT sum(held_micros) FROM accounts_account"
 PENDING = "SELECT count(*) FROM callbacks_delivery WHERE status = 'pending'"

@@ -81,7 +81,7 @@ def samples() -> Callable[[], dict[str, float]]:
         }
 
     for total in (running_totals.transitions, running_totals.calls, running_totals.charges):
-        total._mark, total._settled = 0, {}
+        total.settled = running_totals.Settled()
     return samples
 
 
@@ -177,18 +177,50 @@ def make_call(make_task, make_worker):
     return make
 
 
+def days_old(*calls: Call) -> None:
+    ids = [call.pk for call in calls]
+    Call.objects.filter(pk__in=ids).update(created_at=timezone.now() - timedelta(days=2))
+
+
 def test_calls_of_deleted_channels_are_one_sample(samples, make_call):
     for name in ("one", "two"):
-        call = make_call(make_channel(name, "openai_images", "https://x.example/v1"), "done")
-        Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=2))
+        days_old(make_call(make_channel(name, "openai_images", "https://x.example/v1"), "done"))
     assert samples()["darkroom_provider_calls['one', 'done']"] == 1
     Channel.objects.all().delete()
     assert samples()["darkroom_provider_calls['', 'done']"] == 2
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_call_is_counted_once_whenever_it_ends(samples, make_call, image_channel, is_restarted):
+    steps = {"intent": "late", "accepted": "late", "late": "done", "unknown": "lost"}
+    calls = {state: make_call(image_channel, state) for state in steps}
+    days_old(*calls.values())
+    counted = {state: samples()[f"darkroom_provider_calls['studio', '{state}']"] for state in steps}
+    assert counted == dict.fromkeys(steps, 1)
+    for state, following in steps.items():
+        Call.objects.filter(pk=calls[state].pk).update(state=following)
+    if is_restarted:
+        running_totals.calls.settled = running_totals.Settled()
+    for _ in range(3):
+        found = {name: count for name, count in samples().items() if "provider_calls" in name}
+        states = {"late": 2, "done": 1, "lost": 1}
+        assert found == {f"darkroom_provider_calls['studio', '{state}']": count for state, count in states.items()}
+
+
+def test_a_call_that_has_ended_is_not_read_again(samples, make_call, image_channel):
+    ended, followed = make_call(image_channel, "done"), make_call(image_channel, "late")
+    days_old(ended, followed)
+    samples()
+    Call.objects.filter(pk=followed.pk).update(state="lost")
+    samples()
+    Call.objects.all().delete()  # nobody does that: it shows what is read
+    found = samples()
+    assert [found[f"darkroom_provider_calls['studio', '{state}']"] for state in ("done", "lost")] == [1, 1]
+
+
 def test_an_old_unknown_outcome_leaves_the_gauge_when_it_is_settled(samples, make_call, image_channel):
     call = make_call(image_channel, "unknown")
-    Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=2))
+    days_old(call)
     assert samples()["darkroom_provider_calls['studio', 'unknown']"] == 1
     Call.objects.filter(pk=call.pk).update(state="lost")
     assert "darkroom_provider_calls['studio', 'unknown']" not in samples()
@@ -214,7 +246,7 @@ def test_totals_stay_right_when_old_rows_are_remembered(samples, make_task):
         moment = {"at": at} if at else {}
         TaskEvent.objects.create(task=task, key=task.key, status=status, attempt=attempt, **moment)
     first, second = samples(), samples()
-    assert running_totals.transitions._mark > 0
+    assert running_totals.transitions.settled.mark > 0
     for found in (first, second):
         assert (found["darkroom_claims_total[]"], found["darkroom_tasks_ended_total['failed']"]) == (3, 1)
 

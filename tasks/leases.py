@@ -21,13 +21,16 @@ from tasks.locks import lock_tasks, serialise_claims
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orphan:
-    """A running task that nobody works on, and what was bought for it: calls in state intent or accepted, by id."""
+    """A running task that nobody works on, and what was bought for it: calls in state intent or accepted, by id.
+    `spent` has the states of the others since its claim that may have been bought: their worker learned what became of
+    them, but could not end the task any more."""
 
     task_id: str
     attempt: int
     open_routes_id: int
     intents: tuple[int, ...]
     accepted: tuple[int, ...]
+    spent: frozenset[str] = frozenset()
 
 
 def register(lanes: Iterable[str]) -> str:
@@ -102,15 +105,22 @@ def unanswered(worker_id: str) -> list[Any]:
     )
 
 
+# An adoption raises the attempt, too, but it is no transition: the last one to running is the claim.
+BOUGHT_SINCE_THE_CLAIM = """
+c.state IN ('intent', 'accepted') OR (c.state <> 'refused' AND c.attempt >=
+    (SELECT max(e.attempt) FROM tasks_taskevent e WHERE e.task_id = t.id AND e.status = 'running'))
+"""
+
+
 def _orphans(condition: str, parameter: str) -> list[Orphan]:
     rows = sql.records(
         "SELECT t.id AS task_id, t.attempt, t.open_routes_id, c.id AS call_id, c.state FROM tasks_task t "
-        "LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state IN ('intent', 'accepted') "
+        f"LEFT JOIN tasks_call c ON c.task_id = t.id AND ({BOUGHT_SINCE_THE_CLAIM}) "
         f"WHERE {condition} ORDER BY t.id, c.id",
         [parameter],
     )
     tasks = groupby(rows, key=lambda row: (row.task_id, row.attempt, row.open_routes_id))
-    return [_orphan(*task, list(calls)) for task, calls in tasks]
+    return [_orphan(*task, [call for call in calls if call.state]) for task, calls in tasks]
 
 
 def _orphan(task_id: str, attempt: int, open_routes_id: int, calls: Sequence[Any]) -> Orphan:
@@ -120,4 +130,5 @@ def _orphan(task_id: str, attempt: int, open_routes_id: int, calls: Sequence[Any
         open_routes_id=open_routes_id,
         intents=tuple(call.call_id for call in calls if call.state == "intent"),
         accepted=tuple(call.call_id for call in calls if call.state == "accepted"),
+        spent=frozenset(call.state for call in calls) - {"intent", "accepted"},
     )

@@ -136,7 +136,8 @@ def requeue(task: Claimed, open_routes_id: int, wait_seconds: float) -> None:
 
 
 def fail(task: Claimed, failure: Failure, *ended: CallEnd) -> None:
-    """The task fails; where it has ended or moved on meanwhile, only the calls are closed."""
+    """The task fails; where it has ended or moved on meanwhile, only the calls are closed. Whoever it moved on to sees
+    by those that it must not be bought again."""
     if not lifecycle.end([Ending.failed(task.id, task.attempt, failure, *ended)]):
         paid_calls.close(*ended)
 

@@ -1,7 +1,8 @@
 """Tasks that nobody works on: those of dead workers, and our own whose claim or adoption was committed unseen.
 
-What was bought decides. With an answer, polling goes on. Without an intent, the task is queued again. An intent
-without an answer ends as TASK_OUTCOME_UNKNOWN, unless the provider finds the job by our reference.
+What was bought since the claim decides. With an answer, polling goes on. Where nothing can have been bought, the task
+is queued again. An intent without an answer ends as TASK_OUTCOME_UNKNOWN, unless the provider finds the job by our
+reference. So does a task whose former worker learned too late that its call was lost, and could only close that.
 """
 
 import logging
@@ -40,16 +41,22 @@ def decide(worker_id: str, orphans: Iterable[Orphan]) -> None:
     found = list(orphans)
     for orphan in found:
         with bind(task_id=orphan.task_id, attempt=orphan.attempt):
-            logger.warning("nobody works on this task; %s", "it may have been paid" if orphan.intents else "not bought")
-    if back := [_back(orphan) for orphan in found if not orphan.intents]:
+            logger.warning(
+                "nobody works on this task; %s", "it may have been paid" if _is_paid(orphan) else "not bought"
+            )
+    if back := [_back(orphan) for orphan in found if not _is_paid(orphan)]:
         queue.requeue(back)
-    paid = [orphan for orphan in found if orphan.intents]
+    paid = [orphan for orphan in found if _is_paid(orphan)]
     findable = lookup.findable([call for orphan in paid for call in orphan.intents])
     if lost := [orphan for orphan in paid if findable.isdisjoint(orphan.intents)]:
-        lifecycle.end([_unknown(orphan) for orphan in lost])
+        lifecycle.end([_lost(orphan) for orphan in lost])
     for orphan in paid:  # last and one by one, since asking takes its time
         if not findable.isdisjoint(orphan.intents) and not _is_recovered(worker_id, orphan, findable):
-            lifecycle.end([_unknown(orphan)])
+            lifecycle.end([_lost(orphan)])
+
+
+def _is_paid(orphan: Orphan) -> bool:
+    return bool(orphan.intents or orphan.spent)
 
 
 def _is_recovered(worker_id: str, orphan: Orphan, findable: frozenset[int]) -> bool:
@@ -76,9 +83,11 @@ def _back(orphan: Orphan) -> Return:
     )
 
 
-def _unknown(orphan: Orphan) -> Ending:
+def _lost(orphan: Orphan) -> Ending:
     ends = [CallEnd(id=call, state="unknown", outcome={"kind": "crash"}) for call in orphan.intents]
-    return Ending.failed(orphan.task_id, orphan.attempt, failures.OUTCOME_UNKNOWN, *ends)
+    is_known = not ends and orphan.spent == {"done"}
+    failure = failures.NO_USABLE_RESULT if is_known else failures.OUTCOME_UNKNOWN
+    return Ending.failed(orphan.task_id, orphan.attempt, failure, *ends)
 
 
 class OwnOrphans:

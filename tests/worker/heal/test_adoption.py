@@ -11,6 +11,7 @@ from catalog import connections
 from catalog.models import Route
 from tasks import due_calls, leases, lifecycle, paid_calls
 from tasks.lifecycle import Ending
+from tasks.models import Call
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
@@ -119,6 +120,46 @@ def test_a_worker_that_lost_its_task_before_the_intent_does_not_call(shift, othe
     other.execution.run(claimed)
     assert task(task_id).status == "queued"
     assert sandbox.audit()["jobs"] == 0
+
+
+LOST = UpstreamError(ErrorKind.AMBIGUOUS, "lost")
+EMPTY = UpstreamError(ErrorKind.EMPTY_RESULT, "no file in it")
+BUSY = UpstreamError(ErrorKind.OVERLOADED, "busy")
+
+
+@pytest.mark.parametrize("decides", ["the next adopter", "the adopter's second look"])
+@pytest.mark.parametrize(
+    ("errors", "end"),
+    [
+        ([LOST], "TASK_OUTCOME_UNKNOWN"),
+        ([EMPTY], "TASK_UPSTREAM_ERROR"),
+        ([LOST, BUSY], "TASK_OUTCOME_UNKNOWN"),
+        ([BUSY, EMPTY, LOST], "TASK_OUTCOME_UNKNOWN"),
+        ([BUSY], "queued"),
+    ],
+    ids=lambda value: "+".join(error.kind for error in value) if isinstance(value, list) else None,
+)
+def test_what_a_call_cost_after_the_takeover_is_known_to_whoever_decides(
+    shift, other, orphans, key, decides, errors, end
+):
+    """The lease passes while the call is open, and the adopter breaks off before it decides what to do."""
+    task_id = picture(key, "a fox")
+    (claimed,) = other.claim()
+    job = jobs.load(claimed)
+    calls = paid_calls.intend(steps.intent(claimed, other.id), len(errors))
+    steps.silence(other.id)
+    adopter = shift.id if decides == "the adopter's second look" else Shift().id
+    leases.adopt(adopter)
+    judge(job, [Miss(call_id=c.id, error=e) for c, e in zip(calls, errors, strict=True)], has_others=False)
+    leases.stop(other.id)
+    if adopter == shift.id:
+        orphans.sweep()
+        orphans.sweep()
+    else:
+        leases.stop(adopter)
+        shift.sweep()
+    assert end_of(task_id) == end
+    assert not Call.objects.filter(task_id=task_id, state__in=["intent", "accepted", "late"]).exists()
 
 
 def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, sandbox):

@@ -1,9 +1,11 @@
 """Step 5: computes what a request will cost and what its result costs. Pure; integer micro-USD."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+
+from common import documents, modalities
+from common.documents import Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +28,12 @@ class Price:
         return asdict(self)
 
     @classmethod
-    def frozen(cls, snapshot: Mapping[str, Any]) -> "Price":
-        return cls(**snapshot)
+    def frozen(cls, snapshot: object) -> "Price":
+        """The inverse, also of another version's. Raises Unreadable."""
+        price = documents.read(cls, snapshot)
+        if price.mode not in modalities.UNITS:
+            raise Unreadable("Price: mode is unknown to this version")
+        return price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

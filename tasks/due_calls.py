@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.base import Target
-from common import sql
+from common import documents, sql
+from common.documents import Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCall:
     """An accepted call that wants a poll: it has a handle, a result, or both. `attempt` is the task's fence now.
     `bought_in` is the attempt that bought the call, together with so many `siblings`. A call `is_late` when its task
-    has ended.
+    has ended. Its `defect` says why its row cannot be read, and then it has neither target nor answer.
     """
 
     id: int
@@ -30,6 +31,10 @@ class DueCall:
     is_late: bool
     is_overdue: bool
     age_seconds: float
+    defect: str = ""
+
+
+NOWHERE = Target(adapter="", base_url="", upstream_model="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,16 @@ def due(worker_id: str, *, limit: int) -> list[DueCall]:
 
 
 def _due(row: dict[str, Any]) -> DueCall:
-    documents = {name: sql.as_document(row[name]) for name in ("handle", "result")}
     flags = {name: bool(row[name]) for name in ("is_late", "is_overdue")}
-    target = Target(**sql.as_document(row["target"]))
-    return DueCall(**row | documents | flags | {"target": target, "age_seconds": float(row["age_seconds"])})
+    return DueCall(**row | flags | _read(row) | {"age_seconds": float(row["age_seconds"])})
+
+
+def _read(row: dict[str, Any]) -> dict[str, Any]:
+    """The documents of a row, or what is wrong with them: one such row must not keep the others of its page."""
+    found = {name: sql.as_document(row[name]) for name in ("target", "handle", "result")}
+    try:
+        target = documents.read(Target, found["target"])
+        answers = {name: documents.whole(found[name], name) for name in ("handle", "result") if found[name] is not None}
+    except Unreadable as error:
+        return {"target": NOWHERE, "handle": None, "result": None, "defect": str(error)}
+    return {"target": target, "handle": None, "result": None} | answers

@@ -120,6 +120,7 @@ def _groups(catalog: Catalog) -> list[Waiting]:
     return [
         Waiting(**row._asdict(), routes=_live(row.open_routes_id, catalog))
         for row in sql.records(groups.format(ready=ready()) + GROUPS)
+        if route_sets.is_readable(row.open_routes_id)
     ]
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adapters.base import ImageRef, MediaInput, StoredFile, TaskRequest
+from common import documents
+from common.documents import Unreadable
 from tasks.request.values import UnstoredFile
 
 
@@ -32,19 +34,57 @@ def dump(request: TaskRequest) -> dict[str, Any]:
     return stored
 
 
-def load(modality: str, stored: Mapping[str, Any]) -> TaskRequest:
-    """The request that `dump` was given."""
-    values = dict(stored)
-    images = tuple(_image(element) for element in values.pop("images", ()))
-    inputs = tuple(MediaInput(**element) for element in values.pop("inputs", ()))
-    return TaskRequest(modality=modality, images=images, inputs=inputs, **values)
+def load(modality: str, stored: object) -> TaskRequest:
+    """The request that `dump` was given; what another version added to it is left out. Raises Unreadable."""
+    values = documents.whole(stored, "params")
+    images = tuple(_image(element) for element in documents.listed(values.get("images", []), "params.images"))
+    inputs = documents.listed(values.get("inputs", []), "params.inputs")
+    media = tuple(documents.read(MediaInput, element) for element in inputs)
+    return documents.read(TaskRequest, values, modality=modality, images=images, inputs=media)
+
+
+def load_to_buy(modality: str, stored: object) -> TaskRequest:
+    """The same for a purchase, in which a field is used or refused, and never dropped: raises Unreadable also where
+    this version does not know a key."""
+    request = load(modality, stored)
+    if strange := _unknown(documents.whole(stored, "params")):
+        raise Unreadable(f"this version does not know {', '.join(strange)}")
+    return request
+
+
+def duration(stored: object) -> int | None:
+    """The seconds that were asked for: all that a charge needs of a request. Raises Unreadable."""
+    asked: int | None = documents.whole(stored, "params").get("duration")
+    if not documents.fits(asked, int | None):
+        raise Unreadable("params.duration: is of a wrong type")
+    return asked
+
+
+def _unknown(stored: Mapping[str, Any]) -> list[str]:
+    """The paths of the keys that were left out of a request that could be read."""
+    parts: list[tuple[str, type, Mapping[str, Any]]] = [("params", TaskRequest, stored)]
+    for n, element in enumerate(stored.get("images", ())):
+        parts.append((f"params.images[{n}]", _Image, element))
+        if element.get("stored") is not None:
+            parts.append((f"params.images[{n}].stored", StoredFile, element["stored"]))
+    parts += [(f"params.inputs[{n}]", MediaInput, element) for n, element in enumerate(stored.get("inputs", ()))]
+    return [f"{path}.{name}" for path, kind, part in parts for name in documents.unknown(kind, part)]
 
 
 def _image_json(image: ImageRef) -> dict[str, Any]:
     return {"image_url": image.url} if image.stored is None else {"stored": dataclasses.asdict(image.stored)}
 
 
-def _image(element: Mapping[str, Any]) -> ImageRef:
-    if "image_url" in element:
-        return ImageRef(url=element["image_url"])
-    return ImageRef(stored=StoredFile(**element["stored"]))
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Image:
+    """An image as `_image_json` writes it: one of both."""
+
+    image_url: str | None = None
+    stored: Mapping[str, Any] | None = None
+
+
+def _image(element: object) -> ImageRef:
+    found = documents.read(_Image, element)
+    if found.image_url is not None:
+        return ImageRef(url=found.image_url)
+    return ImageRef(stored=documents.read(StoredFile, found.stored))

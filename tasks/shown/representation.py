@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Any
 
-from common import moments, sql
+from common import documents, moments, sql
 from common.money import usd
 from tasks.assets import links, signed_urls
 
@@ -105,7 +105,7 @@ def _result(task: TaskView, shown: Sequence[Mapping[str, Any]]) -> dict[str, Any
     if task.status != "succeeded":
         return None
     listed = [{name: asset[name] for name in ("index", "kind", "url")} for asset in shown]
-    return {"duration": (task.result or {}).get("duration", 0), "data": listed}
+    return {"duration": documents.shown(task.result).get("duration", 0), "data": listed}
 
 
 def _callback(task: TaskView) -> dict[str, Any] | None:

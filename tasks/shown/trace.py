@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters import registry
 from common import moments
+from common.documents import elements, fits, shown
 from common.money import usd
 from tasks.models import Call, Task, TaskPayload
 
@@ -42,7 +43,7 @@ def of_task(task_id: str) -> Trace:
 def of(task: Task) -> Trace:
     """The same of a row at hand, in two statements."""
     stored = TaskPayload.objects.filter(task_id=task.pk).values_list("trace", flat=True).first()
-    decision = stored if isinstance(stored, dict) else {}
+    decision = shown(stored)
     calls = tuple(
         Call.objects.filter(task_id=task.pk).select_related("credential", "channel").order_by("attempt", "position")
     )
@@ -50,7 +51,7 @@ def of(task: Task) -> Trace:
         task_id=task.pk,
         status=task.status,
         plan=decision.get("plan"),
-        routes=tuple(decision.get("routes", ())),
+        routes=tuple(map(shown, elements(decision.get("routes")))),
         calls=calls,
         charges=charges(calls, task.actual_micros or 0),
     )
@@ -68,10 +69,11 @@ def charges(calls: Sequence[Call], actual_micros: int) -> dict[int, int]:
 
 
 def _delivered(call: Call) -> int:
-    outcome = call.outcome or {}
+    outcome = shown(call.outcome)
     if call.state != "done" or outcome.get("kind") != "succeeded":
         return 0
-    return int(outcome.get("delivered", 1))
+    files = outcome.get("delivered", 1)
+    return files if fits(files, int) else 1
 
 
 def public(trace: Trace) -> dict[str, Any]:
@@ -98,9 +100,15 @@ def _public_route(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _public_reasons(row: Mapping[str, Any]) -> list[dict[str, str]]:
     """The reasons; one whose text holds a name of the provider's is told in our words."""
-    names = {row.get("channel"), row.get("adapter"), row.get("upstream_model"), *registry.ADAPTERS}
-    telling = _any_of(name for name in names if name)
-    return [{"field": each["field"], "reason": _public_reason(telling, **each)} for each in row.get("reasons", ())]
+    names = (*(row.get(name) for name in ("channel", "adapter", "upstream_model")), *registry.ADAPTERS)
+    telling = _any_of({name for name in names if name and isinstance(name, str)})
+    return [{"field": field, "reason": _public_reason(telling, field, reason)} for field, reason in reasons(row)]
+
+
+def reasons(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Why a route was skipped: the fields, and what speaks against each."""
+    found = map(shown, elements(row.get("reasons")))
+    return [(str(each.get("field", "")), str(each.get("reason", ""))) for each in found]
 
 
 def _public_reason(telling: re.Pattern[str], field: str, reason: str) -> str:
@@ -115,7 +123,7 @@ def _any_of(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _public_call(trace: Trace, call: Call) -> dict[str, Any]:
-    outcome = call.outcome or {}
+    outcome = shown(call.outcome)
     return {
         "attempt": call.attempt,
         "call": call.position,
@@ -135,12 +143,12 @@ def _public_call(trace: Trace, call: Call) -> dict[str, Any]:
 
 def passed(call: Call) -> list[tuple[int, str]]:
     """The routes that were drawn before this one, and why each was passed over."""
-    return [(route, reason) for route, reason in call.passed or ()]
+    return [(each[0], each[1]) for each in elements(call.passed) if isinstance(each, list) and len(each) == 2]
 
 
 def upstream_id(call: Call) -> str | None:
     """The provider's own name for the job, which clients quote; None for a call that answered at once."""
-    name = (call.handle or {}).get("id")
+    name = shown(call.handle).get("id")
     return name if isinstance(name, str) else None
 
 
@@ -154,7 +162,7 @@ def operator(trace: Trace) -> dict[str, Any]:
 
 
 def _private(call: Call) -> dict[str, Any]:
-    target, outcome = call.target or {}, call.outcome or {}
+    target, outcome = shown(call.target), shown(call.outcome)
     own = call.cost_micros
     return {
         "channel": call.channel.name if call.channel else None,

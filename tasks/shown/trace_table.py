@@ -7,8 +7,9 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from common.documents import shown
 from common.redaction import clean
-from tasks.shown.trace import Trace, operator
+from tasks.shown.trace import Trace, operator, reasons
 
 ROUTE_HEADS = ("route", "channel", "adapter", "upstream model", "priority", "weight", "verdict", "why")
 CALL_HEADS = (
@@ -30,9 +31,9 @@ def tables(trace: Trace) -> SafeString:
 
 
 def _route(row: Mapping[str, Any]) -> tuple[object, ...]:
-    why = "; ".join(f"{reason['field']}: {reason['reason']}" for reason in row.get("reasons", ()))
-    billed = row.get("billed")
-    buys = f"buys {billed['count']} of {billed['tier'] or 'no known tier'}" if billed else ""
+    why = "; ".join(f"{field}: {reason}" for field, reason in reasons(row))
+    billed = shown(row.get("billed"))
+    buys = f"buys {billed.get('count')} of {billed.get('tier') or 'no known tier'}" if billed else ""
     names = (row.get(name) for name in ("channel", "adapter", "upstream_model", "priority", "weight"))
     return (f"{row['route']} (#{row['id']})", *names, "✔ kept" if row.get("kept") else "⊘ skipped", why or buys)
 

@@ -9,6 +9,8 @@ from django.db.models import QuerySet
 from billing.pricing import Price
 from catalog import prices, snapshot
 from catalog.snapshot import RouteEntry
+from common import documents
+from common.documents import Unreadable
 from tasks.models import Call
 from tasks.paid_calls import UNRESOLVED
 
@@ -36,19 +38,21 @@ def costs_at_stake(calls: Sequence[Call]) -> dict[int, int | None]:
     tasks = {call.task_id for call in calls}
     together = Counter(Call.objects.filter(task_id__in=tasks).values_list("task_id", "attempt"))
     return {
-        call.pk: _own_cost(
-            catalog.route(call.route_id), Price.frozen(call.task.price), together[call.task_id, call.attempt]
-        )
+        call.pk: _own_cost(catalog.route(call.route_id), call.task.price, together[call.task_id, call.attempt])
         for call in calls
     }
 
 
-def _own_cost(route: RouteEntry | None, price: Price, together: int) -> int | None:
+def _own_cost(route: RouteEntry | None, frozen: object, together: int) -> int | None:
     """Where so many calls were bought together each was to make the same number of pictures."""
+    try:
+        price = Price.frozen(frozen)
+    except Unreadable:
+        return None
     units = max(1, price.quantity // together) if price.mode == "image_matrix" else price.quantity
     return prices.own_cost_micros(route, price.tier, units) if route else None
 
 
 def resolved(call: Call, how: str, *, by: str, task_id: str | None = None) -> dict[str, Any]:
     """The call's outcome with what an operator made of it: retried, attached (both with the new task's id) or lost."""
-    return {**(call.outcome or {}), "resolved": how, "by": by, "task": task_id}
+    return {**documents.shown(call.outcome), "resolved": how, "by": by, "task": task_id}

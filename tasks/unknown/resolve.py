@@ -17,7 +17,8 @@ from adapters import registry
 from adapters.base import Target
 from billing import ledger
 from billing.pricing import Price
-from common import ids
+from common import documents, ids
+from common.documents import Unreadable
 from common.errors import ApiError, StorageUnavailable
 from tasks import limits, paid_calls, submission
 from tasks.assets.inputs import InputGone
@@ -112,13 +113,18 @@ def attach(call_id: int, upstream_id: str, *, by: str) -> str:
 
 def _handle(call: Call, upstream_id: str) -> Mapping[str, Any]:
     """Raises Refused where no job can be attached to this call, or not this one."""
-    adapter = registry.get(call.target["adapter"])
+    try:
+        target = documents.read(Target, call.target)
+        Price.frozen(call.task.price)  # the result is charged by it
+    except Unreadable as error:
+        raise Refused(f"This version cannot read the call: {error}.") from error
+    adapter = registry.get(target.adapter)
     if adapter is None or call.channel_id is None:
         raise Refused("The channel of this call, or its adapter, is gone.")
     if call.task.status not in OVER:
         raise Refused(f"The task is {call.task.status}: it went on without this call.")
     try:
-        handle = adapter.attach(upstream_id, Target(**call.target))
+        handle = adapter.attach(upstream_id, target)
     except ValueError as error:
         raise Refused(f"Cannot be attached: {error}.") from error
     return handle

@@ -7,6 +7,7 @@ from adapters.base import Billed, ImageRef, StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog import routing, snapshot
 from catalog.snapshot import ModelEntry
+from common.documents import Unreadable
 from storage import blobs
 from tasks.assets import inputs
 from tasks.drafts import PreparedSubmission
@@ -28,9 +29,9 @@ def prepared(task: Task) -> PreparedSubmission:
     stored = task.payload.params
     if stored is None:
         raise Gone("The params of this task were deleted at the end of their retention.")
-    request = stored_params.load(task.modality, stored)
+    request, price = _asked(task, stored)
     inputs.fresh(request)
-    model, price = _model(task), Price.frozen(task.price)
+    model = _model(task)
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=request, wanted=agreed(price))
     return PreparedSubmission(
         body=_body(task, stored),
@@ -39,6 +40,13 @@ def prepared(task: Task) -> PreparedSubmission:
         decision=routing.decide(survey),
         price=price,
     )
+
+
+def _asked(task: Task, stored: object) -> tuple[TaskRequest, Price]:
+    try:
+        return stored_params.load_to_buy(task.modality, stored), Price.frozen(task.price)
+    except Unreadable as error:
+        raise Gone(f"This version cannot read the task: {error}.") from error
 
 
 def agreed(price: Price) -> Billed | None:

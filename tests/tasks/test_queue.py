@@ -10,7 +10,7 @@ from catalog import health
 from catalog.models import Channel, Credential, Route
 from common import sql
 from tasks import cancellation, queue
-from tasks.models import ClaimTurn, ServiceState, Task, TaskEvent
+from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
 from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 
@@ -345,3 +345,13 @@ def test_a_second_credential_keeps_a_channel_in_use(key, image_model, image_chan
     assert len(steps.claimed(worker, seats=1)) == 1
     health.refused(image_channel.pk, second.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
     assert steps.claimed(worker) == ()
+
+
+@pytest.mark.parametrize("routes", [{"all": True}, ["1"]], ids=str)
+def test_tasks_whose_open_routes_cannot_be_read_are_not_claimed_and_keep_no_others(key, image_model, caplog, routes):
+    first, second = steps.submitted(key), steps.submitted(key)
+    strange = RouteSet.objects.create(digest="of another version", routes=routes)
+    Task.objects.filter(id=first).update(open_routes=strange)
+    claimed = [[task.id for task in steps.claimed(steps.worker())] for _ in range(3)]
+    assert claimed == [[second], [], []]
+    assert [f"route set {strange.pk}" in record.getMessage() for record in caplog.records] == [True]

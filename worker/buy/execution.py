@@ -11,7 +11,9 @@ from django.db import IntegrityError
 
 from adapters.base import ErrorKind
 from catalog import connections
+from common import backoff
 from common.database_retry import insist
+from common.documents import Unreadable
 from common.logs import bind
 from tasks import failures, paid_calls
 from tasks.assets.inputs import InputGone
@@ -75,6 +77,9 @@ class Execution:
             return insist(failed_calls.leave_route, task)
         except InputGone:
             return insist(failed_calls.fail, task, failures.OF_KIND[ErrorKind.ASSET_UNREACHABLE])
+        except Unreadable as strange:
+            logger.error("task %s is not bought, and waits for a worker that can read it: %s", task.id, strange)
+            return insist(failed_calls.hand_back, task, wait_seconds=backoff.seconds(task.requeues))
         if not self._may_pay():
             return insist(failed_calls.hand_back, task)
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adapters.base import ErrorKind, UpstreamError
+from common import documents
 from common.database_retry import insist
 from tasks import failover, failures, lifecycle, occupancy, paid_calls, queue, route_sets
 from tasks.failover import BROKEN, GONE, UNPAID, FailedCall
@@ -112,15 +113,15 @@ def earlier(task: Claimed) -> list[FailedCall]:
     rows = Call.objects.filter(task_id=task.id, attempt__lt=task.attempt, state__in=["refused", "unknown"])
     found: dict[int, FailedCall] = {}
     for call in rows.order_by("attempt", "-state", "id").only("attempt", "route_id", "credential_id", "outcome"):
-        kind = (call.outcome or {}).get("kind", "")
+        kind = documents.shown(call.outcome).get("kind", "")
         failed = FailedCall(route_id=call.route_id, kind=kind, credential_id=call.credential_id)
         found.setdefault(call.attempt, failed)
     return list(found.values())
 
 
-def hand_back(task: Claimed) -> None:
+def hand_back(task: Claimed, *, wait_seconds: float = 0.0) -> None:
     """Nothing was bought: the task waits for another worker."""
-    requeue(task, task.open_routes_id, 0.0)
+    requeue(task, task.open_routes_id, wait_seconds)
 
 
 def requeue(task: Claimed, open_routes_id: int, wait_seconds: float) -> None:

@@ -51,7 +51,8 @@ class Job:
 
 
 def load(task: Claimed) -> Job:
-    """Read and build; `check` and `build` run again, since the catalog may have moved. Raises RouteGone, InputGone."""
+    """Read and build; `check` and `build` run again, since the catalog may have moved. Raises RouteGone, InputGone, and
+    Unreadable for a task of another version."""
     ends_at = time.monotonic() + task.deadline_seconds
     row = Task.objects.select_related("payload").get(id=task.id)
     route = snapshot.latest().route(task.route_id)
@@ -61,7 +62,7 @@ def load(task: Claimed) -> Job:
     if route.model_id != row.media_model_id:
         raise RouteGone("it serves another model now")
     takes_files = route.target.capabilities.get("data_url", True) is not False
-    request = inputs.fresh(stored_params.load(row.modality, row.payload.params or {}), takes_files=takes_files)
+    request = inputs.fresh(stored_params.load_to_buy(row.modality, row.payload.params), takes_files=takes_files)
     if reasons := expression.check(adapter, request, route.target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = adapter.build(request, route.target)

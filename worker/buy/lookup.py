@@ -8,7 +8,9 @@ from dataclasses import replace
 from adapters import registry
 from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
 from catalog import connections
+from common import documents
 from common.database_retry import insist, release_connection
+from common.documents import Unreadable
 from tasks import paid_calls
 from tasks.models import Call
 from tasks.request import stored_params
@@ -35,8 +37,16 @@ def ask(adapter: Adapter, upstream: UpstreamRequest, connection: Connection) -> 
 
 def findable(call_ids: Sequence[int]) -> frozenset[int]:
     """Those of the calls without an answer whose protocol can tell."""
-    rows = Call.objects.filter(id__in=call_ids, state=Call.State.INTENT).values_list("id", "target")
-    return frozenset(call_id for call_id, target in rows if can_find(registry.get(target["adapter"])))
+    rows = Call.objects.filter(id__in=call_ids, state=Call.State.INTENT).only("id", "task_id", "target")
+    return frozenset(call.pk for call in rows if can_find(_adapter_of(call)))
+
+
+def _adapter_of(call: Call) -> Adapter | None:
+    try:
+        return registry.get(documents.read(Target, call.target).adapter)
+    except Unreadable as error:
+        logger.error("call %d of task %s cannot be looked up: %s", call.pk, call.task_id, error)
+        return None
 
 
 def can_find(adapter: Adapter | None) -> bool:
@@ -46,14 +56,14 @@ def can_find(adapter: Adapter | None) -> bool:
 def recover(call_id: int, worker_id: str) -> bool:
     """Whether the findable call of a dead worker did buy a job, which this worker follows for its task from now on.
 
-    False also where its own worker gave it up meanwhile: then the job is followed as a late one.
+    False also where its own worker gave it up meanwhile: then the job is followed as a late one. Raises Unreadable.
     """
     call = Call.objects.select_related("task__payload").get(id=call_id)
-    target = Target(**call.target)
+    target = documents.read(Target, call.target)
     adapter = registry.get(target.adapter)
     if adapter is None:
         return False
-    request = stored_params.load(call.task.modality, call.task.payload.params or {})
+    request = stored_params.load(call.task.modality, call.task.payload.params)
     _, connection = connections.to(
         call.channel_id,
         target,

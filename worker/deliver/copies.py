@@ -9,8 +9,9 @@ from itertools import count
 from typing import Any
 
 from adapters.base import Adapter, Connection, Done, Output, UpstreamError
-from common import backoff
+from common import backoff, documents
 from common.database_retry import release_connection
+from common.documents import Unreadable
 from common.errors import StorageUnavailable
 from tasks import failures
 from tasks.assets import assets
@@ -46,10 +47,14 @@ def result_of(call: DueCall, done: Done) -> CallResult:
 
 
 def read(call_id: int, row: Mapping[str, Any]) -> CallResult:
-    """The inverse of `of_urls` and `of_files`."""
-    outputs = tuple(Output(**output) for output in row.get("outputs", ()))
-    stored = tuple(NewAsset(**asset) for asset in row.get("assets", ()))
-    return CallResult(call_id=call_id, done=Done(outputs=outputs, duration=row["duration"]), stored=stored)
+    """The inverse of `of_urls` and `of_files`, also of another version's. Raises Unreadable."""
+    found = documents.whole(row, "result")
+    if not {"outputs", "assets"} & found.keys():
+        raise Unreadable("result: outputs is missing")
+    files = {name: documents.listed(found.get(name, []), f"result.{name}") for name in ("outputs", "assets")}
+    done = documents.read(Done, found, outputs=tuple(documents.read(Output, each) for each in files["outputs"]))
+    stored = tuple(documents.read(NewAsset, each) for each in files["assets"])
+    return CallResult(call_id=call_id, done=done, stored=stored)
 
 
 def of_urls(done: Done) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending, Success
 from tasks.models import Asset, Task
 from tasks.paid_calls import CallEnd
+from tasks.request import stored_params
 from worker.deliver import copies
 from worker.deliver.copies import CallResult, Copied
 
@@ -55,14 +56,14 @@ class Terms:
 
 
 def terms_of_call(call: DueCall) -> Terms:
-    """Read from the call's task."""
+    """Read from the call's task. Raises Unreadable."""
     task = Task.objects.select_related("payload").get(id=call.task_id)
     return Terms(
         task_id=task.id,
         attempt=call.attempt,
         route_id=task.route_id,
         price=Price.frozen(task.price),
-        asked_seconds=(task.payload.params or {}).get("duration"),
+        asked_seconds=stored_params.duration(task.payload.params or {}),
     )
 
 

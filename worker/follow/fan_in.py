@@ -4,7 +4,12 @@ That is the first live call of the attempt, once every other has its result or h
 what there is.
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
 from adapters.base import Done
+from common.documents import Unreadable
 from tasks import paid_calls
 from tasks.due_calls import DueCall, Reschedule
 from worker.deliver import copies
@@ -21,7 +26,7 @@ def ready(call: DueCall, done: Done) -> list[CallResult]:
         paid_calls.keep(call.id, copies.of_urls(done))
         return []
     live = paid_calls.results(call.task_id, call.bought_in)
-    made = [copies.read(call_id, row) for call_id, row in live.items() if row is not None]
+    made = list(_readable(live))
     if made and made[0].call_id == call.id and (call.is_overdue or len(made) == len(live)):
         return made
     paid_calls.reschedule([Reschedule.of(call, WAIT_SECONDS)])
@@ -31,3 +36,11 @@ def ready(call: DueCall, done: Done) -> list[CallResult]:
 def has_result(call: DueCall) -> bool:
     """Whether a sibling of this call has a result that can still be delivered."""
     return any(row is not None for row in paid_calls.results(call.task_id, call.bought_in).values())
+
+
+def _readable(results: Mapping[int, Mapping[str, Any] | None]) -> Iterator[CallResult]:
+    """What there is of them. One that cannot be read is as good as missing; its own poll says so."""
+    for call_id, row in results.items():
+        with suppress(Unreadable):
+            if row is not None:
+                yield copies.read(call_id, row)

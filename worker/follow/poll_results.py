@@ -9,13 +9,16 @@ from typing import Any
 
 from adapters.base import ENDS_JOB, Done, ErrorKind, Pending, UpstreamError
 from common.database_retry import insist
+from common.documents import Unreadable
 from common.logs import bind
 from tasks import failures, lifecycle, paid_calls
+from tasks.assets import assets
 from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending
 from tasks.paid_calls import CallEnd
 from worker.buy.failed_calls import described
 from worker.deliver import copies, delivery
+from worker.deliver.copies import CallResult
 from worker.follow import fan_in
 
 logger = logging.getLogger(__name__)
@@ -80,8 +83,17 @@ def ended(call: DueCall, outcome: dict[str, Any]) -> CallEnd:
 def follow_late(call: DueCall, answer: Answer) -> bool:
     """The task has ended and is never charged; what its job delivers after all is our loss. True: still not over."""
     if isinstance(answer, Done):
-        insist(delivery.lose, insist(delivery.terms_of_call, call), copies.result_of(call, answer))
+        _lose(call, copies.result_of(call, answer))
     elif is_final(answer) or call.age_seconds > LATE_FOR_SECONDS:
         outcome = described(answer) if isinstance(answer, UpstreamError) else {"kind": "given_up"}
         insist(paid_calls.close, ended(call, outcome))
     return isinstance(answer, Pending)
+
+
+def _lose(call: DueCall, result: CallResult) -> None:
+    try:
+        insist(delivery.lose, insist(delivery.terms_of_call, call), result)
+    except Unreadable as error:  # nobody can tell its cost
+        logger.error("call %d of task %s is lost: %s", call.id, call.task_id, error)
+        insist(paid_calls.close, CallEnd(id=call.id, state="lost", outcome={"kind": "late", "message": str(error)}))
+        assets.discard(result.stored)

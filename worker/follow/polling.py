@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from adapters import registry
-from adapters.base import Adapter, Connection, Done, Pending, UpstreamError
+from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
 from catalog import connections
 from common import backoff
 from common.database_retry import insist, release_connection
+from common.documents import Unreadable
 from common.logs import bind
 from tasks import due_calls, paid_calls
 from tasks.due_calls import DueCall, Reschedule
@@ -96,6 +97,9 @@ class Polling:
         with bind(task_id=call.task_id, attempt=call.attempt):
             try:
                 deliver(call, made)
+            except Unreadable as error:
+                refuse(call, error)
+                insist(paid_calls.reschedule, [Reschedule.after_fault(call, backoff.seconds(call.faults))])
             except Exception:
                 logger.exception("a copy broke off")
                 insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS)])
@@ -134,9 +138,7 @@ def batch_size(most: int, faults: int) -> int:
 
 def ask(batch: Sequence[DueCall]) -> list[Answer]:
     """One answer a call; a fault of the request is a fault of each. A call with a result answers itself."""
-    found: dict[int, Answer] = {
-        call.id: copies.read(call.id, call.result).done for call in batch if call.result is not None
-    }
+    found: dict[int, Answer] = {call.id: answer for call in batch if (answer := own_answer(call))}
     asked = [call for call in batch if call.id not in found]
     if asked:
         adapter, connection = reach(asked[0], POLL_SECONDS)
@@ -148,6 +150,25 @@ def ask(batch: Sequence[DueCall]) -> list[Answer]:
             got = [poll_results.as_fault(error)] * len(asked)
         found |= {call.id: answer for call, answer in zip(asked, got, strict=True)}
     return [found[call.id] for call in batch]
+
+
+def own_answer(call: DueCall) -> Answer | None:
+    """What the call's row says by itself: the result that it keeps, or a fault where it cannot be read. None: its
+    provider is to be asked."""
+    try:
+        if call.defect:
+            raise Unreadable(call.defect)
+        return None if call.result is None else copies.read(call.id, call.result).done
+    except Unreadable as error:
+        refuse(call, error)
+        return UpstreamError(ErrorKind.TRANSIENT, f"the call's row cannot be read: {error}")
+
+
+def refuse(call: DueCall, error: Unreadable) -> None:
+    """Tell the operator, in the log and on the call, that this version cannot go on with it. It is tried again: another
+    one may, and its task has a deadline."""
+    logger.error("call %d of task %s cannot be read: %s", call.id, call.task_id, error)
+    insist(paid_calls.note_defect, call.id, str(error))
 
 
 def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
@@ -187,6 +208,8 @@ def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
 
 def cancel(call: DueCall) -> None:
     """Ask the provider to stop a job whose task has ended; what it confirms need not be followed any more."""
+    if call.handle is None:  # its row cannot be read
+        return
     with bind(task_id=call.task_id, attempt=call.attempt):
         adapter, connection = reach(call, CANCEL_SECONDS)
         release_connection()

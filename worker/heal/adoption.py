@@ -73,7 +73,7 @@ def _recover(call_id: int, worker_id: str) -> bool:
     except AWAY:
         raise
     except Exception:  # one that cannot be asked for must not keep the others waiting
-        logger.exception("a lookup broke off")
+        logger.exception("the lookup of call %d broke off", call_id)
         return False
 
 

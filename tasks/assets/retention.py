@@ -4,21 +4,24 @@ The bytes are deleted first and the row is marked then. A crash in between leave
 next run deletes again without fault, and never bytes that no row knows. Tasks, costs and ledger are never touched.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TypeVar
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from common import ids
+from common import documents, ids
+from common.errors import StorageUnavailable
 from storage import blobs
 from tasks.models import Asset, TaskPayload
 
 ABANDONED_SECONDS = 86_400
+MOST_REFUSALS = 20  # in a row: then the storage is away, and a batch of time-outs would tell no more
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +33,13 @@ class Pruned:
 
 
 def prune(limit: int) -> Pruned:
-    """Delete at most `limit` of each, the oldest first. Raises StorageUnavailable; what was done stays marked."""
-    return Pruned(assets=_prune_assets(limit), payloads=_prune_payloads(limit))
+    """Delete at most `limit` of each, the oldest first. Raises StorageUnavailable where the storage does not let a file
+    go, after all others; what was done stays marked."""
+    faults: list[StorageUnavailable] = []
+    pruned = Pruned(assets=_prune_assets(limit, faults), payloads=_prune_payloads(limit, faults))
+    if faults:
+        raise faults[0]
+    return pruned
 
 
 def due() -> Pruned:
@@ -44,27 +52,41 @@ def sweep() -> int:
     return blobs.sweep(older_than_seconds=ABANDONED_SECONDS)
 
 
-def _prune_assets(limit: int) -> int:
+def _prune_assets(limit: int, faults: list[StorageUnavailable]) -> int:
     deleted: list[int] = []
     try:
-        for asset_id, key in _old_assets().values_list("id", "storage_key")[:limit]:
-            blobs.delete(key)
-            deleted.append(asset_id)
+        found = _old_assets().values_list("id", "storage_key")[:limit]
+        deleted += _emptied(((asset_id, [key]) for asset_id, key in found), faults)
     finally:
         Asset.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=Now())
     return len(deleted)
 
 
-def _prune_payloads(limit: int) -> int:
+def _prune_payloads(limit: int, faults: list[StorageUnavailable]) -> int:
     emptied: list[str] = []
     try:
-        for task_id, params in _old_payloads().values_list("task_id", "params")[:limit]:
-            for key in _blob_keys(params):
-                blobs.delete(key)
-            emptied.append(task_id)
+        found = _old_payloads().values_list("task_id", "params")[:limit]
+        emptied += _emptied(((task_id, _blob_keys(params)) for task_id, params in found), faults)
     finally:
         TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
     return len(emptied)
+
+
+def _emptied(rows: Iterable[tuple[Row, Iterable[str]]], faults: list[StorageUnavailable]) -> Iterator[Row]:
+    """Those of the rows whose files are gone now. A file that the storage does not let go keeps no later one."""
+    refused = 0
+    for row, keys in rows:
+        try:
+            for key in keys:
+                blobs.delete(key)
+        except StorageUnavailable as fault:
+            faults.append(fault)
+            refused += 1
+            if refused == MOST_REFUSALS:
+                return
+        else:
+            refused = 0
+            yield row
 
 
 def _old_assets() -> QuerySet[Asset]:
@@ -85,9 +107,9 @@ def _old_payloads() -> QuerySet[TaskPayload]:
     )
 
 
-def _blob_keys(params: dict[str, Any] | None) -> Iterator[str]:
+def _blob_keys(params: object) -> Iterator[str]:
     """Data URLs of the request; never an asset that served as an input."""
-    for image in (params or {}).get("images") or []:
-        key = (image.get("stored") or {}).get("key", "")
-        if key.startswith("inputs/"):
+    for image in documents.elements(documents.shown(params).get("images")):
+        key = documents.shown(documents.shown(image).get("stored")).get("key")
+        if isinstance(key, str) and key.startswith("inputs/"):
             yield key

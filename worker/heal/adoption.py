@@ -49,10 +49,10 @@ def decide(worker_id: str, orphans: Iterable[Orphan]) -> None:
     paid = [orphan for orphan in found if _is_paid(orphan)]
     findable = lookup.findable([call for orphan in paid for call in orphan.intents])
     if lost := [orphan for orphan in paid if findable.isdisjoint(orphan.intents)]:
-        lifecycle.end([_lost(orphan) for orphan in lost])
+        lifecycle.end_each([_lost(orphan) for orphan in lost])
     for orphan in paid:  # last and one by one, since asking takes its time
         if not findable.isdisjoint(orphan.intents) and not _is_recovered(worker_id, orphan, findable):
-            lifecycle.end([_lost(orphan)])
+            lifecycle.end_each([_lost(orphan)])
 
 
 def _is_paid(orphan: Orphan) -> bool:

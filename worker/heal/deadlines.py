@@ -35,7 +35,7 @@ def enforce_deadlines() -> int:
         Ending.timed_out(task_id, attempt, *(row.call_id for row in of_task if row.call_id), from_status=status)
         for (task_id, status, attempt), of_task in groupby(rows, key=lambda row: (row.id, row.status, row.attempt))
     ]
-    return len(lifecycle.end(endings)) if endings else 0
+    return len(lifecycle.end_each(endings)) if endings else 0
 
 
 def end_stranded(groups: Iterable[Stranded]) -> None:
@@ -47,7 +47,7 @@ def end_stranded(groups: Iterable[Stranded]) -> None:
             [group.key_id, group.open_routes_id, BATCH],
         )
         if tasks:
-            lifecycle.end([Ending.failed(t.id, t.attempt, group.failure, from_status="queued") for t in tasks])
+            lifecycle.end_each([Ending.failed(t.id, t.attempt, group.failure, from_status="queued") for t in tasks])
 
 
 def prune() -> None:

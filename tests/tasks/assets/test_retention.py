@@ -182,3 +182,37 @@ class TestCommand:
         folder.write_bytes(b"not a folder")
         with pytest.raises(CommandError):
             call_command("prune_assets")
+
+
+@pytest.mark.parametrize("params", [[], "text", {"images": 7}, {"images": [7, {"stored": []}]}], ids=str)
+def test_a_payload_of_another_form_keeps_no_later_one(key, params):
+    strange = payload(key, ended_ago=DAYS_31 + timedelta(days=1))
+    TaskPayload.objects.filter(pk=strange.pk).update(params=params)
+    file = blob()
+    payload(key, file)
+    assert retention.prune(1) == retention.prune(1) == Pruned(assets=0, payloads=1)
+    assert not exists(file.key)
+
+
+def test_a_file_that_the_storage_does_not_let_go_keeps_no_later_one(key):
+    files = [blob() for _ in range(3)]
+    path = Path(blobs.backends.current().backend.path(files[0].key))
+    path.unlink()
+    path.mkdir()  # no file: it cannot be unlinked
+    for day, file in zip((3, 2, 1), files, strict=True):
+        payload(key, file, ended_ago=DAYS_31 + timedelta(days=day))
+    with pytest.raises(StorageUnavailable):
+        retention.prune(3)
+    assert [exists(file.key) for file in files[1:]] == [False, False]
+    assert retention.due() == Pruned(assets=0, payloads=1)
+
+
+def test_an_asset_that_the_storage_does_not_let_go_keeps_no_payload(folder, stored, key):
+    asset = stored(picture("PNG"))
+    age(asset, DAYS_8)
+    (folder / asset.storage_key).unlink()
+    (folder / asset.storage_key).mkdir()
+    payload(key)
+    with pytest.raises(StorageUnavailable):
+        retention.prune(3)
+    assert retention.due() == Pruned(assets=1, payloads=0)

@@ -2,11 +2,12 @@
 
 import pytest
 
-from catalog.models import ChannelModel
+from billing.models import Hold
+from catalog.models import ChannelModel, MediaModel, Route
 from tests import deadlines
 from tests.tasks import steps
 from tests.threads import joined
-from tests.worker.driving import at_provider, beside, call, film, hurry, outage, picture, task
+from tests.worker.driving import Shift, at_provider, beside, call, film, hurry, outage, picture, task
 from tools.children import wait_until
 from worker.buy.jobs import GRACE_SECONDS
 
@@ -159,3 +160,38 @@ def test_late_urls_are_our_loss_too(shift, key, sandbox):
     shift.poll()
     assert call(task_id).state == "lost"
     assert task(task_id).status == "timeout"
+
+
+def broken_books(task_id):
+    """No end of this task can be booked."""
+    Hold.objects.filter(reference=task_id).update(state="released")
+
+
+@pytest.mark.parametrize("why", ["overdue", "stranded"])
+def test_a_task_that_cannot_be_ended_keeps_no_other_from_its_end(shift, key, caplog, why):
+    broken, *others = [picture(key, f"fox {n}") for n in range(5)]
+    broken_books(broken)
+    if why == "overdue":
+        for task_id in (broken, *others):
+            overdue(task_id)
+        shift.sweep()
+    else:
+        Route.objects.all().delete()
+        MediaModel.objects.get(name="aurora-image").save()
+        shift.claim()
+    assert task(broken).status == "queued"
+    assert {task(task_id).status for task_id in others} == {"timeout" if why == "overdue" else "failed"}
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == [f"task {broken} cannot be ended"]
+    Hold.objects.filter(reference=broken).update(state="open")
+
+
+def test_a_dead_workers_task_that_cannot_be_ended_keeps_no_other_from_its_end(shift, key, caplog):
+    other = Shift()
+    broken, good = [picture(key, f"fox {n}") for n in range(2)]
+    for claimed in other.claim():
+        steps.intended(claimed, other.id)
+    broken_books(broken)
+    steps.silence(other.id)
+    shift.sweep()
+    assert (task(broken).status, task(good).status) == ("running", "failed")
+    Hold.objects.filter(reference=broken).update(state="open")

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from catalog import snapshot
 from catalog.snapshot import Catalog, RouteEntry
-from common import sql
+from common import modalities, sql
 from tasks import failover, occupancy, route_sets
 from tasks.dealing import Seat, Waiting, deal
 from tasks.events import events
@@ -111,8 +111,10 @@ FROM g JOIN accounts_apikey k ON k.id = g.key_id JOIN accounts_account a ON a.id
 
 
 def ready() -> str:
-    """A queued task that may start now; past its deadline it may only time out."""
-    return f"(not_before IS NULL OR not_before <= {sql.now()}) AND deadline_at > {sql.now()}"
+    """A queued task that may start now; past its deadline it may only time out. One of a modality that only another
+    version knows has no execution deadline here."""
+    known = f"modality IN ({sql.words(modalities.NAMES)})"
+    return f"(not_before IS NULL OR not_before <= {sql.now()}) AND deadline_at > {sql.now()} AND {known}"
 
 
 def _groups(catalog: Catalog) -> list[Waiting]:

@@ -347,6 +347,13 @@ def test_a_second_credential_keeps_a_channel_in_use(key, image_model, image_chan
     assert steps.claimed(worker) == ()
 
 
+def test_a_task_of_a_modality_of_another_version_is_not_claimed_and_keeps_no_others(key, image_model):
+    first, second = steps.submitted(key), steps.submitted(key)
+    Task.objects.filter(id=first).update(modality="smell")
+    assert [task.id for task in steps.claimed(steps.worker())] == [second]
+    assert not queue.has_waiting()
+
+
 @pytest.mark.parametrize("routes", [{"all": True}, ["1"]], ids=str)
 def test_tasks_whose_open_routes_cannot_be_read_are_not_claimed_and_keep_no_others(key, image_model, caplog, routes):
     first, second = steps.submitted(key), steps.submitted(key)

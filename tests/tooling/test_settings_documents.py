@@ -8,6 +8,7 @@ import sys
 import tomllib
 from typing import Any
 
+from common import modalities
 from tools.children import PATIENCE
 from tools.stack import ROOT
 
@@ -104,6 +105,12 @@ BAD = [
     ("WORKER_GRACE", "²"),
     ("TASK_DEADLINES", "queue=²"),
     ("TASK_DEADLINES", "queue=99999999999999999999"),
+    ("TASK_DEADLINES", "image=60,smell=60"),
+    ("TASK_DEADLINES", "image=0"),
+    ("TASK_DEADLINES", "image=-1"),
+    ("TASK_DEADLINES", "image=soon"),
+    ("TASK_DEADLINES", "image="),
+    ("TASK_DEADLINES", "image"),
     ("RATE_LIMITS", "submit=²/min"),
     ("PUBLIC_BASE_URL", "api.ours.example"),
     ("PUBLIC_BASE_URL", "https://api.ours.example/a@b"),
@@ -128,6 +135,14 @@ def test_an_empty_value_is_the_default():
     empty = dict.fromkeys(DEFAULTS, "") | {"DEBUG": "true"}
     of_empty, of_unset = settings_with((empty, names), (unset, names))
     assert of_empty == of_unset
+
+
+def test_a_deadline_that_is_not_named_keeps_its_default():
+    usual = {"queue": 86_400} | {modality.name: modality.deadline_seconds for modality in modalities.TABLE}
+    given = [{"DEBUG": "true", "TASK_DEADLINES": text} for text in ("image=60", " video=5 , queue=7 ", "")]
+    shown = settings_with(*((environment, ["TASK_DEADLINES"]) for environment in given))
+    changes: list[dict[str, int]] = [{"image": 60}, {"video": 5, "queue": 7}, {}]
+    assert [dict(answer["TASK_DEADLINES"]) for answer in shown] == [usual | change for change in changes]
 
 
 def test_the_parts_of_a_list_may_stand_apart_and_a_value_may_begin_with_a_dollar_sign():

@@ -1,6 +1,7 @@
 """The admin's forms of the catalog: each breach of a rule of `validation` is told at its field."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -41,10 +42,11 @@ class MediaModelForm(RuledForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         modality = cleaned.get("modality") or self.instance.modality
+        self.apply("pricing_mode", partial(validation.pricing_mode, modality=modality))
         mode = cleaned.get("pricing_mode") or ""
-        self.apply("pricing_mode", lambda value: validation.pricing_mode(value, modality=modality))
-        self.apply("prices", lambda value: validation.prices(value, mode=mode))
-        self.apply("params", lambda value: model_params.read(value, modality=modality))
+        self.apply("prices", partial(validation.prices, mode=mode))
+        tiers = cleaned.get("prices") or ()
+        self.apply("params", partial(model_params.read, modality=modality, pricing_mode=mode, tiers=tiers))
         self._check_names(modality)
         return cleaned
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from adapters import registry
-from catalog import credentials, snapshot, standing
+from catalog import credentials, model_params, snapshot, standing
 from catalog.snapshot import Catalog, ChannelEntry
 
 
@@ -24,6 +24,9 @@ def _models(catalog: Catalog) -> list[str]:
             found.append(f"{model.modality} model {model.name} has no price for {', '.join(missing)}")
         if not model.prices:
             found.append(f"{model.modality} model {model.name} has no price")
+        if model_params.lacks_tiers(model.pricing_mode, model.params):
+            advice = model_params.what_offers(model.prices)
+            found.append(f"{model.modality} model {model.name} is not offered, as it offers no image_size: {advice}")
     return found
 
 

@@ -22,12 +22,15 @@ class ModelOffer:
 
 
 def offers(catalog: Catalog, key_id: int) -> list[ModelOffer]:
-    """The models with an enabled route of a registered adapter in the key's effective plan, by modality and name."""
+    """The models that have a price and, in the key's effective plan, an enabled route of a registered adapter.
+
+    By modality and name.
+    """
     found = []
     for model in catalog.models():
         plan, is_selected = catalog.plan_for(key_id, model)
         routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
-        if model.enabled and model.prices and routes:
+        if model.enabled and prices.can_price(model) and routes:
             found.append(
                 ModelOffer(
                     model=model,

@@ -1,13 +1,13 @@
 """The `params` of a model in the catalog: which values of the params fields its requests may have.
 
-Only image models have bounds so far. A field with the rule `choice` takes one row here and one line in `TaskRequest`:
-`tasks/request/image.py` reads the names of such fields from this table.
+Only image models have bounds so far. One that is priced by tier must offer tiers. A field with the rule `choice` takes
+one row here and one line in `TaskRequest`: `tasks/request/image.py` reads the names of such fields from this table.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from catalog.fields import FieldReader, each, integer, whole
+from catalog.fields import FieldReader, Invalid, each, integer, whole
 from catalog.validation import text
 
 
@@ -40,8 +40,26 @@ IMAGE_CHOICES = tuple(name for name, rule in IMAGE.items() if rule is choice)
 RULES = {"image": IMAGE}
 
 
-def read(value: object, *, modality: str) -> dict[str, Any]:
-    """The bounds as they are stored, each optional. Raises Invalid, also for a modality that has none."""
+def read(value: object, *, modality: str, pricing_mode: str | None, tiers: Iterable[str]) -> dict[str, Any]:
+    """The bounds as they are stored, each optional but for a tier that prices need; `tiers` are those with a price.
+
+    Raises Invalid, also for a modality that has none.
+    """
     rules = RULES.get(modality, {})
     parts = whole(value, lambda fields: {name: fields.take(name, rule, None) for name, rule in rules.items()})
-    return {name: part for name, part in parts.items() if part is not None}
+    bounds = {name: part for name, part in parts.items() if part is not None}
+    if lacks_tiers(pricing_mode, bounds):
+        raise Invalid(problems=[("image_size", f"is required with image_matrix: {what_offers(tiers)}")])
+    return bounds
+
+
+def lacks_tiers(pricing_mode: str | None, bounds: Mapping[str, Any]) -> bool:
+    """Whether a model's requests are priced by their tier, and can choose none."""
+    return pricing_mode == "image_matrix" and not (bounds.get("image_size") or {}).get("values")
+
+
+def what_offers(tiers: Iterable[str]) -> str:
+    """What to do about missing tiers, in words."""
+    names = [f'"{tier}"' for tier in tiers] or ['"1K"']
+    example = f"image_size: {{values: [{', '.join(names)}], default: {names[0]}}}"
+    return f"add {example} to its params, or price it by the mode per_request"

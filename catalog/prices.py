@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
+from catalog import model_params
 from catalog.snapshot import ModelEntry, PlanEntry, RouteEntry
 from common import money
 
@@ -15,8 +16,13 @@ def unit_micros(model: ModelEntry, plan: PlanEntry, tier: str | None) -> int | N
     `tier` is the image tier or the video's resolution. An image tier must be priced itself; a resolution may fall back
     to "*"; a price per request knows only "*".
     """
-    price = _price(model, tier)
+    price = _price(model, tier) if can_price(model) else None
     return None if price is None else money.times(price, plan.price_multiplier)
+
+
+def can_price(model: ModelEntry) -> bool:
+    """Whether any request can be priced; a model for which this does not hold is not on offer."""
+    return bool(model.prices) and not model_params.lacks_tiers(model.pricing_mode, model.params)
 
 
 def effective(model: ModelEntry, plan: PlanEntry) -> dict[str, int]:

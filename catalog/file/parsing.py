@@ -41,6 +41,7 @@ def _model(fields: FieldReader) -> ModelSpec:
     modality = fields.need("modality", one_of(*modalities.NAMES))
     pricing = FieldReader(fields.left.pop("pricing", None) or {}, f"{fields.path}.pricing", fields.problems)
     mode = pricing.need("mode", partial(validation.pricing_mode, modality=modality))
+    prices = pricing.need("prices", partial(validation.prices, mode=mode))
     model = ModelSpec(
         path=fields.path,
         name=fields.need("name", validation.name),
@@ -48,17 +49,23 @@ def _model(fields: FieldReader) -> ModelSpec:
         aliases=fields.take("aliases", each(validation.name), []),
         default_plan=fields.need("default_plan", validation.name),
         pricing_mode=mode,
-        prices=pricing.need("prices", partial(validation.prices, mode=mode)),
-        params=_params(fields, modality),
+        prices=prices,
+        params=_params(fields, modality, mode, prices),
         enabled=fields.take("enabled", boolean, True),
     )
     pricing.close()
     return model
 
 
-def _params(fields: FieldReader, modality: str | None) -> Mapping[str, Any]:
-    rule = validation.json_object if modality is None else partial(model_params.read, modality=modality)
-    return fields.take("params", rule, {})
+def _params(
+    fields: FieldReader, modality: str | None, mode: str | None, prices: Mapping[str, str] | None
+) -> Mapping[str, Any]:
+    if modality is None:
+        return fields.take("params", validation.json_object, {})
+    if fields.left.get("params") is None:
+        fields.left["params"] = {}  # the rule says whether none are enough
+    rule = partial(model_params.read, modality=modality, pricing_mode=mode, tiers=prices or ())
+    return fields.need("params", rule)
 
 
 def _channel(fields: FieldReader) -> ChannelSpec:

@@ -60,6 +60,11 @@ def model_form(plan: Plan, **fields: str) -> dict[str, str]:
     } | fields
 
 
+def image_form(plan: Plan, **fields: str) -> dict[str, str]:
+    priced = {"modality": "image", "pricing_mode": "image_matrix", "prices": '{"1K": 1}'}
+    return model_form(plan, **priced, params='{"image_size": {"values": ["1K"]}}') | fields
+
+
 def channel_form(**fields: str) -> dict[str, str]:
     return {
         "name": "studio",
@@ -89,7 +94,7 @@ def test_a_model_is_made_with_its_names(desk: Client, plan: Plan) -> None:
 
 
 def test_renaming_a_model_moves_its_names(desk: Client, plan: Plan, aurora: MediaModel) -> None:
-    fields = model_form(plan, name="dawn", aliases="aurora", pricing_mode="image_matrix", prices='{"1K": 1}')
+    fields = image_form(plan, name="dawn", aliases="aurora")
     assert desk.post(url("mediamodel", aurora), fields).status_code == 302
     catalog = snapshot.latest()
     assert catalog.models_named("dawn") == catalog.models_named("aurora")
@@ -106,6 +111,7 @@ WRONG_MODELS = [
     ("prices", "[1]", "prices"),
     ("pricing_mode", "video_duration", "pricing_mode"),
     ("params", '{"n": {"max": 0}}', "params"),
+    ("params", "", "params"),
     ("params", '{"zoom": 1}', "params"),
     ("params", '{"\\ud800": 1}', "params"),
     ("prices", '{"1K": 1, "1K": 2}', "prices"),
@@ -116,7 +122,7 @@ WRONG_MODELS = [
 
 
 def test_a_wrong_model_is_refused_at_its_field(desk: Client, plan: Plan, aurora: MediaModel) -> None:
-    fields = model_form(plan, modality="image", pricing_mode="image_matrix", prices='{"1K": 1}')
+    fields = image_form(plan)
     for field, value, named in WRONG_MODELS:
         response = desk.post(url("mediamodel", action="add"), fields | {field: value})
         assert response.status_code == 200, (field, value[:40])

@@ -28,6 +28,14 @@ def test_a_tier_without_a_price_is_a_problem(routed: MediaModel) -> None:
     assert checks.problems() == ["image model aurora has no price for 2K"]
 
 
+def test_a_model_without_tiers_that_is_priced_by_tier_is_a_problem(routed: MediaModel) -> None:
+    MediaModel.objects.update(params={"n": {"max": 4}})
+    assert checks.problems() == [
+        "image model aurora is not offered, as it offers no image_size: add image_size: "
+        '{values: ["1K", "2K"], default: "1K"} to its params, or price it by the mode per_request'
+    ]
+
+
 def test_a_channel_without_a_credential_is_a_problem(studio: Channel) -> None:
     Credential.objects.all().delete()
     assert checks.problems() == ["channel studio has no credential"]

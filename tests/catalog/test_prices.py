@@ -22,7 +22,7 @@ def model(mode: str, amounts: dict[str, str]) -> ModelEntry:
         default_plan_id=1,
         pricing_mode=mode,
         prices={tier: Decimal(amount) for tier, amount in amounts.items()},
-        params={},
+        params={"image_size": {"values": ["1K"]}},
         enabled=True,
     )
 
@@ -77,9 +77,14 @@ def test_offers_are_what_the_key_can_run_at_its_prices(
 
 @pytest.mark.parametrize(
     ("rows", "changed"),
-    [(Channel, {"adapter": "vanished"}), (MediaModel, {"prices": {}}), (MediaModel, {"enabled": False})],
+    [
+        (Channel, {"adapter": "vanished"}),
+        (MediaModel, {"prices": {}}),
+        (MediaModel, {"params": {"n": {"max": 4}}}),
+        (MediaModel, {"enabled": False}),
+    ],
 )
-def test_a_model_without_adapter_or_price_or_switched_off_is_not_offered(
+def test_a_model_without_adapter_or_price_or_tiers_or_switched_off_is_not_offered(
     routed: MediaModel, key: IssuedKey, rows: Any, changed: dict[str, Any]
 ) -> None:
     rows.objects.update(**changed)

@@ -54,6 +54,14 @@ def test_a_tier_without_a_price_has_no_price(api, image_model):
     assert cost(api, image_task()) == 0.04
 
 
+def test_a_model_without_tiers_that_is_priced_by_tier_is_neither_listed_nor_priced(api, image_model):
+    image_model.params = {"n": {"max": 4}}
+    image_model.save()
+    assert api.get("/v1/tasks/models").json()["data"] == []
+    for params in ({}, {"extra_body": {"size": "1024x1024"}}):
+        assert refused(api.submit(image_task(**params))) == (503, "TASK_PRICING_UNAVAILABLE"), params
+
+
 def test_extra_body_cannot_ask_for_more_images_than_the_model_gives(api, image_model):
     for count in (5, 10, 11, 1_000_000):
         assert named(api.submit(image_task(extra_body={"n": count}))) == "params.extra_body.n", count

@@ -58,6 +58,7 @@ PROBLEMS = [
     ('default: "1K"', 'default: "4K"', f"{MODEL}.params.image_size.default"),
     ('values: ["1K", "2K"]', "values: []", f"{MODEL}.params.image_size.values"),
     ('values: ["1K", "2K"]', 'values: ["1K", "1K"]', f"{MODEL}.params.image_size.values"),
+    ('image_size: {values: ["1K", "2K"], default: "1K"}', "image_size: null", f"{MODEL}.params.image_size"),
     ("n: {max: 4}", "n: {max: 0}", f"{MODEL}.params.n.max"),
     ("n: {max: 4}", "n: {max: 4, min: 1}", f"{MODEL}.params.n.min"),
     ("images: {max: 4}", "images: {max: 1.5}", f"{MODEL}.params.images.max"),
@@ -106,6 +107,15 @@ def test_each_problem_is_named_by_its_path() -> None:
         assert old in FILE
         found = problems(FILE.replace(old, new, 1))
         assert any(problem.startswith((f"{path}: ", f"{path}.")) for problem in found), (new, path, found)
+
+
+def test_prices_by_tier_without_a_choice_of_tiers_are_refused_and_what_to_add_is_told() -> None:
+    model = "{name: nova, modality: image, default_plan: p, pricing: {mode: image_matrix, prices: {1K: 1, 2K: 2}}%s}"
+    for params in ("", ", params: {n: {max: 2}}"):
+        assert problems(f"version: 1\nplans: [{{name: p}}]\nmodels: [{model % params}]") == [
+            "models[0].params.image_size: is required with image_matrix: add image_size: "
+            '{values: ["1K", "2K"], default: "1K"} to its params, or price it by the mode per_request'
+        ]
 
 
 def test_all_problems_are_told_at_once() -> None:

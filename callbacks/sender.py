@@ -6,6 +6,7 @@ No transaction and no database connection is open while it is sent. `deliveries`
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -26,7 +27,7 @@ EXCERPT_BYTES = 4 * 1024
 LONGEST_ERROR = 200
 LONGEST_WAIT_SECONDS = 999_999_999.0
 # Without a cap on the size: reading stops after MOST_BYTES, however much was announced.
-LIMITS = Limits(max_bytes=1 << 62, connect_seconds=5, total_seconds=15)
+LIMITS = Limits(max_bytes=1 << 64, connect_seconds=5, total_seconds=15)
 
 
 def deliver(due: Due, make_body: MakeBody, *, policy: UrlPolicy, limits: Limits = LIMITS) -> Outcome:
@@ -60,24 +61,20 @@ def _signed(due: Due, make_body: MakeBody, timestamp: int) -> tuple[bytes, dict[
 
 
 def _answered(reply: Reply, at: datetime) -> Outcome:
-    """Raises Failed for a 2xx that never ends: only a complete answer, or 64 KiB of one, acknowledges."""
+    """The status line and the head are the answer, whatever becomes of the body."""
     asked = retry_after.seconds(reply.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS)
-    outcome = Outcome(at=at, status_code=reply.status, retry_after=asked)
-    try:
-        return replace(outcome, excerpt=_excerpt(reply))
-    except Failed:
-        if outcome.is_delivered:
-            raise
-        return outcome
+    return Outcome(at=at, status_code=reply.status, retry_after=asked, excerpt=_excerpt(reply))
 
 
 def _excerpt(reply: Reply) -> str:
+    """The beginning of the body, or of what came of it before it broke off or the time was over."""
     kept, read = b"", 0
-    for chunk in reply.chunks:
-        kept += chunk[: EXCERPT_BYTES - len(kept)]
-        read += len(chunk)
-        if read >= MOST_BYTES:
-            break
+    with suppress(Failed):
+        for chunk in reply.chunks:
+            kept += chunk[: EXCERPT_BYTES - len(kept)]
+            read += len(chunk)
+            if read >= MOST_BYTES:
+                break
     return kept.decode(errors="replace").replace("\0", "\ufffd")
 
 

@@ -188,6 +188,15 @@ class PlainConnection(HTTPConnection):
         super().connect()
         self._dialer.has_connected = True
 
+    def getresponse(self) -> Any:
+        """Raises TimeoutError: the standard library takes the end of the connection for the end of the head, and so it
+        does where the deadline has shut the socket."""
+        response = super().getresponse()
+        if self._dialer.deadline.is_over:
+            response.close()
+            raise TimeoutError("the head took too long")
+        return response
+
 
 class TlsConnection(PlainConnection, HTTPSConnection):
     """`connect` and the rest of HTTPS come from HTTPSConnection, the socket from the dialer."""

@@ -139,7 +139,7 @@ def test_an_endless_answer_is_left_after_a_little(owed, status, is_delivered):
     assert len(outcome.excerpt) == 4096
 
 
-@pytest.mark.parametrize("misbehave", [behaviours.hang, behaviours.drip_head, behaviours.drip_body])
+@pytest.mark.parametrize("misbehave", [behaviours.hang, behaviours.drip_head])
 def test_a_receiver_that_takes_for_ever_is_cut(owed, misbehave):
     over = threading.Event()
     with raw_server(misbehave(over)) as server, deadlines.ended_once(lambda: server.requests):
@@ -148,11 +148,50 @@ def test_a_receiver_that_takes_for_ever_is_cut(owed, misbehave):
     assert (outcome.status_code, outcome.error) == (None, "the answer took too long")
 
 
-def test_an_answer_that_breaks_off_does_not_acknowledge(owed):
-    with raw_server(lambda plain, _: plain.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")) as server:
-        assert not sent(server.url, owed).is_delivered
-    with raw_server(lambda plain, _: plain.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nhalf")) as server:
-        assert sent(server.url, owed).status_code == 500
+BODIES = [
+    (b"Content-Length: 9\r\n\r\nhalf", "half"),
+    (b"Content-Length: 9999999999999999999\r\n\r\nhalf", "half"),
+    (b"Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nnone\r\n", "half"),
+    (b"Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n9\r\nh", "half"),
+    (b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nhalf", "half"),
+    (b"Content-Length: 9\r\n\r\n", ""),
+]
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"202 Accepted", b"500 Oops"])
+def test_a_status_is_an_answer_whatever_becomes_of_its_body(owed, status):
+    for rest, read in BODIES:
+        whole = b"HTTP/1.1 " + status + b"\r\n" + rest
+        with raw_server(lambda plain, _, whole=whole: plain.sendall(whole)) as server:
+            outcome = sent(server.url, owed)
+        assert (outcome.status_code, outcome.error) == (int(status[:3]), ""), rest
+        assert outcome.excerpt.startswith(read), rest
+
+
+def test_a_204_with_a_body_acknowledges(owed):
+    with raw_server(answer(b"nothing", status="204 No Content")) as server:
+        assert sent(server.url, owed).is_delivered
+
+
+def test_a_body_that_never_ends_is_left_and_its_2xx_acknowledges(owed, caplog):
+    caplog.set_level("DEBUG", logger="urllib3.connectionpool")  # it tells when the head has been read
+    over = threading.Event()
+    with raw_server(behaviours.drip_body(over)) as server, deadlines.ended_once(lambda: '" 200 ' in caplog.text):
+        outcome = sent(server.url, owed)
+    over.set()
+    assert (outcome.status_code, outcome.error, outcome.is_delivered) == (200, "", True)
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nX-Half: a"])
+def test_a_2xx_status_line_acknowledges_though_its_head_breaks_off(owed, head):
+    with raw_server(lambda plain, _: plain.sendall(head)) as server:
+        assert sent(server.url, owed).is_delivered
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 2", b"200 OK\r\n\r\n"])
+def test_what_is_no_status_line_does_not_acknowledge(owed, head):
+    with raw_server(lambda plain, _: plain.sendall(head)) as server:
+        assert sent(server.url, owed).status_code is None
 
 
 def test_a_reset_is_an_error_in_words(owed):

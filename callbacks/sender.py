@@ -24,7 +24,6 @@ MakeBody = Callable[[Due, int], bytes]
 
 MOST_BYTES = 64 * 1024
 EXCERPT_BYTES = 4 * 1024
-LONGEST_ERROR = 200
 LONGEST_WAIT_SECONDS = 999_999_999.0
 # Without a cap on the size: reading stops after MOST_BYTES, however much was announced.
 LIMITS = Limits(max_bytes=1 << 64, connect_seconds=5, total_seconds=15)
@@ -47,7 +46,8 @@ def deliver(due: Due, make_body: MakeBody, *, policy: UrlPolicy, limits: Limits 
         logger.info("delivery %s is refused: %s", due.id, refused)
         outcome = Outcome(at=at, error="the address is not allowed")
     except Failed as failed:
-        outcome = Outcome(at=at, error=_words(failed))
+        logger.info("delivery %s failed: %s", due.id, failed)
+        outcome = Outcome(at=at, error=failed.words)
     except Exception:  # a fault of ours is retried on the schedule like any other
         logger.exception("delivery %s could not be sent", due.id)
         outcome = Outcome(at=at, error="the callback could not be made")
@@ -76,9 +76,3 @@ def _excerpt(reply: Reply) -> str:
             if read >= MOST_BYTES:
                 break
     return kept.decode(errors="replace").replace("\0", "\ufffd")
-
-
-def _words(failed: Failed) -> str:
-    if failed.was_sent and failed.reason == "time":
-        return "the answer took too long"
-    return str(failed)[:LONGEST_ERROR]

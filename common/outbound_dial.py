@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from ipaddress import ip_address
 from typing import Literal
 
+from common import outbound_words
 from common.deadline import Deadline
 from common.urls import Address
 
@@ -24,10 +25,21 @@ class AddressRefused(Exception):
 
 
 class Failed(Exception):
-    """The network, the time or the size. `was_sent`: whether the request may have reached the other side."""
+    """The network, the time or the size. `was_sent`: whether the request may have reached the other side.
 
-    def __init__(self, text: str, *, reason: Literal["network", "time", "size"] = "network", was_sent: bool) -> None:
-        super().__init__(text)
+    `words` are for everyone. The text of the exception adds `detail`, the raw error: it is for the operator alone.
+    """
+
+    def __init__(
+        self,
+        words: str,
+        *,
+        detail: str = "",
+        reason: Literal["network", "time", "size"] = "network",
+        was_sent: bool,
+    ) -> None:
+        super().__init__(f"{words}: {detail}" if detail else words)
+        self.words = words
         self.reason = reason
         self.was_sent = was_sent
 
@@ -73,7 +85,7 @@ class Dialer:
     def _connect(self, addresses: list[Address], port: int) -> socket.socket:
         """The first address that answers; each gets an equal share of the time that is left."""
         ends_at = time.monotonic() + min(self._connect_seconds, self.deadline.remaining)
-        problem = OSError("no time left")
+        problem: OSError = TimeoutError("no time was left")
         for waiting, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
             left = ends_at - time.monotonic()
             if left <= 0:
@@ -82,8 +94,10 @@ class Dialer:
                 return socket.create_connection((str(address), port), timeout=left / waiting)
             except OSError as error:
                 problem = error
-        reason: Literal["time", "network"] = "time" if isinstance(problem, TimeoutError) else "network"
-        raise Failed(f"no connection: {problem}", reason=reason, was_sent=False) from problem
+        is_late = isinstance(problem, TimeoutError)
+        words = outbound_words.of_fault(problem, is_late=is_late, was_sent=False)
+        reason: Literal["time", "network"] = "time" if is_late else "network"
+        raise Failed(words, detail=str(problem), reason=reason, was_sent=False) from problem
 
 
 def look_up(resolve: Resolve, host: str, port: int, *, seconds: float) -> Sequence[str]:
@@ -107,4 +121,4 @@ def look_up(resolve: Resolve, host: str, port: int, *, seconds: float) -> Sequen
     except TimeoutError as error:
         raise Failed("the name lookup took too long", reason="time", was_sent=False) from error
     except (OSError, UnicodeError) as error:
-        raise Failed("the host name cannot be resolved", was_sent=False) from error
+        raise Failed("the host name cannot be resolved", detail=str(error)[:300], was_sent=False) from error

@@ -20,6 +20,7 @@ from urllib3 import HTTPConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
+from common import outbound_words
 from common.outbound_dial import Dialer, Failed
 
 # It warns of odd headers with a traceback, and quotes them and the path, which may hold a secret.
@@ -102,14 +103,19 @@ def capped(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
 
 
 def _failure(error: Exception, dialer: Dialer) -> Failed:
-    is_late = dialer.deadline.is_over or isinstance(error, requests.Timeout)
     # The innermost exception is the socket's or the parser's. Others, a ValueError above all, quote headers.
     cause: BaseException = error
     while inner := cause.__cause__ or cause.__context__:
         cause = inner
+    is_late = dialer.deadline.is_over or isinstance(error, requests.Timeout) or isinstance(cause, TimeoutError)
     is_network = isinstance(cause, OSError) and not isinstance(cause, requests.RequestException)
-    text = f"{type(cause).__name__}: {cause}" if is_network else type(cause).__name__
-    return Failed(text[:300], reason="time" if is_late else "network", was_sent=dialer.has_connected)
+    detail = f"{type(cause).__name__}: {cause}" if is_network else type(cause).__name__
+    return Failed(
+        outbound_words.of_fault(cause, is_late=is_late, was_sent=dialer.has_connected),
+        detail=detail[:300],
+        reason="time" if is_late else "network",
+        was_sent=dialer.has_connected,
+    )
 
 
 def _declared_bytes(response: requests.Response) -> int:

@@ -197,14 +197,15 @@ def test_what_is_no_status_line_does_not_acknowledge(owed, head):
 def test_a_reset_is_an_error_in_words(owed):
     with raw_server(behaviours.reset) as server:
         outcome = sent(server.url, owed)
-    assert outcome.status_code is None
-    assert outcome.error
+    assert (outcome.status_code, outcome.error) == (None, "the connection broke off")
 
 
-def test_nobody_listening_is_an_error_in_words(owed):
+def test_nobody_listening_is_an_error_in_words_and_the_log_has_the_raw_one(owed, caplog):
+    caplog.set_level("INFO")
     with raw_server(behaviours.OK) as server:
         pass
-    assert "refused" in sent(server.url, owed).error
+    assert sent(server.url, owed).error == "the connection was refused"
+    assert "Errno" in caplog.text
 
 
 def test_the_limits_are_five_seconds_to_connect_and_fifteen_in_all():

@@ -4,9 +4,11 @@ import json
 import select
 import socket
 import ssl
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -17,12 +19,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from common import outbound_dial
+from common import outbound_dial, outbound_words
 from common.deadline import Deadline
 from common.outbound import AddressRefused, Failed, Limits, UrlPolicy, open_url
 from common.outbound_wire import tls_context
 from tests import deadlines
-from tests.adapters.raw_server import answer, raw_server
+from tests.adapters.raw_server import answer, first_bytes, raw_server
 from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
@@ -59,9 +61,19 @@ def dials() -> Iterator[list[tuple[str, int]]]:
     is_recording = False
 
 
+def reset(connection: socket.socket, _: bytes) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def fetch(url: str, *, policy: UrlPolicy = LOOPBACK, limits: Limits = LIMITS, **options: object) -> tuple[int, bytes]:
     with open_url(url, policy=policy, limits=limits, **options) as reply:  # type: ignore[arg-type]
         return reply.status, b"".join(reply.chunks)
+
+
+def failed(url: str, **options: object) -> Failed:
+    with pytest.raises(Failed) as caught:
+        fetch(url, **options)  # type: ignore[arg-type]
+    return caught.value
 
 
 def stub(*addresses: str) -> Callable[[str, int], list[str]]:
@@ -291,16 +303,28 @@ def test_a_refused_connection_was_not_sent() -> None:
     assert not caught.value.was_sent
 
 
+def test_a_connection_that_takes_too_long_is_a_matter_of_time() -> None:
+    with raw_server(answer()) as server, pytest.raises(Failed) as caught:
+        fetch(server.url, limits=replace(LIMITS, connect_seconds=0))
+    assert (caught.value.reason, caught.value.was_sent) == ("time", False)
+    assert caught.value.words == "the connection took too long"
+
+
 def test_the_next_address_is_tried_when_the_first_is_dead() -> None:
     with raw_server(answer(b"ok")) as server:
         url = f"http://two.example.com:{server.port}/"
         assert fetch(url, resolve=stub("127.0.0.9", "127.0.0.1")) == (200, b"ok")
 
 
-def test_a_reset_after_sending_was_sent() -> None:
-    def reset(connection: socket.socket, _: bytes) -> None:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+def test_a_request_that_nobody_takes_is_a_matter_of_time() -> None:
+    over = threading.Event()
+    with raw_server(answer(), read=lambda connection: over.wait() and b"") as server:
+        fault = failed(server.url, method="POST", body=b"x" * 64_000_000, limits=replace(LIMITS, connect_seconds=0.1))
+        over.set()
+    assert fault.reason == "time"
 
+
+def test_a_reset_after_sending_was_sent() -> None:
     with raw_server(reset) as server, pytest.raises(Failed) as caught:
         fetch(server.url, method="POST", body=b"x")
     assert caught.value.was_sent
@@ -367,3 +391,49 @@ def test_an_unknown_authority_is_refused() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with raw_server(answer(b"ok"), tls=context) as server, pytest.raises(Failed):
         fetch(f"https://hooks.example.com:{server.port}/", resolve=stub("127.0.0.1"))
+
+
+def nobody(host: str, port: int) -> list[str]:
+    raise socket.gaierror(-2, "Name or service not known")
+
+
+FAULTS: list[tuple[str, Callable[[socket.socket, bytes], None], str]] = [
+    ("http", lambda c, r: c.sendall(b"SSH-2.0-OpenSSH_9.6\r\n"), "the answer is malformed"),
+    ("http", lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000), "the answer is malformed"),
+    ("http", lambda c, r: None, "the connection broke off"),
+    ("http", lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), "the connection broke off"),
+    ("https", lambda c, r: c.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "the TLS connection failed"),
+    ("https", reset, "the connection broke off"),
+]
+
+
+def test_a_fault_has_words_of_ours_and_the_raw_error_is_apart() -> None:
+    for scheme, behave, words in FAULTS:
+        with raw_server(behave, read=first_bytes) as server:
+            fault = failed(f"{scheme}://hooks.example.com:{server.port}/", resolve=stub("127.0.0.1"))
+        assert fault.words == words
+        assert str(fault).startswith(f"{words}: ")
+        assert "SSH" not in str(fault)
+
+
+def test_a_name_or_address_that_leads_nowhere_has_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    assert failed(f"http://127.0.0.1:{port}/").words == "the connection was refused"
+    unknown = failed("http://hooks.example.com/", resolve=nobody)
+    assert (unknown.words, str(unknown)[-26:]) == ("the host name cannot be resolved", " Name or service not known")
+    assert failed("http://hooks.example.com/", resolve=stub()).words == "the host name has no address"
+
+
+def test_each_fault_of_a_certificate_has_words(certified: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    with raw_server(answer(b"ok"), tls=certified) as server:
+        other = failed(f"https://other.example.com:{server.port}/", resolve=stub("127.0.0.1"))
+        address = failed(f"https://127.0.0.1:{server.port}/")
+        monkeypatch.delenv("SSL_CERT_FILE")
+        tls_context.cache_clear()
+        unknown = failed(f"https://hooks.example.com:{server.port}/", resolve=stub("127.0.0.1"))
+    assert other.words == address.words == "the certificate is not valid for this host"
+    assert unknown.words == "the certificate is not trusted"
+    expired = ssl.SSLCertVerificationError()
+    expired.verify_code = 10
+    assert outbound_words.of_fault(expired, is_late=False, was_sent=False) == "the certificate has expired"

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import BinaryIO, ClassVar, Protocol
@@ -19,6 +20,15 @@ logger = logging.getLogger(__name__)
 TRUST_SECONDS = 5.0
 DISTRUST_SECONDS = 1.0
 RETRY_AFTER = {"Retry-After": "30"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a URL of the storage itself leads. `key` is None for what is none of ours; `ends_at` is the Unix time at
+    which a presigned URL stops working, None for a URL that is not presigned."""
+
+    key: str | None
+    ends_at: float | None
 
 
 class Store(Protocol):
@@ -43,6 +53,9 @@ class Store(Protocol):
 
     def presigned_url(self, key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
         """A URL that the storage itself serves, or None."""
+
+    def place_of(self, url: str) -> Place | None:
+        """Where a URL of this storage leads; None for one that leads elsewhere. Does not verify its signature."""
 
     def probe(self) -> None:
         """Write a tiny file and delete it."""

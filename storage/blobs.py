@@ -15,7 +15,7 @@ from typing import BinaryIO, Literal
 from adapters.base import StoredFile
 from common.errors import StorageUnavailable
 from storage import backends
-from storage.backends import Store, translated
+from storage.backends import Place, Store, translated
 
 logger = logging.getLogger(__name__)
 
@@ -151,6 +151,13 @@ def delete(key: str) -> None:
 def presigned_url(key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
     """A URL that the storage itself serves for so long, with these headers; None where it cannot (files)."""
     return backends.current().presigned_url(key, seconds=seconds, content_type=content_type, disposition=disposition)
+
+
+def place_of(url: str) -> Place | None:
+    """Where a URL that the storage itself serves leads; None for one of elsewhere. Raises StorageUnavailable."""
+    store = backends.current()
+    with translated(store):
+        return store.place_of(url)
 
 
 def sweep(*, older_than_seconds: float) -> int:

@@ -55,6 +55,9 @@ class FileStore:
     def presigned_url(self, key: str, *, seconds: int, content_type: str, disposition: str) -> str | None:
         return None
 
+    def place_of(self, url: str) -> None:
+        """Nothing is served from here but by this service itself."""
+
     def probe(self) -> None:
         with self.spool() as file:
             file.write(PROBE)

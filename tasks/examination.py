@@ -1,6 +1,7 @@
 """Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from adapters.base import TaskRequest
@@ -40,7 +41,12 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examinat
         policy = url_policy.current()
         submitted = body.parse(document, policy)
         model = routing.resolve(catalog, key_id, submitted.model, submitted.modality)
-        rules = ParamRules(catalog=model.params, urls=policy, own_asset=lambda url: assets.own_asset(key_id, url))
+        rules = ParamRules(
+            catalog=model.params,
+            urls=policy,
+            own_asset=partial(assets.own_asset, key_id),
+            in_storage=assets.in_storage,
+        )
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
         survey = routing.survey(catalog, key_id=key_id, model=model, request=request)
         decision = routing.decide(survey)

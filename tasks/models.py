@@ -250,7 +250,10 @@ class Asset(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(name="asset_position", fields=["task", "position"])]
-        indexes = [models.Index(name="asset_retention", fields=["created_at"], condition=Q(deleted_at__isnull=True))]
+        indexes = [
+            models.Index(name="asset_retention", fields=["created_at"], condition=Q(deleted_at__isnull=True)),
+            models.Index(name="asset_storage_key", fields=["storage_key"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.task_id}/{self.position}"

@@ -5,9 +5,11 @@ bytes it has deleted, `tasks/assets/links.py` shows them.
 """
 
 import logging
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.utils import timezone
 
 from adapters.base import MAX_OUTPUT_BYTES, StoredFile
@@ -86,10 +88,27 @@ def find(task_id: str, position: int, *, key_id: int | None) -> Asset:
     return asset
 
 
-def own_asset(key_id: int, url: str) -> bool:
-    """Whether this is a valid signed URL of ours to an asset of this key: admitted as an input of its next task."""
-    own = signed_urls.parse_own(url)
-    return own is not None and _available(*own, key_id=key_id) is not None
+def own_asset(key_id: int, url: str) -> str | None:
+    """The URL by which a task keeps an asset of this key as its input; None where this is no valid URL of one.
+
+    Valid are our own signed URLs, kept as they are, and the storage's: for such a one the task keeps ours, which tells
+    the asset still when it has expired. The storage's signature is not verified, and need not be: the URL opens nothing
+    here. It only names an asset that the key may fetch anyway, and credentials that change would make it unverifiable.
+    """
+    if own := signed_urls.parse_own(url):
+        return url if _available(*own, key_id=key_id) else None
+    place = blobs.place_of(url)
+    if place is None or place.key is None or place.ends_at is None or place.ends_at <= time.time():
+        return None
+    asset = Asset.objects.filter(storage_key=place.key, task__key_id=key_id, task__status="succeeded").first()
+    if asset is None or links.is_gone(asset, timezone.now()):
+        return None
+    return links.own(asset, expires=int(min(place.ends_at, time.time() + settings.ASSET_URL_TTL)))
+
+
+def in_storage(url: str) -> bool:
+    """Whether a URL leads into the storage of assets itself. Raises StorageUnavailable."""
+    return blobs.place_of(url) is not None
 
 
 def input_url(task_id: str, position: int) -> str | None:

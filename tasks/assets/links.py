@@ -49,8 +49,13 @@ def to(asset: Asset, now: datetime) -> tuple[str, datetime]:
         url = blobs.presigned_url(
             asset.storage_key, seconds=seconds, content_type=found.content_type, disposition=disposition(asset)
         )
-    own = Grant(task_id=asset.task_id, index=asset.position, expires=expires)
-    return url or signed_urls.mint(own, found.extension), expires_at
+    return url or own(asset, expires=expires), expires_at
+
+
+def own(asset: Asset, *, expires: int) -> str:
+    """Our own signed URL, whatever the storage may sign; `expires` is Unix time."""
+    grant = Grant(task_id=asset.task_id, index=asset.position, expires=expires)
+    return signed_urls.mint(grant, media_types.of(asset.content_type).extension)
 
 
 def retained_until(asset: Asset) -> datetime | None:

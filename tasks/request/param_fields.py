@@ -93,8 +93,11 @@ PUBLIC_URL = {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://", "maxLeng
 def public_url(fields: RequestFields, name: str, rules: ParamRules) -> str:
     """A required URL that we or a provider may fetch: public, or one of the key's own assets."""
     url = fields.required_text(name)
-    if urls.is_own(url, rules.urls) and rules.own_asset(url):
-        return url
+    is_stored = rules.in_storage(url)
+    if (is_stored or urls.is_own(url, rules.urls)) and (kept := rules.own_asset(url)):
+        return kept
+    if is_stored:
+        refuse(fields.at(name), "must not point into this service's storage, but by a valid asset URL of this key")
     if problem := urls.problem(url, rules.urls):
         refuse(fields.at(name), problem)
     return url

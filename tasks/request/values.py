@@ -24,12 +24,13 @@ class SubmissionBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamRules:
-    """What params are parsed by. `catalog` is the model's `params` object; `own_asset` says whether a URL is a valid
-    signed asset URL of the submitting key."""
+    """What params are parsed by. `catalog` is the model's `params` object; `own_asset` gives the URL that a request
+    keeps for a valid asset URL of the submitting key; `in_storage` says whether a URL leads into our storage itself."""
 
     catalog: Mapping[str, Any]
     urls: urls.UrlPolicy
-    own_asset: Callable[[str], bool]
+    own_asset: Callable[[str], str | None]
+    in_storage: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

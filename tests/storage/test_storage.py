@@ -2,12 +2,17 @@
 
 import hashlib
 import re
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from common.errors import StorageUnavailable
+from config.settings import asset_storage
 from storage import blobs
+from storage.backends import Place
+from tests.storage.conftest import BUCKET
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -128,6 +133,86 @@ def test_a_key_cannot_leave_the_folder(folder: Path, key: str) -> None:
 def test_files_have_no_presigned_urls(folder: Path) -> None:
     key = blobs.put([b"x"], max_bytes=1).key
     assert blobs.presigned_url(key, seconds=60, content_type="image/png", disposition="inline") is None
+
+
+def test_a_folder_has_no_addresses(folder: Path) -> None:
+    assert blobs.place_of("http://127.0.0.1:9000/darkroom-tests/results/x") is None
+
+
+def test_a_presigned_url_tells_its_key_and_its_end(s3: str) -> None:
+    url = blobs.presigned_url("results/00/00/x", seconds=60, content_type="image/png", disposition="inline")
+    assert url is not None
+    head, _, query = url.partition("?")
+    reordered = f"{head}?{'&'.join(reversed(query.split('&')))}"
+    for spelled in (url, reordered):
+        place = blobs.place_of(spelled)
+        assert place is not None
+        assert place.key == "results/00/00/x"
+        assert place.ends_at is not None
+        assert 0 < place.ends_at - time.time() <= 60
+
+
+def test_what_of_the_bucket_is_not_ours_or_not_presigned_is_told(s3: str) -> None:
+    signed = "X-Amz-Date=20260101T000000Z&X-Amz-Expires=60&X-Amz-Signature=0"
+    root = f"{s3}/{BUCKET}"
+    assert blobs.place_of(f"{root}/elsewhere/x?{signed}") == Place(key=None, ends_at=1_767_225_660)
+    assert blobs.place_of(f"{root}/studio/x") == Place(key="x", ends_at=None)
+    assert blobs.place_of(f"{root}/studio/a%62") == Place(key="ab", ends_at=None)
+    assert blobs.place_of(f"{root}/studio/x%00") == Place(key=None, ends_at=None)
+    assert blobs.place_of(f"{root}/studio/x?{signed.replace('Signature=0', 'Signature=')}") == Place(
+        key="x", ends_at=None
+    )
+    week = 1_767_225_600 + 7 * 86_400
+    assert blobs.place_of(f"{root}/studio/x?{signed.replace('=60', '=999999')}") == Place(key="x", ends_at=week)
+    for wrong in ("=-1", "=1e3", "=%C2%B2", "="):
+        assert blobs.place_of(f"{root}/studio/x?{signed.replace('=60', wrong)}") == Place(key="x", ends_at=None)
+    for date in ("20260101", "20269901T000000Z"):
+        assert blobs.place_of(f"{root}/studio/x?{signed.replace('20260101T000000Z', date)}") == Place(
+            key="x", ends_at=None
+        )
+
+
+def test_other_buckets_and_hosts_are_elsewhere(s3: str) -> None:
+    for url in (
+        f"{s3}/other/studio/x",
+        f"{s3}/{BUCKET}",
+        f"http://127.0.0.1:1/{BUCKET}/studio/x",
+        "no URL",
+        "http://[",
+    ):
+        assert blobs.place_of(url) is None, url
+
+
+@pytest.mark.parametrize(
+    ("storage", "addresses"),
+    [
+        (
+            "s3://films?region=eu-west-1",
+            [
+                "https://films.s3.amazonaws.com/k",
+                "https://s3.amazonaws.com/films/k",
+                "https://films.s3.eu-west-1.amazonaws.com/k",
+                "https://s3.eu-west-1.amazonaws.com/films/k",
+            ],
+        ),
+        (
+            "s3://films?endpoint=https://minio.example/book&region=x",
+            ["https://minio.example/book/films/k", "https://films.minio.example/book/k"],
+        ),
+    ],
+)
+def test_a_bucket_is_known_by_path_and_by_host(s3: str, settings: Any, storage: str, addresses: list[str]) -> None:
+    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(storage)}
+    for url in addresses:
+        assert blobs.place_of(url) == Place(key="k", ends_at=None), url
+
+
+def test_a_bucket_named_like_its_host_claims_no_other_bucket_there(s3: str, settings: Any) -> None:
+    storage = asset_storage("s3://minio?endpoint=https://minio.example.com&region=x")
+    settings.STORAGES = {**settings.STORAGES, "assets": storage}
+    assert blobs.place_of("https://minio.example.com/minio/k") == Place(key="k", ends_at=None)
+    for url in ("https://minio.example.com/films/k", "https://example.com/minio/k"):
+        assert blobs.place_of(url) is None, url
 
 
 def test_sweep_takes_only_old_temporary_files(folder: Path) -> None:

@@ -17,6 +17,8 @@ CATALOG = {
     "images": {"max": 3},
 }
 OWN_ASSET = "https://api.ours.example/assets/signed"
+STORAGE = "http://10.0.0.9:9000/bucket/"
+STORED_ASSET = f"{STORAGE}results/presigned"
 
 CONTENTS = {
     "image/png": b"\x89PNG\r\n\x1a\n" + bytes(8),
@@ -35,7 +37,8 @@ def rules(catalog: dict[str, Any] | None = None, *, allow_networks: tuple[Networ
     return ParamRules(
         catalog=CATALOG if catalog is None else catalog,
         urls=UrlPolicy(allow_networks=allow_networks, own_hosts=urls.own_hosts("https://api.ours.example")),
-        own_asset=OWN_ASSET.__eq__,
+        own_asset={OWN_ASSET: OWN_ASSET, STORED_ASSET: OWN_ASSET}.get,
+        in_storage=lambda url: url.startswith(STORAGE),
     )
 
 

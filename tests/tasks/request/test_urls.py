@@ -7,7 +7,7 @@ import pytest
 
 from common.errors import InvalidRequest
 from tasks.request import body
-from tests.tasks.request.param_requests import OWN_ASSET, image, media, parse, rules, video
+from tests.tasks.request.param_requests import OWN_ASSET, STORAGE, STORED_ASSET, image, media, parse, rules, video
 
 REFUSED = [
     "http://2130706433/",
@@ -57,6 +57,16 @@ def test_inputs_follow_the_policy(modality: str):
 def test_image_urls_follow_the_policy():
     assert [picture_of(url) for url in REFUSED] == ["params.images[0].image_url"] * len(REFUSED)
     assert picture_of(AFTER_DNS) is None
+
+
+def test_an_own_asset_by_the_storages_url_is_kept_by_ours():
+    assert parse("image", image(images=[{"image_url": STORED_ASSET}])).images[0].url == OWN_ASSET
+    assert parse("video", video(inputs=[media(url=STORED_ASSET)])).inputs[0].url == OWN_ASSET
+
+
+def test_any_other_url_into_the_storage_is_refused_by_name():
+    assert picture_of(f"{STORAGE}other") == "params.images[0].image_url"
+    assert input_of(f"{STORAGE}other", "video") == "params.inputs[0].url"
 
 
 def test_an_own_asset_is_accepted_for_media_and_refused_as_callback():

@@ -9,6 +9,8 @@ import pytest
 from catalog.models import ChannelModel
 from tasks.assets import assets as domain_assets
 from tasks.assets import signed_urls
+from tasks.assets.signed_urls import Grant
+from tasks.models import TaskPayload
 from tasks.request import url_policy
 from tests.adapters.raw_server import answer, raw_server
 from tests.storage import samples
@@ -177,6 +179,23 @@ def test_an_own_image_is_a_reference_image_without_any_download(shift, key, sand
     task_id = picture(key, "this fox", images=[{"image_url": domain_assets.input_url(first, 0)}])
     assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["jobs"] == 2
+
+
+def test_an_own_image_is_an_input_by_its_url_in_s3_and_outlives_that_url(s3, shift, key):
+    first = picture(key, "a fox")
+    shift.work(first)
+    url = domain_assets.input_url(first, 0)
+    assert url.startswith(s3)  # a private address, which no foreign URL may have
+    assert shift.work(picture(key, "this fox", images=[{"image_url": url}])) == "succeeded"
+    task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": url}])
+    payload = TaskPayload.objects.get(task_id=task_id)
+    (kept,) = payload.params["inputs"]
+    assert signed_urls.parse_own(kept["url"]) == (first, 0)
+    payload.params["inputs"] = [{**kept, "url": signed_urls.mint(Grant(task_id=first, index=0, expires=1), "png")}]
+    payload.save()
+    (claimed,) = shift.claim()
+    sent = jobs.load(claimed).upstream.body["content"][1]["image_url"]["url"]
+    assert sent.startswith(s3)
 
 
 def test_an_own_image_stays_an_address_where_a_channel_takes_no_data_urls(shift, key):

@@ -20,7 +20,7 @@ VAR_DIR = BASE_DIR / "var"
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-DEVELOPMENT = env.bool("DEBUG", default=False)
+DEVELOPMENT = env.bool("DEBUG", default=False)  # starts with secrets that are missing, weak or publicly known
 DEBUG = False  # Django's own answers errors in HTML, with tracebacks and settings, whatever was asked for
 LONGEST_SECONDS = 100 * 365 * 86_400
 

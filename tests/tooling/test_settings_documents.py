@@ -24,7 +24,7 @@ from django.core.exceptions import ImproperlyConfigured
 environ.Env.read_env = lambda path: None
 
 def text(value):
-    return sorted(value.items()) if isinstance(value, dict) else str(value)
+    return str(sorted(value.items()) if isinstance(value, dict) else value)
 
 def shown(environment, names):
     os.environ.clear()
@@ -68,10 +68,35 @@ def test_the_operations_table_names_every_setting_and_no_other():
 def test_the_defaults_of_the_example_are_those_of_the_settings():
     stated = {name: value for name, value in DEFAULTS.items() if value}
     names = sorted(stated)
-    secrets = {name: os.environ[name] for name in ("SECRET_KEY", "ENCRYPTION_KEYS")}
     assert len(names) > 10
-    of_example, of_settings = settings_with(({**secrets, **stated}, names), (secrets, names))
+    of_example, of_settings = settings_with((secrets() | stated, names), (secrets(), names))
     assert of_example == of_settings
+
+
+def secrets() -> dict[str, str]:
+    return {name: os.environ[name] for name in ("SECRET_KEY", "ENCRYPTION_KEYS")}
+
+
+def test_debug_lets_missing_weak_and_known_secrets_pass():
+    (known,) = settings_with(({"DEBUG": "true"}, ["SECRET_KEY", "DEVELOPMENT_ENCRYPTION_KEY"]))
+    published = {"SECRET_KEY": known["SECRET_KEY"], "ENCRYPTION_KEYS": known["DEVELOPMENT_ENCRYPTION_KEY"]}
+    bad = [{"SECRET_KEY": "short"}, *({name: value} for name in secrets() for value in ("", published[name]))]
+    refused = settings_with(*((secrets() | change, []) for change in bad))
+    assert all(reason.startswith(next(iter(change))) for reason, change in zip(refused, bad, strict=True))
+    assert settings_with(*((secrets() | change | {"DEBUG": "true"}, []) for change in bad)) == [{}] * len(bad)
+
+
+def test_debug_changes_no_other_setting():
+    names = sorted(set(re.findall(r"^([A-Z_]+) = ", SETTINGS, re.MULTILINE)))
+    on, off = settings_with((secrets() | {"DEBUG": "true"}, names), (secrets(), names))
+    assert {name for name in names if on[name] != off[name]} == {"DEVELOPMENT"}
+    assert on["DEBUG"] == "False"
+
+
+def test_the_documents_say_the_same_of_debug():
+    table = (ROOT / "docs/operations.md").read_text()
+    for document in (EXAMPLE, table):
+        assert "with missing, weak or publicly known secrets" in document
 
 
 def test_every_setting_is_explained_in_the_line_above_it():
@@ -142,7 +167,8 @@ def test_a_deadline_that_is_not_named_keeps_its_default():
     given = [{"DEBUG": "true", "TASK_DEADLINES": text} for text in ("image=60", " video=5 , queue=7 ", "")]
     shown = settings_with(*((environment, ["TASK_DEADLINES"]) for environment in given))
     changes: list[dict[str, int]] = [{"image": 60}, {"video": 5, "queue": 7}, {}]
-    assert [dict(answer["TASK_DEADLINES"]) for answer in shown] == [usual | change for change in changes]
+    wanted = [str(sorted((usual | change).items())) for change in changes]
+    assert [answer["TASK_DEADLINES"] for answer in shown] == wanted
 
 
 def test_the_parts_of_a_list_may_stand_apart_and_a_value_may_begin_with_a_dollar_sign():

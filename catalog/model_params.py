@@ -4,6 +4,7 @@ Only image models have bounds so far. One that is priced by tier must offer tier
 one row here and one line in `TaskRequest`: `tasks/request/image.py` reads the names of such fields from this table.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -60,6 +61,6 @@ def lacks_tiers(pricing_mode: str | None, bounds: Mapping[str, Any]) -> bool:
 
 def what_offers(tiers: Iterable[str]) -> str:
     """What to do about missing tiers, in words."""
-    names = [f'"{tier}"' for tier in tiers] or ['"1K"']
+    names = [json.dumps(tier, ensure_ascii=False) for tier in tiers] or ['"1K"']
     example = f"image_size: {{values: [{', '.join(names)}], default: {names[0]}}}"
     return f"add {example} to its params, or price it by the mode per_request"

@@ -5,7 +5,7 @@ Each takes an untyped value and returns it as it is stored, or raises `fields.In
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -72,13 +72,27 @@ costs = mapped(price)
 
 
 def prices(value: object, *, mode: str) -> dict[str, str]:
-    """Prices by tier: "*" is the fallback of a resolution, the only key of a price per request, and no image tier."""
+    """Prices by tier: "*" is the fallback of a resolution, the only key of a price per request, and no image tier.
+
+    Resolutions are compared without case, so that none may stand there in two spellings.
+    """
     accepted = costs(value)
     if mode == "per_request" and accepted.keys() - {"*"}:
         raise Invalid('per_request has one price, under "*"')
     if mode == "image_matrix" and "*" in accepted:
         raise Invalid('image_matrix prices each tier by its name; "*" is none')
+    if mode == "video_duration":
+        _refuse_twins(accepted)
     return accepted
+
+
+def _refuse_twins(names: Iterable[str]) -> None:
+    first: dict[str, str] = {}
+    twins = [(name, first[name.lower()]) for name in names if first.setdefault(name.lower(), name) != name]
+    if twins:
+        raise Invalid(
+            problems=[(name, f"is there twice: it is {twin}, as case does not count") for name, twin in twins]
+        )
 
 
 def pricing_mode(value: object, *, modality: str) -> str:

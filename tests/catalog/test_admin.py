@@ -129,6 +129,11 @@ def test_a_wrong_model_is_refused_at_its_field(desk: Client, plan: Plan, aurora:
         assert set(errors(response)) == {named}, (field, value[:40])
 
 
+def test_a_resolution_in_two_spellings_is_refused(desk: Client, plan: Plan) -> None:
+    fields = model_form(plan, prices='{"720p": 0.1, "720P": 0.2}')
+    assert set(errors(desk.post(url("mediamodel", action="add"), fields))) == {"prices"}
+
+
 def test_a_channel_keeps_its_api_key_encrypted_and_unseen(desk: Client) -> None:
     assert desk.post(url("channel", action="add"), credential_form(secret=SECRET)).status_code == 302
     channel = Channel.objects.get()

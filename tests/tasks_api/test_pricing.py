@@ -91,6 +91,22 @@ def test_videos_cost_their_seconds_at_the_price_of_the_resolution(api, video_mod
         assert api.quote(video_task(**params)).json()["estimated_cost"] == usd, params
 
 
+def test_a_resolution_in_other_letters_costs_the_same_and_the_list_shows_it_as_it_is_priced(api, video_model):
+    video_model.prices = {"1080P": "0.3", "*": "0.2"}
+    video_model.save()
+    assert api.quote(video_task(resolution="1080p")).json()["estimated_cost"] == 1.5
+    (model,) = api.get("/v1/tasks/models").json()["data"]
+    assert model["pricing"]["prices"] == {"1080P": 0.3, "*": 0.2}
+
+
+def test_a_route_compares_a_resolution_as_its_provider_spells_it(api, video_model, video_channel):
+    video_channel.channel_models.update(capabilities={"resolutions": ["1080p"]})
+    assert api.quote(video_task(resolution="1080p")).status_code == 200
+    response = api.quote(video_task(resolution="1080P"))
+    assert refused(response) == (400, "TASK_NO_CAPABLE_ROUTE")
+    assert "params.resolution" in error_of(response)["message"]
+
+
 def test_a_resolution_without_a_price_and_without_a_default_has_none(api, video_model):
     video_model.prices = {"720p": "0.1"}
     video_model.save()

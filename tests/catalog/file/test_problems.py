@@ -3,9 +3,11 @@
 from contextlib import suppress
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalog import model_params
 from catalog.fields import Invalid
 from catalog.file import parsing, references, yaml_text
 from catalog.file.load import CatalogFileError, load
@@ -116,6 +118,23 @@ def test_prices_by_tier_without_a_choice_of_tiers_are_refused_and_what_to_add_is
             "models[0].params.image_size: is required with image_matrix: add image_size: "
             '{values: ["1K", "2K"], default: "1K"} to its params, or price it by the mode per_request'
         ]
+
+
+def test_what_to_add_can_be_added_as_it_stands() -> None:
+    advice = model_params.what_offers(['1: "K"', "ü"])
+    offered = yaml.safe_load(advice.removeprefix("add ").partition(" to its params")[0])
+    assert offered == {"image_size": {"values": ['1: "K"', "ü"], "default": '1: "K"'}}
+
+
+def test_a_resolution_has_one_price_however_it_is_spelled() -> None:
+    assert problems(FILE.replace('"720p": 0.10', '"720p": 0.10, "4K": 1, "720P": 0.30, "4k": 1')) == [
+        "models[1].pricing.prices.720P: is there twice: it is 720p, as case does not count",
+        "models[1].pricing.prices.4k: is there twice: it is 4K, as case does not count",
+    ]
+
+
+def test_image_tiers_of_two_spellings_are_two_tiers() -> None:
+    assert problems(FILE.replace('"2K": 0.08', '"2K": 0.08, "2k": 0.09')) == []
 
 
 def test_all_problems_are_told_at_once() -> None:

@@ -35,6 +35,11 @@ def header(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in headers if key == name), "")
 
 
+def values(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    """Every header of that (lower-case) name as text, in order."""
+    return [value.decode("latin-1").strip() for key, value in headers if key == name]
+
+
 def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answer:
     body = json.dumps(document, separators=(",", ":")).encode()
     own = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))

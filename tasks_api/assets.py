@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from common import threads
-from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, header
+from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, header, values
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
 from storage.blobs import Reading
@@ -110,7 +110,7 @@ async def _reply(scope: Scope, download: Download) -> DownloadResponse:
     """Raises StorageUnavailable and RangeNotSatisfiable."""
     asset, etag = download.asset, f'"{download.asset.sha256}"'
     headers = (*SAFE, (b"etag", etag.encode()), (b"cache-control", download.cache_control.encode()))
-    if byte_ranges.is_known(_values(scope, b"if-none-match"), etag):
+    if byte_ranges.is_known(values(scope["headers"], b"if-none-match"), etag):
         return DownloadResponse(status=304, headers=headers)
     part = _part(scope, asset, etag)
     if part:
@@ -124,7 +124,7 @@ async def _reply(scope: Scope, download: Download) -> DownloadResponse:
 def _part(scope: Scope, asset: Asset, etag: str) -> ByteRange | None:
     if scope["method"] == "HEAD":  # ranges are defined for GET alone
         return None
-    ranges, if_range = _values(scope, b"range"), _values(scope, b"if-range")
+    ranges, if_range = values(scope["headers"], b"range"), values(scope["headers"], b"if-range")
     return byte_ranges.select(ranges, if_range, etag=etag, size=asset.size_bytes)
 
 
@@ -159,7 +159,3 @@ async def _on_thread(function: Callable[..., Result], *arguments: Any) -> Result
     except asyncio.CancelledError:
         await asyncio.wait([step])
         raise
-
-
-def _values(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key == name]

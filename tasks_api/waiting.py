@@ -11,15 +11,16 @@ from dataclasses import replace
 from urllib.parse import parse_qs
 
 from common import front_body
-from common.asgi import Answer, Receive, Scope, disconnected, header
+from common.asgi import Answer, Receive, Scope, disconnected, header, values
 from common.front_body import Body
 from common.ids import is_task_id
 from tasks.events.hub import hub
 from tasks.models import LIVE
+from tasks_api import preferences
 
 LONGEST_SECONDS = 60
+WHOLE = re.compile("[0-9]+")
 TASK_PATH = re.compile(r"/v1/tasks/(task_[^/]+)")
-PREFERENCE = re.compile(r'wait\s*=\s*(?:"([0-9]+)"|([0-9]+))\s*(?:;.*)?', re.IGNORECASE)
 
 Ask = Callable[[Scope, Body], Awaitable[Answer]]
 
@@ -36,19 +37,15 @@ async def answer(ask: Ask, scope: Scope, body: Body, receive: Receive) -> Answer
 
 
 def preferred(scope: Scope) -> int | None:
-    """Seconds of the first `wait` in the Prefer headers; None where there is none or it is malformed (RFC 7240)."""
-    given = ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"prefer")
-    for preference in given.split(","):
-        if preference.strip().lower().partition("=")[0].rstrip() == "wait":
-            match = PREFERENCE.fullmatch(preference.strip())
-            return clamped(match[1] or match[2]) if match else None
-    return None
+    """Seconds of the first `wait` in the Prefer headers; None where there is none or it is no whole number."""
+    given = preferences.first(values(scope["headers"], b"prefer"), "wait")
+    return clamped(given) if given and WHOLE.fullmatch(given) else None
 
 
 def queried(scope: Scope) -> int | None:
     """Seconds of `?wait=`; None where there is none or the view will refuse it."""
     given = parse_qs(scope["query_string"].decode("latin-1")).get("wait", [""])
-    return clamped(given[-1]) if re.fullmatch("[0-9]+", given[-1]) else None
+    return clamped(given[-1]) if WHOLE.fullmatch(given[-1]) else None
 
 
 def clamped(digits: str) -> int:

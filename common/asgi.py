@@ -14,6 +14,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
+# The names of headers that came more than once, in WSGI's environ: it joins their values, and so forgets that.
+REPEATED_HEADERS = "darkroom.repeated_headers"
 RETRY_AFTER_SECONDS = "5"
 
 
@@ -38,6 +40,11 @@ def header(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
 def values(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> list[str]:
     """Every header of that (lower-case) name as text, in order."""
     return [value.decode("latin-1").strip() for key, value in headers if key == name]
+
+
+def joined(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
+    """The header as WSGI has it, repeated ones joined: two keys, say, are then no key on either side."""
+    return ",".join(values(headers, name))
 
 
 def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answer:

@@ -6,13 +6,14 @@ It holds a thread only while Django computes; slow uploads and slow readers are 
 import asyncio
 import contextvars
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from a2wsgi.wsgi import build_environ
 
 from common import threads
-from common.asgi import Answer, Headers, Scope
+from common.asgi import REPEATED_HEADERS, Answer, Headers, Scope
 from common.front_body import Body
 from front.django_application import application as django
 
@@ -53,7 +54,14 @@ def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
     """WSGI's view of the request, with the length of its body however that came in."""
     environ: dict[str, Any] = dict(build_environ(scope, body.file))  # type: ignore[arg-type]
     environ.pop("HTTP_TRANSFER_ENCODING", None)
-    return environ | {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
+    own = {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
+    return environ | own | {REPEATED_HEADERS: repeated(scope)}
+
+
+def repeated(scope: Scope) -> frozenset[str]:
+    """The lower-case names of the headers that came more than once; WSGI takes an underscore for a hyphen."""
+    names = Counter(name.decode("latin-1").replace("_", "-") for name, _ in scope["headers"])
+    return frozenset(name for name, count in names.items() if count > 1)
 
 
 def answer_of(status: int, headers: list[tuple[str, str]], content: bytes) -> Answer:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from common import threads
-from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, header, values
+from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, joined, values
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
 from storage.blobs import Reading
@@ -91,7 +91,7 @@ def _find(task_id: str, index: int) -> Asset:
 
 
 def _by_key(scope: Scope) -> Download:
-    caller = gate.admit(header(scope["headers"], b"authorization")).caller
+    caller = gate.admit(joined(scope["headers"], b"authorization")).caller
     rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
     match = KEYED_PATH.fullmatch(scope["path"])

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 
 from common import threads
-from common.asgi import Receive, Scope, Send, disconnected, header
+from common.asgi import Receive, Scope, Send, disconnected, header, joined
 from common.errors import MethodNotAllowed
 from tasks import gate
 from tasks.events import reader
@@ -56,7 +56,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _admitted(scope: Scope) -> Caller:
-    caller = gate.admit(header(scope["headers"], b"authorization")).caller
+    caller = gate.admit(joined(scope["headers"], b"authorization")).caller
     rates.check("read", caller.key_id)
     if scope["method"] != "GET":
         raise MethodNotAllowed("Events are streamed to GET.", headers={"Allow": "GET"})

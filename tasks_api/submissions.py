@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import moments, strict_json
+from common.asgi import REPEATED_HEADERS
 from common.errors import ApiError, ApiPaused, InvalidRequest
 from common.money import usd
 from tasks import submission
@@ -29,10 +30,10 @@ class TasksView(TaskApiView):
         if request.method != "POST":
             return super().initial(request, *args, **kwargs)
         sent = request.headers.get("Idempotency-Key")
-        is_valid = sent is None or IDEMPOTENCY_KEY.fullmatch(sent) is not None
-        self.admission = admit(request.headers.get("Authorization"), idempotency_key=sent if is_valid else None)
-        if not is_valid:
-            raise InvalidRequest("Idempotency-Key: must be 1 to 255 printable ASCII characters.")
+        problem = key_problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ()))
+        self.admission = admit(request.headers.get("Authorization"), idempotency_key=None if problem else sent)
+        if problem:
+            raise InvalidRequest(f"Idempotency-Key: {problem}.")
         self.idempotency_key = sent
         return None
 
@@ -83,6 +84,15 @@ class QuoteView(TaskApiView):
                 "eligible_routes": len(prepared.decision.kept),
             }
         )
+
+
+def key_problem(sent: str | None, *, is_repeated: bool) -> str | None:
+    """What is wrong with the Idempotency-Key; repeated ones come joined, and one may hold a comma itself."""
+    if is_repeated:
+        return "given more than once"
+    if sent is not None and not IDEMPOTENCY_KEY.fullmatch(sent):
+        return "must be 1 to 255 printable ASCII characters"
+    return None
 
 
 def refuse_while_paused(admission: Admission) -> None:

@@ -45,6 +45,12 @@ def test_eight_slow_readers_and_eight_dripping_uploads_hold_up_nobody(front, dia
         assert json.loads(answer_to(upload)[1])["length"] == 2
 
 
+def test_django_is_told_which_headers_came_more_than_once(dial):
+    sent = b"X-One: a,b\r\nX-Two: a\r\nx-two: a\r\n"
+    connection = dial(b"GET /v1/echo HTTP/1.1\r\n" + HOST + sent + b"\r\n")
+    assert json.loads(answer_to(connection)[1])["repeated"] == ["x-two"]
+
+
 def test_a_dripped_upload_arrives_whole(dial):
     connection = dial(b"POST /v1/echo HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\n")
     for byte in b"slowly"[:5]:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
+from common.asgi import REPEATED_HEADERS
 from config.urls import handler400, handler404, handler500
 from config.urls import urlpatterns as real_patterns
 from tasks_api import waiting
@@ -26,6 +27,7 @@ def echo(request: HttpRequest) -> JsonResponse:
         "announced": request.META["CONTENT_LENGTH"],
         "method": request.method,
         "query": request.META["QUERY_STRING"],
+        "repeated": sorted(request.META[REPEATED_HEADERS]),
         "request_id": request.headers["X-Request-Id"],
     }
     return JsonResponse(seen)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
@@ -32,6 +32,7 @@ DOCUMENTED: tuple[tuple[type[Exception], type[errors.ApiError], str], ...] = (
     (exceptions.ParseError, errors.InvalidRequest, "The request body cannot be read."),
     (RequestDataTooBig, errors.RequestTooLarge, "The request body is too large."),
     (UnreadablePostError, errors.InvalidRequest, "The request body did not arrive whole."),
+    (TooManyFieldsSent, errors.InvalidRequest, "The query has too many parameters."),
     (SuspiciousOperation, errors.InvalidRequest, "The request cannot be served: its Host or headers are not accepted."),
     (BadRequest, errors.InvalidRequest, "The request cannot be read."),
     (OperationalError, errors.ServiceUnavailable, ""),

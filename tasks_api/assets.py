@@ -10,6 +10,8 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from django.http import QueryDict
+
 from common import threads
 from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, joined, values
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
@@ -19,7 +21,7 @@ from tasks import gate
 from tasks.assets import assets, links, signed_urls
 from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset
-from tasks_api import byte_ranges, rates
+from tasks_api import byte_ranges, queries, rates
 from tasks_api.byte_ranges import ByteRange
 
 Result = TypeVar("Result")
@@ -97,6 +99,7 @@ def _by_key(scope: Scope) -> Download:
     match = KEYED_PATH.fullmatch(scope["path"])
     if match is None:
         raise TaskNotFound()
+    queries.single_values(QueryDict(scope["query_string"]), ())
     asset = assets.find(match[1], int(match[2]), key_id=caller.key_id)
     return Download(asset=asset, cache_control="private, no-cache")
 

@@ -1,5 +1,6 @@
-"""The base of the Task API's views: admits the caller, finds its task, reads the body of a submission."""
+"""The base of the Task API's views: admits the caller, reads query and body, finds the caller's task."""
 
+from collections.abc import Collection
 from typing import Any
 
 from rest_framework.request import Request
@@ -12,18 +13,30 @@ from tasks.drafts import PreparedSubmission
 from tasks.gate import Admission, Caller, admit
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
-from tasks_api import json_body, rates
+from tasks_api import json_body, queries, rates
 
 
 class TaskApiView(APIView):
-    """Admits the caller before anything else."""
+    """Admits the caller before anything else. `query_names` are the parameters of its GET and HEAD; other methods have
+    none."""
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
+    query_names: Collection[str] = ()
     admission: Admission
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.admit(request)
+        if request.method in self.allowed_methods:
+            self.query(request)
+
+    def admit(self, request: Request) -> None:
         self.admission = admit(request.headers.get("Authorization"))
         rates.check("read", self.caller.key_id)
+
+    def query(self, request: Request) -> dict[str, str]:
+        """The parameters by name. Raises InvalidRequest naming one that is unknown or repeated."""
+        known = self.query_names if request.method in ("GET", "HEAD") else ()
+        return queries.single_values(request.query_params, known)
 
     @property
     def caller(self) -> Caller:
@@ -37,10 +50,15 @@ class TaskApiView(APIView):
         return found
 
     def document(self, request: Request) -> dict[str, Any]:
-        """The body of a submission. Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order."""
+        """The body of a submission, which has no query beside it.
+
+        Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order.
+        """
         if self.caller.is_subscription:
             raise BillingUnsupported()
-        return json_body.document(request)
+        document = json_body.document(request)
+        self.query(request)
+        return document
 
     def prepared(self, document: dict[str, Any]) -> PreparedSubmission:
         """The checks from fields to pricing. Raises the ApiError of the first that fails."""

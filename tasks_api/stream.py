@@ -9,10 +9,10 @@ import logging
 import re
 from collections.abc import Sequence
 from typing import Literal
-from urllib.parse import parse_qs
 
 from django.conf import settings
 from django.db import Error as DatabaseError
+from django.http import QueryDict
 
 from common import threads
 from common.asgi import Receive, Scope, Send, disconnected, header, joined
@@ -23,7 +23,7 @@ from tasks.events.hub import hub
 from tasks.events.listeners import Listener
 from tasks.events.reader import Event
 from tasks.gate import Caller
-from tasks_api import rates
+from tasks_api import queries, rates
 
 HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -60,13 +60,14 @@ def _admitted(scope: Scope) -> Caller:
     rates.check("read", caller.key_id)
     if scope["method"] != "GET":
         raise MethodNotAllowed("Events are streamed to GET.", headers={"Allow": "GET"})
+    queries.single_values(QueryDict(scope["query_string"]), ("after",))
     return caller
 
 
 def asked_cursor(scope: Scope) -> Asked:
     """The event after which the client wants to go on: of the header, else of `?after=`; None is from now on."""
-    query = parse_qs(scope["query_string"].decode("latin-1"))
-    given = header(scope["headers"], b"last-event-id").strip() or query.get("after", [""])[-1].strip()
+    query = QueryDict(scope["query_string"])
+    given = header(scope["headers"], b"last-event-id").strip() or query.get("after", "").strip()
     if not given:
         return None
     return int(given) if CURSOR.fullmatch(given) else "unknown"

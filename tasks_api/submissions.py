@@ -22,8 +22,9 @@ IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 
 class TasksView(TaskApiView):
-    """POST submits, GET lists."""
+    """POST submits, GET lists. A submission's query is refused with its fields: a replay answers whatever it holds."""
 
+    query_names = listing.PARAMETERS
     idempotency_key: str | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -61,13 +62,16 @@ class TasksView(TaskApiView):
         return response
 
     def get(self, request: Request) -> Response:
-        found = listing.page(self.caller.key_id, single_values(request))
+        found = listing.page(self.caller.key_id, self.query(request))
         tasks = [representation.represent(task) for task in found.tasks]
         return Response({"object": "list", "data": tasks, "next_cursor": found.next_cursor})
 
 
 class QuoteView(TaskApiView):
     """POST prices a submission without storing anything."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.admit(request)  # its query is refused with its fields, as that of a submission
 
     def post(self, request: Request) -> Response:
         prepared = self.prepared(self.document(request))
@@ -115,12 +119,3 @@ def created(prepared: PreparedSubmission, outcome: Created) -> dict[str, Any]:
 
 def accepted(answer: dict[str, Any]) -> Response:
     return Response(answer, status=202, headers={"Location": f"/v1/tasks/{answer['id']}", "Retry-After": "1"})
-
-
-def single_values(request: Request) -> dict[str, str]:
-    """The query's parameters, each at most once. Raises InvalidRequest naming the one that is repeated."""
-    query = request.query_params
-    for name, values in query.lists():
-        if len(values) > 1:
-            raise InvalidRequest(f"{name}: given more than once.")
-    return query.dict()

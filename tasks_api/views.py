@@ -25,8 +25,10 @@ SECONDS_OF_AGE_PER_SECOND_OF_POLLING = 6
 class TaskDetailView(TaskApiView):
     """GET shows one task; `?wait` is served by the front, and only checked here."""
 
+    query_names = ("wait",)
+
     def get(self, request: Request, task_id: str) -> Response:
-        wait = request.query_params.get("wait")
+        wait = self.query(request).get("wait")
         if wait is not None and not WAIT.fullmatch(wait):
             raise InvalidRequest("wait: must be a whole number of seconds; more than 60 count as 60.")
         task = self.task(task_id)

@@ -30,7 +30,7 @@ async def answer(ask: Ask, scope: Scope, body: Body, receive: Receive) -> Answer
     if scope["method"] == "POST" and scope["path"] == "/v1/tasks":
         seconds = preferred(scope)
         return await ask(scope, body) if seconds is None else await _submitted(ask, scope, body, receive, seconds)
-    if scope["method"] == "GET" and (match := TASK_PATH.fullmatch(scope["path"])) and is_task_id(match[1]):
+    if scope["method"] in ("GET", "HEAD") and (match := TASK_PATH.fullmatch(scope["path"])) and is_task_id(match[1]):
         seconds = queried(scope)
         return await ask(scope, body) if seconds is None else await _read(ask, scope, body, receive, seconds)
     return await ask(scope, body)

@@ -17,6 +17,7 @@ DEFAULT_LIMIT = 20
 CLOCK_SLACK_SECONDS = 3600  # ids carry the web process's clock and only narrow the scan; created_at is the database's
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # every task lies between
 EQUALS = {"status": (*LIVE, *ENDED), "modality": modalities.NAMES, "model": None}
+PARAMETERS = (*EQUALS, "created_after", "created_before", "metadata.*", "limit", "cursor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +60,7 @@ def _condition(name: str, value: str) -> tuple[str, list[object]]:
         return "t.created_at < %s AND t.id < %s", [sql.moment(end), _floor(end, CLOCK_SLACK_SECONDS)]
     if name == "cursor":
         return "t.id < %s", [_id_of(value)]
-    if name.startswith("metadata.") and len(name) > len("metadata."):
-        return _metadata(name.removeprefix("metadata."), value)
-    raise InvalidRequest(f"{name}: unknown query parameter.")
+    return _metadata(name.removeprefix("metadata."), value)
 
 
 def _metadata(key: str, text: str) -> tuple[str, list[object]]:

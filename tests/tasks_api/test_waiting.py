@@ -52,8 +52,8 @@ async def leaving() -> Message:
 def get(key) -> Callable[..., Coroutine[Any, Any, Answer]]:
     """GET of a task with the key, through the wait and the real views."""
 
-    def get(task: Task, query: str, *, receive=staying, **headers: str):
-        request = scope("GET", f"/v1/tasks/{task.id}", query, authorization=f"Bearer {key.secret}", **headers)
+    def get(task: Task, query: str, *, method: str = "GET", receive=staying, **headers: str):
+        request = scope(method, f"/v1/tasks/{task.id}", query, authorization=f"Bearer {key.secret}", **headers)
         return waiting.answer(wsgi_side.ask, request, front_body.empty(), receive)
 
     return get
@@ -107,6 +107,11 @@ def test_a_get_answers_when_the_task_has_ended(get, make_task):
     answer = run(ended_meanwhile(get(task, HOURS)))
     assert (answer.status, json.loads(answer.body)["status"]) == (200, "canceled")
     assert header(answer, b"preference-applied") == APPLIED
+
+
+def test_a_head_waits_as_a_get_does(get, make_task):
+    answer = run(ended_meanwhile(get(make_task(), HOURS, method="HEAD")))
+    assert (answer.status, header(answer, b"preference-applied")) == (200, APPLIED)
 
 
 def test_a_get_answers_at_last_with_the_task_as_it_is(get, make_task, hub, monkeypatch):

@@ -259,10 +259,6 @@ UNREADABLE = [
     ("cursor", ""),
     ("cursor", "ü"),
     ("cursor", "dGFza18"),
-    ("metadata.", "x"),
-    ("metadata", "x"),
-    ("order", "desc"),
-    ("", ""),
     ("model", "a\x00b"),
     ("metadata.a\x00b", "x"),
 ]

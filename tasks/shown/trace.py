@@ -1,6 +1,6 @@
 """Why a task ran where it ran: the decision stored at its submission, its paid calls, and what they cost.
 
-Two views of it: `operator` with names and the providers' words, `public` without either, for the task's owner.
+Two views of it: `operator` with names, the providers' ids and words, `public` without any, for the task's owner.
 """
 
 import re
@@ -131,7 +131,6 @@ def _public_call(trace: Trace, call: Call) -> dict[str, Any]:
         "state": call.state,
         "outcome": outcome.get("kind"),
         "http_status": outcome.get("http_status"),
-        "upstream_id": upstream_id(call),
         "passed_over": [{"route": trace.number(route), "reason": reason} for route, reason in passed(call)],
         "created_at": moments.iso(call.created_at),
         "answered_at": moments.iso(call.answered_at),
@@ -147,7 +146,7 @@ def passed(call: Call) -> list[tuple[int, str]]:
 
 
 def upstream_id(call: Call) -> str | None:
-    """The provider's own name for the job, which clients quote; None for a call that answered at once."""
+    """The provider's own name for the job, for the operator alone; None for a call that answered at once."""
     name = shown(call.handle).get("id")
     return name if isinstance(name, str) else None
 
@@ -168,6 +167,7 @@ def _private(call: Call) -> dict[str, Any]:
         "channel": call.channel.name if call.channel else None,
         "adapter": target.get("adapter"),
         "upstream_model": target.get("upstream_model"),
+        "upstream_id": upstream_id(call),
         "credential": f"…{call.credential.last4}" if call.credential else None,
         "code": outcome.get("code") or None,
         "message": outcome.get("message") or None,

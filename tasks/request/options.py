@@ -9,18 +9,11 @@ from typing import Any
 
 from common import strict_json
 from tasks.request.fields import RequestFields, refuse
+from tasks.request.option_names import CREDENTIAL, LONG, MODEL, STREAMING, WEBHOOK
 from tasks.request.param_fields import ParamField
 
-# All are matched against lower-cased keys and published in the JSON Schema, so they keep to what ECMA-262 knows too.
-CREDENTIAL = (
-    r"(api|access|private|auth|sign|signing)[-_ .]?key|secret|passw(or)?d|passphrase|authorization|credential|bearer"
-    r"|(access|api|auth|refresh|session|security)[-_ .]?token$|^(id[-_ .]?)?token$|^(auth|pwd|jwt|cookies?)$"
-)
-STREAMING = r"^stream(ing|[-_ .]?options)?$|^partial[-_ .]?images$"
-WEBHOOK = r"webhook|callback|^notify[-_ .]?url$"
-MODEL = r"^model([-_ .]?(name|id))?$"
-
 REFUSED_ANYWHERE = {
+    LONG: "is a name of more than 200 characters",  # first, so that the others are never searched for in a long one
     CREDENTIAL: "looks like a credential, which must not be put in task parameters",
     STREAMING: "is not supported: tasks do not stream from the provider",
     WEBHOOK: "is not supported: use the top-level callback_url",
@@ -62,11 +55,11 @@ def field(*, reserved: Collection[str] = (), largest: Mapping[str, int] | None =
 
 def _refuse_keys(options: RequestFields, reserved: Collection[str]) -> None:
     for key in options.values:
-        if key in reserved or re.search(MODEL, key.lower()):
+        if key in reserved or re.search(MODEL, key):
             refuse(options.at(key), "is not supported: it would override a common field")
     for path, key in _keys(options.values, options.path):
         for pattern, reason in REFUSED_ANYWHERE.items():
-            if re.search(pattern, key.lower()):
+            if re.search(pattern, key):
                 refuse(path, reason)
 
 

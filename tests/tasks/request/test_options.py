@@ -1,7 +1,11 @@
 """What `extra_body` and `provider_options` may not hold."""
 
+import re
+from itertools import product
 from typing import Any
 
+from common.strict_json import field
+from tasks.request import option_names
 from tests.tasks.request.param_requests import image, parse, refusal, video
 
 PLACES = [("image", "extra_body", image), ("video", "provider_options", video), ("3d", "extra_body", image)]
@@ -10,15 +14,32 @@ CREDENTIALS = [
     "api_key", "apikey", "apiKey", "API-KEY", "x-api-key", "openai_api_key", "Authorization", "proxy-authorization",
     "access_token", "accessToken", "auth_token", "bearer_token", "token", "secret", "client_secret", "secretKey",
     "password", "passwd", "db_password", "access_key_id", "accessKeySecret", "private_key", "credentials", "cookie",
-    "id_token", "auth", "X-Auth-Key", "signing_key",
+    "id_token", "auth", "X-Auth-Key", "signing_key", "APIKEY", "x-api-key", "clientSecret", "Proxy-Authorization",
+    "session_cookie", "Set-Cookie", "cookieJar", "JWTValue", "userPwd", "proxyAuth", "access_tokens", "aPiKeY",
+    "openaiapikey", "clientsecret", "secretvalue", "secretArn", "dbpassword", "urlsigningkey", "codesign_key",
+    "deSignKey", "private_keypair", "api_key_2", "authorisation", "api\u200bkey", "api / key", "token.", "cookie\n",
 ]  # fmt: skip
 HARMLESS = [
-    "seed", "quality", "max_tokens", "tokens", "negative_prompt", "keyframes", "key", "author", "watermark", "style",
-    "passes", "upstream", "modeling", "background", "camera_fixed", "size", "n", "grid_token_count", "tokenizer",
+    "seed", "quality", "max_tokens", "tokens", "negative_prompt", "keyframes", "key", "author", "watermark",
+    "style", "passes", "upstream", "modeling", "background", "camera_fixed", "size", "n", "grid_token_count",
+    "tokenizer", "secretary", "secretaries", "Secretary", "SECRETARIAT", "undersecretary", "secretive",
+    "tokenize", "max_token_count", "authors", "Author", "AUTHOR", "coAuthor", "authority", "keyframe",
+    "keyFrames", "access_keyframes", "design_key", "designKey", "DESIGN_KEY", "assign_key", "passwordless",
+    "cookiecutter", "COOKIECUTTER", "monkey", "vid_token", "grid_tokens",
 ]  # fmt: skip
+# Each of these, and their plurals, names a credential however its words are joined.
+COMPOUNDS = [
+    ("api", "key"), ("access", "key"), ("private", "key"), ("auth", "key"), ("sign", "key"), ("signing", "key"),
+    ("client", "secret"), ("secret", "key"), ("db", "password"), ("db", "passwd"), ("key", "passphrase"),
+    ("access", "token"), ("api", "token"), ("auth", "token"), ("refresh", "token"), ("session", "token"),
+    ("security", "token"), ("bearer", "token"), ("proxy", "authorization"), ("user", "credential"),
+    ("x", "api", "key"), ("openai", "api", "key"), ("aws", "access", "key", "id"), ("access", "key", "secret"),
+]  # fmt: skip
+JOINS = ["", "_", "-", ".", " ", "__", " - "]
 NOT_THE_CLIENTS = [
     "model", "Model", "model_name", "stream", "streaming", "stream_options", "partial_images", "callback_url",
-    "callbackUrl", "webhook", "webhook_url", "webhook_secret", "webhook_events_filter", "fal_webhook",
+    "callbackUrl", "webhook", "webhook_url", "webhook_secret", "webhook_events_filter", "fal_webhook", "MODEL_ID",
+    "modelName", "Stream", "streamOptions", "STREAM OPTIONS", "partialImages", "WEBHOOK", "notifyUrl", "model\n",
 ]  # fmt: skip
 
 
@@ -38,10 +59,19 @@ def test_every_modality_looks_for_credentials_in_its_options():
 
 
 def test_a_credential_is_refused_at_any_depth():
+    deep = 'params.provider_options.a[1]["b c"]'
     for key in CREDENTIALS:
-        assert of_video({key: "v"}).startswith(f"params.provider_options.{key} looks like a credential"), key
-        deep = of_video({"a": [1, {"b c": {key: None}}]})
-        assert deep.startswith(f'params.provider_options.a[1]["b c"].{key} looks like'), key
+        at_top, at_depth = of_video({key: "v"}), of_video({"a": [1, {"b c": {key: "v"}}]})
+        assert at_top.startswith(f"{field('params.provider_options', key)} looks like a credential"), key
+        assert at_depth.startswith(f"{field(deep, key)} looks like a credential"), key
+
+
+def test_a_credential_is_refused_however_its_words_are_joined():
+    for words, join in product(COMPOUNDS, JOINS):
+        camel = [words[0], *(word.capitalize() for word in words[1:])]
+        for parts in (words, camel, [word.capitalize() for word in words], [word.upper() for word in words]):
+            for key in (join.join(parts), join.join(parts) + "s"):
+                assert re.search(option_names.CREDENTIAL, key), key
 
 
 def test_harmless_options_are_accepted_as_they_are():
@@ -52,10 +82,18 @@ def test_harmless_options_are_accepted_as_they_are():
 
 def test_model_streaming_and_webhooks_are_refused():
     assert [
-        key for key in NOT_THE_CLIENTS if not of_video({key: None}).startswith(f"params.provider_options.{key} ")
+        key
+        for key in NOT_THE_CLIENTS
+        if not of_video({key: None}).startswith(f"{field('params.provider_options', key)} ")
     ] == []
     for modality, name, base in PLACES:
         assert refusal(modality, base(**{name: {"stream": None}})).startswith(f"params.{name}.stream "), modality
+
+
+def test_a_name_has_at_most_200_characters():
+    assert not of_video({"x" * 200: 1})
+    for options in ({"x" * 201: 1}, {"a": [{"\n" * 10_000: 1}]}):
+        assert of_video(options).endswith(" is a name of more than 200 characters."), options
 
 
 def test_streaming_and_webhooks_are_refused_at_any_depth():

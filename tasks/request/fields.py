@@ -1,6 +1,7 @@
 """One JSON object of a request, read field by field. A refusal names the path of the field.
 
-An optional field that is null counts as absent; an unknown field is refused even when it is null.
+An optional field that is null counts as absent; an unknown field is refused even when it is null. (Options have no
+unknown fields: see `tasks/request/options.py`.)
 """
 
 from collections.abc import Collection, Mapping

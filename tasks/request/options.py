@@ -5,6 +5,7 @@ Which options a protocol knows is for its adapter to say.
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from common import strict_json
@@ -18,10 +19,11 @@ REFUSED_ANYWHERE = {
     STREAMING: "is not supported: tasks do not stream from the provider",
     WEBHOOK: "is not supported: use the top-level callback_url",
 }
+ABSENT = {"type": "null"}
 DEFINITIONS = {
     "options": {
         "type": "object",
-        "propertyNames": {"not": {"anyOf": [{"pattern": pattern} for pattern in REFUSED_ANYWHERE]}},
+        "patternProperties": dict.fromkeys(REFUSED_ANYWHERE, ABSENT),
         "additionalProperties": {"$ref": "#/$defs/option"},
     },
     "option": {
@@ -35,12 +37,14 @@ DEFINITIONS = {
 
 
 def field(*, reserved: Collection[str] = (), largest: Mapping[str, int] | None = None) -> ParamField:
-    """The object, empty if absent. `reserved` names may not stand at its top; `largest` bounds whole numbers there."""
+    """The object without nulls, empty if absent. At its top `reserved` names may not stand, and `largest` bounds whole
+    numbers."""
 
     def checked(fields: RequestFields, name: str, _: object) -> Mapping[str, Any]:
-        options = fields.object(name)
-        if options is None:
+        given = fields.object(name)
+        if given is None:
             return {}
+        options = replace(given, values=without_nulls(given.values))
         _refuse_keys(options, reserved)
         for key, most in (largest or {}).items():
             value = options.values.get(key)
@@ -48,9 +52,19 @@ def field(*, reserved: Collection[str] = (), largest: Mapping[str, int] | None =
                 refuse(options.at(key), f"must be at most {most}")
         return options.values
 
-    refused = [{"pattern": MODEL}, *([{"enum": list(reserved)}] if reserved else [])]
-    schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/options"}], "propertyNames": {"not": {"anyOf": refused}}}
+    schema = {
+        "anyOf": [{"type": "null"}, {"$ref": "#/$defs/options"}],
+        "patternProperties": {MODEL: ABSENT},
+        "properties": dict.fromkeys(reserved, ABSENT),
+    }
     return ParamField(read=checked, schema=schema)
+
+
+def without_nulls(value: Any) -> Any:
+    """The same without the keys of its objects that are null, which count as absent; elements of arrays stay."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _refuse_keys(options: RequestFields, reserved: Collection[str]) -> None:

@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from common.strict_json import field
-from tasks.request import option_names
+from tasks.request import option_names, stored_params
 from tests.tasks.request.param_requests import image, parse, refusal, video
 
 PLACES = [("image", "extra_body", image), ("video", "provider_options", video), ("3d", "extra_body", image)]
@@ -84,10 +84,10 @@ def test_model_streaming_and_webhooks_are_refused():
     assert [
         key
         for key in NOT_THE_CLIENTS
-        if not of_video({key: None}).startswith(f"{field('params.provider_options', key)} ")
+        if not of_video({key: "v"}).startswith(f"{field('params.provider_options', key)} ")
     ] == []
     for modality, name, base in PLACES:
-        assert refusal(modality, base(**{name: {"stream": None}})).startswith(f"params.{name}.stream "), modality
+        assert refusal(modality, base(**{name: {"stream": True}})).startswith(f"params.{name}.stream "), modality
 
 
 def test_a_name_has_at_most_200_characters():
@@ -103,7 +103,21 @@ def test_streaming_and_webhooks_are_refused_at_any_depth():
 
 def test_provider_options_hold_none_of_the_reserved_names():
     for key in ("model", "prompt", "duration", "resolution", "aspect_ratio", "inputs"):
-        assert of_video({key: None}).startswith(f"params.provider_options.{key} "), key
+        assert of_video({key: "v"}).startswith(f"params.provider_options.{key} "), key
+
+
+def test_null_counts_as_absent_at_any_depth_of_objects():
+    refused_otherwise = dict.fromkeys(("api_key", "stream", "callback_url", "model", "prompt", "n", "x" * 201))
+    given = {**refused_otherwise, "seed": 7, "a": {"b": None, "c": [None, {"d": None, "password": None}, [None]]}}
+    for modality, name, base in PLACES:
+        request = parse(modality, base(**{name: given}))
+        assert getattr(request, name) == {"seed": 7, "a": {"c": [None, {}, [None]]}}, modality
+        assert stored_params.dump(request)[name] == getattr(request, name), modality
+
+
+def test_options_of_nothing_but_null_are_not_stored():
+    for modality, name, base in PLACES:
+        assert name not in stored_params.dump(parse(modality, base(**{name: {"seed": None}}))), modality
 
 
 def test_an_upstream_spelling_of_a_common_field_is_left_to_the_adapters():

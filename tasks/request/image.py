@@ -16,7 +16,7 @@ def table(offered: Mapping[str, Any]) -> dict[str, ParamField]:
         "prompt": param_fields.prompt(longest=LONGEST_PROMPT),
         "n": param_fields.whole(largest=most, default=1),
         **{name: param_fields.choice(offered.get(name) or {}) for name in IMAGE_CHOICES},
-        # A whole number as its `n` may not pass the model's maximum either. Other values of `n`, and counts that stand
+        # A number as its `n` may not pass the model's maximum either. Other values of `n`, and counts that stand
         # elsewhere, are for the adapter and the examination.
         "extra_body": options.field(largest={"n": most}),
         "images": images.field(most=(offered.get("images") or {}).get("max", 0)),

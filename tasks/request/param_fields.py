@@ -87,7 +87,9 @@ def _type(name: str, is_required: bool) -> dict[str, Any]:
     return {"type": name if is_required else [name, "null"]}
 
 
-PUBLIC_URL = {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://", "maxLength": urls.MAX_BYTES}
+# Visible ASCII without backslash and fragment, and no user before the host.
+URL = r'^[Hh][Tt][Tt][Pp][Ss]?://[!-"$-.0->A-\[\]-~]+(?:[/?][!-"$-\[\]-~]*)?(?![\s\S])'
+PUBLIC_URL = {"type": "string", "pattern": URL, "maxLength": urls.MAX_BYTES}
 
 
 def public_url(fields: RequestFields, name: str, rules: ParamRules) -> str:

@@ -1,8 +1,8 @@
 """What the models endpoint publishes of params: JSON Schema (2020-12) and a summary of inputs.
 
 The schema accepts what `params.parse` accepts as far as JSON Schema can say. It cannot say: which hosts are public,
-that a Data URL's bytes agree with its type, that input ids are unique, that `params.model` is the name sent,
-that keys are compared without case, and that 1.0 is no integer.
+that a Data URL's bytes agree with its type, that input ids are unique, that `params.model` is the name sent, and that
+1.0 is no integer.
 """
 
 from collections.abc import Mapping, Sequence

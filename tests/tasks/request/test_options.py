@@ -4,8 +4,11 @@ import re
 from itertools import product
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from common.strict_json import field
-from tasks.request import option_names, stored_params
+from tasks.request import option_names, options, stored_params
 from tests.tasks.request.param_requests import image, parse, refusal, video
 
 PLACES = [("image", "extra_body", image), ("video", "provider_options", video), ("3d", "extra_body", image)]
@@ -75,9 +78,9 @@ def test_a_credential_is_refused_however_its_words_are_joined():
 
 
 def test_harmless_options_are_accepted_as_they_are():
-    options: dict[str, Any] = {key: {"nested": [key]} for key in HARMLESS}
+    harmless: dict[str, Any] = {key: {"nested": [key]} for key in HARMLESS}
     for modality, name, base in PLACES:
-        assert getattr(parse(modality, base(**{name: options})), name) == options, modality
+        assert getattr(parse(modality, base(**{name: harmless})), name) == harmless, modality
 
 
 def test_model_streaming_and_webhooks_are_refused():
@@ -90,10 +93,17 @@ def test_model_streaming_and_webhooks_are_refused():
         assert refusal(modality, base(**{name: {"stream": True}})).startswith(f"params.{name}.stream "), modality
 
 
+@given(st.sampled_from([*CREDENTIALS, *NOT_THE_CLIENTS]), st.lists(st.booleans(), min_size=40, max_size=40))
+def test_no_refused_name_is_taken_for_one_that_needs_no_search(name: str, upper: list[bool]):
+    spelled = "".join(letter.upper() if up else letter.lower() for letter, up in zip(name, upper, strict=False))
+    is_refused = any(re.search(pattern, spelled) for pattern in options.REFUSED_ANYWHERE)
+    assert options.SUSPECT.search(spelled) or not is_refused
+
+
 def test_a_name_has_at_most_200_characters():
     assert not of_video({"x" * 200: 1})
-    for options in ({"x" * 201: 1}, {"a": [{"\n" * 10_000: 1}]}):
-        assert of_video(options).endswith(" is a name of more than 200 characters."), options
+    for given_options in ({"x" * 201: 1}, {"a": [{"\n" * 10_000: 1}]}):
+        assert of_video(given_options).endswith(" is a name of more than 200 characters."), given_options
 
 
 def test_streaming_and_webhooks_are_refused_at_any_depth():

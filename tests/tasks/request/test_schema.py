@@ -1,5 +1,7 @@
 """The published JSON Schema accepts what the parser accepts; and the parser raises nothing but its own error."""
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -9,7 +11,7 @@ from jsonschema import Draft202012Validator
 from common.errors import ApiError
 from tasks.request import body
 from tasks.request.schema import inputs_summary, params_schema
-from tests.tasks.request.param_requests import BASES, CATALOG, data_url, media, parse, rules, video
+from tests.tasks.request.param_requests import BASES, CATALOG, data_url, image, media, parse, rules, video
 
 CATALOGS: list[dict[str, Any]] = [
     CATALOG,
@@ -30,13 +32,36 @@ VALIDATORS = {
 }
 
 odd = st.sampled_from([None, True, False, "", " ", "x", 0, 1, 2, 5, -1, 1.5, 86_400, 86_401, [], {}, [1], {"a": 1}])
-option_keys = st.sampled_from(
-    ["seed", "size", "api_key", "password", "model", "stream", "callback_url", "webhook", "prompt", "inputs", "a b", ""]
-)
+NAMED = [
+    "seed",
+    "size",
+    "n",
+    "N",
+    "prompt",
+    "Prompt",
+    "inputs",
+    "duration",
+    "author",
+    "secretary",
+    "max_tokens",
+    "a b",
+    "",
+]
+REFUSED = ["api_key", "password", "client secret", "session.cookie", "auth", "model", "model_id", "stream"]
+REFUSED += ["stream-options", "callback_url", "webhook", "notify_url", "x" * 201]
+letters = st.sampled_from([str.lower, str.upper, str.title, str.capitalize, str.swapcase])
+spellings = st.builds(lambda name, change: change(name), st.sampled_from(REFUSED), letters)
+option_keys = st.sampled_from(NAMED) | spellings | spellings.map(lambda name: re.sub("[^A-Za-z]", "", name))
 options = st.recursive(
-    odd, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(option_keys, inner, max_size=2), max_leaves=6
+    odd | st.sampled_from([4, 4.5, 5.0]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(option_keys, inner, max_size=2),
+    max_leaves=6,
 )
-url = st.sampled_from(["https://a.example.com/x", "HTTP://a.example.com", "ftp://a.example.com", "x", data_url()])
+ODD_URLS = [f"https://a.example.com/{odd}" for odd in ("a b", "a\\b", "a#b", "ä", "a\n")]
+ODD_URLS += ["https://user@a.example.com/", "https://a.example.com/user@x", "https://a.example.com?x@y", "https://#a"]
+url = st.sampled_from(
+    [*ODD_URLS, "https://a.example.com/x", "HTTP://a.example.com", "ftp://a.example.com", "x", data_url()]
+)
 element = st.fixed_dictionaries(
     {},
     optional={
@@ -79,6 +104,14 @@ def is_accepted(modality: str, candidate: dict[str, Any], catalog: dict[str, Any
 
 @settings(deadline=None)
 @example("3d", 0, {"inputs": []}, False)
+@example("image", 0, {"extra_body": {"n": 5}}, True)
+@example("image", 0, {"extra_body": {"n": 4.5}}, True)
+@example("image", 1, {"extra_body": {"n": True}}, True)
+@example("image", 0, {"extra_body": {"n": None, "a": [{"n": 5}]}}, True)
+@example("video", 0, {"provider_options": {"n": 5}}, True)
+@example("video", 0, {"provider_options": {"duration": None, "a": {"X-Api-Key": None}}}, True)
+@example("video", 0, {"provider_options": {"a": [{"X-Api-Key": 1}]}}, True)
+@example("3d", 0, {"extra_body": {"Model": 1}}, True)
 @given(st.sampled_from(sorted(BASES)), st.integers(0, 2), changes, st.booleans())
 def test_the_schema_and_the_parser_agree(modality: str, index: int, changed: dict[str, Any], complete: bool):
     candidate = (BASES[modality]() if complete else {}) | changed
@@ -129,6 +162,42 @@ def test_the_schema_refuses_forbidden_options_at_any_depth():
     assert VALIDATORS["video", 0].is_valid(video(provider_options={"seed": 1}))
     for extra in ({"api_key": 1}, {"a": {"b": [{"password": 1}]}}, {"prompt": "x"}, {"stream": True}):
         assert not VALIDATORS["video", 0].is_valid(video(provider_options=extra)), extra
+
+
+def test_an_option_above_the_models_maximum_is_refused():
+    for catalog, most in ((CATALOG, 4), ({}, 1)):
+        for n, is_fine in ((most, True), (most + 1, False), (most + 0.5, False), ("many", True)):
+            assert is_accepted("image", image(extra_body={"n": n}), catalog) == is_fine, n
+
+
+def test_a_url_that_nobody_can_fetch_is_refused():
+    assert [url for url in ODD_URLS if is_accepted("video", video(inputs=[media(url=url)]), {})] == [
+        "https://a.example.com/user@x",
+        "https://a.example.com?x@y",
+    ]
+    for url in ODD_URLS:
+        found = VALIDATORS["video", 1].is_valid(video(inputs=[media(url=url)]))
+        assert found is is_accepted("video", video(inputs=[media(url=url)]), {}), url
+
+
+def patterns(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("patternProperties", {})
+        yield from (value for name, value in schema.items() if name == "pattern")
+        for part in schema.values():
+            yield from patterns(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from patterns(part)
+
+
+def test_the_patterns_are_read_alike_by_python_and_ecma_262():
+    """No flags, no look-behind, no possessive quantifiers, and no escapes but those of classes."""
+    for modality in BASES:
+        found = set(patterns(params_schema(modality, CATALOG)))
+        assert len(found) >= 6, modality
+        for pattern in found:
+            assert not re.search(r"\(\?[^:=!]|\\[^sS\[\]]|[*+?}][+]", pattern), pattern
 
 
 def test_the_summary_of_inputs_tells_maximum_and_roles():

@@ -3,6 +3,7 @@
 from decimal import ROUND_HALF_UP, Decimal
 
 MICROS = 1_000_000
+SMALLEST_FLOAT = 100
 LARGEST = 10**15  # a billion USD: far below what a 64-bit column or a double holds exactly
 
 
@@ -23,6 +24,11 @@ def times(price: Decimal | int | float | str, multiplier: Decimal) -> int:
     return micros(Decimal(str(price)) * multiplier)
 
 
-def usd(amount: int) -> float | int:
-    """Micro-USD as the JSON number of USD."""
-    return amount // MICROS if amount % MICROS == 0 else amount / MICROS
+def usd(amount: int) -> float | int | Decimal:
+    """Micro-USD as the number of USD that `common/plain_json.py` writes without an exponent.
+
+    Below 0.0001 it is a decimal, since a float of that size would be written with one.
+    """
+    if amount % MICROS == 0:
+        return amount // MICROS
+    return amount / MICROS if abs(amount) >= SMALLEST_FLOAT else (Decimal(amount) / MICROS).normalize()

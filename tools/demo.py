@@ -64,7 +64,8 @@ def say(line: str = "") -> None:
 
 
 def dollars(amount: float | None) -> str:
-    return "–" if amount is None else f"${amount:.4f}"
+    """Four decimals, or six where the last two count."""
+    return "–" if amount is None else f"${amount:.6f}".removesuffix("00")
 
 
 def environment(folder: Path) -> dict[str, str]:

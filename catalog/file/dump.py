@@ -150,4 +150,5 @@ def _number(amount: Decimal) -> int | float | str:
     """A YAML number where it is read back as exactly this amount, else text."""
     if amount == int(amount):
         return int(amount)
-    return float(amount) if Decimal(str(float(amount))) == amount else format(amount, "f")
+    is_plain = Decimal(str(float(amount))) == amount and "e" not in str(float(amount))
+    return float(amount) if is_plain else format(amount, "f")

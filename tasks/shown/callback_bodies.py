@@ -1,8 +1,7 @@
 """Makes the body of a callback, anew for each attempt; `callbacks/sender.py` signs and sends it."""
 
-import json
-
 from callbacks.deliveries import Due
+from common import plain_json
 from tasks.shown import representation
 
 
@@ -15,4 +14,4 @@ def make(due: Due, timestamp: int) -> bytes:
         "created_at": timestamp,
         "data": {"task": representation.represent(task)},
     }
-    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+    return plain_json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()

@@ -35,6 +35,14 @@ def test_an_account_has_the_documented_limits_and_no_money_by_default(run):
     assert not LedgerEntry.objects.exists()
 
 
+def test_a_small_amount_is_a_plain_number_in_json_and_in_lines(db):
+    outputs = [io.StringIO(), io.StringIO()]
+    call_command("create_account", "--json", "acme", "--credit", "0.00001", stdout=outputs[0])
+    call_command("create_account", "other", "--credit", "0.00001", stdout=outputs[1])
+    assert '"balance": 0.00001,' in outputs[0].getvalue()
+    assert "balance: 0.00001\n" in outputs[1].getvalue()
+
+
 def test_an_account_can_be_on_subscription_billing(run):
     assert run("create_account", "acme", "--billing", "subscription")["billing"] == "subscription"
 

@@ -10,10 +10,18 @@ import pytest
 import requests
 
 from tests.processes import PATIENT
+from tools import demo
 from tools.children import PATIENCE, Child, free_port
 from tools.stack import ROOT
 
 ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "SECRET_KEY", "ENCRYPTION_KEYS")} | PATIENT
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"), [(None, "–"), (0.04, "$0.0400"), (5, "$5.0000"), (0.00001, "$0.000010"), (0, "$0.0000")]
+)
+def test_the_demo_shows_amounts_to_the_last_millionth(amount, shown):
+    assert demo.dollars(amount) == shown
 
 
 @pytest.mark.slow

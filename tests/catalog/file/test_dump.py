@@ -1,5 +1,6 @@
 """Dumping is the inverse of loading."""
 
+import re
 from typing import Any
 
 import pytest
@@ -45,6 +46,13 @@ def test_a_dump_shows_prices_as_numbers() -> None:
     tree, _ = yaml_text.read(dump(), {})
     assert tree["models"][0]["pricing"]["prices"] == {"1K": 0.04, "2K": 0.08}
     assert tree["plans"][0]["price_multiplier"] == 1
+
+
+def test_a_small_amount_has_no_exponent() -> None:
+    load(FILE)
+    MediaModel.objects.filter(modality="image").update(prices={"1K": "0.00002", "2K": "0.0001"})
+    assert re.search("1K: '?0.00002'?\n", dump())
+    assert load(dump(), environment={}).changed == []
 
 
 def test_odd_values_survive() -> None:

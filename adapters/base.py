@@ -266,6 +266,10 @@ class UpstreamError(Exception):
         return self.kind is ErrorKind.AMBIGUOUS
 
 
+class NothingSent(Exception):
+    """A fault of our own disk or storage, met before anything of a paid call was sent: it may be made again later."""
+
+
 class Adapter(Protocol):
     """One provider protocol. Instances are stateless and shared by threads.
 
@@ -291,7 +295,8 @@ class Adapter(Protocol):
         """The longest that the paid call may take; None: as long as the task has."""
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
-        """The paid call, on a fresh connection, never repeated here. Raises UpstreamError."""
+        """The paid call, on a fresh connection, never repeated here. Raises UpstreamError, and NothingSent where it is
+        sure; after any other exception nobody knows what was bought."""
 
     def poll(
         self, handles: Sequence[Mapping[str, Any]], connection: Connection

@@ -47,7 +47,7 @@ def has_marks(value: Any) -> bool:
 
 @contextmanager
 def body_of(upstream: UpstreamRequest, connection: Connection, form: Form) -> Iterator["InlineJson"]:
-    """The body of a request, its marked images fetched or copied first. Raises UpstreamError (ASSET_UNREACHABLE)."""
+    """The body of a request, its marked images fetched or copied first. Raises as `fetched`."""
     with fetched([part.image for part in upstream.files], connection) as pictures:
         yield InlineJson(upstream.body, pictures, form)
 

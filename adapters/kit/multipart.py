@@ -15,7 +15,7 @@ CHUNK_BYTES = 64 * 1024
 
 @contextmanager
 def form_of(upstream: UpstreamRequest, connection: Connection) -> Iterator["Multipart"]:
-    """The body of a request as a form, its images fetched or copied first. Raises UpstreamError (ASSET_UNREACHABLE)."""
+    """The body of a request as a form, its images fetched or copied first. Raises as `fetched`."""
     fields = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in upstream.body.items()]
     with fetched([part.image for part in upstream.files], connection) as pictures:
         uploads = [

@@ -1,15 +1,19 @@
-"""Reference images on their way to a provider: fetched through the outbound door or copied from our storage."""
+"""Reference images on their way to a provider: fetched through the outbound door or copied from our storage.
+
+All of it happens before the paid call: a fault of our own disk or storage here has surely bought nothing.
+"""
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
-from adapters.base import Connection, ErrorKind, ImageRef, StoredFile, UpstreamError
+from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, StoredFile, UpstreamError
 from common.deadline import Deadline
+from common.errors import StorageUnavailable
 from common.outbound import AddressRefused, Failed, Limits, open_url
 
 MAX_IMAGE_BYTES = 50 * 1024 * 1024
@@ -28,13 +32,28 @@ class Picture:
 
 @contextmanager
 def fetched(images: Sequence[ImageRef], connection: Connection) -> Iterator[list[Picture]]:
-    """The images as files that are deleted at the end. Raises UpstreamError (ASSET_UNREACHABLE)."""
-    with TemporaryDirectory(prefix="references-", dir=connection.scratch_dir) as folder:
-        with Deadline(min(MOST_SECONDS, connection.total_timeout)) as deadline:
-            pictures = [
-                _picture(image, Path(folder) / str(index), connection, deadline) for index, image in enumerate(images)
-            ]
+    """The images as files that are deleted at the end. Raises UpstreamError (ASSET_UNREACHABLE), NothingSent."""
+    with ExitStack() as stack:
+        with _before_sending():
+            # By the end the answer may be paid for: it is not lost because a folder cannot be deleted.
+            scratch = TemporaryDirectory(prefix="references-", dir=connection.scratch_dir, ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(scratch))
+            with Deadline(min(MOST_SECONDS, connection.total_timeout)) as deadline:
+                pictures = [
+                    _picture(image, folder / str(index), connection, deadline) for index, image in enumerate(images)
+                ]
         yield pictures
+
+
+@contextmanager
+def _before_sending() -> Iterator[None]:
+    """Faults of our disk and our storage come out as NothingSent; those of an input's address are no OSErrors."""
+    try:
+        yield
+    except StorageUnavailable as error:
+        raise NothingSent("asset storage is unavailable") from error
+    except OSError as error:
+        raise NothingSent(f"a temporary file failed: {error.strerror or type(error).__name__}") from error
 
 
 def _picture(image: ImageRef, path: Path, connection: Connection, deadline: Deadline) -> Picture:

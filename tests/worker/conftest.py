@@ -1,12 +1,14 @@
 """Tests of the worker: catalog rows that lead to a real sandbox, a worker to drive, and books that must be right."""
 
 from collections.abc import Iterator
+from ipaddress import ip_network
 from types import SimpleNamespace
 
 import pytest
 
 from catalog.models import Channel
 from sandbox.server import Sandbox
+from tasks.request import url_policy
 from tests.rows import make_channel
 from tests.tasks import steps
 from tests.worker.driving import Shift
@@ -50,6 +52,15 @@ def image_channel(db: None, sandbox: Sandbox) -> Channel:
 @pytest.fixture
 def video_channel(db: None, sandbox: Sandbox) -> Channel:
     return make_channel("cinema", "ark_content_tasks", f"{sandbox.url}/ark/api/v3", options={"poll_seconds": 0.2})
+
+
+@pytest.fixture
+def loopback_allowed(settings) -> Iterator[None]:
+    """Reference images may lie on this machine."""
+    settings.OUTBOUND_ALLOW_NETWORKS = (ip_network("127.0.0.0/8"),)
+    url_policy.current.cache_clear()
+    yield
+    url_policy.current.cache_clear()
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError
+from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
 from catalog import health
 from common.database_retry import insist, release_connection
-from common.errors import StorageUnavailable
 from common.logs import bind
 from tasks import paid_calls
 from tasks.paid_calls import Intended
@@ -72,16 +71,16 @@ def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
         record(purchase, call.id, answer, connection)
     except UpstreamError as error:
         misses.append(Miss(call_id=call.id, credential_id=purchase.credential_id, error=error))
-    except StorageUnavailable:  # our own files are read before anything is sent
-        logger.warning("an input could not be read from asset storage")
-        misses.append(Miss(call_id=call.id, unpaid="asset storage is unavailable"))
+    except NothingSent as fault:
+        logger.warning("nothing was bought: %s", fault)
+        misses.append(Miss(call_id=call.id, unpaid=str(fault)))
     except Exception as error:
         logger.exception("the paid call broke off")
         misses.append(Miss(call_id=call.id, broken=repr(error)[:500]))
 
 
 def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
-    """The provider's answer; the channel's health hears of a refusal. Raises UpstreamError, StorageUnavailable."""
+    """The provider's answer; the channel's health hears of a refusal. Raises UpstreamError, NothingSent."""
     job = purchase.job
     channel = job.route.channel
     release_connection()

@@ -1,7 +1,6 @@
 """What a success leaves: files, the operator's cost, flags; and inputs on their way to the provider."""
 
 import base64
-from ipaddress import ip_network
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,7 +10,6 @@ from tasks.assets import assets as domain_assets
 from tasks.assets import signed_urls
 from tasks.assets.signed_urls import Grant
 from tasks.models import TaskPayload
-from tasks.request import url_policy
 from tests.adapters.raw_server import answer, raw_server
 from tests.storage import samples
 from tests.worker.driving import assets, call, film, outage, picture, task
@@ -22,14 +20,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 PNG = samples.picture("PNG")
 DATA_URL = "data:image/png;base64," + base64.b64encode(PNG).decode()
-
-
-@pytest.fixture
-def loopback_allowed(settings):
-    settings.OUTBOUND_ALLOW_NETWORKS = (ip_network("127.0.0.0/8"),)
-    url_policy.current.cache_clear()
-    yield
-    url_policy.current.cache_clear()
 
 
 def set_cost(modality, cost):

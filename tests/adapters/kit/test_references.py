@@ -1,0 +1,47 @@
+"""Reference images that a provider wants as bytes: whose fault it is where they cannot be had."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from adapters.base import ImageRef, NothingSent
+from adapters.kit.references import fetched
+from tests.adapters.making import PNG, connection_to, left_in, stored
+from tests.adapters.raw_server import answer, raw_server
+
+
+def copied(*images: ImageRef, scratch_dir: Path, files: dict[str, bytes] | None = None) -> list[bytes]:
+    connection = connection_to("https://provider.example", files=files, scratch_dir=scratch_dir)
+    with fetched(images, connection) as pictures:
+        return [picture.path.read_bytes() for picture in pictures]
+
+
+def test_they_come_from_an_address_and_from_our_storage_in_order(tmp_path: Path) -> None:
+    with raw_server(answer(PNG + b"2")) as host:
+        images = (ImageRef(stored=stored()), ImageRef(url=host.url))
+        assert copied(*images, scratch_dir=tmp_path, files={"one": PNG}) == [PNG, PNG + b"2"]
+    assert left_in(tmp_path) == []
+
+
+def test_a_temporary_folder_that_takes_no_folder_is_our_fault_and_nothing_was_sent(tmp_path: Path) -> None:
+    with raw_server(answer(PNG)) as host:
+        with pytest.raises(NothingSent, match="temporary file"):
+            copied(ImageRef(url=host.url), scratch_dir=tmp_path / "gone")
+        assert host.requests == []
+
+
+def test_a_temporary_folder_that_takes_no_file_is_our_fault_and_nothing_was_sent(tmp_path: Path) -> None:
+    def behave(connection, request):
+        shutil.rmtree(next(tmp_path.iterdir()))
+        answer(PNG)(connection, request)
+
+    with raw_server(behave) as host, pytest.raises(NothingSent, match="No such file"):
+        copied(ImageRef(url=host.url), scratch_dir=tmp_path)
+
+
+def test_a_folder_that_cannot_be_deleted_does_not_cost_the_answer(tmp_path: Path) -> None:
+    with fetched([ImageRef(stored=stored())], connection_to("", files={"one": PNG}, scratch_dir=tmp_path)):
+        (folder,) = tmp_path.iterdir()
+        shutil.rmtree(folder)
+        folder.write_text("not a folder")

@@ -1,0 +1,48 @@
+"""Our own disk and storage fail around a paid call: before it the task waits, after it nobody knows."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.raw_server import answer, raw_server
+from tests.storage.samples import picture as png
+from tests.threads import joined
+from tests.worker.driving import beside, call, end_of, picture, task
+from tools.children import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch) -> Path:
+    """The folder of temporary files, which is not there yet."""
+    folder = tmp_path / "scratch"
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+def test_without_temporary_files_a_task_waits_unpaid_and_is_bought_later(
+    shift, key, sandbox, scratch, loopback_allowed
+):
+    with raw_server(answer(png("PNG"))) as host:
+        task_id = picture(key, "a fox like this", images=[{"image_url": f"{host.url}/dot.png"}])
+        shift.execute()
+        assert (task(task_id).status, task(task_id).requeues) == ("queued", 1)
+        assert (call(task_id).state, call(task_id).outcome["kind"]) == ("refused", "unpaid")
+        assert sandbox.audit()["calls"] == {}
+        scratch.mkdir()
+        assert shift.work(task_id) == "succeeded"
+    assert sandbox.audit()["jobs"] == 1
+
+
+def test_without_temporary_files_for_the_answer_the_outcome_is_unknown(shift, key, sandbox, scratch):
+    scratch.mkdir()
+    task_id = picture(key, "a fox [held]")
+    executing = beside(shift.execute)
+    wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
+    shutil.rmtree(scratch)
+    sandbox.release()
+    joined(executing)
+    assert (end_of(task_id), call(task_id).state) == ("TASK_OUTCOME_UNKNOWN", "unknown")
+    assert sandbox.audit()["jobs"] == 1

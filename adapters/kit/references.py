@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
-from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, StoredFile, UpstreamError
+from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, UpstreamError
 from common.deadline import Deadline
 from common.errors import StorageUnavailable
 from common.outbound import AddressRefused, Failed, Limits, open_url
@@ -53,12 +53,13 @@ def _before_sending() -> Iterator[None]:
     except StorageUnavailable as error:
         raise NothingSent("asset storage is unavailable") from error
     except OSError as error:
-        raise NothingSent(f"a temporary file failed: {error.strerror or type(error).__name__}") from error
+        raise NothingSent(f"a file of ours failed: {error.strerror or type(error).__name__}") from error
 
 
 def _picture(image: ImageRef, path: Path, connection: Connection, deadline: Deadline) -> Picture:
     if image.stored is not None:
-        _copy_stored(image.stored, path, connection)
+        with connection.open_stored(image.stored) as source, path.open("wb") as file:
+            shutil.copyfileobj(source, file)
     else:
         _copy_fetched(image.url or "", path, connection, deadline)
     with path.open("rb") as file:
@@ -67,14 +68,6 @@ def _picture(image: ImageRef, path: Path, connection: Connection, deadline: Dead
         if head.startswith(signature) and (name != "webp" or head[8:12] == b"WEBP"):
             return Picture(path=path, content_type=f"image/{name}")
     _unreachable("a reference image is not PNG, JPEG or WebP")
-
-
-def _copy_stored(stored: StoredFile, path: Path, connection: Connection) -> None:
-    try:
-        with connection.open_stored(stored) as source, path.open("wb") as file:
-            shutil.copyfileobj(source, file)
-    except OSError as error:
-        _unreachable("a stored reference image cannot be read", error)
 
 
 def _copy_fetched(url: str, path: Path, connection: Connection, deadline: Deadline) -> None:

@@ -1,5 +1,7 @@
 """Reference images that a provider wants as bytes: whose fault it is where they cannot be had."""
 
+import errno
+import io
 import shutil
 from pathlib import Path
 
@@ -26,7 +28,7 @@ def test_they_come_from_an_address_and_from_our_storage_in_order(tmp_path: Path)
 
 def test_a_temporary_folder_that_takes_no_folder_is_our_fault_and_nothing_was_sent(tmp_path: Path) -> None:
     with raw_server(answer(PNG)) as host:
-        with pytest.raises(NothingSent, match="temporary file"):
+        with pytest.raises(NothingSent, match="file of ours"):
             copied(ImageRef(url=host.url), scratch_dir=tmp_path / "gone")
         assert host.requests == []
 
@@ -38,6 +40,24 @@ def test_a_temporary_folder_that_takes_no_file_is_our_fault_and_nothing_was_sent
 
     with raw_server(behave) as host, pytest.raises(NothingSent, match="No such file"):
         copied(ImageRef(url=host.url), scratch_dir=tmp_path)
+
+
+class Broken(io.BytesIO):
+    """A file of ours that opens and cannot be read."""
+
+    def read(self, *_: object) -> bytes:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    readinto = read  # type: ignore[assignment]
+
+
+def test_a_stored_image_that_cannot_be_read_is_our_fault_and_nothing_was_sent(tmp_path: Path) -> None:
+    unreadable, missing = {"open_stored": lambda _: Broken()}, {"files": {}}
+    for ours in (unreadable, missing):
+        connection = connection_to("", scratch_dir=tmp_path, **ours)
+        with pytest.raises(NothingSent), fetched([ImageRef(stored=stored())], connection):
+            pass
+    assert left_in(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_deleted_does_not_cost_the_answer(tmp_path: Path) -> None:

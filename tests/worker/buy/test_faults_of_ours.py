@@ -4,11 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.core.files.storage import storages
 
+from tasks.assets import assets as domain_assets
 from tests.adapters.raw_server import answer, raw_server
 from tests.storage.samples import picture as png
 from tests.threads import joined
-from tests.worker.driving import beside, call, end_of, picture, task
+from tests.worker.driving import assets, beside, call, end_of, picture, task
 from tools.children import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
@@ -34,6 +36,20 @@ def test_without_temporary_files_a_task_waits_unpaid_and_is_bought_later(
         scratch.mkdir()
         assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["jobs"] == 1
+
+
+def test_an_own_image_that_the_disk_does_not_give_now_is_read_later(shift, key, sandbox):
+    first = picture(key, "a fox")
+    shift.work(first)
+    path = Path(storages["assets"].path(assets(first)[0].storage_key))
+    away = path.rename(path.with_name("away"))
+    path.symlink_to("/proc/self/mem")  # it opens, and every read is a fault
+    task_id = picture(key, "this fox", images=[{"image_url": domain_assets.input_url(first, 0)}])
+    shift.execute()
+    assert (task(task_id).status, call(task_id).outcome["kind"]) == ("queued", "unpaid")
+    away.rename(path)
+    assert shift.work(task_id) == "succeeded"
+    assert sandbox.audit()["jobs"] == 2
 
 
 def test_without_temporary_files_for_the_answer_the_outcome_is_unknown(shift, key, sandbox, scratch):

@@ -11,7 +11,7 @@ from typing import Literal
 
 from adapters.base import ErrorKind
 from common import backoff
-from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, ROUTE_VANISHED, UNAVAILABLE, Failure
+from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, ROUTE_VANISHED, STORAGE_UNAVAILABLE, UNAVAILABLE, Failure
 
 UNREACHABLE_ROUNDS = 4  # a provider that cannot be reached at all is given up after 1 + 2 + 4 + 8 seconds
 AMBIGUOUS_ROUNDS = 2  # where the operator opted in to buying again
@@ -20,9 +20,9 @@ CALLS_A_WAIT = 2  # so often a credential of a route may be refused, on average,
 Obstacle = Literal["", "busy", "cooling down", "disabled", "gone"]
 """What holds a route back: nothing, or its channel is full, rests or is disabled, or the catalog has it no more."""
 
-UNPAID, BROKEN, GONE = "unpaid", "broken", "gone"
-"""Kinds of our own: a fault of ours before anything was sent; one after which nobody knows; the route cannot run the
-task any more."""
+UNPAID, BROKEN, UNSTORED, GONE = "unpaid", "broken", "unstored", "gone"
+"""Kinds of our own: a fault of ours before anything was sent; one after which nobody knows; a result that our storage
+did not take; the route cannot run the task any more."""
 
 OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
 """The channel may serve the same request with another credential."""
@@ -91,6 +91,8 @@ def _end(failed: Sequence[FailedCall], *, may_buy_again: bool) -> Failure | None
     if last.kind in (ErrorKind.AMBIGUOUS, BROKEN):
         is_allowed = last.kind == ErrorKind.AMBIGUOUS and may_buy_again and times <= AMBIGUOUS_ROUNDS
         return None if is_allowed else OUTCOME_UNKNOWN
+    if last.kind == UNSTORED:
+        return STORAGE_UNAVAILABLE
     if last.is_permanent or (last.kind == ErrorKind.ASSET_UNREACHABLE and times == 1):
         return None
     return OF_KIND.get(last.kind)

@@ -46,6 +46,7 @@ FIRST_REFUSALS = {
     "provider_failed": ("", failures.OF_KIND["provider_failed"], failures.OF_KIND["provider_failed"]),
     "broken": ("", OUTCOME_UNKNOWN, OUTCOME_UNKNOWN),
     "unpaid": ("", 1.0, 1.0),
+    "unstored": ("", failures.STORAGE_UNAVAILABLE, failures.STORAGE_UNAVAILABLE),
 }
 
 

@@ -11,7 +11,7 @@ from sandbox.server import Sandbox
 from tasks.request import url_policy
 from tests.rows import make_channel
 from tests.tasks import steps
-from tests.worker.driving import Shift
+from tests.worker.driving import Root, Shift
 from tools.children import PATIENCE
 
 
@@ -61,6 +61,20 @@ def loopback_allowed(settings) -> Iterator[None]:
     url_policy.current.cache_clear()
     yield
     url_policy.current.cache_clear()
+
+
+@pytest.fixture
+def root(settings, tmp_path) -> Root:
+    """Asset storage in a folder of the test's own."""
+    path = tmp_path / "assets"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "assets": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(path), "base_url": None},
+        },
+    }
+    return Root(path)
 
 
 @pytest.fixture

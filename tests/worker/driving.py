@@ -1,7 +1,9 @@
 """A worker whose steps a test takes by hand, on the real database and against the real sandbox."""
 
+import shutil
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -106,6 +108,20 @@ def hurry() -> None:
     sql.run("UPDATE catalog_channelhealth SET cooldown_until = NULL")
     sql.run("UPDATE tasks_task SET not_before = NULL WHERE status = 'queued'")
     sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.now()} WHERE next_poll_at > {sql.now()}")
+
+
+class Root:
+    """The storage's folder, which can be taken away; a file in its place refuses every write, root's included."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def take_away(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.write_text("not a folder")
+
+    def bring_back(self) -> None:
+        self.path.unlink()
 
 
 class Shift:

@@ -13,7 +13,7 @@ from adapters.base import ErrorKind, UpstreamError
 from common import documents
 from common.database_retry import insist
 from tasks import failover, failures, lifecycle, occupancy, paid_calls, queue, route_sets
-from tasks.failover import BROKEN, GONE, UNPAID, FailedCall
+from tasks.failover import BROKEN, GONE, UNPAID, UNSTORED, FailedCall
 from tasks.failures import Failure
 from tasks.lifecycle import Ending
 from tasks.models import Call
@@ -27,13 +27,14 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
     """A paid call that brought nothing: the provider's `error`, or a fault of ours: `unpaid` before anything was sent,
-    `broken` so that nobody knows."""
+    `broken` so that nobody knows, `unstored` with the result in hand."""
 
     call_id: int
     credential_id: int | None = None
     error: UpstreamError | None = None
     unpaid: str = ""
     broken: str = ""
+    unstored: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -43,7 +44,7 @@ class Miss:
     @property
     def is_spent(self) -> bool:
         """Whether it was bought, and brought nothing that can be used."""
-        return self.error is not None and self.error.kind is ErrorKind.EMPTY_RESULT
+        return bool(self.unstored) or (self.error is not None and self.error.kind is ErrorKind.EMPTY_RESULT)
 
     @property
     def state(self) -> Literal["unknown", "done", "refused"]:
@@ -56,7 +57,15 @@ class Miss:
         """As the operator sees it."""
         if self.error is not None:
             return described(self.error)
-        return {"kind": BROKEN if self.broken else UNPAID, "message": self.broken or self.unpaid}
+        ours = {UNPAID: self.unpaid, BROKEN: self.broken, UNSTORED: self.unstored}
+        return next({"kind": kind, "message": message} for kind, message in ours.items() if message)
+
+    @property
+    def failure(self) -> Failure:
+        """Of its task, where it was the last of several calls."""
+        if self.is_open:
+            return failures.OUTCOME_UNKNOWN
+        return failures.STORAGE_UNAVAILABLE if self.unstored else failures.NO_USABLE_RESULT
 
     @property
     def end(self) -> CallEnd:
@@ -65,12 +74,13 @@ class Miss:
 
 def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
     """What the missed calls of one execution mean. Beside others that were accepted each is simply closed; else one
-    whose outcome is open, or that was bought, decides for all, because then nothing may be bought again."""
+    whose outcome is open, or that was bought, decides for all, because then nothing may be bought again; a result that
+    was there before one that never was."""
     if has_others:
         for miss in misses:
             insist(one_of_many, job.task, miss)
         return
-    decisive = min(misses, key=lambda miss: (not miss.is_open, not miss.is_spent))
+    decisive = min(misses, key=lambda miss: (not miss.is_open, not miss.unstored, not miss.is_spent))
     insist(paid_calls.close, *(miss.end for miss in misses if miss is not decisive))
     failed = FailedCall(
         route_id=job.route.id,
@@ -84,7 +94,7 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
 def one_of_many(task: Claimed, miss: Miss) -> None:
     """The task goes on with the calls that were accepted; where those have failed meanwhile it fails."""
     if not paid_calls.drop(miss.end, task.id):
-        fail(task, failures.OUTCOME_UNKNOWN if miss.is_open else failures.NO_USABLE_RESULT, miss.end)
+        fail(task, miss.failure, miss.end)
 
 
 def leave_route(task: Claimed) -> None:

@@ -21,6 +21,7 @@ from worker.buy.failed_calls import Miss
 from worker.buy.jobs import Job
 from worker.deliver import copies, delivery
 from worker.deliver.copies import CallResult
+from worker.deliver.delivery import NotStored
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +75,8 @@ def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
     except NothingSent as fault:
         logger.warning("nothing was bought: %s", fault)
         misses.append(Miss(call_id=call.id, unpaid=str(fault)))
+    except NotStored as fault:
+        misses.append(Miss(call_id=call.id, unstored=str(fault)))
     except Exception as error:
         logger.exception("the paid call broke off")
         misses.append(Miss(call_id=call.id, broken=repr(error)[:500]))

@@ -67,6 +67,10 @@ def terms_of_call(call: DueCall) -> Terms:
     )
 
 
+class NotStored(Exception):
+    """A provider's bytes that our storage did not take in time."""
+
+
 Tries = Iterable[tuple[Copied, bool]]
 """Copies of the bytes of a synchronous answer, which nobody else has, one after the other; and which is the last."""
 
@@ -81,13 +85,13 @@ def deliver_now(bought: Terms, result: CallResult, tries: Tries) -> None:
 
 def staged(result: CallResult, tries: Tries) -> dict[str, Any]:
     """Copy the bytes of one of several calls. The files wait for the other calls as this call's result, in the form of
-    its row. Raises UpstreamError (EMPTY_RESULT) where none of it can be used."""
+    its row. Raises NotStored, or UpstreamError (EMPTY_RESULT) where none of it can be used."""
     with copies.temporary(result.done):
         for copied, is_last in tries:
             if copied.stored and (is_last or not copied.fault):
                 return copies.of_files(result.done, copied.stored)
             assets.discard(copied.fresh)
-        raise UpstreamError(ErrorKind.EMPTY_RESULT, copied.fault)
+        raise NotStored(copied.fault) if copied.is_ours else UpstreamError(ErrorKind.EMPTY_RESULT, copied.fault)
 
 
 def finish(bought: Terms, made: Sequence[CallResult], copied: Copied, *, is_last: bool) -> bool:

@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("image_model")]
 MICROS = 40_000
 TAKEN = ("delivered", "failed")
 SURELY_NOT = ("rate_limited", "content_policy", "auth")
-MISSED = (*SURELY_NOT, "ambiguous", "empty_result", "broken")
+OURS = ("broken", "unstored")
+MISSED = (*SURELY_NOT, "ambiguous", "empty_result", *OURS)
 OUTCOMES = st.lists(st.sampled_from(TAKEN + MISSED), min_size=2, max_size=4)
 
 
@@ -33,8 +34,8 @@ def worker(db: None) -> str:
 
 
 def missed(call_id: int, outcome: str) -> Miss:
-    if outcome == "broken":
-        return Miss(call_id=call_id, broken="ValueError()")
+    if outcome in OURS:
+        return Miss(call_id=call_id, **{outcome: "Away."})
     return Miss(call_id=call_id, error=UpstreamError(ErrorKind(outcome), "No."))
 
 

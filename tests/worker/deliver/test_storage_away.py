@@ -1,8 +1,6 @@
 """A result that was paid for outlives a storage that is away."""
 
-import shutil
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,33 +11,6 @@ from tests.worker.driving import assets, beside, call, film, picture, task
 from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Root:
-    """The storage's folder, which can be taken away; a file in its place refuses every write, root's included."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def take_away(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-        self.path.write_text("not a folder")
-
-    def bring_back(self) -> None:
-        self.path.unlink()
-
-
-@pytest.fixture
-def root(settings, tmp_path):
-    path = tmp_path / "assets"
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "assets": {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {"location": str(path), "base_url": None},
-        },
-    }
-    return Root(path)
 
 
 def test_bytes_are_kept_until_storage_is_back(shift, key, image_model, root, caplog):

@@ -1,5 +1,8 @@
 """Protocols without a count: one task, several paid calls, one bill."""
 
+import time
+from types import SimpleNamespace
+
 import pytest
 
 from adapters.base import ErrorKind, Pending, UpstreamError
@@ -13,7 +16,7 @@ from tasks.models import Call
 from tasks.paid_calls import CallEnd, Intended
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
-from tests.worker.driving import Shift, assets, hurry, outage, picture, task
+from tests.worker.driving import Shift, assets, end_of, hurry, outage, picture, task
 from tools.children import PATIENCE
 from worker.buy import jobs
 from worker.buy.failed_calls import Miss, judge
@@ -143,6 +146,27 @@ def test_one_lost_beside_a_refusal_is_never_bought_elsewhere(shift, key, sandbox
     task_id = picture(key, "a fox", n=2)
     assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN"
     assert sorted(states(task_id)) == ["refused", "unknown"]
+
+
+def test_bytes_that_cannot_be_stored_until_the_deadline_end_as_that(shift, key, sandbox, root, monkeypatch):
+    task_id = picture(key, "a fox", n=2)
+    root.take_away()
+    # The deadline passes with the paid calls.
+    passed = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * sandbox.audit()["jobs"])
+    monkeypatch.setattr("worker.deliver.copies.time", passed)
+    shift.execute()
+    assert end_of(task_id) == "TASK_STORAGE_UNAVAILABLE"
+    assert Hold.objects.get(reference=task_id).state == "released"
+    rows = Call.objects.filter(task_id=task_id)
+    assert [(row.state, row.outcome["kind"]) for row in rows] == [("done", "unstored")] * 2
+
+
+def test_the_last_call_of_several_ends_the_task_as_what_it_met(shift, key):
+    for last, end in (({"unstored": "away"}, "TASK_STORAGE_UNAVAILABLE"), ({"broken": "?"}, "TASK_OUTCOME_UNKNOWN")):
+        task_id, job, (first, second) = intended(shift, key)
+        judge(job, [Miss(call_id=first.id, error=EMPTY)], has_others=True)
+        judge(job, [Miss(call_id=second.id, **last)], has_others=True)
+        assert end_of(task_id) == end
 
 
 def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[Intended, ...]]:

@@ -1,5 +1,6 @@
 """Which accepted calls want a poll, and when a polled one wants the next. Reads only: `tasks/paid_calls.py` writes."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,12 +9,29 @@ from adapters.base import Target
 from common import documents, sql
 from common.documents import Unreadable
 
+AFTER_DEADLINE_SECONDS = 900
+"""So much longer may be copied what a provider has finished by the deadline."""
+HAS_FINISHED = (
+    "(SELECT count(*) FROM tasks_call f WHERE f.task_id = t.id AND f.finished_at IS NOT NULL "
+    "AND f.state IN ('intent', 'accepted')) > 0"
+)
+"""The condition that a provider has finished an open call of the task `t`. Counted, since PostgreSQL would answer an
+EXISTS by reading all calls once."""
+
+
+def is_out_of_time() -> str:
+    """The condition that nothing more may be waited for on behalf of the task `t`."""
+    after = sql.later(str(-AFTER_DEADLINE_SECONDS))
+    return f"t.deadline_at <= {sql.now()} AND (t.deadline_at <= {after} OR NOT ({HAS_FINISHED}))"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCall:
     """An accepted call that wants a poll: it has a handle, a result, or both. `attempt` is the task's fence now.
     `bought_in` is the attempt that bought the call, together with so many `siblings`. A call `is_late` when its task
-    has ended. Its `defect` says why its row cannot be read, and then it has neither target nor answer.
+    has ended, and `is_overdue` past its task's deadline. `is_last`: nothing is waited for after this poll.
+    `is_finished`: the provider has finished it. Its result may be copied until `copy_until`, by time.monotonic.
+    Its `defect` says why its row cannot be read, and then it has neither target nor answer.
     """
 
     id: int
@@ -30,7 +48,10 @@ class DueCall:
     copy_faults: int
     is_late: bool
     is_overdue: bool
+    is_last: bool
+    is_finished: bool
     age_seconds: float
+    copy_until: float
     defect: str = ""
 
 
@@ -73,7 +94,8 @@ DUE = """
 SELECT c.id, c.task_id, t.attempt, c.attempt AS bought_in,
     (SELECT count(*) - 1 FROM tasks_call s WHERE s.task_id = c.task_id AND s.attempt = c.attempt) AS siblings,
     c.channel_id, c.credential_id, c.target, c.handle, c.result, c.faults, c.copy_faults, c.state = 'late' AS is_late,
-    t.status = 'running' AND t.deadline_at <= {now} AS is_overdue, {age} AS age_seconds
+    t.status = 'running' AND t.deadline_at <= {now} AS is_overdue, t.status = 'running' AND {out_of_time} AS is_last,
+    c.finished_at IS NOT NULL AS is_finished, {age} AS age_seconds, {left} AS seconds_left
 FROM tasks_call c JOIN tasks_task t ON t.id = c.task_id
 WHERE c.worker_id = %s AND c.state IN ('accepted', 'late') AND c.next_poll_at <= {now}
 ORDER BY c.next_poll_at LIMIT %s
@@ -83,16 +105,25 @@ ORDER BY c.next_poll_at LIMIT %s
 def due(worker_id: str, *, limit: int) -> list[DueCall]:
     """The calls of this worker whose poll is due, most overdue first."""
     now = sql.now()
-    rows = sql.records(DUE.format(now=now, age=sql.seconds_between("c.created_at", now)), [worker_id, limit])
-    return [_due(row._asdict()) for row in rows]
+    statement = DUE.format(
+        now=now,
+        age=sql.seconds_between("c.created_at", now),
+        left=sql.seconds_between(now, "t.deadline_at"),
+        out_of_time=is_out_of_time(),
+    )
+    return [_due(**row._asdict()) for row in sql.records(statement, [worker_id, limit])]
 
 
-def _due(row: dict[str, Any]) -> DueCall:
-    flags = {name: bool(row[name]) for name in ("is_late", "is_overdue")}
-    return DueCall(**row | flags | _read(row) | {"age_seconds": float(row["age_seconds"])})
+def _due(*, seconds_left: Any, **row: Any) -> DueCall:
+    flags = {name: bool(row[name]) for name in ("is_late", "is_overdue", "is_last", "is_finished")}
+    times = {
+        "age_seconds": float(row["age_seconds"]),
+        "copy_until": time.monotonic() + float(seconds_left) + AFTER_DEADLINE_SECONDS,
+    }
+    return DueCall(**row | flags | times | _read(row))
 
 
-def _read(row: dict[str, Any]) -> dict[str, Any]:
+def _read(row: Mapping[str, Any]) -> dict[str, Any]:
     """The documents of a row, or what is wrong with them: one such row must not keep the others of its page."""
     found = {name: sql.as_document(row[name]) for name in ("target", "handle", "result")}
     try:

@@ -18,7 +18,7 @@ from common.database_retry import AWAY
 from tasks import paid_calls
 from tasks.assets.assets import NewAsset
 from tasks.events import events
-from tasks.failures import TIMED_OUT, Failure
+from tasks.failures import STORAGE_UNAVAILABLE, TIMED_OUT, Failure
 from tasks.locks import lock_tasks
 from tasks.models import EndedStatus, LiveStatus
 from tasks.paid_calls import CallEnd
@@ -77,6 +77,13 @@ class Ending:
             failure=TIMED_OUT,
             calls=tuple(CallEnd(id=call, state="late", outcome={"kind": "timeout"}) for call in open_calls),
         )
+
+    @classmethod
+    def uncopied(cls, task_id: str, attempt: int, *open_calls: int) -> "Ending":
+        """The provider has finished, but the result was not copied in time. The open calls, by id, are followed as late
+        ones."""
+        ends = (CallEnd(id=call, state="late", outcome={"kind": "copy_failed"}) for call in open_calls)
+        return cls.failed(task_id, attempt, STORAGE_UNAVAILABLE, *ends)
 
     @classmethod
     def canceled(cls, task_id: str, attempt: int) -> "Ending":

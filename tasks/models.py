@@ -189,6 +189,7 @@ class Call(models.Model):
     cost_micros = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     answered_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True, help_text="When the provider was found to have finished it.")
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

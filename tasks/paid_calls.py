@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 
 from adapters.base import Target
 from common import sql
+from tasks import due_calls
 from tasks.due_calls import Reschedule
 from tasks.locks import lock_tasks
 from tasks.models import Call
@@ -128,8 +129,8 @@ def reference(task_id: str, attempt: int, position: int) -> str:
 
 
 ANSWER = f"""
-UPDATE tasks_call SET {{answer}} = %s, answered_at = COALESCE(answered_at, {{now}}), ended_at = NULL, faults = 0,
-    next_poll_at = {{later}}, worker_id = COALESCE(%s, worker_id),
+UPDATE tasks_call SET {{answer}} = %s, {{more}}answered_at = COALESCE(answered_at, {{now}}), ended_at = NULL,
+    faults = 0, next_poll_at = {{later}}, worker_id = COALESCE(%s, worker_id),
     state = CASE WHEN state IN ('unknown', 'late') THEN 'late' ELSE 'accepted' END
 WHERE id = %s AND ({moving("accepted", "intent")} OR {moving("late", "unknown")} OR {FOLLOWED}) RETURNING state
 """
@@ -144,18 +145,33 @@ def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float, worker
 
 
 def keep(call_id: int, result: Mapping[str, Any]) -> bool:
-    """Store what a call has made until the task ends with it, like `accept`; the next poll is due at once."""
+    """Store what a call has made until the task ends with it, like `accept`: the provider has finished. The next poll
+    is due at once."""
     return _answered("result", call_id, result, 0.0, None)
 
 
 def _answered(
     column: Literal["handle", "result"], call_id: int, answer: Mapping[str, Any], poll_after: float, worker: str | None
 ) -> bool:
+    more = f"finished_at = COALESCE(finished_at, {sql.now()}), " if column == "result" else ""
     rows = sql.records(
-        ANSWER.format(answer=column, now=sql.now(), later=sql.later("%s")),
+        ANSWER.format(answer=column, more=more, now=sql.now(), later=sql.later("%s")),
         [sql.document_parameter(dict(answer)), poll_after, worker, call_id],
     )
     return any(row.state == "accepted" for row in rows)
+
+
+def finish(call_ids: Sequence[int]) -> bool:
+    """Note that the provider has finished these calls: what they made may be copied for a while after the deadline.
+    True if a task still waits for any of them."""
+    if not call_ids:
+        return False
+    found = sql.run(
+        f"UPDATE tasks_call SET finished_at = COALESCE(finished_at, {sql.now()}) "
+        f"WHERE {OPEN} AND id {sql.among('bigint')}",
+        [sql.ids(call_ids)],
+    )
+    return found > 0
 
 
 # One whose answer came after its caller gave it up as unknown is followed: the job is there. It stays accepted, as
@@ -230,10 +246,12 @@ def adopt(worker_id: str, dead: Sequence[str]) -> None:
     )
 
 
-def results(task_id: str, bought_in: int) -> dict[int, Mapping[str, Any] | None]:
-    """What each open call that one attempt of a task bought with has made, by id in the order of their positions."""
+def results(task_id: str, bought_in: int, *, finished_only: bool = False) -> dict[int, Mapping[str, Any] | None]:
+    """What each open call that one attempt of a task bought with has made, by id in the order of their positions; of
+    those that the provider has finished, a result may still be on its way to our storage."""
+    which = "AND finished_at IS NOT NULL" if finished_only else ""
     rows = sql.records(
-        f"SELECT id, result FROM tasks_call WHERE task_id = %s AND attempt = %s AND {OPEN} ORDER BY position",
+        f"SELECT id, result FROM tasks_call WHERE task_id = %s AND attempt = %s AND {OPEN} {which} ORDER BY position",
         [task_id, bought_in],
     )
     return {row.id: sql.as_document(row.result) for row in rows}
@@ -297,9 +315,9 @@ def reschedule(plans: Sequence[Reschedule]) -> None:
 
 
 def hasten_overdue() -> None:
-    """Poll the jobs of overdue tasks now, for the last time."""
+    """Poll the jobs of tasks whose time is over now, for the last time."""
     now = sql.now()
     sql.run(
         f"UPDATE tasks_call SET next_poll_at = {now} WHERE state = 'accepted' AND next_poll_at > {now} "
-        f"AND task_id IN (SELECT id FROM tasks_task WHERE status = 'running' AND deadline_at <= {now})"
+        f"AND task_id IN (SELECT t.id FROM tasks_task t WHERE t.status = 'running' AND {due_calls.is_out_of_time()})"
     )

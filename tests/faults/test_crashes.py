@@ -8,6 +8,7 @@ from ipaddress import ip_network
 
 import pytest
 
+from common import sql
 from tasks.models import Asset, Task
 from tasks.request import url_policy
 from tests.adapters.raw_server import raw_server
@@ -101,6 +102,21 @@ def test_killed_in_the_end_transaction_the_film_is_settled_once(start_worker, ke
     assert ended(task_id) == ["succeeded"]
     assert Asset.objects.count() == 1
     assert sandbox.audit()["jobs"] == 1
+
+
+def test_killed_while_it_copies_past_the_deadline_the_film_is_delivered_by_another(start_worker, key, sandbox):
+    worker = start_worker()
+    copying, working = film(key, "a fox runs [download:held]"), film(key, "a hen runs [queued=3600]")
+    wait_until(lambda: sandbox.audit()["calls"].get("download"), what="the download")
+    wait_until(lambda: task(working).status == "running", what="the other film's start")
+    sql.run(f"UPDATE tasks_task SET deadline_at = {sql.later('-60')}")
+    assert ended(working) == ["TASK_TIMEOUT"]
+    kill(worker)
+    let_lease_pass(worker)
+    sandbox.release()
+    start_worker()
+    assert ended(copying) == ["succeeded"]
+    assert sandbox.audit()["jobs"] == 2
 
 
 def test_killed_with_bytes_in_hand_the_picture_is_unknown_and_not_bought_again(start_worker, key, sandbox):

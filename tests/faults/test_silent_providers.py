@@ -52,7 +52,8 @@ def test_the_deadline_ends_what_hangs_and_nothing_is_bought_again(start_worker, 
     tasks = [*copied.values(), *polled.values(), *submit("[hang]", LANES).values()]
     wait_until(lambda: sandbox.audit()["jobs"] == len(tasks), what="the paid calls that hang")
     let_deadlines_pass(3600)
-    assert set(ended(*tasks)) == {"TASK_TIMEOUT"}
+    assert set(ended(*copied.values())) == {"TASK_STORAGE_UNAVAILABLE"}
+    assert set(ended(*tasks[len(copied) :])) == {"TASK_TIMEOUT"}
     bought_once(sandbox, tasks)
 
 

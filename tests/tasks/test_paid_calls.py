@@ -1,6 +1,7 @@
 """The record of paid calls: intent before, handle after, and polls when they are due."""
 
 import re
+import time
 from importlib import import_module
 
 import pytest
@@ -55,6 +56,7 @@ OTHERS = (
     lambda call: paid_calls.note(call.pk, {}),
     lambda call: reschedule(call.pk, call.task),
     lambda call: paid_calls.hasten_overdue(),
+    lambda call: paid_calls.finish([call.pk]),
 )
 
 
@@ -269,6 +271,29 @@ def test_a_due_call_tells_that_its_task_is_overdue(task, worker):
     assert due_calls.due(worker, limit=1)[0].is_overdue
     steps.end(task, "timeout")
     assert not due_calls.due(worker, limit=1)[0].is_overdue
+
+
+def test_a_poll_past_the_deadline_is_the_last_unless_the_provider_has_finished(task, worker):
+    call_id = steps.accepted(task, worker)
+    for finished, seconds, is_last in ((False, 1, True), (True, 1, False), (True, 901, True)):
+        if finished:
+            assert paid_calls.finish([call_id])
+        steps.age(task.id, "deadline_at", -seconds)
+        (call,) = due_calls.due(worker, limit=1)
+        assert (call.is_overdue, call.is_last, call.is_finished) == (True, is_last, finished), seconds
+        assert (call.copy_until > time.monotonic()) is (seconds == 1)
+
+
+def test_that_a_provider_has_finished_is_noted_once_and_only_while_its_task_waits(task, worker):
+    call_id = steps.accepted(task, worker)
+    assert paid_calls.finish([call_id])
+    sql.run(f"UPDATE tasks_call SET finished_at = {sql.later('-100')}")
+    noted = Call.objects.get().finished_at
+    assert paid_calls.finish([call_id])
+    paid_calls.keep(call_id, RESULT)
+    assert Call.objects.get().finished_at == noted
+    steps.end(task, "failed")
+    assert not paid_calls.finish([call_id])
 
 
 def test_the_most_overdue_polls_come_first_and_as_many_as_asked(key, image_model, worker):

@@ -26,7 +26,7 @@ def patient(settings, monkeypatch) -> None:
         "buy.lookup.ASK_SECONDS",
         "heal.probes.TIMEOUT_SECONDS",
     )
-    for name in (*calls, "heal.deadlines.HANGING_POLL_SECONDS"):
+    for name in (*calls, "heal.deadlines.HANGING_POLL_SECONDS", "heal.deadlines.HANGING_COPY_SECONDS"):
         monkeypatch.setattr(f"worker.{name}", int(PATIENCE))
     monkeypatch.setattr("worker.buy.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
     monkeypatch.setattr("catalog.health.backoff", SimpleNamespace(seconds=lambda times: PATIENCE))

@@ -103,7 +103,7 @@ def test_a_price_that_cannot_be_read_charges_nothing_and_stops_no_other(shift, k
     shift.sweep()
     hurry()
     shift.poll()
-    assert (task(bad).status, task(bad).actual_micros) == ("timeout", 0)
+    assert (task(bad).status, task(bad).actual_micros) == ("failed", 0)
     assert (call(bad).state, call(bad).cost_micros) == ("lost", None)
 
 

@@ -15,6 +15,7 @@ from catalog import health
 from common.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
+from tasks.due_calls import AFTER_DEADLINE_SECONDS
 from tasks.paid_calls import Intended
 from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
@@ -118,9 +119,11 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
         insist(paid_calls.keep, call_id, copies.of_urls(answer))
         note_success()
     else:
+        is_waited_for = insist(paid_calls.finish, [call_id])
         note_success()
         job, result = purchase.job, CallResult(call_id=call_id, done=answer)
-        tries = copies.until_deadline(result, job.adapter, connection, ends_at=job.ends_at)
+        ends_at = job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for else 0.0  # at once: it is our loss
+        tries = copies.tries(result, job.adapter, connection, ends_at=ends_at)
         if len(purchase.calls) == 1:
             delivery.deliver_now(job.terms, result, tries)
         else:

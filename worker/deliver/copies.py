@@ -20,7 +20,7 @@ from tasks.due_calls import DueCall
 from tasks.failures import Failure
 
 logger = logging.getLogger(__name__)
-# Before the deadline, so that a result which cannot be stored ends as what it is and not as a timeout.
+# Before the janitor, so that a result which cannot be stored ends as what it met.
 GIVE_UP_SECONDS = 1.0
 
 
@@ -106,12 +106,12 @@ def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection
     return Copied(by_call=by_call, fresh=tuple(fresh), fault=fault)
 
 
-def until_deadline(
+def tries(
     result: CallResult, adapter: Adapter, connection: Connection, *, ends_at: float
 ) -> Iterator[tuple[Copied, bool]]:
-    """One try after the other while our storage refuses, and whether it is the last before the task's deadline, which
-    is a moment of time.monotonic."""
-    for tries in count():
+    """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which is a
+    moment of time.monotonic."""
+    for number in count():
         copied = make([result], adapter, connection)
         seconds_left = ends_at - GIVE_UP_SECONDS - time.monotonic()
         is_last = not copied.is_ours or seconds_left <= 0
@@ -119,7 +119,7 @@ def until_deadline(
         if is_last:
             return
         release_connection()
-        time.sleep(min(backoff.seconds(tries), seconds_left))
+        time.sleep(min(backoff.seconds(number), seconds_left))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Where an attempt buys with several calls, one of them delivers the results of all.
 
-That is the first live call of the attempt, once every other has its result or has failed. At the deadline it delivers
-what there is.
+That is the first live call of the attempt, once every other has its result or has failed. From the deadline on it waits
+only for those that the provider has finished, whose bytes are still on their way to our storage.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,17 +25,17 @@ def ready(call: DueCall, done: Done) -> list[CallResult]:
     if call.result is None:
         paid_calls.keep(call.id, copies.of_urls(done))
         return []
-    live = paid_calls.results(call.task_id, call.bought_in)
+    live = paid_calls.results(call.task_id, call.bought_in, finished_only=call.is_overdue)
     made = list(_readable(live))
-    if made and made[0].call_id == call.id and (call.is_overdue or len(made) == len(live)):
+    if made and made[0].call_id == call.id and (call.is_last or len(made) == len(live)):
         return made
     paid_calls.reschedule([Reschedule.of(call, WAIT_SECONDS)])
     return []
 
 
-def has_result(call: DueCall) -> bool:
-    """Whether a sibling of this call has a result that can still be delivered."""
-    return any(row is not None for row in paid_calls.results(call.task_id, call.bought_in).values())
+def has_finished(call: DueCall) -> bool:
+    """Whether the provider has finished a sibling of this call, whose result can still be delivered."""
+    return bool(paid_calls.results(call.task_id, call.bought_in, finished_only=True))
 
 
 def _readable(results: Mapping[int, Mapping[str, Any] | None]) -> Iterator[CallResult]:

@@ -4,7 +4,7 @@ Results of running tasks are for `worker/deliver/delivery.py`; when to ask again
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adapters.base import ENDS_JOB, Done, ErrorKind, Pending, UpstreamError
@@ -41,7 +41,12 @@ def doubted(call: DueCall, answer: Answer) -> Answer:
     """A result that is missing is asked for once more: some providers end a job a moment before they show its files."""
     if not isinstance(answer, UpstreamError) or answer.kind is not ErrorKind.EMPTY_RESULT:
         return answer
-    return answer if call.faults or call.is_overdue else as_fault(answer)
+    return answer if call.faults or call.is_last else as_fault(answer)
+
+
+def newly_finished(answered: Iterable[tuple[DueCall, Answer]]) -> list[int]:
+    """The calls, by id, whose live tasks hear of their results for the first time."""
+    return [call.id for call, answer in answered if isinstance(answer, Done) and not (call.is_late or call.is_finished)]
 
 
 def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
@@ -51,28 +56,31 @@ def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
     endings = {ending.task_id: ending for call, answer in live if (ending := ending_of(call, answer))}
     ended = insist(lifecycle.end, list(endings.values())) if endings else frozenset()
     orphaned = [call for call, answer in live if call.task_id in ended and not is_final(answer)]
-    return orphaned + [call for call, answer in answered if call.is_late and follow_late(call, answer)]
+    orphaned += [call for call, answer in answered if call.is_late and follow_late(call, answer)]
+    return [call for call in orphaned if not call.is_finished]
 
 
 def one_of_many(call: DueCall, answer: Answer) -> bool:
-    """Whether this answer leaves the task to the call's siblings: it has failed and they have not, or it is overdue and
-    one of them has a result."""
+    """Whether this answer leaves the task to the call's siblings: it has failed and they have not, or it was asked for
+    the last time and the provider has finished one of them."""
     if not call.siblings:
         return False
     if isinstance(answer, UpstreamError) and is_final(answer):
         return bool(insist(paid_calls.drop, ended(call, described(answer)), call.task_id))
-    return call.is_overdue and not is_final(answer) and bool(insist(fan_in.has_result, call))
+    return call.is_last and not is_final(answer) and bool(insist(fan_in.has_finished, call))
 
 
 def ending_of(call: DueCall, answer: Answer) -> Ending | None:
-    """The end of the task that this answer means: failed at the provider, or overdue after this last poll."""
+    """The end of the task that this answer means: failed at the provider, or not over after its last poll."""
     with bind(task_id=call.task_id, attempt=call.attempt):
         if isinstance(answer, UpstreamError) and is_final(answer):
             logger.warning("the provider ended the job: %s", answer)
             failure = failures.OF_KIND[answer.kind]
             return Ending.failed(call.task_id, call.attempt, failure, ended(call, described(answer)))
-    if is_final(answer) or not call.is_overdue:
+    if is_final(answer) or not call.is_last:
         return None
+    if call.is_finished:
+        return Ending.uncopied(call.task_id, call.attempt, call.id)
     return Ending.timed_out(call.task_id, call.attempt, call.id)
 
 

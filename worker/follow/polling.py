@@ -29,6 +29,7 @@ from worker.seats import Seats
 logger = logging.getLogger(__name__)
 POLL_SECONDS = 20.0
 COPY_SECONDS = 900.0
+LAST_COPY_SECONDS = 30.0  # of the copy that begins when its time is over; the janitor waits longer
 CANCEL_SECONDS = 10.0
 LATE_POLL_SECONDS = 30.0
 UNUSABLE_TRIES = 6
@@ -81,6 +82,8 @@ class Polling:
                 (call, poll_results.doubted(call, answer)) for call, answer in zip(batch, ask(batch), strict=True)
             ]
             insist(paid_calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
+            # Before anything is ended: from now on the deadline, and who adopts the call, leave time for the copy.
+            insist(paid_calls.finish, poll_results.newly_finished(answered))
             for call in poll_results.settle(answered):
                 seats(self._polls, call, POLLS_PER_CHANNEL, "poll").start(cancel, call)
             for call, answer in answered:
@@ -198,11 +201,13 @@ def next_poll(call: DueCall, answer: Answer) -> Reschedule | None:
 def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
     """Copy and succeed; a failed copy is tried again with the next poll, which also refreshes the provider's URLs."""
     bought = insist(delivery.terms_of_call, call)
-    adapter, connection = reach(call, COPY_SECONDS)
+    seconds = max(LAST_COPY_SECONDS, min(COPY_SECONDS, call.copy_until - time.monotonic()))
+    adapter, connection = reach(call, seconds)
     copied = copies.make(made, adapter, connection)
-    is_last = call.is_overdue or (not copied.is_ours and call.copy_faults + 1 >= UNUSABLE_TRIES)
+    left = call.copy_until - time.monotonic()
+    is_last = left <= 0 or (not copied.is_ours and call.copy_faults + 1 >= UNUSABLE_TRIES)
     if not delivery.finish(bought, made, copied, is_last=is_last):
-        again = Reschedule.after_copy_fault(call, backoff.seconds(call.copy_faults))
+        again = Reschedule.after_copy_fault(call, min(backoff.seconds(call.copy_faults), max(0.0, left)))
         insist(paid_calls.reschedule, [again])
 
 

@@ -1,12 +1,13 @@
 """The lane that ends what cannot go on: tasks past their deadline, tasks whose routes lead nowhere, and old files."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import lifecycle, paid_calls
+from tasks import due_calls, lifecycle, paid_calls
 from tasks.assets import retention
 from tasks.lifecycle import Ending
 from tasks.queue import Stranded
@@ -14,28 +15,40 @@ from tasks.queue import Stranded
 logger = logging.getLogger(__name__)
 BATCH = 500
 HANGING_POLL_SECONDS = 5
+HANGING_COPY_SECONDS = 60
 RETENTION_BATCH = 200
 
 OVERDUE = """
-SELECT t.id, t.status, t.attempt, c.id AS call_id
+SELECT t.id, t.status, t.attempt, c.id AS call_id, {has_finished} AS has_finished
 FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state IN ('intent', 'accepted')
 WHERE t.status IN ('queued', 'running') AND t.deadline_at <= {now}
-    AND (c.id IS NULL OR t.deadline_at <= {long_ago} OR (c.state = 'intent' AND NOT EXISTS (
-        SELECT 1 FROM tasks_call s WHERE s.task_id = t.id AND s.state = 'accepted')))
+    AND CASE WHEN {has_finished} THEN t.deadline_at <= {copied_by} ELSE
+        c.id IS NULL OR t.deadline_at <= {long_ago} OR (c.state = 'intent' AND NOT EXISTS (
+            SELECT 1 FROM tasks_call s WHERE s.task_id = t.id AND s.state = 'accepted')) END
 ORDER BY t.deadline_at, t.id LIMIT %s
 """
 
 
 def enforce_deadlines() -> int:
-    """End overdue tasks; one whose job can be polled is left a few seconds for its last poll. Returns how many it
-    ended."""
+    """End tasks whose time is over; one whose job can be polled is left a few seconds for its last poll, and one whose
+    provider has finished as long as its result may be copied, and a minute. Returns how many it ended."""
     paid_calls.hasten_overdue()
-    rows = sql.records(OVERDUE.format(now=sql.now(), long_ago=sql.later(str(-HANGING_POLL_SECONDS))), [BATCH])
-    endings = [
-        Ending.timed_out(task_id, attempt, *(row.call_id for row in of_task if row.call_id), from_status=status)
-        for (task_id, status, attempt), of_task in groupby(rows, key=lambda row: (row.id, row.status, row.attempt))
-    ]
+    statement = OVERDUE.format(
+        now=sql.now(),
+        long_ago=sql.later(str(-HANGING_POLL_SECONDS)),
+        has_finished=due_calls.HAS_FINISHED,
+        copied_by=sql.later(str(-due_calls.AFTER_DEADLINE_SECONDS - HANGING_COPY_SECONDS)),
+    )
+    endings = [_ending(list(rows)) for _, rows in groupby(sql.records(statement, [BATCH]), key=lambda row: row.id)]
     return len(lifecycle.end_each(endings)) if endings else 0
+
+
+def _ending(rows: Sequence[Any]) -> Ending:
+    """Of one task, from a row for each open call, or one row without."""
+    task, calls = rows[0], [row.call_id for row in rows if row.call_id]
+    if task.has_finished:
+        return Ending.uncopied(task.id, task.attempt, *calls)
+    return Ending.timed_out(task.id, task.attempt, *calls, from_status=task.status)
 
 
 def end_stranded(groups: Iterable[Stranded]) -> None:

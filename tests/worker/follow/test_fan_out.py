@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.base import ErrorKind, Pending, UpstreamError
+from adapters.base import Done, ErrorKind, Output, Pending, UpstreamError
 from billing.models import Hold
 from catalog import connections, health
 from catalog.models import Channel
@@ -17,10 +17,11 @@ from tasks.paid_calls import CallEnd, Intended
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import Shift, assets, end_of, hurry, outage, picture, task
-from tools.children import PATIENCE
+from tools.children import PATIENCE, wait_until
 from worker.buy import jobs
 from worker.buy.failed_calls import Miss, judge
 from worker.buy.purchase import Purchase, pay
+from worker.deliver import copies
 from worker.follow import fan_in, poll_results, polling
 from worker.heal import adoption
 
@@ -148,10 +149,10 @@ def test_one_lost_beside_a_refusal_is_never_bought_elsewhere(shift, key, sandbox
     assert sorted(states(task_id)) == ["refused", "unknown"]
 
 
-def test_bytes_that_cannot_be_stored_until_the_deadline_end_as_that(shift, key, sandbox, root, monkeypatch):
+def test_bytes_that_cannot_be_stored_in_time_end_as_that(shift, key, sandbox, root, monkeypatch):
     task_id = picture(key, "a fox", n=2)
     root.take_away()
-    # The deadline passes with the paid calls.
+    # The deadline, and the time after it, pass with the paid calls.
     passed = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * sandbox.audit()["jobs"])
     monkeypatch.setattr("worker.deliver.copies.time", passed)
     shift.execute()
@@ -219,6 +220,48 @@ def test_at_the_deadline_the_results_at_hand_are_delivered(shift, key):
     assert states(task_id) == ["done", "late"]
 
 
+@pytest.mark.parametrize("image_channel", [LINKS], indirect=True)
+def test_results_of_several_calls_are_copied_when_storage_comes_back_after_the_deadline(shift, key, root):
+    task_id = picture(key, "a fox", n=2)
+    root.take_away()
+    wait_until(lambda: shift.step() or Call.objects.filter(task_id=task_id, copy_faults__gt=0), what="a failed copy")
+    steps.age(task_id, "deadline_at", -600)
+    shift.sweep()
+    shift.step()
+    assert task(task_id).status == "running"
+    root.bring_back()
+    assert shift.work(task_id) == "succeeded"
+    assert bill(task_id) == ("succeeded", 2, 2 * MICROS)
+
+
+@pytest.mark.parametrize(("seconds", "images"), [(600, 2), (901, 1)])
+def test_after_the_deadline_results_wait_for_bytes_of_a_sibling_as_long_as_those_may_be_copied(
+    shift, key, seconds, images
+):
+    task_id, _, calls = halfway(shift, key)
+    paid_calls.finish([calls[1].id])
+    steps.age(task_id, "deadline_at", -seconds)
+    shift.sweep()
+    hurry()
+    shift.poll()
+    assert bill(task_id) == (("running", 0, 0) if images == 2 else ("succeeded", 1, MICROS))
+    paid_calls.keep(calls[1].id, copies.of_files(Done(outputs=()), (steps.asset(),)))
+    hurry()
+    shift.poll()
+    assert bill(task_id) == ("succeeded", images, images * MICROS)
+
+
+def test_a_job_that_is_not_over_at_its_last_poll_leaves_its_task_to_one_that_is(shift, key):
+    task_id, _, calls = intended(shift, key)
+    for call in calls:
+        paid_calls.accept(call.id, {"id": f"job-{call.id}"}, poll_after=0.0)
+    steps.age(task_id, "deadline_at", -1)
+    answered = list(zip(due_calls.due(shift.id, limit=9), (DONE, Pending(poll_after=1.0)), strict=True))
+    paid_calls.finish(poll_results.newly_finished(answered))
+    assert poll_results.settle(answered) == []
+    assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
+
+
 @either
 def test_a_result_after_the_end_is_our_loss_and_leaves_no_file(shift, key):
     task_id, job, _ = halfway(shift, key)
@@ -259,6 +302,7 @@ def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
     assert len([blobs.open(asset.storage_key).close() for asset in assets(task_id)]) == 2
 
 
+DONE = Done(outputs=(Output(index=0, kind="image", url="https://cdn.provider.example/1.png"),))
 EMPTY, BUSY = UpstreamError(ErrorKind.EMPTY_RESULT, "nothing"), UpstreamError(ErrorKind.RATE_LIMITED, "wait")
 
 

@@ -102,6 +102,22 @@ def beside(job: Callable[[], object]) -> threading.Thread:
     return thread
 
 
+class WaitedFor:
+    """A lock that tells when somebody has to wait for it."""
+
+    def __init__(self) -> None:
+        self.is_waited_for = threading.Event()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self.is_waited_for.set()
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 def hurry() -> None:
     """Every wait is over: nothing of what a task, a poll or a channel waits for is left to the clock."""
     sql.run("UPDATE catalog_credential SET cooldown_until = NULL")

@@ -27,16 +27,31 @@ from worker.deliver.delivery import NotStored
 logger = logging.getLogger(__name__)
 
 
+class Heard:
+    """What the channel's health has heard of the calls of one execution, whose threads share this: of many equal
+    refusals it hears once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kinds: set[ErrorKind] = set()
+
+    def is_news(self, kind: ErrorKind) -> bool:
+        """True for the first that asks; it is to tell."""
+        with self._lock:
+            is_news = kind not in self._kinds
+            self._kinds.add(kind)
+        return is_news
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """The paid calls of one execution, by position, their intents committed. `told` is what the channel's health has
-    heard: of many calls it hears once."""
+    """The paid calls of one execution, by position, their intents committed."""
 
     job: Job
     calls: Sequence[Intended]
     credential_id: int | None
     connection: Connection
-    told: set[ErrorKind] = field(default_factory=set)
+    heard: Heard = field(default_factory=Heard)
 
 
 def make(purchase: Purchase) -> None:
@@ -94,8 +109,7 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
         logger.warning("channel %s answered %s", channel.name, error)
         if error.maybe_accepted and (found := lookup.ask(job.adapter, job.upstream, connection)):
             return found
-        if error.kind not in purchase.told:
-            purchase.told.add(error.kind)
+        if purchase.heard.is_news(error.kind):
             tell(health.refused, channel.id, purchase.credential_id, error)
         raise
 

@@ -14,7 +14,7 @@ from tasks.lifecycle import Ending
 from tasks.models import Call
 from tests.tasks import steps
 from tests.threads import joined
-from tests.worker.driving import Shift, at_provider, beside, call, end_of, film, hurry, picture, task
+from tests.worker.driving import Shift, WaitedFor, at_provider, beside, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
 from worker.buy import jobs
@@ -30,22 +30,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def other(transactional_db):
     return Shift()
-
-
-class WaitedFor:
-    """A lock that tells when somebody has to wait for it."""
-
-    def __init__(self):
-        self.is_waited_for = threading.Event()
-        self._lock = threading.Lock()
-
-    def __enter__(self):
-        if not self._lock.acquire(blocking=False):
-            self.is_waited_for.set()
-            self._lock.acquire()
-
-    def __exit__(self, *_):
-        self._lock.release()
 
 
 @pytest.fixture

@@ -6,15 +6,18 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from adapters.base import Accepted
+from adapters.base import Accepted, Done
 from adapters.kling.videos import KlingTasks
 from tasks import paid_calls
+from tasks.assets import assets
 from tasks.models import Call, Task, TaskPayload
+from tests.storage import samples
 from tests.tasks import steps
 from tests.worker.driving import Shift, at_provider, call, end_of, film, hurry, picture, task
 from tests.worker.protocols import LANES
 from tools.children import wait_until
 from worker.buy import jobs
+from worker.deliver import copies
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -85,6 +88,54 @@ def test_a_late_call_that_cannot_be_read_is_given_up_in_the_end(shift, key):
     shift.poll()
     assert call(task_id).state == "done"
     assert "Target: adapter, base_url, upstream_model is missing" in call(task_id).outcome["message"]
+
+
+def test_a_handle_that_no_poll_can_be_made_of_spoils_no_other_of_its_batch(shift, key, caplog):
+    bad, good = film(key, "a fox runs [held]"), film(key, "a crow flies")
+    shift.execute()
+    Call.objects.filter(task_id=bad).update(handle={"job": "x"})
+    wait_until(lambda: at_provider(good) == "succeeded", what="the job's end")
+    steps.age(good, "deadline_at", -3600)
+    hurry()
+    shift.poll()
+    assert shift.work(good) == "succeeded"
+    assert (task(bad).status, call(bad).faults, call(bad).outcome["kind"]) == ("running", 1, "unreadable")
+    assert any(f"call {call(bad).pk} of task {bad}" in line for line in errors(caplog))
+
+
+def test_a_job_whose_adapter_is_gone_ends_with_its_deadline(shift, key):
+    task_id = film(key, "a fox runs [held]")
+    shift.execute()
+    Call.objects.filter(task_id=task_id).update(target=call(task_id).target | {"adapter": "gone"})
+    steps.age(task_id, "deadline_at", -1)
+    hurry()
+    shift.poll()
+    assert (end_of(task_id), call(task_id).state) == ("TASK_TIMEOUT", "late")
+
+
+def test_a_late_call_that_cannot_be_read_says_so(shift, key):
+    task_id = film(key, "a fox runs [held]")
+    shift.execute()
+    steps.age(task_id, "deadline_at", -3600)
+    Call.objects.filter(task_id=task_id).update(target={})
+    shift.sweep()
+    hurry()
+    shift.poll()
+    assert (call(task_id).state, call(task_id).outcome["kind"]) == ("late", "unreadable")
+
+
+def test_files_of_a_late_result_are_deleted_though_its_price_cannot_be_read(shift, key, root):
+    task_id = picture(key, "a fox")
+    (claimed,) = steps.claimed(shift.id)
+    kept = assets.store([samples.picture("PNG")], kind="image")
+    paid_calls.keep(steps.intended(claimed, shift.id), copies.of_files(Done(outputs=()), (kept,)))
+    Task.objects.filter(id=task_id).update(price=[])
+    steps.age(task_id, "deadline_at", -3600)
+    shift.sweep()
+    hurry()
+    shift.poll()
+    assert call(task_id).state == "lost"
+    assert not (root.path / kept.storage_key).exists()
 
 
 @pytest.mark.parametrize("price", [[], {"mode": "video_duration"}, {"mode": "by_weight"}], ids=str)

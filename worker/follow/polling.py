@@ -14,7 +14,7 @@ from adapters import registry
 from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
 from catalog import connections
 from common import backoff
-from common.database_retry import insist, release_connection
+from common.database_retry import AWAY, insist, release_connection
 from common.documents import Unreadable
 from common.logs import bind
 from tasks import due_calls, paid_calls
@@ -28,6 +28,7 @@ from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS = 20.0
+LAST_POLL_SECONDS = 10.0  # the janitor waits longer
 COPY_SECONDS = 900.0
 LAST_COPY_SECONDS = 30.0  # of the copy that begins when its time is over; the janitor waits longer
 CANCEL_SECONDS = 10.0
@@ -140,19 +141,32 @@ def batch_size(most: int, faults: int) -> int:
 
 
 def ask(batch: Sequence[DueCall]) -> list[Answer]:
-    """One answer a call; a fault of the request is a fault of each. A call with a result answers itself."""
+    """One answer a call. A call with a result answers itself."""
     found: dict[int, Answer] = {call.id: answer for call in batch if (answer := own_answer(call))}
     asked = [call for call in batch if call.id not in found]
     if asked:
-        adapter, connection = reach(asked[0], POLL_SECONDS)
-        release_connection()
-        try:
-            got: Sequence[Answer] = adapter.poll([call.handle or {} for call in asked], connection)
-        except UpstreamError as error:
-            logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(asked), asked[0].channel_id, error)
-            got = [poll_results.as_fault(error)] * len(asked)
-        found |= {call.id: answer for call, answer in zip(asked, got, strict=True)}
+        found |= {call.id: answer for call, answer in zip(asked, polled(asked), strict=True)}
     return [found[call.id] for call in batch]
+
+
+def polled(calls: Sequence[DueCall]) -> Sequence[Answer]:
+    """The provider's answers. A fault of the request is a fault of each; where the request cannot even be made, because
+    of one of the rows as a rule, each call is asked for alone."""
+    try:
+        adapter, connection = reach(calls[0], LAST_POLL_SECONDS if any(c.is_last for c in calls) else POLL_SECONDS)
+        release_connection()
+        return adapter.poll([call.handle or {} for call in calls], connection)
+    except UpstreamError as error:
+        logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(calls), calls[0].channel_id, error)
+        return [poll_results.as_fault(error)] * len(calls)
+    except AWAY:
+        raise
+    except Exception as error:
+        if len(calls) > 1:
+            return [answer for call in calls for answer in polled([call])]
+        logger.exception("a poll broke off")
+        refuse(calls[0], Unreadable(f"its poll broke off ({type(error).__name__})"))
+        return [UpstreamError(ErrorKind.TRANSIENT, "the poll broke off")]
 
 
 def own_answer(call: DueCall) -> Answer | None:

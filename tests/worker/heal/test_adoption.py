@@ -146,6 +146,16 @@ def test_what_a_call_cost_after_the_takeover_is_known_to_whoever_decides(
     assert not Call.objects.filter(task_id=task_id, state__in=["intent", "accepted", "late"]).exists()
 
 
+def test_a_call_that_brought_nothing_makes_its_sibling_no_known_one(shift, other, key):
+    task_id = picture(key, "a fox", n=2)
+    (claimed,) = other.claim()
+    first, _ = paid_calls.intend(steps.intent(claimed, other.id), 2)
+    Call.objects.filter(id=first.id).update(state="done")
+    steps.silence(other.id)
+    shift.sweep()
+    assert end_of(task_id) == "TASK_OUTCOME_UNKNOWN"
+
+
 def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, sandbox):
     task_id = picture(key, "a fox")
     (claimed,) = other.claim()

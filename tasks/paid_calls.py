@@ -239,9 +239,10 @@ def give_up(call_ids: Iterable[int]) -> None:
 
 
 def adopt(worker_id: str, dead: Sequence[str]) -> None:
-    """Follow the calls of dead workers."""
+    """Follow the calls of dead workers, and poll them now: nobody did for as long as a lease."""
     sql.run(
-        f"UPDATE tasks_call SET worker_id = %s WHERE {FOLLOWED} AND worker_id {sql.among('text')}",
+        f"UPDATE tasks_call SET worker_id = %s, next_poll_at = {sql.now()} "
+        f"WHERE {FOLLOWED} AND worker_id {sql.among('text')}",
         [worker_id, sql.ids(dead)],
     )
 

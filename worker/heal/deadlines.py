@@ -5,16 +5,18 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.conf import settings
+
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import due_calls, lifecycle, paid_calls
+from tasks import due_calls, leases, lifecycle, paid_calls
 from tasks.assets import retention
 from tasks.lifecycle import Ending
 from tasks.queue import Stranded
 
 logger = logging.getLogger(__name__)
 BATCH = 500
-HANGING_POLL_SECONDS = 5
+HANGING_POLL_SECONDS = 12
 HANGING_COPY_SECONDS = 60
 RETENTION_BATCH = 200
 
@@ -23,19 +25,27 @@ SELECT t.id, t.status, t.attempt, c.id AS call_id, {has_finished} AS has_finishe
 FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state IN ('intent', 'accepted')
 WHERE t.status IN ('queued', 'running') AND t.deadline_at <= {now}
     AND CASE WHEN {has_finished} THEN t.deadline_at <= {copied_by} ELSE
-        c.id IS NULL OR t.deadline_at <= {long_ago} OR (c.state = 'intent' AND NOT EXISTS (
+        c.id IS NULL OR t.deadline_at <= {given_up} OR (
+            (t.deadline_at <= {adopted} OR (t.deadline_at <= {long_ago} AND c.next_poll_at <= {long_ago}))
+            AND NOT EXISTS (SELECT 1 FROM tasks_worker w
+                WHERE w.id = c.worker_id AND (w.stopped_at IS NOT NULL OR w.{silent})))
+        OR (c.state = 'intent' AND NOT EXISTS (
             SELECT 1 FROM tasks_call s WHERE s.task_id = t.id AND s.state = 'accepted')) END
 ORDER BY t.deadline_at, t.id LIMIT %s
 """
 
 
 def enforce_deadlines() -> int:
-    """End tasks whose time is over; one whose job can be polled is left a few seconds for its last poll, and one whose
-    provider has finished as long as its result may be copied, and a minute. Returns how many it ended."""
+    """End tasks whose time is over. One whose job can be polled is left a few seconds for its last poll, by whoever
+    adopts it where its worker is dead. One whose provider has finished is left as long as its result may be copied, and
+    a minute. Returns how many it ended."""
     paid_calls.hasten_overdue()
     statement = OVERDUE.format(
         now=sql.now(),
         long_ago=sql.later(str(-HANGING_POLL_SECONDS)),
+        silent=leases.silent(),
+        adopted=sql.later(str(-2 * settings.WORKER_LEASE - HANGING_POLL_SECONDS)),
+        given_up=sql.later(str(-due_calls.AFTER_DEADLINE_SECONDS)),
         has_finished=due_calls.HAS_FINISHED,
         copied_by=sql.later(str(-due_calls.AFTER_DEADLINE_SECONDS - HANGING_COPY_SECONDS)),
     )

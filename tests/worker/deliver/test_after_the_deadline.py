@@ -1,12 +1,17 @@
 """What a provider has finished by the deadline is copied for 15 minutes more, whoever dies or is away meanwhile."""
 
 import time
+from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.db.models.functions import Now
 
+from adapters.base import ErrorKind, UpstreamError
 from billing.models import Hold
 from tasks import due_calls, paid_calls
+from tasks.models import Call, Task
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import (
@@ -23,6 +28,8 @@ from tests.worker.driving import (
     task,
 )
 from tools.children import wait_until
+from worker.follow import poll_results, polling
+from worker.heal import deadlines
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -72,7 +79,6 @@ def test_a_film_that_storage_never_takes_ends_15_minutes_later_as_that(shift, ke
     assert end_of(task_id) == "TASK_STORAGE_UNAVAILABLE"
     assert (call(task_id).state, call(task_id).outcome["kind"]) == ("done", "copy_failed")
     assert Hold.objects.get(reference=task_id).state == "released"
-    assert sandbox.audit().get("canceled", 0) == 0
 
 
 def test_a_film_that_is_finished_at_its_last_poll_is_copied_later(shift, key, root):
@@ -139,7 +145,67 @@ def test_a_finished_film_whose_last_poll_meets_a_fault_is_no_timeout_and_not_can
     shift.sweep()
     shift.poll()
     assert (end_of(task_id), call(task_id).state) == ("TASK_STORAGE_UNAVAILABLE", "late")
-    assert sandbox.audit().get("canceled", 0) == 0
+
+
+def test_a_finished_job_is_not_among_those_to_cancel(shift, key, root):
+    task_id = refused_film(shift, key, root)
+    pass_deadline(task_id, OVER)
+    hurry()
+    (due,) = due_calls.due(shift.id, limit=9)
+    assert poll_results.settle([(due, UpstreamError(ErrorKind.TRANSIENT, "away"))]) == []
+    assert end_of(task_id) == "TASK_STORAGE_UNAVAILABLE"
+
+
+def test_a_job_that_was_finished_while_its_worker_was_dead_is_asked_for_by_its_adopter(shift, key, monkeypatch):
+    monkeypatch.setattr(deadlines, "HANGING_POLL_SECONDS", 12)
+    task_id = film(key, "a fox runs")
+    shift.execute()
+    wait_until(lambda: at_provider(task_id) == "succeeded", what="the job's end")
+    steps.silence(shift.id)
+    pass_deadline(task_id, 60)
+    deadlines.enforce_deadlines()
+    assert task(task_id).status == "running"
+    other = Shift()
+    other.sweep()
+    assert other.work(task_id) == "succeeded"
+
+
+def test_a_job_whose_worker_is_dead_is_not_waited_for_for_ever(shift, key):
+    task_id = film(key, "a fox runs [held]")
+    shift.execute()
+    steps.silence(shift.id)
+    pass_deadline(task_id, OVER)
+    deadlines.enforce_deadlines()
+    assert (end_of(task_id), call(task_id).state) == ("TASK_TIMEOUT", "late")
+
+
+def test_a_poll_that_hangs_is_waited_for_longer_than_it_may_take(shift, key):
+    task_id = film(key, "a fox runs [held]")
+    shift.execute()
+    pass_deadline(task_id, 3_600)
+    for seconds, end in ((polling.LAST_POLL_SECONDS, "running"), (3_600, "TASK_TIMEOUT")):
+        Call.objects.filter(task_id=task_id).update(next_poll_at=Now() - timedelta(seconds=seconds))
+        Task.objects.filter(id=task_id).update(deadline_at=Now() - timedelta(seconds=seconds))
+        deadlines.enforce_deadlines()
+        assert end_of(task_id) == end, seconds
+
+
+def test_a_result_that_is_missing_is_asked_for_again_as_long_as_it_may_be_copied(shift, key, root):
+    task_id = refused_film(shift, key, root)
+    pass_deadline(task_id, WITHIN)
+    hurry()
+    (due,) = due_calls.due(shift.id, limit=9)
+    answer = poll_results.doubted(replace(due, faults=0), UpstreamError(ErrorKind.EMPTY_RESULT, "gone"))
+    assert not poll_results.is_final(answer)
+
+
+def test_a_result_that_is_kept_is_finished_before_its_first_poll(shift, key):
+    task_id = picture(key, "a fox")
+    (claimed,) = steps.claimed(shift.id)
+    paid_calls.keep(steps.intended(claimed, shift.id), {"outputs": [], "duration": None})
+    pass_deadline(task_id, WITHIN)
+    deadlines.enforce_deadlines()
+    assert task(task_id).status == "running"
 
 
 def test_the_waits_between_copies_stay_as_they_are_after_the_deadline_and_end_with_the_time(shift, key, root):

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.base import Done
 from common.documents import Unreadable
-from tasks import paid_calls
+from tasks import due_calls, paid_calls
 from tasks.due_calls import DueCall, Reschedule
 from worker.deliver import copies
 from worker.deliver.copies import CallResult
@@ -33,9 +33,9 @@ def ready(call: DueCall, done: Done) -> list[CallResult]:
     return []
 
 
-def has_finished(call: DueCall) -> bool:
-    """Whether the provider has finished a sibling of this call, whose result can still be delivered."""
-    return bool(paid_calls.results(call.task_id, call.bought_in, finished_only=True))
+def others(call: DueCall) -> frozenset[int]:
+    """The siblings of this call, by id, that the provider has finished, or that are still to be asked for."""
+    return due_calls.hopeful(call.task_id, call.bought_in) - {call.id}
 
 
 def _readable(results: Mapping[int, Mapping[str, Any] | None]) -> Iterator[CallResult]:

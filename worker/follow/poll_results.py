@@ -4,7 +4,7 @@ Results of running tasks are for `worker/deliver/delivery.py`; when to ask again
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from adapters.base import ENDS_JOB, Done, ErrorKind, Pending, UpstreamError
@@ -51,7 +51,8 @@ def newly_finished(answered: Iterable[tuple[DueCall, Answer]]) -> list[int]:
 
 def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
     """Everything but a result to copy. Returns the calls whose jobs nobody waits for any more: to be cancelled."""
-    live = [(call, answer) for call, answer in answered if not call.is_late and not one_of_many(call, answer)]
+    pending = {call.id for call, answer in answered if not is_final(answer)}
+    live = [(call, answer) for call, answer in answered if not call.is_late and not one_of_many(call, answer, pending)]
     # One a task: its other overdue calls become late with it.
     endings = {ending.task_id: ending for call, answer in live if (ending := ending_of(call, answer))}
     ended = insist(lifecycle.end, list(endings.values())) if endings else frozenset()
@@ -60,14 +61,15 @@ def settle(answered: Sequence[tuple[DueCall, Answer]]) -> list[DueCall]:
     return [call for call in orphaned if not call.is_finished]
 
 
-def one_of_many(call: DueCall, answer: Answer) -> bool:
+def one_of_many(call: DueCall, answer: Answer, pending: Set[int]) -> bool:
     """Whether this answer leaves the task to the call's siblings: it has failed and they have not, or it was asked for
-    the last time and the provider has finished one of them."""
+    the last time and one of them was not, with it (`pending`). Whether the provider has finished that one, its own last
+    poll tells, which may be under way; where it never comes, the janitor ends the task."""
     if not call.siblings:
         return False
     if isinstance(answer, UpstreamError) and is_final(answer):
         return bool(insist(paid_calls.drop, ended(call, described(answer)), call.task_id))
-    return call.is_last and not is_final(answer) and bool(insist(fan_in.has_finished, call))
+    return call.is_last and not is_final(answer) and bool(insist(fan_in.others, call) - pending)
 
 
 def ending_of(call: DueCall, answer: Answer) -> Ending | None:

@@ -339,6 +339,20 @@ def test_an_overdue_job_leaves_its_task_to_a_sibling_with_a_result(shift, key):
     assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_overdue_jobs_that_are_polled_apart_end_their_task_with_the_last_of_them(shift, key, first):
+    task_id, _, calls = intended(shift, key)
+    for call in calls:
+        paid_calls.accept(call.id, {"id": f"job-{call.id}"}, poll_after=0.0)
+    steps.age(task_id, "deadline_at", -1)
+    due = due_calls.due(shift.id, limit=9)
+    for call, status in ((due[first], "running"), (due[1 - first], "timeout")):
+        paid_calls.reschedule([due_calls.Reschedule.of(call, 60.0)])
+        poll_results.settle([(call, Pending(poll_after=60.0))])
+        assert task(task_id).status == status
+    assert states(task_id) == ["late", "late"]
+
+
 def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
     task_id, _, calls = intended(shift, key)
     for call in calls:

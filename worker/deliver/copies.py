@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -22,6 +22,7 @@ from tasks.failures import Failure
 logger = logging.getLogger(__name__)
 # Before the janitor, so that a result which cannot be stored ends as what it met.
 GIVE_UP_SECONDS = 1.0
+LEAST_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,14 +87,16 @@ class Copied:
 
 
 def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection) -> Copied:
-    """Stream each output into storage."""
+    """Stream each output into storage, all within the connection's time."""
     release_connection()
+    ends_at = time.monotonic() + connection.total_timeout
     by_call = {result.call_id: result.stored for result in results}
     fresh: list[NewAsset] = []
     fault = ""
     for call_id, output in [(result.call_id, output) for result in results for output in result.done.outputs]:
         try:
-            with adapter.open_output(output, connection) as chunks:
+            left = replace(connection, total_timeout=max(LEAST_SECONDS, ends_at - time.monotonic()))
+            with adapter.open_output(output, left) as chunks:
                 fresh.append(assets.store(chunks, kind=output.kind))
             by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.db.models.functions import Now
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
 from billing.models import Hold
 from tasks import due_calls, paid_calls
 from tasks.models import Call, Task
@@ -28,6 +28,8 @@ from tests.worker.driving import (
     task,
 )
 from tools.children import wait_until
+from worker.deliver import copies
+from worker.deliver.copies import CallResult
 from worker.follow import poll_results, polling
 from worker.heal import deadlines
 
@@ -206,6 +208,22 @@ def test_a_result_that_is_kept_is_finished_before_its_first_poll(shift, key):
     pass_deadline(task_id, WITHIN)
     deadlines.enforce_deadlines()
     assert task(task_id).status == "running"
+
+
+def test_all_files_of_a_result_share_the_time_that_is_left(monkeypatch):
+    given: list[float] = []
+
+    class Slow:
+        def open_output(self, output, connection):
+            given.append(connection.total_timeout)
+            raise UpstreamError(ErrorKind.TRANSIENT, "slow")
+
+    passed = SimpleNamespace(monotonic=lambda: 20.0 * len(given))
+    monkeypatch.setattr(copies, "time", passed)
+    outputs = tuple(Output(index=index, kind="image", url="https://x.example/a") for index in range(3))
+    connection = Connection(base_url="https://x.example", credentials={}, total_timeout=30.0, open_stored=open)
+    copies.make([CallResult(call_id=1, done=Done(outputs=outputs))], Slow(), connection)
+    assert given == [30.0, 10.0, copies.LEAST_SECONDS]
 
 
 def test_the_waits_between_copies_stay_as_they_are_after_the_deadline_and_end_with_the_time(shift, key, root):

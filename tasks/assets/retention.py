@@ -7,6 +7,7 @@ next run deletes again without fault, and never bytes that no row knows. Tasks, 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import TypeVar
 
 from django.conf import settings
@@ -20,7 +21,7 @@ from storage import blobs
 from tasks.models import Asset, TaskPayload
 
 ABANDONED_SECONDS = 86_400
-MOST_REFUSALS = 20  # in a row: then the storage is away, and a batch of time-outs would tell no more
+LOOKED_AT = 10  # times the limit, so that files which the storage does not let go keep no later ones
 Row = TypeVar("Row")
 
 
@@ -55,8 +56,8 @@ def sweep() -> int:
 def _prune_assets(limit: int, faults: list[StorageUnavailable]) -> int:
     deleted: list[int] = []
     try:
-        found = _old_assets().values_list("id", "storage_key")[:limit]
-        deleted += _emptied(((asset_id, [key]) for asset_id, key in found), faults)
+        found = list(_old_assets().values_list("id", "storage_key")[: LOOKED_AT * limit])
+        deleted += islice(_emptied(((asset_id, [key]) for asset_id, key in found), faults), limit)
     finally:
         Asset.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=Now())
     return len(deleted)
@@ -65,27 +66,24 @@ def _prune_assets(limit: int, faults: list[StorageUnavailable]) -> int:
 def _prune_payloads(limit: int, faults: list[StorageUnavailable]) -> int:
     emptied: list[str] = []
     try:
-        found = _old_payloads().values_list("task_id", "params")[:limit]
-        emptied += _emptied(((task_id, _blob_keys(params)) for task_id, params in found), faults)
+        found = list(_old_payloads().values_list("task_id", "params")[: LOOKED_AT * limit])
+        emptied += islice(_emptied(((task_id, _blob_keys(params)) for task_id, params in found), faults), limit)
     finally:
         TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
     return len(emptied)
 
 
 def _emptied(rows: Iterable[tuple[Row, Iterable[str]]], faults: list[StorageUnavailable]) -> Iterator[Row]:
-    """Those of the rows whose files are gone now. A file that the storage does not let go keeps no later one."""
-    refused = 0
+    """Those of the rows whose files are gone now. A file that the storage does not let go keeps no later one. Raises
+    StorageUnavailable where it is the storage that is away."""
     for row, keys in rows:
         try:
             for key in keys:
                 blobs.delete(key)
         except StorageUnavailable as fault:
             faults.append(fault)
-            refused += 1
-            if refused == MOST_REFUSALS:
-                return
+            blobs.check()
         else:
-            refused = 0
             yield row
 
 

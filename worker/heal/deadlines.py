@@ -76,10 +76,10 @@ def end_stranded(groups: Iterable[Stranded]) -> None:
 def prune() -> None:
     """Delete what retention says, a batch at a time, and what killed processes left half written."""
     try:
-        pruned = retention.prune(RETENTION_BATCH)
         files = retention.sweep()
-    except StorageUnavailable:
-        logger.warning("retention waits: asset storage is unavailable")
+        pruned = retention.prune(RETENTION_BATCH)
+    except StorageUnavailable as fault:
+        logger.warning("retention could not delete all that is due: %s", fault)
         return
     if pruned.assets or pruned.payloads or files:
         logger.info("deleted %d assets, %d payloads, %d temporary files", pruned.assets, pruned.payloads, files)

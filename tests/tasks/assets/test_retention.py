@@ -207,6 +207,29 @@ def test_a_file_that_the_storage_does_not_let_go_keeps_no_later_one(key):
     assert retention.due() == Pruned(assets=0, payloads=1)
 
 
+def test_many_files_that_the_storage_does_not_let_go_keep_no_later_one(folder, stored):
+    made = [stored(picture("PNG")) for _ in range(8)]
+    for day, asset in enumerate(made):
+        age(asset, DAYS_8 + timedelta(days=9 - day))
+    for asset in made[:6]:
+        (folder / asset.storage_key).unlink()
+        (folder / asset.storage_key).mkdir()
+    for left in (7, 6, 6):
+        with pytest.raises(StorageUnavailable):
+            retention.prune(1)
+        assert retention.due().assets == left
+
+
+def test_a_storage_that_is_away_loses_nothing(folder, stored):
+    for _ in range(5):
+        age(stored(picture("PNG")), DAYS_8)
+    folder.rename(folder.with_name("away"))
+    folder.write_bytes(b"not a folder")
+    with pytest.raises(StorageUnavailable):
+        retention.prune(5)
+    assert retention.due().assets == 5
+
+
 def test_an_asset_that_the_storage_does_not_let_go_keeps_no_payload(folder, stored, key):
     asset = stored(picture("PNG"))
     age(asset, DAYS_8)

@@ -218,6 +218,15 @@ def test_a_call_that_has_ended_is_not_read_again(samples, make_call, image_chann
     assert [found[f"darkroom_provider_calls['studio', '{state}']"] for state in ("done", "lost")] == [1, 1]
 
 
+def test_a_call_that_is_committed_after_a_later_one_was_counted_is_counted(samples, make_call, image_channel):
+    late, counted = make_call(image_channel, "done"), make_call(image_channel, "done")
+    Call.objects.filter(pk=late.pk).delete()
+    assert samples()["darkroom_provider_calls['studio', 'done']"] == 1
+    late.save(force_insert=True)
+    assert late.pk < counted.pk
+    assert samples()["darkroom_provider_calls['studio', 'done']"] == 2
+
+
 def test_an_old_unknown_outcome_leaves_the_gauge_when_it_is_settled(samples, make_call, image_channel):
     call = make_call(image_channel, "unknown")
     days_old(call)

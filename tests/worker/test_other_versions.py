@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from adapters.base import Accepted, Done
 from adapters.kling.videos import KlingTasks
-from tasks import paid_calls
+from tasks import due_calls, paid_calls
 from tasks.assets import assets
 from tasks.models import Call, Task, TaskPayload
 from tests.storage import samples
@@ -18,6 +18,7 @@ from tests.worker.protocols import LANES
 from tools.children import wait_until
 from worker.buy import jobs
 from worker.deliver import copies
+from worker.follow import polling
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -111,6 +112,15 @@ def test_a_job_whose_adapter_is_gone_ends_with_its_deadline(shift, key):
     hurry()
     shift.poll()
     assert (end_of(task_id), call(task_id).state) == ("TASK_TIMEOUT", "late")
+
+
+def test_a_call_that_cannot_be_read_is_not_cancelled_at_its_provider(shift, key):
+    task_id = film(key, "a fox runs [held]")
+    shift.execute()
+    Call.objects.filter(task_id=task_id).update(target={}, next_poll_at=Now())
+    (due,) = due_calls.due(shift.id, limit=1)
+    polling.cancel(due)
+    assert call(task_id).state == "accepted"
 
 
 def test_a_late_call_that_cannot_be_read_says_so(shift, key):

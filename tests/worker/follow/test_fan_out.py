@@ -170,6 +170,12 @@ def test_the_last_call_of_several_ends_the_task_as_what_it_met(shift, key):
         assert end_of(task_id) == end
 
 
+def test_a_result_that_was_there_decides_before_one_that_never_was(shift, key):
+    task_id, job, (first, second) = intended(shift, key)
+    judge(job, [Miss(call_id=first.id, error=EMPTY), Miss(call_id=second.id, unstored="away")], has_others=False)
+    assert end_of(task_id) == "TASK_STORAGE_UNAVAILABLE"
+
+
 def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[Intended, ...]]:
     """A task with two intents."""
     task_id = picture(key, "a fox", n=2)

@@ -114,17 +114,6 @@ def due(worker_id: str, *, limit: int) -> list[DueCall]:
     return [_due(**row._asdict()) for row in sql.records(statement, [worker_id, limit])]
 
 
-HOPEFUL = """
-SELECT id FROM tasks_call WHERE task_id = %s AND attempt = %s AND state IN ('intent', 'accepted')
-    AND (finished_at IS NOT NULL OR (state = 'accepted' AND next_poll_at <= {now}))
-"""
-
-
-def hopeful(task_id: str, bought_in: int) -> frozenset[int]:
-    """The calls of one attempt, by id, that the provider has finished, or whose next poll is due or under way."""
-    return frozenset(sql.column(HOPEFUL.format(now=sql.now()), [task_id, bought_in]))
-
-
 def _due(*, seconds_left: Any, **row: Any) -> DueCall:
     flags = {name: bool(row[name]) for name in ("is_late", "is_overdue", "is_last", "is_finished")}
     times = {
@@ -143,3 +132,14 @@ def _read(row: Mapping[str, Any]) -> dict[str, Any]:
     except Unreadable as error:
         return {"target": NOWHERE, "handle": None, "result": None, "defect": str(error)}
     return {"target": target, "handle": None, "result": None} | answers
+
+
+HOPEFUL = """
+SELECT id FROM tasks_call WHERE task_id = %s AND attempt = %s AND state IN ('intent', 'accepted')
+    AND (finished_at IS NOT NULL OR (state = 'accepted' AND next_poll_at <= {now}))
+"""
+
+
+def hopeful(task_id: str, bought_in: int) -> frozenset[int]:
+    """The calls of one attempt, by id, that the provider has finished, or whose next poll is due or under way."""
+    return frozenset(sql.column(HOPEFUL.format(now=sql.now()), [task_id, bought_in]))

@@ -50,12 +50,13 @@ def heartbeat(worker_id: str) -> None:
 
 def alive() -> int:
     """How many workers have a heartbeat within their lease."""
-    (row,) = sql.records(f"SELECT count(*) AS n FROM tasks_worker WHERE stopped_at IS NULL AND NOT {silent()}")
+    (row,) = sql.records(f"SELECT count(*) AS n FROM tasks_worker w WHERE NOT {is_dead()}")
     return int(row.n)
 
 
-def silent() -> str:
-    return f"heartbeat_at < {sql.later(str(-settings.WORKER_LEASE))}"
+def is_dead() -> str:
+    """The condition that others may adopt what the worker `w` owns."""
+    return f"(w.stopped_at IS NOT NULL OR w.heartbeat_at < {sql.later(str(-settings.WORKER_LEASE))})"
 
 
 def stop(worker_id: str) -> None:
@@ -66,7 +67,7 @@ def stop(worker_id: str) -> None:
 def dead_workers(but: str) -> list[str]:
     """Workers that stopped or fell silent but still own something."""
     return sql.column(
-        f"SELECT w.id FROM tasks_worker w WHERE w.id <> %s AND (w.stopped_at IS NOT NULL OR w.{silent()}) AND ("
+        f"SELECT w.id FROM tasks_worker w WHERE w.id <> %s AND {is_dead()} AND ("
         "EXISTS (SELECT 1 FROM tasks_task t WHERE t.worker_id = w.id AND t.status = 'running') OR "
         "EXISTS (SELECT 1 FROM tasks_call c WHERE c.worker_id = w.id AND c.state IN ('accepted', 'late')))",
         [but],

@@ -75,19 +75,22 @@ class Ending:
             attempt=attempt,
             status="timeout",
             failure=TIMED_OUT,
-            calls=tuple(CallEnd(id=call, state="late", outcome={"kind": "timeout"}) for call in open_calls),
+            calls=_late(open_calls, "timeout"),
         )
 
     @classmethod
     def uncopied(cls, task_id: str, attempt: int, *open_calls: int) -> "Ending":
         """The provider has finished, but the result was not copied in time. The open calls, by id, are followed as late
         ones."""
-        ends = (CallEnd(id=call, state="late", outcome={"kind": "copy_failed"}) for call in open_calls)
-        return cls.failed(task_id, attempt, STORAGE_UNAVAILABLE, *ends)
+        return cls.failed(task_id, attempt, STORAGE_UNAVAILABLE, *_late(open_calls, "copy_failed"))
 
     @classmethod
     def canceled(cls, task_id: str, attempt: int) -> "Ending":
         return cls(task_id=task_id, from_status="queued", attempt=attempt, status="canceled")
+
+
+def _late(open_calls: Sequence[int], kind: str) -> tuple[CallEnd, ...]:
+    return tuple(CallEnd(id=call, state="late", outcome={"kind": kind}) for call in open_calls)
 
 
 def end(endings: Sequence[Ending]) -> frozenset[str]:

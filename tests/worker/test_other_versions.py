@@ -76,14 +76,15 @@ def test_a_call_that_cannot_be_read_stops_no_other_and_ends_with_its_deadline(sh
     assert (task(bad).status, call(bad).state) == ("timeout", "late")
 
 
-def test_a_late_call_that_cannot_be_read_is_given_up_in_the_end(shift, key):
+def test_a_late_call_that_cannot_be_read_says_so_and_is_given_up_in_the_end(shift, key):
     task_id = film(key, "a fox runs [held]")
     shift.execute()
     steps.age(task_id, "deadline_at", -3600)
     Call.objects.filter(task_id=task_id).update(target={})
     shift.sweep()
+    hurry()
     shift.poll()
-    assert call(task_id).state == "late"
+    assert (call(task_id).state, call(task_id).outcome["kind"]) == ("late", "unreadable")
     Call.objects.filter(task_id=task_id).update(created_at=Now() - timedelta(days=3))
     hurry()
     shift.poll()
@@ -121,17 +122,6 @@ def test_a_call_that_cannot_be_read_is_not_cancelled_at_its_provider(shift, key)
     (due,) = due_calls.due(shift.id, limit=1)
     polling.cancel(due)
     assert call(task_id).state == "accepted"
-
-
-def test_a_late_call_that_cannot_be_read_says_so(shift, key):
-    task_id = film(key, "a fox runs [held]")
-    shift.execute()
-    steps.age(task_id, "deadline_at", -3600)
-    Call.objects.filter(task_id=task_id).update(target={})
-    shift.sweep()
-    hurry()
-    shift.poll()
-    assert (call(task_id).state, call(task_id).outcome["kind"]) == ("late", "unreadable")
 
 
 def test_files_of_a_late_result_are_deleted_though_its_price_cannot_be_read(shift, key, root):

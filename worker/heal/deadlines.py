@@ -27,8 +27,7 @@ WHERE t.status IN ('queued', 'running') AND t.deadline_at <= {now}
     AND CASE WHEN {has_finished} THEN t.deadline_at <= {copied_by} ELSE
         c.id IS NULL OR t.deadline_at <= {given_up} OR (
             (t.deadline_at <= {adopted} OR (t.deadline_at <= {long_ago} AND c.next_poll_at <= {long_ago}))
-            AND NOT EXISTS (SELECT 1 FROM tasks_worker w
-                WHERE w.id = c.worker_id AND (w.stopped_at IS NOT NULL OR w.{silent})))
+            AND NOT EXISTS (SELECT 1 FROM tasks_worker w WHERE w.id = c.worker_id AND {is_dead}))
         OR (c.state = 'intent' AND NOT EXISTS (
             SELECT 1 FROM tasks_call s WHERE s.task_id = t.id AND s.state = 'accepted')) END
 ORDER BY t.deadline_at, t.id LIMIT %s
@@ -43,7 +42,7 @@ def enforce_deadlines() -> int:
     statement = OVERDUE.format(
         now=sql.now(),
         long_ago=sql.later(str(-HANGING_POLL_SECONDS)),
-        silent=leases.silent(),
+        is_dead=leases.is_dead(),
         adopted=sql.later(str(-2 * settings.WORKER_LEASE - HANGING_POLL_SECONDS)),
         given_up=sql.later(str(-due_calls.AFTER_DEADLINE_SECONDS)),
         has_finished=due_calls.HAS_FINISHED,

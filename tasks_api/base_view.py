@@ -1,6 +1,6 @@
 """The base of the Task API's views: admits the caller, reads query and body, finds the caller's task."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from rest_framework.request import Request
@@ -17,26 +17,27 @@ from tasks_api import json_body, queries, rates
 
 
 class TaskApiView(APIView):
-    """Admits the caller before anything else. `query_names` are the parameters of its GET and HEAD; other methods have
-    none."""
+    """Admits the caller before anything else. `query_names` are the parameters of its GET and HEAD, which `parameters`
+    then has by name; other methods have none."""
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     query_names: Collection[str] = ()
     admission: Admission
+    parameters: Mapping[str, str]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.admit(request)
         if request.method in self.allowed_methods:
-            self.query(request)
+            self.read_query(request)
 
     def admit(self, request: Request) -> None:
         self.admission = admit(request.headers.get("Authorization"))
         rates.check("read", self.caller.key_id)
 
-    def query(self, request: Request) -> dict[str, str]:
-        """The parameters by name. Raises InvalidRequest naming one that is unknown or repeated."""
+    def read_query(self, request: Request) -> None:
+        """Raises InvalidRequest naming a parameter that is unknown or repeated."""
         known = self.query_names if request.method in ("GET", "HEAD") else ()
-        return queries.single_values(request.query_params, known)
+        self.parameters = queries.single_values(request.query_params, known)
 
     @property
     def caller(self) -> Caller:
@@ -57,7 +58,7 @@ class TaskApiView(APIView):
         if self.caller.is_subscription:
             raise BillingUnsupported()
         document = json_body.document(request)
-        self.query(request)
+        self.read_query(request)
         return document
 
     def prepared(self, document: dict[str, Any]) -> PreparedSubmission:

@@ -62,7 +62,7 @@ class TasksView(TaskApiView):
         return response
 
     def get(self, request: Request) -> Response:
-        found = listing.page(self.caller.key_id, self.query(request))
+        found = listing.page(self.caller.key_id, self.parameters)
         tasks = [representation.represent(task) for task in found.tasks]
         return Response({"object": "list", "data": tasks, "next_cursor": found.next_cursor})
 

@@ -28,7 +28,7 @@ class TaskDetailView(TaskApiView):
     query_names = ("wait",)
 
     def get(self, request: Request, task_id: str) -> Response:
-        wait = self.query(request).get("wait")
+        wait = self.parameters.get("wait")
         if wait is not None and not WAIT.fullmatch(wait):
             raise InvalidRequest("wait: must be a whole number of seconds; more than 60 count as 60.")
         task = self.task(task_id)

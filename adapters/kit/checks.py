@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from adapters.base import MediaInput, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
+from common import documents
 
 BOUNDS = (("least", "min"), ("most", "max"))
 FIELDS = {
@@ -74,6 +75,11 @@ def image_count(final: FinalCount, limit: int) -> Iterator[Unsupported]:
         yield from at_most(field, count, limit)
 
 
+def stands_for(request: TaskRequest, *names: str) -> bool:
+    """Whether `extra_body` gives one of these fields, and so stands for what would be derived in its place."""
+    return any(name in request.extra_body for name in names)
+
+
 def ours(request: TaskRequest, forbidden: Sequence[str]) -> Iterator[Unsupported]:
     """The names that stand in `extra_body` although they are ours to set."""
     yield from reserved("params.extra_body", request.extra_body, forbidden)
@@ -82,7 +88,7 @@ def ours(request: TaskRequest, forbidden: Sequence[str]) -> Iterator[Unsupported
 def reserved(place: str, values: object, forbidden: Sequence[str]) -> Iterator[Unsupported]:
     """The same of what stands at a place; nothing for what is no object."""
     for name in forbidden:
-        if isinstance(values, Mapping) and name in values:
+        if name in documents.shown(values):
             yield Unsupported(field=f"{place}.{name}", reason="cannot be set by the caller")
 
 

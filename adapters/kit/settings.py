@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Unsupported
+from common import documents
 
 EXTRA_BODY = "params.extra_body"
 
@@ -40,7 +41,7 @@ class SettingsObject:
         """Path, name and value of every setting that the caller gives, by its own name or inside the object."""
         for name in self.names & extra_body.keys():
             yield f"{EXTRA_BODY}.{name}", name, extra_body[name]
-        for name, value in _fields(extra_body.get(self.place)).items():
+        for name, value in documents.shown(extra_body.get(self.place)).items():
             yield f"{EXTRA_BODY}.{self.place}.{name}", name, value
 
     def problems(self, extra_body: Mapping[str, Any]) -> Iterator[Unsupported]:
@@ -48,7 +49,7 @@ class SettingsObject:
         replacing = extra_body.get(self.place)
         if self.is_replaced(extra_body) and not isinstance(replacing, Mapping):
             yield Unsupported(field=f"{EXTRA_BODY}.{self.place}", reason="must be an object")
-        for name, value in _fields(replacing).items():
+        for name, value in documents.shown(replacing).items():
             if name in self.names and name in extra_body and not _is_same(extra_body[name], value):
                 reason = f"has another value inside {self.place}"
                 yield Unsupported(field=f"{EXTRA_BODY}.{name}", reason=reason)
@@ -57,7 +58,3 @@ class SettingsObject:
 def _is_same(one: object, other: object) -> bool:
     """Whether two JSON values are equal; a number is no boolean."""
     return one == other and isinstance(one, bool) is isinstance(other, bool)
-
-
-def _fields(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

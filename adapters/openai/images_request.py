@@ -28,7 +28,7 @@ FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "cal
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities = target.capabilities
-    types = () if _are_files_given(request) else references.TYPES
+    types = () if checks.stands_for(request, *FILE_FIELDS) else references.TYPES
     yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
     yield from _extra(request)
@@ -57,15 +57,10 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
 
 def _files(request: TaskRequest) -> tuple[FilePart, ...]:
-    if _are_files_given(request):
+    if checks.stands_for(request, *FILE_FIELDS):
         return ()
     field = "image" if len(request.images) == 1 else "image[]"
     return tuple(FilePart(field=field, image=image) for image in request.images)
-
-
-def _are_files_given(request: TaskRequest) -> bool:
-    """Whether `extra_body` stands for the reference images, which are not sent then."""
-    return any(name in request.extra_body for name in FILE_FIELDS)
 
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:

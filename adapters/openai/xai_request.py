@@ -23,7 +23,7 @@ FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "cal
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the dialect, or the model behind it, cannot express the request."""
-    types = () if _are_files_given(request) else references.TYPES
+    types = () if checks.stands_for(request, *FILE_FIELDS) else references.TYPES
     yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
     yield from checks.ours(request, FORBIDDEN)
@@ -40,7 +40,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         derived["resolution"] = TIERS[tier]
     if request.aspect_ratio is not None:
         derived["aspect_ratio"] = request.aspect_ratio
-    is_given = _are_files_given(request)
+    is_given = checks.stands_for(request, *FILE_FIELDS)
     images = () if is_given else request.images
     body = {**derived, **_references(images), **request.extra_body, "model": target.upstream_model}
     is_edit = bool(request.images) or is_given
@@ -50,11 +50,6 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         billed=Billed(count=body["n"], tier=_tier_of(body.get("resolution"))),
         files=inline.files_of(images),
     )
-
-
-def _are_files_given(request: TaskRequest) -> bool:
-    """Whether `extra_body` stands for the reference images, which are not sent then."""
-    return any(name in request.extra_body for name in FILE_FIELDS)
 
 
 def _references(images: Sequence[ImageRef]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ REFUSED_ANYWHERE = {
 # Each refused name has one of these in it, or is long: most names are done with after this one search.
 SUSPECT = re.compile(
     "key|secret|passw|passphrase|authori|credential|bearer|token|auth|pwd|jwt|cookie|stream|partial|webhook|callback"
-    r"|notify|[\s\S]{201}",
+    f"|notify|{LONG}",
     re.IGNORECASE,
 )
 ABSENT = {"type": "null"}

@@ -1,4 +1,5 @@
-FROM python:3.13-slim
+# By digest: a tag may be moved. `docker buildx imagetools inspect python:3.13-slim` tells the newest.
+FROM python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PATH=/srv/darkroom/.venv/bin:$PATH
 WORKDIR /srv/darkroom

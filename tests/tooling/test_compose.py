@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,34 @@ def compose(postgres_url, tmp_path, tmp_path_factory):
 def test_every_service_of_ours_has_the_settings_of_the_env_file():
     ours = [service for name, service in SERVICES.items() if name != "postgres"]
     assert all(service["env_file"] == [{"path": ".env", "required": False}] for service in ours)
-    assert ".env" in (ROOT / ".dockerignore").read_text().split()
+
+
+def is_left_out(path: str) -> bool:
+    """Whether `.dockerignore` keeps a file out of the image: the last pattern that matches decides."""
+    verdict = False
+    for pattern in (ROOT / ".dockerignore").read_text().split():
+        bare = pattern.lstrip("!").removeprefix("**/")
+        if fnmatch(path if "/" in bare else path.rsplit("/", 1)[-1], bare):
+            verdict = not pattern.startswith("!")
+    return verdict
+
+
+@pytest.mark.parametrize("path", [".env", ".env.local", ".env.production", ".envrc", ".env~", "deploy/.env.staging"])
+def test_no_file_of_secrets_enters_the_image(path):
+    assert is_left_out(path)
+
+
+@pytest.mark.parametrize("path", [".env.example", "manage.py", "config/settings.py"])
+def test_what_the_image_needs_enters_it(path):
+    assert not is_left_out(path)
+
+
+def test_every_image_of_others_is_named_by_its_digest():
+    bases = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    images = [service["image"] for service in SERVICES.values() if service["image"] != "darkroom"]
+    assert bases
+    assert images
+    assert [name for name in [*bases, *images] if not re.search(r"@sha256:[0-9a-f]{64}$", name)] == []
 
 
 @pytest.mark.slow

@@ -199,8 +199,8 @@ class ErrorKind(StrEnum):
     QUOTA_EXHAUSTED = "quota_exhausted"
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
-    TRANSIENT = "transient"  # surely not accepted: refused connection, DNS, TLS, definite 503
-    AMBIGUOUS = "ambiguous"  # may have been accepted: timeout, reset, 408, 409, 500, 502, garbage after a paid submit
+    TRANSIENT = "transient"  # surely not accepted: refused connection, DNS, TLS
+    AMBIGUOUS = "ambiguous"  # may have been accepted: timeout, reset, 408, 409, 5xx, garbage after a paid submit
     EMPTY_RESULT = "empty_result"  # ended without a usable file, or the result is gone
     PROVIDER_FAILED = "provider_failed"  # the accepted job ended as failed at the provider
 

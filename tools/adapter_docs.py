@@ -22,7 +22,9 @@ its trace names the field and the reason. How to write an adapter: [adding-an-ad
 describe a provider without code: [templates.md](templates.md).
 """
 ON_KINDS = """A provider's answer is read by the code in its body first, then by its HTTP status. Of a paid call 408,
-409, 425, 499 and every 5xx but 501, 503 and 529 are ambiguous where the code does not say more."""
+409, 425, 499 and every 5xx but 501 are ambiguous where the code does not say more. A 503 or 529 means overloaded only
+where its body is an error in the protocol's own shape, or where it has a `Retry-After`: a proxy also says 503 when it
+has passed the request on and lost the answer. A 429 is not accepted."""
 ON_EXTRA_BODY = """`extra_body` is merged last and shallowly into the root of the upstream request: what it names
 wins, and an object replaces ours whole. Where a protocol keeps its settings in one object of the request, its section
 below names them: such a setting may be given by its own name, and goes into that object. One that stands by its own

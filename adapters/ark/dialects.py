@@ -8,6 +8,7 @@ from adapters.ark import errors, minimax_errors, minimax_request, videos_request
 from adapters.base import Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
 from adapters.kit import http
 from adapters.kit.error_kinds import NOT_HERE, Codes, spoken_error
+from adapters.kit.error_shapes import Shape, error_object
 
 Document = dict[str, Any]
 
@@ -24,6 +25,7 @@ class Dialect:
     poll_seconds: float
     codes: Codes
     spoken: http.Spoken
+    shape: Shape
     job_of: Callable[[Document], object]
     is_unknown_job: Callable[[UpstreamError], bool]
     problems: Callable[[TaskRequest, Target], Iterator[Unsupported]]
@@ -43,6 +45,7 @@ ARK = Dialect(
     poll_seconds=5.0,
     codes=errors.meaning_of,
     spoken=spoken_error,
+    shape=error_object,
     job_of=lambda document: document,
     is_unknown_job=_is_unknown_at_ark,
     problems=videos_request.problems,
@@ -56,6 +59,7 @@ MINIMAX = Dialect(
     poll_seconds=10.0,
     codes=minimax_errors.CODES.get,
     spoken=minimax_errors.spoken,
+    shape=minimax_errors.is_own,
     job_of=lambda document: document.get("task"),
     is_unknown_job=minimax_errors.is_unknown_job,
     problems=minimax_request.problems,

@@ -12,7 +12,8 @@ from adapters.kit.jobs import asking
 
 def call(dialect: Dialect, method: str, path: str, **more: Any) -> HttpCall:
     """A request in the dialect's terms."""
-    return HttpCall(method=method, path=path, codes=dialect.codes, spoken=dialect.spoken, **more)
+    terms: dict[str, Any] = {"codes": dialect.codes, "spoken": dialect.spoken, "shape": dialect.shape}
+    return HttpCall(method=method, path=path, **terms, **more)
 
 
 def below(path: str, job_id: str) -> str:

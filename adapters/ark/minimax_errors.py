@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.base import ErrorKind, UpstreamError
 from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
+from adapters.kit.error_shapes import error_object
 
 # By the number that ends a message, or by the error's type.
 CODES = {
@@ -31,6 +32,11 @@ def spoken(document: Any, status: int) -> SpokenError:
     error = spoken_error(document)
     number = NUMBER.search(error.message)
     return error._replace(code=number[1]) if number else error
+
+
+def is_own(document: Any) -> bool:
+    """`{"type": "error", "error": {type, message, http_code}}`."""
+    return error_object(document) and document.get("type") == "error"
 
 
 def is_unknown_job(error: UpstreamError) -> bool:

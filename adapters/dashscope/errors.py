@@ -1,7 +1,10 @@
 """The documented error codes of DashScope (Alibaba Model Studio): the same for images and for videos."""
 
+from typing import Any
+
 from adapters.base import ErrorKind
 from adapters.kit.error_kinds import NOT_HERE, Meaning
+from adapters.kit.error_shapes import says
 
 # By the whole code, else by the part before its first dot. InternalError and its kin are absent on purpose: whether a
 # job was bought is as open as with any other 500.
@@ -38,3 +41,8 @@ CODES = {
 def meaning_of(code: str) -> Meaning | None:
     """What an error code means; None for one that says nothing certain."""
     return CODES.get(code) or CODES.get(code.partition(".")[0])
+
+
+def is_own(document: Any) -> bool:
+    """`{code, message, request_id}` with a word for a code."""
+    return says(document, "code", "message", "request_id") and isinstance(document["code"], str)

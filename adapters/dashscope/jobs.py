@@ -35,6 +35,9 @@ class DashScopeJobs(Asynchronous):
     def codes(self, code: str) -> Meaning | None:
         return errors.meaning_of(code)
 
+    def shape(self, document: Any) -> bool:
+        return errors.is_own(document)
+
     def authorize(self, connection: Connection) -> dict[str, str]:
         """The key, and the option `workspace` where an account has several."""
         workspace = connection.options.get("workspace")

@@ -10,16 +10,19 @@ from typing import Any
 
 from adapters.base import ErrorKind, text
 from adapters.kit.error_kinds import LONGEST_WAIT_SECONDS, NOT_HERE, Meaning, SpokenError, spoken_error
+from adapters.kit.error_shapes import says
 
-# An error's `status`, an ErrorInfo's `reason`, or the `code`, which is the HTTP status once more. An internal error and
-# a deadline are left to the HTTP status: after a paid request they are ambiguous.
+# An error's `status`, an ErrorInfo's `reason`, or the `code`, which is the HTTP status once more. An internal error is
+# left to the HTTP status; after a deadline nobody knows what was made, whatever that is.
 CODES = {
     "API_KEY_INVALID": Meaning(ErrorKind.AUTH),
     "API_KEY_EXPIRED": Meaning(ErrorKind.AUTH),
     "API_KEY_SERVICE_BLOCKED": Meaning(ErrorKind.AUTH),
     "SERVICE_DISABLED": Meaning(ErrorKind.AUTH),
     "BILLING_DISABLED": Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    "CANCELLED": Meaning(ErrorKind.AMBIGUOUS),
     "CONSUMER_SUSPENDED": Meaning(ErrorKind.AUTH),
+    "DEADLINE_EXCEEDED": Meaning(ErrorKind.AMBIGUOUS),
     "FAILED_PRECONDITION": Meaning(ErrorKind.AUTH),  # the key's project, or where we call from, is not served
     "INVALID_ARGUMENT": Meaning(ErrorKind.INVALID_REQUEST),
     "NOT_FOUND": NOT_HERE,
@@ -59,16 +62,21 @@ def meaning_of(code: str) -> Meaning | None:
 
 def spoken(document: Any) -> SpokenError:
     """The error in Google's shape: as code what the details name, where that says more than `status`, which is the
-    type. A wait among the details is added to the message."""
+    type. A wait among the details is added to the message. Codes in other shapes are a proxy's: statuses, mostly."""
     body = mapping(mapping(document).get("error"))
     if not body:
-        return spoken_error(document)
+        return SpokenError(message=spoken_error(document).message)
     details, message, kind = mappings(body.get("details")), text(body.get("message")), text(body.get("status"))
     quota = _used_up(message, details) if kind == "RESOURCE_EXHAUSTED" else ""
     reason = next(filter(CODES.get, (text(detail.get("reason")) for detail in details)), "")
     delay = next(filter(None, (text(detail.get("retryDelay")) for detail in details)), "")
     told = message if not delay or WAIT.search(message) else f"{message} Please retry in {delay}."
     return SpokenError(code=quota or reason or kind or text(body.get("code")), type=kind, message=told)
+
+
+def is_own(document: Any) -> bool:
+    """`{"error": {code, message, status}}`."""
+    return says(mapping(mapping(document).get("error")), "code", "status")
 
 
 def wait_of(message: str) -> float | None:

@@ -38,6 +38,9 @@ class GeminiGenerateContent(Synchronous):
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document)
 
+    def shape(self, document: Any) -> bool:
+        return errors.is_own(document)
+
     def authorize(self, connection: Connection) -> dict[str, str]:
         return {"x-goog-api-key": secret(connection)}
 

@@ -36,6 +36,8 @@ STATUSES = {
 }
 # Somebody gave up waiting, or found a request under way already: neither says that nothing was bought.
 INTERRUPTED = frozenset({408, 409, 425, 499})
+# A provider says so before it takes a request, a proxy also after it has passed one on.
+BUSY = frozenset({503, 529})
 
 
 class SpokenError(NamedTuple):
@@ -48,42 +50,47 @@ class SpokenError(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorAnswer:
-    """An answer that is no success."""
+    """An answer that is no success. `is_own`: its body is an error in the shape in which the protocol speaks."""
 
     status: int
     headers: Mapping[str, str]
     spoken: SpokenError
+    is_own: bool = False
 
 
 def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
     """The error that an answer stands for. `paid`: whether the request would buy something."""
     spoken = answer.spoken
-    meaning = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid)
+    wait = retry_after.seconds(answer.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS)
+    is_refused = answer.is_own or wait is not None
+    meaning = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid, is_refused=is_refused)
     return UpstreamError(
-        meaning.kind,
+        meaning.kind if paid or meaning.kind is not ErrorKind.AMBIGUOUS else ErrorKind.TRANSIENT,
         spoken.message or f"HTTP {answer.status} without a usable body",
         code=spoken.code or spoken.type,
         http_status=answer.status,
-        retry_after=retry_after.seconds(answer.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS),
+        retry_after=wait,
         request_id=request_id(answer.headers),
         model_specific=meaning.model_specific,
     )
 
 
-def by_status(status: int, *, paid: bool) -> Meaning:
+def by_status(status: int, *, paid: bool, is_refused: bool = False) -> Meaning:
     """What a status means of which no documented code of the protocol says more. A redirect or an unknown path speaks
-    of the channel, another 4xx of the request."""
-    if leaves_open(status):
-        return Meaning(ErrorKind.AMBIGUOUS if paid else ErrorKind.TRANSIENT)
+    of the channel, another 4xx of the request. `is_refused`: the provider itself speaks, or says when to come back."""
+    if paid and leaves_open(status) and not (is_refused and status in BUSY):
+        return Meaning(ErrorKind.AMBIGUOUS)
     if meaning := STATUSES.get(status):
         return meaning
+    if leaves_open(status):
+        return Meaning(ErrorKind.TRANSIENT)
     return NOT_HERE if status < 400 else Meaning(ErrorKind.INVALID_REQUEST)
 
 
 def leaves_open(status: int) -> bool:
-    """Whether a paid request may have been accepted all the same. The one place that says so of every adapter:
-    interrupted requests, all of 5xx that is no refusal in STATUSES, and a garbled success."""
-    return status in INTERRUPTED or (not 300 <= status < 500 and status not in STATUSES)
+    """Whether a paid request may have been accepted all the same, where the body does not say more. The one place that
+    says so of every adapter: interrupted requests, all of 5xx but 501, and a garbled success."""
+    return status in INTERRUPTED or (not 300 <= status < 500 and status != 501)
 
 
 def lost(failed: Failed, *, paid: bool) -> UpstreamError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.base import Connection, ErrorKind, UpstreamError
-from adapters.kit import error_kinds
+from adapters.kit import error_kinds, error_shapes
 from adapters.kit.compression import plain
 from common.deadline import Deadline
 from common.outbound import Failed, Reply
@@ -44,7 +44,8 @@ def secret(connection: Connection, name: str = "api_key") -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpCall:
     """A request to a channel. `path` is relative to its base URL; `url` stands for both where a provider has told an
-    address, which the caller has judged to be of the channel's own origin. `paid`: it would buy something."""
+    address, which the caller has judged to be of the channel's own origin. `paid`: it would buy something. `shape`
+    knows an error of the protocol from one of a proxy."""
 
     method: str
     path: str
@@ -56,6 +57,7 @@ class HttpCall:
     authorize: Authorize = bearer
     url: str = ""
     spoken: Spoken = error_kinds.spoken_error
+    shape: error_shapes.Shape = error_shapes.error_object
 
 
 @contextmanager
@@ -99,7 +101,8 @@ def call_json(
 def error_of(document: Any, reply: Reply, call: HttpCall, connection: Connection) -> UpstreamError:
     """The error for a reply that is no success, or a success without what the protocol promises."""
     spoken = without_credentials(call.spoken(document, reply.status), connection)
-    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=spoken)
+    is_own = call.shape(document)
+    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=spoken, is_own=is_own)
     return error_kinds.refusal(answer, call.codes, paid=call.paid)
 
 

@@ -24,7 +24,7 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.kit import outputs, rules
+from adapters.kit import error_shapes, outputs, rules
 from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
 from adapters.kit.http import HttpCall, bearer, calling
 from adapters.kit.jobs import is_id
@@ -81,6 +81,10 @@ class Provider:
         """What an answer says of an error, in the terms that `codes` knows."""
         return spoken_error(document, status)
 
+    def shape(self, document: Any) -> bool:
+        """Whether an error body is in the protocol's own shape, as no proxy's is: it makes a 503 a refusal."""
+        return error_shapes.error_object(document)
+
     def validate(self, target: Target) -> list[str]:
         return rules.complaints(target, capabilities=self.capabilities, options=self.options)
 
@@ -90,7 +94,7 @@ class Provider:
 
     def call(self, method: str, path: str, **more: Any) -> HttpCall:
         """A request in this protocol's terms."""
-        usual = {"codes": self.codes, "spoken": self.spoken, "authorize": self.authorize}
+        usual = {"codes": self.codes, "spoken": self.spoken, "shape": self.shape, "authorize": self.authorize}
         return HttpCall(method=method, path=path, **{**usual, **more})
 
     def paid(self, upstream: UpstreamRequest, body: Any = None, **more: Any) -> HttpCall:

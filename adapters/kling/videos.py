@@ -45,6 +45,9 @@ class KlingTasks(Asynchronous):
     def authorize(self, connection: Connection) -> dict[str, str]:
         return bearer(signed(connection))
 
+    def shape(self, document: Any) -> bool:
+        return errors.is_own(document)
+
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         call = self.paid(replace(upstream, body=request.named(upstream, connection.reference)))
         try:

@@ -54,8 +54,9 @@ class OpenAIImages(Synchronous):
             return self._bought(upstream, form, connection)
 
     def _bought(self, upstream: UpstreamRequest, body: InlineJson | Multipart, connection: Connection) -> Done:
-        spoken = xai_errors.spoken if _is_xai(connection.options) else self.spoken
-        return bought(self.paid(upstream, body, max_bytes=MAX_ANSWER_BYTES, spoken=spoken), connection, _items)
+        is_xai = _is_xai(connection.options)
+        words = {"spoken": xai_errors.spoken, "shape": xai_errors.is_own} if is_xai else {}
+        return bought(self.paid(upstream, body, max_bytes=MAX_ANSWER_BYTES, **words), connection, _items)
 
 
 def _is_xai(options: Mapping[str, Any]) -> bool:

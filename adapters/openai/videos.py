@@ -36,6 +36,9 @@ class OpenAIVideos(Asynchronous):
     problems = staticmethod(videos_request.problems)
     build = staticmethod(videos_request.build)
 
+    def shape(self, document: Any) -> bool:
+        return errors.is_gateways(document)
+
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         if upstream.encoding == "json":
             return self._accepted(self.paid(upstream), connection)

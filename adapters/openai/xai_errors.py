@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from adapters.kit.error_kinds import INTERRUPTED, SpokenError, spoken_error
+from adapters.kit.error_shapes import error_object, error_text
 
 # Anchored where the channel is at stake: a text may quote the prompt.
 MEANINGS = (
@@ -25,3 +26,8 @@ def spoken(document: Any, status: int) -> SpokenError:
         return said
     code = next((code for words, code in MEANINGS if words.match(said.message)), said.code)
     return said._replace(code=code)
+
+
+def is_own(document: Any) -> bool:
+    """Any of the three."""
+    return error_object(document) or error_text(document)

@@ -8,8 +8,10 @@ from typing import Any
 
 from adapters.base import ErrorKind
 from adapters.kit.error_kinds import INTERRUPTED, NOT_HERE, Meaning, SpokenError, spoken_error
+from adapters.kit.error_shapes import says
 
 MODERATED = "moderated"
+OPEN = (*sorted(INTERRUPTED), 500, 502, 504, 524)
 CODES = {
     MODERATED: Meaning(ErrorKind.CONTENT_POLICY),
     "400": Meaning(ErrorKind.INVALID_REQUEST),
@@ -19,7 +21,7 @@ CODES = {
     "404": NOT_HERE,
     "413": Meaning(ErrorKind.INVALID_REQUEST),
     "429": Meaning(ErrorKind.RATE_LIMITED),
-    **dict.fromkeys(map(str, sorted(INTERRUPTED)), Meaning(ErrorKind.AMBIGUOUS)),  # the code of a body is a status
+    **dict.fromkeys(map(str, OPEN), Meaning(ErrorKind.AMBIGUOUS)),  # the code of a body is a status
     "503": Meaning(ErrorKind.OVERLOADED),
     "529": Meaning(ErrorKind.OVERLOADED),
 }
@@ -35,6 +37,11 @@ def spoken(document: Any, status: int) -> SpokenError:
     if said.code in ("", "403") and (said.code or status == 403) and _is_moderation(document, said.message):
         return said._replace(code=MODERATED)
     return said
+
+
+def is_own(document: Any) -> bool:
+    """`{"error": {code, message}}`."""
+    return says(document.get("error"), "code", "message") if isinstance(document, dict) else False
 
 
 def is_content(message: str) -> bool:

@@ -29,6 +29,9 @@ class OpenRouterImages(Synchronous):
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document, status)
 
+    def shape(self, document: Any) -> bool:
+        return errors.is_own(document)
+
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         with inline.body_of(upstream, connection, "data_url") as body:
             return bought(self.paid(upstream, body, max_bytes=MAX_ANSWER_BYTES), connection, data_items)

@@ -39,6 +39,9 @@ class OpenRouterVideos(Asynchronous):
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document, status)
 
+    def shape(self, document: Any) -> bool:
+        return errors.is_own(document)
+
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         document = call_json(self.paid(upstream), connection, lambda document: bool(id_of(document.get("id"))))
         return Accepted(handle={"id": id_of(document["id"])}, poll_after=self.poll_after(connection))

@@ -18,7 +18,7 @@ from adapters.base import (
     UpstreamRequest,
     text,
 )
-from adapters.kit import checks, rules
+from adapters.kit import checks, error_shapes, rules
 from adapters.kit.error_kinds import Meaning, SpokenError
 from adapters.kit.http import bearer, call_json, calling
 from adapters.kit.jobs import asking, failure, id_of, percent_of
@@ -50,6 +50,10 @@ class Runway(Asynchronous):
     def codes(self, code: str) -> Meaning | None:
         """HTTP errors carry no code, only words."""
         return None
+
+    def shape(self, document: Any) -> bool:
+        """`{"error": "…"}`."""
+        return error_shapes.error_text(document)
 
     def authorize(self, connection: Connection) -> dict[str, str]:
         return {**bearer(connection), "X-Runway-Version": VERSION}

@@ -45,7 +45,8 @@ def call_of(template: Template, method: str, address: str, **more: Any) -> HttpC
         url="" if is_path else address,
         codes=partial(errors.codes, template),
         authorize=partial(headers_of, template),
-        spoken=partial(errors.spoken, template),
+        spoken=partial(errors.spoken, template, paid=more.get("paid", False)),
+        shape=partial(errors.is_own, template),
         **more,
     )
 

@@ -1,24 +1,29 @@
 """What the errors of a described provider mean: by its codes, its texts and the HTTP status, as the template says."""
 
+import re
 from typing import Any
 
 from adapters.base import ENDS_JOB, ErrorKind, UpstreamError, text
-from adapters.kit import error_kinds
+from adapters.kit import error_kinds, error_shapes
 from adapters.kit.error_kinds import Meaning, SpokenError
 from adapters.kit.jobs import poll_fault
 from adapters.template.form import KINDS, Template
-from adapters.template.paths import values
+from adapters.template.paths import alternatives, first, values
 
+STATUS = re.compile(r"[1-5][0-9]{2}")
 NO_WORDS = "HTTP "  # how the message begins that stands for a body without one
 
 
-def spoken(template: Template, document: Any, status: int) -> SpokenError:
+def spoken(template: Template, document: Any, status: int, *, paid: bool = False) -> SpokenError:
     """The error of an answer. Where its code means nothing, `type` is the text or the status that means something."""
     error = template.part("error")
     found, message = _words(template, document)
     code = next((code for code in found if code in error.get("map", {})), found[0] if found else "")
     by_status = str(status) if str(status) in error.get("map", {}) else ""
-    return SpokenError(code=code, type=_telling(template, message, status) or by_status, message=message)
+    # A text may quote the prompt: of a paid call that may have run it tells only where the template names the status.
+    any_status = not (paid and error_kinds.leaves_open(status))
+    telling = _telling(template, message, status, any_status=any_status)
+    return SpokenError(code=code, type=telling or by_status, message=message)
 
 
 def _words(template: Template, document: Any) -> tuple[list[str], str]:
@@ -40,12 +45,28 @@ def codes(template: Template, code: str) -> Meaning | None:
     return KINDS[kind] if kind else None
 
 
-def _telling(template: Template, message: str, status: int) -> str:
-    """The text of a rule that the message contains, if its status fits."""
+def _telling(template: Template, message: str, status: int, *, any_status: bool) -> str:
+    """The text of a rule that the message contains, if its status fits. `any_status`: also of a rule without one."""
     for rule in template.part("error").get("texts", ()):
-        if rule["contains"].lower() in message.lower() and rule.get("status", status) == status:
+        fits = rule["status"] == status if "status" in rule else any_status
+        if fits and rule["contains"].lower() in message.lower():
             return str(rule["contains"])
     return ""
+
+
+def is_own(template: Template, document: Any) -> bool:
+    """Whether an error body is the provider's own: what `error.shape` names is there; without it a code, or a message
+    below another field. A text at the root, or the HTTP status as a code, is what proxies say too."""
+    error = template.part("error")
+    if "shape" in error:
+        return all(first(document, path) is not None for path in alternatives(error["shape"]))
+    if "code" not in error and "message" not in error:
+        return error_shapes.error_object(document)
+    paths = alternatives(error["code"] if "code" in error else error["message"])
+    below = [path for path in paths if "." in path]
+    at_root = [path for path in paths if "." not in path] if "code" in error else []
+    own_codes = (text(code) for code in values(document, at_root))
+    return any(map(text, values(document, below))) or any(code and not STATUS.fullmatch(code) for code in own_codes)
 
 
 def ended(template: Template, document: Any, state: str) -> UpstreamError:

@@ -119,6 +119,7 @@ FORM: dict[str, Rule | Rules] = {
             f"a list of {{contains, kind, status}}; {' and '.join(NEED_STATUS)} need the status",
         ),
         "gone": rule(is_texts, "a list of texts"),
+        "shape": PATHS,
     },
     "hosts": HOSTS,
     "file_hosts": HOSTS,

@@ -110,9 +110,45 @@ GARBLED = ["", "garbage", "null", "[]", "{}", '"text"', '{"data":"x"}', '{"data"
 GARBLED += ['{"output":null}', '{"output":{"task_id":0}}', '{"task_id":0}', '{"candidates":5}', '{"status":"queued"}']
 # By the status alone: what a submit means without a code, and what a poll does.
 REFUSED = {302: "invalid_request", 400: "invalid_request", 401: "auth", 403: "auth", 404: "invalid_request"}
-REFUSED |= {402: "quota_exhausted", 429: "rate_limited", 503: "overloaded"}
+REFUSED |= {402: "quota_exhausted", 429: "rate_limited", 501: "invalid_request"}
+BUSY = (503, 529)
+OPEN = (408, 409, 425, 499, 500, 502, 504, 505, 520, 524, 599)
+# What stands before a provider says when it has lost an answer.
+OF_PROXIES = [
+    *("", "<html>oops</html>", "upstream connect error or disconnect/reset before headers. reset reason: overflow"),
+    *("{}", "null", "[]", '"busy"', '{"message":"no healthy upstream"}', '{"error":null}', '{"error":{}}'),
+    *('{"code":503,"message":"Service Unavailable","request_id":"r1"}', '{"code":429,"message":"slow down"}'),
+    '{"timestamp":"2026-11-22","status":503,"error":"Service Unavailable","path":"/v1/x"}',
+]
+ERROR_OBJECT = {"error": {"code": None, "type": "server_error", "message": "busy"}}
+GOOGLES = {"error": {"code": 503, "message": "busy", "status": "SOMETHING_NEW"}}
+DASHSCOPES = {"code": "SomethingNew", "message": "busy", "request_id": "r1"}
+KLINGS = {"code": 5999, "message": "busy", "request_id": "r1"}
+# An error that no table knows, in the shape in which each speaks.
+OWN: Mapping[str, dict[str, Any]] = {
+    "openai_images": ERROR_OBJECT,
+    "openai_images xai": {"code": "Something new", "error": "busy"},
+    "ark_images": {"error": {"code": "SomethingNew", "message": "busy", "param": "", "type": "x"}},
+    "openrouter_images": {"error": {"code": 555, "message": "busy", "metadata": {}}},
+    "gemini_generate_content": GOOGLES,
+    "dashscope_image": DASHSCOPES,
+    "dashscope_image async": DASHSCOPES,
+    "dashscope_video": DASHSCOPES,
+    "ark_content_tasks": {"error": {"code": "SomethingNew", "message": "busy"}},
+    "ark_content_tasks minimax_v2": {"type": "error", "error": {"type": "new", "message": "busy", "http_code": "503"}},
+    "kling_tasks": KLINGS,
+    "kling_tasks v1": KLINGS,
+    "openai_videos": ERROR_OBJECT,
+    "openrouter_videos": {"error": {"code": 555, "message": "busy"}},
+    "runway": {"error": "busy"},
+    "runway router": {"error": "busy"},
+    "http_template fal_image": {"detail": "busy", "error_type": "something_new"},
+    "http_template fal_video": {"detail": "busy", "error_type": "something_new"},
+    "http_template replicate_image": {"title": "busy", "detail": "busy", "status": 503},
+    "http_template replicate_video": {"title": "busy", "detail": "busy", "status": 503},
+}
 POLL_FAULTS = {**dict.fromkeys((200, 301, 400, 404, 408, 409, 425, 499, 500, 504), "transient"), 401: "auth"}
-POLL_FAULTS |= {402: "quota_exhausted", 403: "auth", 429: "rate_limited", 503: "overloaded"}
+POLL_FAULTS |= {402: "quota_exhausted", 403: "auth", 429: "rate_limited", **dict.fromkeys(BUSY, "overloaded")}
 HUGE: list[str] = ["[" * 100_000, '{"a":' * 50_000, '{"id":"' + "x" * 10_000_000 + '"}']
 # Of nginx, of load balancers, of API gateways, of a framework's router.
 PROXIED = [
@@ -355,10 +391,29 @@ def test_no_refusal_quotes_a_credential(name: str, tmp_path: Path, provider: res
 def test_what_may_have_been_bought_is_left_open(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
     asked = spoken(name, tmp_path)
     for answer, status in [
-        *product(("<html>oops</html>", "{}"), (408, 409, 425, 499, 500, 502, 504, 524)),
+        *product([*OF_PROXIES, OWN[name]], OPEN),
+        *product(OF_PROXIES, BUSY),
         *product(GARBLED, (200,)),
     ]:
         assert told(provider, asked.submitted, answer, status).kind is ErrorKind.AMBIGUOUS, (status, answer)
+        assert len(provider.calls) == 1
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_busy_provider_is_believed_only_in_its_own_words_or_with_a_wait(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    for status in BUSY:
+        assert told(provider, asked.submitted, OWN[name], status).kind is ErrorKind.OVERLOADED, status
+        for answer in OF_PROXIES:
+            waited = told(provider, asked.submitted, answer, status, **{"Retry-After": "7"})
+            assert (waited.kind, waited.retry_after) == (ErrorKind.OVERLOADED, 7), answer
+        illegible = told(provider, asked.submitted, "", status, **{"Retry-After": "soon"})
+        assert illegible.kind is ErrorKind.AMBIGUOUS, status
+    for status in OPEN:
+        waited = told(provider, asked.submitted, OWN[name], status, **{"Retry-After": "7"})
+        assert waited.kind is ErrorKind.AMBIGUOUS, status
 
 
 @pytest.mark.parametrize("name", TAKEN)
@@ -370,7 +425,7 @@ def test_what_was_surely_not_bought_is_not_left_open(
         error = told(provider, asked.submitted, "<html>no</html>", status, **{"Retry-After": "7"})
         assert isinstance(error, UpstreamError)
         assert (error.kind, error.http_status, error.retry_after) == (kind, status, 7), status
-        assert error.model_specific == (status in (302, 404)), status
+        assert error.model_specific == (status in (302, 404, 501)), status
 
 
 @pytest.mark.parametrize("name", SHOWN)

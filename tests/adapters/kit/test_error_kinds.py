@@ -116,10 +116,10 @@ def test_without_a_code_the_status_decides() -> None:
         (500, ErrorKind.AMBIGUOUS, False),
         (501, ErrorKind.INVALID_REQUEST, True),
         (502, ErrorKind.AMBIGUOUS, False),
-        (503, ErrorKind.OVERLOADED, False),
+        (503, ErrorKind.AMBIGUOUS, False),
         (504, ErrorKind.AMBIGUOUS, False),
         (524, ErrorKind.AMBIGUOUS, False),
-        (529, ErrorKind.OVERLOADED, False),
+        (529, ErrorKind.AMBIGUOUS, False),
     ]:
         error = refused("ark_content_tasks", status)
         assert (error.kind, error.model_specific, error.http_status) == (kind, model_specific, status), status

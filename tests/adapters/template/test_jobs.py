@@ -465,6 +465,55 @@ def test_without_paths_an_error_is_read_in_the_usual_shapes(provider: responses.
         assert (error.kind, error.code, error.message) == (ErrorKind.CONTENT_POLICY, "nsfw", "m"), body
 
 
+def test_a_text_tells_of_a_request_that_may_have_run_only_with_the_status_it_names(
+    provider: responses.RequestsMock,
+) -> None:
+    """It may quote the prompt. The result of a job that is known already is told by its text as ever."""
+    said = {"error": {"message": "could not finish 'an indecent fox'"}}
+    for status, rule, kind in [
+        (400, {}, ErrorKind.CONTENT_POLICY),
+        (500, {}, ErrorKind.AMBIGUOUS),
+        (409, {}, ErrorKind.AMBIGUOUS),
+        (500, {"status": 500}, ErrorKind.CONTENT_POLICY),
+        (502, {"status": 500}, ErrorKind.AMBIGUOUS),
+    ]:
+        texts = [{"contains": "indecent", "kind": "content_policy", **rule}]
+        template = JOB | {"error": {"message": "error.message", "texts": texts}}
+        provider.reset()
+        provider.post(FILMS, status=status, json=said)
+        assert refused(template).kind is kind, (status, rule)
+
+
+def test_a_template_names_further_statuses_that_are_surely_refusals(provider: responses.RequestsMock) -> None:
+    for status, kind in [(409, "overloaded"), (500, "transient"), (503, "overloaded"), (504, "rate_limited")]:
+        provider.reset()
+        provider.post(FILMS, status=status, body="")
+        assert refused(JOB | {"error": {"map": {str(status): kind}}}).kind == kind
+
+
+def test_an_error_is_the_providers_own_by_its_shape_or_by_where_its_code_stands(
+    provider: responses.RequestsMock,
+) -> None:
+    root, below = {"code": "code", "message": "message"}, {"code": "error.code", "message": "error.message"}
+    for error, body, is_own in [
+        ({}, {"error": {"message": "busy"}}, True),
+        ({}, {"message": "no healthy upstream"}, False),
+        (root, {"code": "busy", "message": "later"}, True),
+        (root, {"code": 503, "message": "no healthy upstream"}, False),
+        (root, {"message": "no healthy upstream"}, False),
+        (below, {"error": {"code": 503}}, True),
+        (below, {"error": {"message": "busy"}}, False),
+        ({"message": "message"}, {"message": "no healthy upstream"}, False),
+        ({"message": "error.message"}, {"error": {"message": "busy"}}, True),
+        (root | {"shape": ["message", "trace"]}, {"message": "later", "trace": "t1"}, True),
+        (root | {"shape": ["message", "trace"]}, {"code": "busy", "message": "later"}, False),
+    ]:
+        provider.reset()
+        provider.post(FILMS, status=503, json=body)
+        kind = ErrorKind.OVERLOADED if is_own else ErrorKind.AMBIGUOUS
+        assert refused(JOB | {"error": error}).kind is kind, (error, body)
+
+
 def test_below_a_host_is_not_the_host_itself() -> None:
     template = ELSEWHERE | {"hosts": ["*.example.net"]}
     for address in ("https://example.net/s", "https://evilexample.net/s"):

@@ -92,7 +92,7 @@ def test_a_rate_limit_is_waited_for(shift, key, sandbox):
 
 
 def test_an_overloaded_provider_is_waited_for(shift, key, sandbox):
-    outage(sandbox, path="/openai/", status=503, times=3)
+    outage(sandbox, path="/openai/", status=503, times=3, retry_after=1)
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert task(task_id).requeues == 3

@@ -10,6 +10,7 @@ from adapters.base import ErrorKind, UpstreamError
 from catalog import health
 from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
+from tests.adapters.raw_server import answer, raw_server
 from tests.rows import make_channel, make_model, make_route, make_task
 from tests.tasks import steps
 from tests.worker.driving import call, channels_of, film, hurry, outage, picture, task
@@ -44,9 +45,11 @@ def states_of(task_id):
     return list(Call.objects.filter(task_id=task_id).order_by("id").values_list("state", flat=True))
 
 
-@pytest.mark.parametrize("status", [401, 404, 429, 503])
-def test_what_was_surely_not_bought_goes_to_the_next_route(shift, key, spare, sandbox, status):
-    outage(sandbox, path="/openai/", status=status, times=1)
+@pytest.mark.parametrize(
+    "refusal", [{"status": status} for status in (401, 404, 429)] + [{"status": 503, "retry_after": 1}], ids=str
+)
+def test_what_was_surely_not_bought_goes_to_the_next_route(shift, key, spare, sandbox, refusal):
+    outage(sandbox, path="/openai/", times=1, **refusal)
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["studio", "spare"]
@@ -88,6 +91,16 @@ def test_what_may_have_been_bought_never_goes_to_another_route(shift, key, spare
         task_id = picture(key, f"a fox {word}")
         assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN", word
         assert channels_of(task_id) == ["studio"], word
+
+
+def test_what_a_proxy_may_have_passed_on_is_bought_nowhere_else(shift, key, spare):
+    for status in (408, 409, 425, 500, 502, 503, 504, 529):
+        with raw_server(answer(b"upstream connect error", status=f"{status} Lost")) as proxy:
+            point_elsewhere("studio", proxy.url)
+            task_id = picture(key, f"a fox behind a {status}")
+            assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN", status
+        assert (len(proxy.requests), channels_of(task_id)) == (1, ["studio"]), status
+        assert task(task_id).actual_micros == 0
 
 
 def test_a_request_that_is_bad_everywhere_is_not_taken_elsewhere(shift, key, spare):
@@ -266,7 +279,7 @@ def test_a_busy_route_that_cannot_run_the_task_any_more_is_not_waited_for(shift,
 def test_videos_change_routes_like_images(shift, key, plan, video_model, sandbox):
     channel = make_channel("spare", "ark_content_tasks", f"{sandbox.url}/ark/api/v3", options={"poll_seconds": 0.2})
     make_route(plan, video_model, channel, upstream_model="seedance-1", priority=200)
-    outage(sandbox, path="/ark/", method="POST", status=503, times=1)
+    outage(sandbox, path="/ark/", method="POST", status=503, times=1, retry_after=1)
     task_id = film(key, "a fox runs")
     assert shift.work(task_id) == "succeeded"
     assert channels_of(task_id) == ["cinema", "spare"]

@@ -130,7 +130,7 @@ def test_all_refused_goes_to_a_route_that_buys_the_same(shift, key, sandbox, pla
     spare = make_channel("spare", "openai_images", f"{sandbox.url}/openai/v1")
     make_route(plan, image_model, spare, upstream_model="gpt-image-2", priority=200)
     path = Channel.objects.get(name="single").base_url.removeprefix(sandbox.url)
-    outage(sandbox, path=path, status=503, times=2)
+    outage(sandbox, path=path, status=503, times=2, retry_after=1)
     task_id = picture(key, "a fox", n=2)
     assert [shift.execute(), shift.execute()] == [1, 1]
     assert bill(task_id) == ("succeeded", 2, 2 * MICROS)
@@ -142,7 +142,7 @@ def test_one_lost_beside_a_refusal_is_never_bought_elsewhere(shift, key, sandbox
     spare = make_channel("spare", "openai_images", f"{sandbox.url}/openai/v1")
     make_route(plan, image_model, spare, upstream_model="gpt-image-2", priority=200)
     path = Channel.objects.get(name="single").base_url.removeprefix(sandbox.url)
-    outage(sandbox, path=path, status=503, times=1)
+    outage(sandbox, path=path, status=503, times=1, retry_after=1)
     outage(sandbox, path=path, status=500, times=1)
     task_id = picture(key, "a fox", n=2)
     assert shift.work(task_id) == "TASK_OUTCOME_UNKNOWN"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from http.client import CONTINUE, HTTPException, HTTPResponse
+from http.client import HTTPException
 from socket import socket
 from typing import Any
 
@@ -21,7 +21,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from common import outbound_words
+from common.deadline import Deadline
 from common.outbound_dial import Dialer, Failed
+from common.outbound_head import FinalResponse
 
 # It warns of odd headers with a traceback, and quotes them and the path, which may hold a secret.
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
@@ -42,11 +44,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer; header names are case-insensitive. `chunks`: the raw body, never decoded; raises Failed."""
+    """An answer; header names are case-insensitive. `chunks`: the raw body, never decoded; raises Failed. `deadline` is
+    that of the whole exchange, for whoever works on the chunks."""
 
     status: int
     headers: Mapping[str, str]
     chunks: Iterator[bytes]
+    deadline: Deadline
 
 
 @contextmanager
@@ -61,9 +65,8 @@ def exchange(message: Message, dialer: Dialer, *, max_bytes: int) -> Iterator[Re
         try:
             if _declared_bytes(response) > max_bytes:
                 raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
-            yield Reply(
-                status=response.status_code, headers=response.headers, chunks=_chunks(response, dialer, max_bytes)
-            )
+            chunks, deadline = _chunks(response, dialer, max_bytes), dialer.deadline
+            yield Reply(status=response.status_code, headers=response.headers, chunks=chunks, deadline=deadline)
         finally:
             response.close()
 
@@ -85,10 +88,22 @@ def _send(message: Message, session: requests.Session, dialer: Dialer) -> reques
 
 def _chunks(response: requests.Response, dialer: Dialer, max_bytes: int) -> Iterator[bytes]:
     try:
-        yield from capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes)
+        yield from punctual(capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes), dialer.deadline)
     except (OSError, ValueError, HTTPError, HTTPException) as error:
         raise _failure(error, dialer) from error
-    if dialer.deadline.is_over:  # a body without a length ends silently when its socket is shut
+
+
+def punctual(chunks: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:
+    """The chunks of a body that come in time. What a shut socket has buffered is given up, and a body without a length
+    ends silently when it is shut. Raises Failed."""
+    for chunk in chunks:
+        _insist_on_time(deadline)
+        yield chunk
+    _insist_on_time(deadline)
+
+
+def _insist_on_time(deadline: Deadline) -> None:
+    if deadline.is_over:
         raise Failed("the answer took too long", reason="time", was_sent=True)
 
 
@@ -170,14 +185,6 @@ class DialingPools(PoolManager):
         connection = TlsConnection if scheme == "https" else PlainConnection
         pool.ConnectionCls = partial(connection, dialer=self._dialer)  # type: ignore[assignment]
         return pool
-
-
-class FinalResponse(HTTPResponse):
-    """Skips every interim answer (102, 103) as the standard library skips only `100 Continue`."""
-
-    def _read_status(self) -> tuple[str, int, str]:
-        version, status, reason = super()._read_status()  # type: ignore[misc]
-        return version, CONTINUE if 101 < status < 200 else status, reason
 
 
 class PlainConnection(HTTPConnection):

@@ -238,7 +238,7 @@ def test_a_deadline_ends_a_read() -> None:
         pytest.param(drip(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", b"a"), id="a body with a length"),
         pytest.param(drip(b"HTTP/1.1 200 OK\r\n\r\n", b"a"), id="a body without a length"),
         pytest.param(drip(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"), id="chunks"),
-        pytest.param(drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), id="interim answers"),
+        pytest.param(drip(b"HTTP/1.1 103 Early Hints\r\nLink: ", b"a"), id="an interim answer"),
         pytest.param(lambda connection, _: connection.recv(1), id="silence"),
     ],
 )

@@ -100,6 +100,7 @@ class Spool:
     def _close_string(self) -> None:
         if self._file is not None:
             self._file.write(bytes(self._string))
+            self._file.close()  # an answer may hold more of them than a process may keep open
             token = secrets.token_hex()
             self._files[token] = self._file
             self._string = bytearray(token.encode())

@@ -2,15 +2,22 @@
 
 import gzip
 import json
+import socket
 import zlib
 
 import pytest
 
 from adapters.base import Accepted, ErrorKind, Output, UpstreamError
 from adapters.kit import http, outputs
+from adapters.kit.compression import plain
 from adapters.registry import ADAPTERS
+from common.deadline import Deadline
+from common.outbound import Failed, Reply
+from common.outbound_wire import CHUNK_BYTES
+from tests import deadlines
 from tests.adapters.making import connection_to, video_request, video_target
 from tests.adapters.raw_server import Behaviour, answer, raw_server
+from tools.children import PATIENCE
 
 adapter = ADAPTERS["ark_content_tasks"]
 UPSTREAM = adapter.build(video_request(), video_target())
@@ -51,6 +58,49 @@ def test_what_an_answer_expands_to_is_capped() -> None:
     body = gzip.compress(b" " * (http.MAX_JSON_BYTES + 1) + TAKEN)
     error = refused(compressed(body))
     assert (error.kind, error.code) == (ErrorKind.AMBIGUOUS, "size")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_nothing_is_read_after_the_end_of_the_compressed_stream(coding: str) -> None:
+    """What follows for ever would exceed any cap."""
+    body = gzip.compress(TAKEN) if coding == "gzip" else zlib.compress(TAKEN)
+
+    def pour(connection: socket.socket, _: bytes) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\n\r\n".encode()
+        connection.sendall(head + body)
+        while True:
+            connection.sendall(b"x" * 65536)
+
+    with raw_server(pour) as server:
+        assert isinstance(adapter.submit(UPSTREAM, connection_to(server.url)), Accepted)
+
+
+def test_a_second_member_is_not_expanded() -> None:
+    with raw_server(compressed(gzip.compress(TAKEN) + gzip.compress(b"{" * 100))) as server:
+        assert isinstance(adapter.submit(UPSTREAM, connection_to(server.url)), Accepted)
+
+
+def test_input_that_expands_to_nothing_is_capped_too() -> None:
+    empty_blocks = b"\x00\x00\x00\xff\xff" * 10_000
+
+    def pour(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n\x78\x9c")
+        while True:
+            connection.sendall(empty_blocks)
+
+    assert refused(pour).code == "size"
+
+
+def test_expanding_ends_with_the_time_of_the_exchange() -> None:
+    """One chunk from the network, which is there already, and a thousand out of it."""
+    bomb = gzip.compress(b" " * CHUNK_BYTES * 1000)
+    headers = {"Content-Encoding": "gzip"}
+    with Deadline(PATIENCE) as deadline:
+        chunks = plain(Reply(status=200, headers=headers, chunks=iter([bomb]), deadline=deadline), 1 << 40).chunks
+        assert next(chunks).isspace()
+        deadlines.end()
+        with pytest.raises(Failed, match="took too long"):
+            next(chunks)
 
 
 def test_a_compressed_result_is_expanded_and_capped(monkeypatch: pytest.MonkeyPatch) -> None:

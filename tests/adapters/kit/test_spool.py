@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,12 @@ def test_an_endless_document_of_short_strings_is_given_up(tmp_path: Path) -> Non
 
     with Spool(tmp_path) as spool:
         assert spool.read(endless()) is None
+
+
+def test_of_many_long_strings_no_file_stays_open(tmp_path: Path) -> None:
+    """Those of one answer alone could use up what a process may open."""
+    before = os.listdir("/dev/fd")
+    with Spool(tmp_path) as spool:
+        document = spool.read([json.dumps([ENCODED] * 50).encode()])
+        assert len(os.listdir("/dev/fd")) <= len(before) + 5
+        assert all(spool.picture(token) for token in document)

@@ -13,8 +13,9 @@ from common.errors import InvalidRequest, RequestTooLarge
 
 MEMORY_BYTES = 256 * 1024
 UPLOAD_SECONDS = 600.0
-DRAIN_BYTES = 256 * 1024 * 1024
-DRAIN_SECONDS = 30.0
+# What is read of a request that is refused already, for nothing: never more of one than its answer is worth.
+DRAIN_BYTES = 1024 * 1024
+DRAIN_SECONDS = 2.0
 
 
 class Incomplete(InvalidRequest):
@@ -72,7 +73,7 @@ async def _fill(file: SpooledTemporaryFile[bytes], receive: Receive, limit: int)
 
 
 async def drain(receive: Receive) -> None:
-    """Read on for nothing, within bounds: a client that writes all before it reads then sees the answer it got."""
+    """Read on for nothing, up to 1 MiB or 2 s: a client that is almost done then reads the answer it got."""
     left = DRAIN_BYTES
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_SECONDS):

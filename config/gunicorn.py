@@ -22,7 +22,7 @@ class ErrorLogger(Logger):  # type: ignore[misc]
 
 wsgi_app = "front.application:application"
 bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
-worker_class = "asgi"
+worker_class = "front.server.worker.WebWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
 worker_connections = 5_000
 control_socket_disable = True
@@ -34,9 +34,17 @@ graceful_timeout = 5
 # Also how long an upload may pause between two pieces.
 timeout = 30
 
-# What gunicorn refuses itself is no JSON; signed URLs, cursors and metadata filters are long.
+# One behaviour whatever else is installed, and no other protocol than HTTP/1.
+asgi_loop = "asyncio"
+http_parser = "python"
+http_protocols = "h1"
+http2_cleartext = "off"
+proxy_protocol = "off"
+
+# Signed URLs, cursors and metadata filters are long.
 limit_request_line = 65_536
 limit_request_field_size = 65_536
+limit_request_fields = 100
 
 logger_class = ErrorLogger
 logconfig_dict = logs.configuration()

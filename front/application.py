@@ -59,9 +59,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     match scope["type"]:
         case "http":
             await serve(scope, receive, send)
-        case "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1000})
         case "lifespan":
             await live(receive, send)
 

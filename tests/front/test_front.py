@@ -182,12 +182,6 @@ def test_connections_persist_and_pipelined_requests_are_answered_in_order(dial):
         assert re.findall(rb'"query": "(\w+)"', received.read()) == [b"first", b"second"]
 
 
-def test_web_sockets_are_refused(dial):
-    upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-    assert answer_to(dial(b"GET /v1/tasks HTTP/1.1\r\n" + HOST + upgrade + key + b"\r\n"))[0] == 403
-
-
 def test_many_requests_at_once_are_all_answered(front):
     def ask(number: int) -> int:
         return front.client().post("/v1/echo", data=b"x" * number).json()["length"]

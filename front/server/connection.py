@@ -1,0 +1,97 @@
+"""One HTTP connection: gunicorn's, where it speaks for itself in our words, and is no way into another protocol.
+
+Overrides private methods: `pyproject.toml` holds gunicorn's minor version, `tests/front/server/test_gunicorn.py` their
+shape.
+"""
+
+from typing import Any
+
+from gunicorn.asgi import parser
+from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
+from gunicorn.http.errors import ParseException
+
+from common.asgi import header
+from front.server import refusals
+from front.server.farewell import Farewell
+
+HEAD_BYTES = 256 * 1024
+# A ValueError is a Content-Length of more digits than Python reads as a number.
+UNREADABLE = (parser.ParseError, ParseException, ValueError)
+
+
+class HttpConnection(ASGIProtocol):  # type: ignore[misc]
+    """HTTP/1.1 and 1.0."""
+
+    def __init__(self, worker: Any) -> None:
+        super().__init__(worker)
+        self._head_bytes = 0
+        self._is_broken = False
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_broken:
+            super().data_received(data)
+
+    def _feed_callback_parser(self, data: bytes) -> bool:
+        """Whether the connection goes on. A request in progress keeps what comes behind it from the parser."""
+        try:
+            self._callback_parser.feed(data)
+            self._count_head(data)
+        except UNREADABLE as error:
+            self._turn_away(error)
+            return False
+        return True
+
+    def _count_head(self, data: bytes) -> None:
+        self._head_bytes = self._head_bytes + len(data) if self._current_request is None else 0
+        if self._head_bytes > HEAD_BYTES:
+            raise parser.LimitRequestHeaders()
+
+    def _on_headers_complete(self) -> bool:
+        if self._callback_parser.is_chunked:
+            refuse_other_codings(self._callback_parser.headers)
+        return bool(super()._on_headers_complete())
+
+    def _turn_away(self, error: Exception) -> None:
+        if self._body_receiver is None:
+            offered_id = header(self._callback_parser._headers_list, b"x-request-id")
+            self._part(refusals.spoken(refusals.of_head(error, offered_id=offered_id)))
+        else:
+            self._break_off(self._body_receiver)
+
+    def _break_off(self, receiver: BodyReceiver) -> None:
+        """The framing of the body is broken. The front answers: its request has an id, and perhaps its answer began."""
+        self._is_broken = True
+        self._pause_reading()
+        receiver._body_wait_expired = True
+        receiver._wake_waiter()
+
+    def _part(self, words: bytes = b"") -> None:
+        """The connection serves nothing more."""
+        self._closed = True
+        self._request_ready.set()
+        self._resume_reading()
+        Farewell(self.transport, words, after=self)
+
+    def _close_transport(self) -> None:
+        if self._is_broken and not self._closed:
+            self._part()
+        else:
+            super()._close_transport()
+
+    def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
+        """Only for a front that gave no answer although the client is there: what cannot be read is refused above."""
+        if self._closed:
+            return
+        offered_id = header(self._current_request.headers_bytes, b"x-request-id")
+        self._safe_write(refusals.spoken(refusals.of_fault(offered_id)))
+
+    def _is_websocket_upgrade(self, request: Any) -> bool:
+        """An Upgrade is ignored (RFC 9110, 7.8)."""
+        return False
+
+
+def refuse_other_codings(headers: list[tuple[bytes, bytes]]) -> None:
+    """A body that is compressed and then chunked would reach the front compressed. Raises UnsupportedTransferCoding."""
+    codings = b",".join(value for name, value in headers if name == b"transfer-encoding").lower().split(b",")
+    if {coding.strip() for coding in codings} != {b"chunked"}:
+        raise parser.UnsupportedTransferCoding()

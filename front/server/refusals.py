@@ -1,0 +1,65 @@
+"""What the server answers itself, before a request reaches the front: the documented JSON, as the bytes on the wire."""
+
+import contextvars
+import logging
+from dataclasses import dataclass
+from email.utils import formatdate
+from http import HTTPStatus
+
+from gunicorn.asgi import parser
+
+from common import request_ids
+from common.asgi import Headers, error_answer
+from common.errors import ApiError, InternalError, InvalidRequest
+
+access = logging.getLogger("darkroom.access")
+CLOSE: Headers = ((b"connection", b"close"), (b"cache-control", b"no-store"))
+UNREADABLE = "The request cannot be read as HTTP/1.1."
+
+# The first row that fits. The words are ours where those of the parser repeat what was sent.
+TABLE: tuple[tuple[type[Exception], int, str], ...] = (
+    (parser.LimitRequestLine, 414, "The request line is longer than 64 KiB."),
+    (parser.LimitRequestHeaders, 431, "The headers are more than 100, or one is over 64 KiB, or all over 256 KiB."),
+    (parser.UnsupportedTransferCoding, 501, "Transfer-Encoding: only chunked is supported."),
+    (parser.InvalidRequestMethod, 400, "The method of the request is not valid."),
+    (parser.InvalidHTTPVersion, 400, "Only HTTP/1.1 and HTTP/1.0 are spoken here."),
+    (parser.InvalidHeaderName, 400, "The name of a header is not valid."),
+    (parser.InvalidHeader, 400, "The headers are not valid: {}."),
+    (parser.InvalidRequestLine, 400, "The request line is not valid."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAnswer:
+    """What we say instead of the front, and the id that the request brought."""
+
+    status: int
+    error: ApiError
+    offered_id: str = ""
+
+
+def of_head(raised: Exception, *, offered_id: str) -> ServerAnswer:
+    """What became of a head that the parser did not take."""
+    status, message = next(((row[1], row[2]) for row in TABLE if isinstance(raised, row[0])), (400, UNREADABLE))
+    return ServerAnswer(status=status, error=InvalidRequest(message.format(raised)), offered_id=offered_id)
+
+
+def of_fault(offered_id: str) -> ServerAnswer:
+    """The front itself gave no answer; it has logged why."""
+    return ServerAnswer(status=InternalError.status, error=InternalError(), offered_id=offered_id)
+
+
+def spoken(said: ServerAnswer) -> bytes:
+    """The whole response, which also says that the connection ends. It is in the access log then."""
+    return contextvars.copy_context().run(_spoken, said)
+
+
+def _spoken(said: ServerAnswer) -> bytes:
+    status, request_id = said.status, request_ids.adopt(said.offered_id)
+    answer = error_answer(said.error, headers=CLOSE)
+    seen = {"method": "-", "path": "-", "status": status, "milliseconds": 0.0, "refused": said.error.message}
+    access.info("- - %s", status, extra=seen)
+    own = ((b"x-request-id", request_id.encode()), (b"date", formatdate(usegmt=True).encode()))
+    lines = [b"HTTP/1.1 %d %s" % (status, HTTPStatus(status).phrase.encode())]
+    lines += [b"%s: %s" % pair for pair in answer.headers + own]
+    return b"\r\n".join([*lines, b"", answer.body])

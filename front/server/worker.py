@@ -1,0 +1,24 @@
+"""The server's loop in each web process: gunicorn's ASGI worker with connections of our own."""
+
+import asyncio
+import os
+
+from gunicorn.asgi.lifespan import LifespanManager
+from gunicorn.workers.gasgi import ASGIWorker
+
+from front.server.connection import HttpConnection
+
+
+class WebWorker(ASGIWorker):  # type: ignore[misc]
+    """Starts, beats and stops as gunicorn's does."""
+
+    async def _serve(self) -> None:
+        self.lifespan = LifespanManager(self.asgi, self.log, self.state)
+        await self.lifespan.startup()
+        for listener in self.sockets:
+            self.servers.append(await self.loop.create_server(lambda: HttpConnection(self), sock=listener.sock))
+            self.log.info("listening on %s", listener)
+        while self.alive and self.ppid == os.getppid():
+            self.notify()
+            await asyncio.sleep(1.0)
+        await self._shutdown()

@@ -1,0 +1,65 @@
+"""gunicorn is as our subclasses of it expect. After an upgrade compare its source with them, then change this table."""
+
+import inspect
+
+import gunicorn
+import pytest
+from gunicorn.asgi.lifespan import LifespanManager
+from gunicorn.asgi.parser import PythonProtocol
+from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
+from gunicorn.workers.gasgi import ASGIWorker
+
+from front.server.connection import HttpConnection
+from front.server.worker import WebWorker
+
+OURS = {
+    ASGIProtocol: (
+        "__init__(self, worker)",
+        "connection_made(self, transport)",
+        "connection_lost(self, exc)",
+        "data_received(self, data)",
+        "_feed_callback_parser(self, data)",
+        "_on_headers_complete(self)",
+        "_close_transport(self)",
+        "_send_error_response(self, status, message, extra_headers=())",
+        "_is_websocket_upgrade(self, request)",
+        "_safe_write(self, data)",
+        "_pause_reading(self)",
+        "_resume_reading(self)",
+    ),
+    BodyReceiver: ("_wake_waiter(self)",),
+    PythonProtocol: ("feed(self, data)",),
+    ASGIWorker: ("_serve(self)", "_shutdown(self)", "notify(self)"),
+    LifespanManager: ("__init__(self, app, logger, state=None)", "startup(self)"),
+}
+READ = {
+    ASGIProtocol: ("_closed", "_current_request", "_body_receiver", "_request_ready", "_callback_parser"),
+    BodyReceiver: ("_body_wait_expired",),
+    PythonProtocol: ("_headers_list", "is_chunked"),
+    ASGIWorker: ("sockets", "servers", "lifespan", "asgi", "state", "alive", "ppid"),
+}
+
+
+def test_its_version_is_the_one_that_was_read():
+    assert gunicorn.__version__.startswith("27.0.")
+
+
+@pytest.mark.parametrize("kind", OURS, ids=lambda kind: kind.__name__)
+def test_its_methods_have_the_shape_that_ours_have(kind):
+    for shape in OURS[kind]:
+        name = shape.partition("(")[0]
+        assert f"{name}{inspect.signature(getattr(kind, name))}" == shape
+
+
+@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.__name__)
+def test_it_has_the_attributes_that_ours_read(kind):
+    source = "".join(inspect.getsource(base) for base in kind.__mro__[:-1] if base.__module__.startswith("gunicorn"))
+    for name in READ[kind]:
+        assert f"self.{name} = " in source or f"self.{name}, " in source, name
+
+
+def test_what_we_override_exists():
+    for ours, theirs in ((HttpConnection, ASGIProtocol), (WebWorker, ASGIWorker)):
+        private = {name for name, value in vars(ours).items() if inspect.isfunction(value)}
+        overridden = {name for name in private if hasattr(theirs, name)}
+        assert {shape.partition("(")[0] for shape in OURS[theirs]} >= overridden

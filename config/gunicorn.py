@@ -27,7 +27,8 @@ workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
 worker_connections = 5_000
 control_socket_disable = True
 
-# Load balancers keep idle connections up to a minute: closing ours first would cost them requests.
+# Without a request in progress, also before the first one. Load balancers keep idle connections up to a minute:
+# closing ours first would cost them requests.
 keepalive = 75
 # Waits and streams leave by themselves; what is left at SIGTERM are short requests, and downloads that can resume.
 graceful_timeout = 5

@@ -1,9 +1,10 @@
-"""One HTTP connection: gunicorn's, where it speaks for itself in our words, and is no way into another protocol.
+"""One HTTP connection: gunicorn's, in our words where the server speaks itself, and with bounds on its time.
 
 Overrides private methods: `pyproject.toml` holds gunicorn's minor version, `tests/front/server/test_gunicorn.py` their
 shape.
 """
 
+import asyncio
 from typing import Any
 
 from gunicorn.asgi import parser
@@ -13,6 +14,7 @@ from gunicorn.http.errors import ParseException
 from common.asgi import header
 from front.server import refusals
 from front.server.farewell import Farewell
+from front.server.places import Places
 
 HEAD_BYTES = 256 * 1024
 # A ValueError is a Content-Length of more digits than Python reads as a number.
@@ -24,8 +26,41 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
 
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
+        self._places: Places = worker.places
         self._head_bytes = 0
         self._is_broken = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        # A response counts as complete only when its client has taken all of it, up to what the kernel holds.
+        transport.set_write_buffer_limits(high=0)
+        self._places.idle(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._places.gone(self)
+
+    def hang_up(self) -> None:
+        self._closed = True
+        self._request_ready.set()
+        self.transport.abort()
+
+    def unsent(self) -> int:
+        return int(self.transport.get_write_buffer_size())
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._places.stalls(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._places.flows(self)
+
+    def _arm_keepalive_timer(self) -> None:
+        self._places.idle(self)
+
+    def _cancel_keepalive_timer(self) -> None:
+        self._places.busy(self)
 
     def data_received(self, data: bytes) -> None:
         if not self._is_broken:
@@ -35,14 +70,19 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
         """Whether the connection goes on. A request in progress keeps what comes behind it from the parser."""
         try:
             self._callback_parser.feed(data)
-            self._count_head(data)
+            self._note_head(data)
         except UNREADABLE as error:
             self._turn_away(error)
             return False
         return True
 
-    def _count_head(self, data: bytes) -> None:
-        self._head_bytes = self._head_bytes + len(data) if self._current_request is None else 0
+    def _note_head(self, data: bytes) -> None:
+        if self._current_request is not None:
+            self._head_bytes = 0
+            self._places.busy(self)
+            return
+        self._places.sends_head(self)
+        self._head_bytes += len(data)
         if self._head_bytes > HEAD_BYTES:
             raise parser.LimitRequestHeaders()
 

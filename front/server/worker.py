@@ -6,6 +6,7 @@ import os
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
+from front.server import places
 from front.server.connection import HttpConnection
 
 
@@ -15,6 +16,7 @@ class WebWorker(ASGIWorker):  # type: ignore[misc]
     async def _serve(self) -> None:
         self.lifespan = LifespanManager(self.asgi, self.log, self.state)
         await self.lifespan.startup()
+        self.places = places.Places(self.loop, self._limits())
         for listener in self.sockets:
             self.servers.append(await self.loop.create_server(lambda: HttpConnection(self), sock=listener.sock))
             self.log.info("listening on %s", listener)
@@ -22,3 +24,8 @@ class WebWorker(ASGIWorker):  # type: ignore[misc]
             self.notify()
             await asyncio.sleep(1.0)
         await self._shutdown()
+
+    def _limits(self) -> places.ConnectionLimits:
+        return places.ConnectionLimits(
+            head_seconds=places.HEAD_SECONDS, idle_seconds=self.cfg.keepalive, stall_seconds=places.STALL_SECONDS
+        )

@@ -2,7 +2,8 @@
 
 from common import front_body
 from config.settings import *  # noqa: F403
+from front.server import places
 
 ROOT_URLCONF = "tests.front.urls"
 SSE_HEARTBEAT = 0.1
-front_body.DRAIN_SECONDS = 3600.0
+front_body.DRAIN_SECONDS = places.HEAD_SECONDS = 3600.0

@@ -20,6 +20,10 @@ OURS = {
         "data_received(self, data)",
         "_feed_callback_parser(self, data)",
         "_on_headers_complete(self)",
+        "pause_writing(self)",
+        "resume_writing(self)",
+        "_arm_keepalive_timer(self)",
+        "_cancel_keepalive_timer(self)",
         "_close_transport(self)",
         "_send_error_response(self, status, message, extra_headers=())",
         "_is_websocket_upgrade(self, request)",
@@ -33,10 +37,10 @@ OURS = {
     LifespanManager: ("__init__(self, app, logger, state=None)", "startup(self)"),
 }
 READ = {
-    ASGIProtocol: ("_closed", "_current_request", "_body_receiver", "_request_ready", "_callback_parser"),
+    ASGIProtocol: ("_closed", "_current_request", "_body_receiver", "_request_ready", "_callback_parser", "transport"),
     BodyReceiver: ("_body_wait_expired",),
     PythonProtocol: ("_headers_list", "is_chunked"),
-    ASGIWorker: ("sockets", "servers", "lifespan", "asgi", "state", "alive", "ppid"),
+    ASGIWorker: ("sockets", "servers", "lifespan", "asgi", "state", "alive", "ppid", "loop", "cfg"),
 }
 
 

@@ -40,7 +40,7 @@ check: $(STAMP)
 
 test: $(STAMP)
 	$(ON_SQLITE) $(PYTEST) $(PARALLEL) -m "not slow and not soak"
-	$(ON_POSTGRESQL) $(PYTEST) $(PARALLEL) -m "database and not slow and not soak"
+	$(ON_POSTGRESQL) $(PYTEST) $(PARALLEL) -m "database and not once and not slow and not soak"
 
 test-slow: $(STAMP)
 	$(ON_SQLITE) $(PYTEST) $(PARALLEL_SLOW) -m "slow and not soak"

@@ -24,7 +24,7 @@ wsgi_app = "front.application:application"
 bind = f"[{settings.HOST}]:{settings.PORT}" if ":" in settings.HOST else f"{settings.HOST}:{settings.PORT}"
 worker_class = "front.server.worker.WebWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
-worker_connections = 5_000
+worker_connections = settings.MAX_CONNECTIONS
 control_socket_disable = True
 
 # Without a request in progress, also before the first one. Load balancers keep idle connections up to a minute:

@@ -31,10 +31,12 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
         self._is_broken = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
+        if not self._places.admit(self):
+            Farewell(transport, refusals.spoken(refusals.of_crowd()), places=self._places)
+            return
         super().connection_made(transport)
         # A response counts as complete only when its client has taken all of it, up to what the kernel holds.
         transport.set_write_buffer_limits(high=0)
-        self._places.idle(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -110,13 +112,18 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
         self._closed = True
         self._request_ready.set()
         self._resume_reading()
-        Farewell(self.transport, words, after=self)
+        self._places.gone(self)
+        Farewell(self.transport, words, places=self._places, after=self)
 
     def _close_transport(self) -> None:
-        if self._is_broken and not self._closed:
+        if self._closed:
+            return
+        if self._is_broken:
             self._part()
-        else:
-            super()._close_transport()
+            return
+        super()._close_transport()
+        if not self.transport.is_closing():
+            self.transport.abort()  # gunicorn stops halfway where the client has reset the connection
 
     def _send_error_response(self, status: int, message: str, extra_headers: Any = ()) -> None:
         """Only for a front that gave no answer although the client is there: what cannot be read is refused above."""

@@ -10,11 +10,12 @@ from gunicorn.asgi import parser
 
 from common import request_ids
 from common.asgi import Headers, error_answer
-from common.errors import ApiError, InternalError, InvalidRequest
+from common.errors import ApiError, InternalError, InvalidRequest, ServiceUnavailable
 
 access = logging.getLogger("darkroom.access")
 CLOSE: Headers = ((b"connection", b"close"), (b"cache-control", b"no-store"))
 UNREADABLE = "The request cannot be read as HTTP/1.1."
+NO_ROOM = "Too many connections are busy; try again later."
 
 # The first row that fits. The words are ours where those of the parser repeat what was sent.
 TABLE: tuple[tuple[type[Exception], int, str], ...] = (
@@ -47,6 +48,11 @@ def of_head(raised: Exception, *, offered_id: str) -> ServerAnswer:
 def of_fault(offered_id: str) -> ServerAnswer:
     """The front itself gave no answer; it has logged why."""
     return ServerAnswer(status=InternalError.status, error=InternalError(), offered_id=offered_id)
+
+
+def of_crowd() -> ServerAnswer:
+    """Every place is taken by a request in progress; what this client asks is not read."""
+    return ServerAnswer(status=ServiceUnavailable.status, error=ServiceUnavailable(NO_ROOM))
 
 
 def spoken(said: ServerAnswer) -> bytes:

@@ -6,7 +6,7 @@ import os
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
-from front.server import places
+from front.server import descriptors, places
 from front.server.connection import HttpConnection
 
 
@@ -26,6 +26,13 @@ class WebWorker(ASGIWorker):  # type: ignore[misc]
         await self._shutdown()
 
     def _limits(self) -> places.ConnectionLimits:
+        wanted = self.worker_connections
+        room = descriptors.reserve(wanted)
+        if room < wanted:
+            self.log.warning("MAX_CONNECTIONS is %d, but the limit of open files (ulimit -n) allows %d", wanted, room)
         return places.ConnectionLimits(
-            head_seconds=places.HEAD_SECONDS, idle_seconds=self.cfg.keepalive, stall_seconds=places.STALL_SECONDS
+            room=room,
+            head_seconds=places.HEAD_SECONDS,
+            idle_seconds=self.cfg.keepalive,
+            stall_seconds=places.STALL_SECONDS,
         )

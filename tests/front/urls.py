@@ -12,8 +12,8 @@ from common.asgi import REPEATED_HEADERS
 from config.urls import handler400, handler404, handler500
 from config.urls import urlpatterns as real_patterns
 from tasks_api import waiting
+from tests.front.sizes import LARGE
 
-LARGE = 32 * 1024 * 1024
 waiting.LONGEST_SECONDS = 36_000  # from the first request to Django on
 
 

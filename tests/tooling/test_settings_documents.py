@@ -125,6 +125,7 @@ BAD = [
     ("ASSET_RETENTION", "-1"),
     ("PAYLOAD_RETENTION", "1d"),
     ("MAX_REQUEST_BYTES", "32MB"),
+    ("MAX_CONNECTIONS", "0"),
     ("SSE_HEARTBEAT", "1.5"),
     ("WORKER_LEASE", "0"),
     ("WORKER_GRACE", "²"),

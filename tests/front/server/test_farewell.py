@@ -2,9 +2,11 @@
 
 import asyncio
 import socket
+import struct
 from contextlib import suppress
 
 from front.server.farewell import Farewell
+from front.server.places import ConnectionLimits, Places
 from tests.front.virtual_time import seconds_of
 
 
@@ -21,8 +23,26 @@ async def farewell() -> tuple[Owner, socket.socket]:
     ours, peer = socket.socketpair()
     peer.setblocking(False)
     transport, owner = await asyncio.get_running_loop().create_connection(Owner, sock=ours)
-    Farewell(transport, b"bye", after=owner)
+    Farewell(transport, b"bye", places=places(), after=owner)
     return owner, peer
+
+
+def places() -> Places:
+    return Places(asyncio.get_running_loop(), ConnectionLimits(room=1))
+
+
+def test_a_peer_that_has_reset_the_connection_ends_it_quietly():
+    async def part():
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            peer = socket.create_connection(listener.getsockname())
+            ours, _ = listener.accept()
+        transport, owner = await asyncio.get_running_loop().create_connection(Owner, sock=ours)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+        Farewell(transport, b"", places=places(), after=owner)
+        await owner.lost
+
+    assert seconds_of(part()) == 0.0
 
 
 def test_the_words_arrive_and_our_end_follows_them():

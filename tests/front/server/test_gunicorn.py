@@ -9,6 +9,7 @@ from gunicorn.asgi.parser import PythonProtocol
 from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
 from gunicorn.workers.gasgi import ASGIWorker
 
+from config import gunicorn as configured
 from front.server.connection import HttpConnection
 from front.server.worker import WebWorker
 
@@ -40,7 +41,18 @@ READ = {
     ASGIProtocol: ("_closed", "_current_request", "_body_receiver", "_request_ready", "_callback_parser", "transport"),
     BodyReceiver: ("_body_wait_expired",),
     PythonProtocol: ("_headers_list", "is_chunked"),
-    ASGIWorker: ("sockets", "servers", "lifespan", "asgi", "state", "alive", "ppid", "loop", "cfg"),
+    ASGIWorker: (
+        "sockets",
+        "servers",
+        "lifespan",
+        "asgi",
+        "state",
+        "alive",
+        "ppid",
+        "loop",
+        "cfg",
+        "worker_connections",
+    ),
 }
 
 
@@ -67,3 +79,10 @@ def test_what_we_override_exists():
         private = {name for name, value in vars(ours).items() if inspect.isfunction(value)}
         overridden = {name for name in private if hasattr(theirs, name)}
         assert {shape.partition("(")[0] for shape in OURS[theirs]} >= overridden
+
+
+def test_its_configuration_is_what_the_documents_say():
+    assert (configured.keepalive, configured.timeout) == (75, 30)
+    assert (configured.http_parser, configured.asgi_loop, configured.http_protocols) == ("python", "asyncio", "h1")
+    assert (configured.http2_cleartext, configured.proxy_protocol) == ("off", "off")
+    assert configured.worker_class == f"{WebWorker.__module__}.{WebWorker.__name__}"

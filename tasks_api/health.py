@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hmac import compare_digest
@@ -21,7 +22,7 @@ CHECK_SECONDS = 5.0
 SCRAPE_SECONDS = 20.0
 OK = "ok"
 RETRY = ((b"retry-after", RETRY_AFTER_SECONDS.encode()),)
-PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
+FORWARDED = re.compile(rb"forwarded|x-forwarded-.*|via|x-real-ip|x-client-ip|x-original-.*|true-client-ip|cf-.*")
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
@@ -95,10 +96,21 @@ async def scrape(scope: Scope) -> Answer:
 
 
 def may_scrape(scope: Scope) -> bool:
-    """A loopback peer counts only where no proxy speaks for somebody else."""
-    scheme, _, token = header(scope["headers"], b"authorization").partition(" ")
-    if settings.METRICS_TOKEN and scheme.lower() == "bearer":
-        return compare_digest(token.strip().encode("latin-1"), settings.METRICS_TOKEN.encode())
-    if any(name in PROXY_HEADERS for name, _ in scope["headers"]):
+    """With METRICS_TOKEN its holders and nobody else; without one the machine itself, where nothing says that a proxy
+    speaks for somebody else: neither a forwarding header nor a Host by which others know us."""
+    headers = scope["headers"]
+    if settings.METRICS_TOKEN:
+        scheme, _, token = header(headers, b"authorization").partition(" ")
+        is_bearer = scheme.lower() == "bearer"
+        return compare_digest(token.strip().encode("latin-1"), settings.METRICS_TOKEN.encode()) and is_bearer
+    if any(FORWARDED.fullmatch(name.replace(b"_", b"-")) for name, _ in headers):
         return False
-    return bool(scope.get("client")) and urls.is_loopback(scope["client"][0])
+    hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+    peer = scope.get("client")
+    return peer is not None and urls.is_loopback(peer[0]) and len(hosts) == 1 and _is_loopback_host(hosts[0])
+
+
+def _is_loopback_host(host: str) -> bool:
+    """Whether a Host header names this machine itself, with any port."""
+    named = re.fullmatch(r"(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]*)?", host.strip().lower())
+    return named is not None and urls.is_loopback(named[1] or named[2])

@@ -27,18 +27,21 @@ from tools.children import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOOPBACK = ("127.0.0.1", 50_000)
+FORWARDING = ("forwarded", "x_forwarded_for", "x_forwarded_host", "x_forwarded_proto", "x_real_ip", "via")
+LOCAL = {"host": "127.0.0.1:8000"}
+HOLDER = {"authorization": "Bearer let-the-scraper-in"}
 PEERS = [
-    ("127.0.0.1", {}, True),
-    ("::1", {}, True),
-    ("::ffff:127.0.0.1", {}, True),
-    ("::ffff:10.0.0.5", {}, False),
-    ("10.0.0.5", {}, False),
-    ("127.0.0.1", {"x_forwarded_for": "10.0.0.5"}, False),
-    ("127.0.0.1", {"forwarded": "for=10.0.0.5"}, False),
-    ("10.0.0.5", {"authorization": "Bearer let-the-scraper-in"}, True),
-    ("127.0.0.1", {"x_forwarded_for": "10.0.0.5", "authorization": "Bearer let-the-scraper-in"}, True),
-    ("10.0.0.5", {"authorization": "Bearer wrong"}, False),
-    ("10.0.0.5", {"authorization": "Bearer "}, False),
+    ("127.0.0.1", LOCAL, True),
+    ("::1", {"host": "[::1]:8000"}, True),
+    ("::ffff:127.0.0.1", {"host": "localhost"}, True),
+    ("::ffff:10.0.0.5", LOCAL, False),
+    ("10.0.0.5", LOCAL, False),
+    ("127.0.0.1", {}, False),
+    ("127.0.0.1", {"host": "api.ours.example"}, False),
+    ("127.0.0.1", {"host": "127.0.0.1.rebound.example:8000"}, False),
+    ("127.0.0.1", {"host": "127.0.0.1:8000@evil.example"}, False),
+    ("10.0.0.5", {**LOCAL, **HOLDER}, False),
+    *(("127.0.0.1", {**LOCAL, name: "10.0.0.5"}, False) for name in FORWARDING),
 ]
 
 
@@ -72,7 +75,7 @@ def samples() -> Callable[[], dict[str, float]]:
     """The scraped samples as `name{label values}`."""
 
     def samples() -> dict[str, float]:
-        _, text = answer({**scope("GET", "/metrics"), "client": LOOPBACK})
+        _, text = answer({**scope("GET", "/metrics", **LOCAL), "client": LOOPBACK})
         families = text_string_to_metric_families(text)
         return {
             f"{sample.name}{list(sample.labels.values())}": sample.value
@@ -117,16 +120,33 @@ def test_without_writable_storage_it_is_not_ready(make_worker, settings, tmp_pat
     assert (status, body["checks"]) == (503, {"database": "ok", "storage": "unavailable", "worker": "ok"})
 
 
-def test_metrics_are_for_loopback_and_for_the_token(settings):
-    settings.METRICS_TOKEN = "let-the-scraper-in"
+def test_without_a_token_metrics_are_for_loopback_as_loopback_calls_it(settings):
+    settings.METRICS_TOKEN = ""
     for peer, headers, may in PEERS:
         asked = {**scope("GET", "/metrics", **headers), "client": (peer, 50_000)}
         assert health.may_scrape(asked) == may, (peer, headers)
 
 
+def test_a_forwarding_header_with_underscores_counts_too(settings):
+    settings.METRICS_TOKEN = ""
+    asked = {**scope("GET", "/metrics", **LOCAL), "client": LOOPBACK}
+    asked["headers"] = [*asked["headers"], (b"x_forwarded_for", b"10.0.0.5")]
+    assert not health.may_scrape(asked)
+
+
+def test_with_a_token_metrics_are_for_its_holders_only(settings):
+    settings.METRICS_TOKEN = "let-the-scraper-in"
+    for peer in ("10.0.0.5", "127.0.0.1"):
+        for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": "Bearer "}):
+            asked = {**scope("GET", "/metrics", **LOCAL, **headers), "client": (peer, 50_000)}
+            assert answer(asked)[0] == 404, (peer, headers)
+        assert health.may_scrape({**scope("GET", "/metrics", **HOLDER), "client": (peer, 50_000)}), peer
+
+
 def test_without_a_token_no_token_opens_metrics(settings):
     settings.METRICS_TOKEN = ""
-    assert answer({**scope("GET", "/metrics", authorization="Bearer "), "client": ("10.0.0.5", 1)})[0] == 404
+    asked = {**scope("GET", "/metrics", **LOCAL, authorization="Bearer "), "client": ("10.0.0.5", 1)}
+    assert answer(asked)[0] == 404
 
 
 def test_an_empty_service_has_its_zeroes(samples):
@@ -147,7 +167,7 @@ def test_the_queue_is_counted_by_modality_with_the_age_of_its_oldest(samples, ma
 
 def test_a_scrape_that_takes_too_long_is_unavailable(transactional_db, monkeypatch):
     monkeypatch.setattr("tasks_api.health.SCRAPE_SECONDS", 0.0)
-    status, body = answer({**scope("GET", "/metrics"), "client": LOOPBACK})
+    status, body = answer({**scope("GET", "/metrics", **LOCAL), "client": LOOPBACK})
     assert (status, body["error"]["type"]) == (503, "TASK_SERVICE_UNAVAILABLE")
 
 

@@ -1,9 +1,11 @@
 """Every page of the admin opens for an operator, repeats no secret, escapes what users wrote and asks little."""
 
 from datetime import UTC, datetime
+from html.parser import HTMLParser
 
 import pytest
 from django.contrib import admin
+from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Group, KeySecret
@@ -241,3 +243,41 @@ def test_the_desk_has_its_own_title(operator):
     page = html(operator, "index")
     assert "Darkroom desk" in page
     assert "Django administration" not in page
+
+
+class InlineFinder(HTMLParser):
+    """Collects what the content security policy forbids in a page: inline scripts, styles and handlers."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        is_code = tag == "script" and "src" not in given and given.get("type") != "application/json"
+        handlers = [name for name in given if name.startswith("on") or name == "style"]
+        links = [value for value in given.values() if str(value).strip().lower().startswith(("javascript:", "data:"))]
+        if is_code or tag == "style" or handlers or links:
+            self.found.append(self.get_starttag_text())
+
+
+def addresses():
+    for model in admin.site._registry:
+        name = name_of(model._meta.label, "{}")
+        yield from (reverse(f"admin:{name.format(page)}") for page in ("changelist", "add"))
+        row = model.objects.first()
+        if row:
+            yield from (
+                reverse(f"admin:{name.format(page)}", args=[row.pk]) for page in ("change", "delete", "history")
+            )
+    yield from (reverse(f"admin:{name}") for name in ("index", "password_change", "password_change_done"))
+    yield from ("/admin/nothing/", "/admin/auth/user/add/?_popup=1")
+
+
+def test_no_page_holds_what_its_content_security_policy_forbids(operator, task):
+    assert InlineFinder(Client().get(reverse("admin:login")).content.decode()).found == []
+    for address in addresses():
+        page = operator.get(address).content.decode()
+        assert "<" in page, address
+        assert InlineFinder(page).found == [], address

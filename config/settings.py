@@ -149,6 +149,8 @@ def networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
 
 OUTBOUND_ALLOW_NETWORKS = networks("OUTBOUND_ALLOW_NETWORKS")
 OUTBOUND_DENY_NETWORKS = networks("OUTBOUND_DENY_NETWORKS")
+TRUSTED_PROXIES = networks("TRUSTED_PROXIES")
+ADMIN_NETWORKS = networks("ADMIN_NETWORKS")
 
 
 def deadlines(text: str) -> dict[str, int]:
@@ -249,6 +251,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "front.admin_door.AdminDoor",  # the innermost: its 404 passes all that another path's passes
 ]
 APPEND_SLASH = False
 

@@ -76,7 +76,7 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 def is_page(request: HttpRequest) -> bool:
     """Whether a person reads the answer: in the admin; every other path speaks JSON, known or not."""
-    return request.path == "/admin" or request.path.startswith("/admin/")
+    return request.path_info == "/admin" or request.path_info.startswith("/admin/")
 
 
 def respond(error: errors.ApiError) -> HttpResponse:

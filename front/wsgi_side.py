@@ -13,7 +13,7 @@ from typing import Any
 from a2wsgi.wsgi import build_environ
 
 from common import threads
-from common.asgi import REPEATED_HEADERS, Answer, Headers, Scope
+from common.asgi import REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.front_body import Body
 from front.django_application import application as django
 
@@ -55,6 +55,8 @@ def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
     environ: dict[str, Any] = dict(build_environ(scope, body.file))  # type: ignore[arg-type]
     environ.pop("HTTP_TRANSFER_ENCODING", None)
     own = {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
+    # WSGI would join one with underscores to it, which no proxy has written.
+    own["HTTP_X_FORWARDED_FOR"] = joined(scope["headers"], b"x-forwarded-for")
     return environ | own | {REPEATED_HEADERS: repeated(scope)}
 
 

@@ -1,0 +1,29 @@
+"""Who may come to the admin at all: only ADMIN_NETWORKS, where they are set. To others there is no admin."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from common import client_address
+from common.errors import TaskNotFound
+from front import error_responses
+
+
+class AdminDoor:
+    """Django middleware; outsiders get the very answer of any unknown path."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if error_responses.is_page(request) and not is_open(request):
+            return error_responses.respond(TaskNotFound("Unknown path."))
+        return self.get_response(request)
+
+
+def is_open(request: HttpRequest) -> bool:
+    if not settings.ADMIN_NETWORKS:
+        return True
+    address = client_address.of(request)
+    return address is not None and client_address.within(address, settings.ADMIN_NETWORKS)

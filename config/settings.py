@@ -223,7 +223,7 @@ STORAGES = {
 }
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "desk.admin_config.DeskAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -1,0 +1,62 @@
+"""Counts failed sign-ins of a name from an address and locks the pair after five, over any number of web processes.
+
+A try counts from before its password is checked, and is withdrawn when it was right: so tries at the same time are no
+more than five either. Nothing here asks whether there is such a user, so unknown names lock like known ones. The table
+is bounded by age and by number, whatever names are tried.
+"""
+
+import logging
+from ipaddress import IPv6Address, ip_network
+
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from common import client_address, sql
+from desk.models import SignInTry
+
+FAILURES = 5
+SECONDS = 15 * 60
+MOST_TRIES = 100_000
+LOCK = 7_203_451_002
+logger = logging.getLogger(__name__)
+
+
+def admit(request: HttpRequest, name: str) -> int | None:
+    """Count one more try and return its id, to be withdrawn if it succeeds. None while the pair is locked."""
+    pair = pair_of(request, name)
+    with transaction.atomic():
+        _one_at_a_time()
+        ((count, locking),) = sql.fetch(RECENT.format(since=sql.later("%s")), [pair, -SECONDS])
+        if locking or count >= FAILURES:
+            return None
+        row = SignInTry.objects.create(pair=pair, locks=count + 1 == FAILURES)
+        sql.run(PRUNE.format(since=sql.later("%s")), [-SECONDS, row.pk - MOST_TRIES])
+    if row.locks:
+        logger.warning("fifth try of a name to sign in from %s: locked unless it is right", client_address.of(request))
+    return row.pk
+
+
+RECENT = """
+SELECT count(*), count(*) FILTER (WHERE locks) FROM desk_signintry WHERE pair = %s AND at > {since}
+"""
+PRUNE = "DELETE FROM desk_signintry WHERE at <= {since} OR id <= %s"
+
+
+def withdraw(try_id: int) -> None:
+    """The password was right."""
+    SignInTry.objects.filter(pk=try_id).delete()
+
+
+def pair_of(request: HttpRequest, name: str) -> str:
+    """A keyed digest, because people type passwords where names belong. Of IPv6 the network of 64 bits counts, which
+    is one customer's."""
+    address = client_address.of(request)
+    place = ip_network((address, 64), strict=False) if isinstance(address, IPv6Address) else address
+    return salted_hmac("desk.sign_in", f"{place}\0{name}", algorithm="sha256").hexdigest()
+
+
+def _one_at_a_time() -> None:
+    """SQLite's IMMEDIATE transaction is the lock there."""
+    if sql.is_postgresql():
+        sql.fetch("SELECT pg_advisory_xact_lock(%s)", [LOCK])

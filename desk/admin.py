@@ -3,52 +3,44 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from accounts import keys
 from accounts.models import Account, ApiKey, KeySecret
 from billing import ledger
-from catalog.models import Channel, PlanChoice
+from catalog.models import Channel, GroupChannel, PlanChoice
 from common.admin_pages import cost, dollars, moment
-from desk.channel_admin import KeptChannelAdmin
+from desk import proof
+from desk.channel_admin import GuardedGroupChannelAdmin, KeptChannelAdmin
 from desk.forms import ApiKeyForm, CreditForm, RotateForm
+from desk.guarded_admin import KeptAdmin, may
+from desk.history_admin import HistoryAdmin
+from desk.people_admin import DeskGroupAdmin, DeskUserAdmin
 from tasks.models import Call
 from tasks.unknown.admin import CallAdmin
 
 DISABLED = moment("disabled_at")
-admin.site.register(Channel, KeptChannelAdmin)
-admin.site.register(Call, CallAdmin)
-
-
-class DeskAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """A model whose rows are never deleted: tasks, money and history hang on them."""
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def changeable(self, request: HttpRequest, row_id: int) -> Any:
-        """The row, for a form of its own. Raises Http404 and PermissionDenied."""
-        row = self.get_object(request, str(row_id))
-        if row is None:
-            raise Http404
-        if not self.has_change_permission(request, row):
-            raise PermissionDenied
-        return row
-
-    def page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
-        return TemplateResponse(
-            request, template, self.admin_site.each_context(request) | {"opts": self.opts} | context
-        )
+admin.site.unregister((User, Group))
+for model, its_admin in {
+    User: DeskUserAdmin,
+    Group: DeskGroupAdmin,
+    LogEntry: HistoryAdmin,
+    Channel: KeptChannelAdmin,
+    GroupChannel: GuardedGroupChannelAdmin,
+    Call: CallAdmin,
+}.items():
+    admin.site.register(model, its_admin)
 
 
 @admin.register(Account)
-class AccountAdmin(DeskAdmin):
+class AccountAdmin(KeptAdmin):
     money = (cost("balance_micros"), cost("held_micros"))
     list_display = ("name", "billing", *money, "max_queued", "max_running", moment("created_at"))
     list_filter = ("billing",)
@@ -60,9 +52,10 @@ class AccountAdmin(DeskAdmin):
         view = self.admin_site.admin_view(self.credit)
         return [path("<int:account_id>/credit/", view, name="accounts_account_credit"), *super().get_urls()]
 
+    @proof.asked
     def credit(self, request: HttpRequest, account_id: int) -> HttpResponse:
         """Book a credit or debit."""
-        account = self.changeable(request, account_id)
+        account = self.row_for(request, account_id, right="book_money")
         form = CreditForm(request.POST or None)
         if form.is_valid() and self._book(request, account, form):
             return redirect("admin:accounts_account_change", account.pk)
@@ -71,11 +64,12 @@ class AccountAdmin(DeskAdmin):
     def _book(self, request: HttpRequest, account: Account, form: CreditForm) -> bool:
         amount, reason, reference = (form.cleaned_data[name] for name in ("amount", "reason", "reference"))
         try:
-            ledger.credit(account.pk, amount, reference=reference, reason=reason)
+            with transaction.atomic():
+                ledger.credit(account.pk, amount, reference=reference, reason=reason)
+                self.log_change(request, account, f"Booked {dollars(amount)}: {reason}")
         except ValueError:
             form.add_error(None, "This form has been booked already.")
             return False
-        self.log_change(request, account, f"Booked {dollars(amount)}: {reason}")
         messages.success(request, f"Booked {dollars(amount)}.")
         return True
 
@@ -87,7 +81,7 @@ class PlanChoiceInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(DeskAdmin):
+class ApiKeyAdmin(KeptAdmin):
     form = ApiKeyForm
     fields = ApiKeyForm.Meta.fields
     limits = ("task_api", "max_queued", "max_running")
@@ -108,7 +102,13 @@ class ApiKeyAdmin(DeskAdmin):
         return ("account", "binding", DISABLED) if obj else ()
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return (*self.fields, DISABLED) if obj else self.fields
+        return (*self.fields, DISABLED) if obj else (*self.fields, "reason")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, "issue_keys")
+
+    def has_issue_permission(self, request: HttpRequest) -> bool:
+        return may(request, "issue_keys")
 
     def last4(self, key: Any) -> str:
         return f"…{key.last4}" if key.last4 else "–"
@@ -122,8 +122,10 @@ class ApiKeyAdmin(DeskAdmin):
             keys.disable(key)
             self.log_change(request, key, "Disabled.")
 
-    @admin.action(description="Enable the selected keys", permissions=["change"])
+    @admin.action(description="Enable the selected keys", permissions=["issue"])
     def enable(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        """As good as issuing them again."""
+        proof.demand(request)
         for key in queryset:
             keys.enable(key)
             self.log_change(request, key, "Enabled.")
@@ -132,15 +134,28 @@ class ApiKeyAdmin(DeskAdmin):
         view = self.admin_site.admin_view(self.rotate)
         return [path("<int:key_id>/rotate/", view, name="accounts_apikey_rotate"), *super().get_urls()]
 
+    @proof.asked
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
+        if self.has_add_permission(request):
+            proof.demand(request)
+        return super().add_view(request, form_url, extra_context)
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        if add:
+            return f"Issued: {form.cleaned_data['reason']}"
+        return super().construct_change_message(request, form, formsets, add)
+
+    @proof.asked
     def rotate(self, request: HttpRequest, key_id: int) -> HttpResponse:
         """Give the key a new secret."""
-        key = self.changeable(request, key_id)
+        key = self.row_for(request, key_id, right="rotate_keys")
         form = RotateForm(request.POST or None)
         if not form.is_valid():
             return self.page(request, "admin/desk_form.html", title="Rotate", form=form, original=key)
-        grace_seconds = form.cleaned_data["grace_seconds"]
-        secret = keys.rotate(key, grace_seconds=grace_seconds)
-        self.log_change(request, key, f"Rotated, {grace_seconds} s of grace.")
+        grace_seconds, reason = form.cleaned_data["grace_seconds"], form.cleaned_data["reason"]
+        with transaction.atomic():
+            secret = keys.rotate(key, grace_seconds=grace_seconds)
+            self.log_change(request, key, f"Rotated, {grace_seconds} s of grace: {reason}")
         return self.show_once(request, key, secret)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:

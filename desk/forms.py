@@ -8,6 +8,7 @@ from django import forms
 from accounts.models import ApiKey
 from common import money
 from desk.command import LARGEST_INTEGER
+from desk.guarded_admin import REASON_LENGTH
 
 
 def new_reference() -> str:
@@ -18,7 +19,7 @@ class CreditForm(forms.Form):
     """Its reference is made with the empty form, so that sending it twice books once."""
 
     amount = forms.CharField(label="Amount in USD", help_text="Negative takes money out.", max_length=40)
-    reason = forms.CharField(max_length=500)
+    reason = forms.CharField(max_length=REASON_LENGTH)
     reference = forms.RegexField(r"\Acredit-[0-9a-f]{32}\Z", initial=new_reference, widget=forms.HiddenInput)
 
     def clean_amount(self) -> int:
@@ -36,9 +37,12 @@ class RotateForm(forms.Form):
     grace_seconds = forms.IntegerField(
         min_value=0, max_value=LARGEST_INTEGER, initial=0, help_text="How long the old secret still works."
     )
+    reason = forms.CharField(max_length=REASON_LENGTH)
 
 
 class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
+    reason = forms.CharField(required=False, max_length=REASON_LENGTH, help_text="Why the key is issued.")
+
     class Meta:
         model = ApiKey
         fields = ("account", "name", "binding", "group", "task_api", "expires_at", "max_queued", "max_running")
@@ -50,6 +54,8 @@ class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error("group", "Only a general key has a group.")
         if self.instance.pk and self._is_taken(self.cleaned_data.get("name")):
             self.add_error("name", "The account has a key of this name already.")
+        if not self.instance.pk and "reason" not in self.errors and not self.cleaned_data["reason"]:
+            self.add_error("reason", "Say why the key is issued: the history keeps it.")
         return cleaned
 
     def _is_taken(self, name: str | None) -> bool:

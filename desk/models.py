@@ -1,4 +1,4 @@
-"""What the desk itself keeps: tries to sign in."""
+"""What the desk itself keeps: tries to sign in; and the permissions that hang on no table."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -19,3 +19,17 @@ class SignInTry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pair[:8]}…"
+
+
+class Right(models.Model):  # noqa: DJ008 (there are no rows)
+    """No table: what the admin lets somebody do beyond looking at rows and changing them."""
+
+    class Meta:
+        managed = False
+        default_permissions = ()
+        permissions = [
+            ("book_money", "Can book credits and debits"),
+            ("issue_keys", "Can issue API keys and enable disabled ones"),
+            ("rotate_keys", "Can rotate API keys"),
+            ("change_credentials", "Can enter, switch and remove providers' credentials"),
+        ]

@@ -80,7 +80,7 @@ def channel_form(**fields: str) -> dict[str, str]:
 
 def credential_form(row: Credential | None = None, **fields: str) -> dict[str, str]:
     """A channel's page with one credential: a new one, or what is done to the stored one."""
-    inline = {f"credentials-0-{name}": value for name, value in fields.items()}
+    inline = {f"credentials-0-{name}": value for name, value in {"change_reason": "rotation", **fields}.items()}
     counts = {"credentials-TOTAL_FORMS": "1", "credentials-INITIAL_FORMS": str(int(row is not None))}
     stored = {"credentials-0-id": str(row.pk), "credentials-0-channel": str(row.channel_id)} if row else {}
     return channel_form(**inline, **counts, **stored)
@@ -205,6 +205,7 @@ def test_saving_a_page_leaves_what_was_disabled_meanwhile_disabled(desk: Client,
 def test_a_second_credential_is_added_and_the_first_deleted(desk: Client, studio: Channel) -> None:
     row = Credential.objects.get()
     fields = credential_form(row) | {"credentials-TOTAL_FORMS": "2", "credentials-1-secret": SECRET}
+    fields["credentials-1-change_reason"] = "second key"
     assert desk.post(url("channel", studio), fields).status_code == 302
     assert [found.last4 for found in credentials.of_channel(studio.pk)] == ["1234", "9876"]
     desk.post(url("channel", studio), credential_form(row, DELETE="on"))
@@ -293,7 +294,13 @@ def test_deleting_a_selection_is_seen_by_the_next_request(desk: Client, routed: 
 
 def test_a_group_channel_takes_a_key_and_hides_it(desk: Client) -> None:
     group = Group.objects.create(name="text", platform="openai")
-    fields = {"group": str(group.pk), "base_url": "https://llm.example/v1", "priority": "10", "dialects": ""}
+    fields = {
+        "group": str(group.pk),
+        "base_url": "https://llm.example/v1",
+        "priority": "10",
+        "dialects": "",
+        "reason": "new",
+    }
     assert desk.post(url("groupchannel", action="add"), fields | {"api_key": SECRET}).status_code == 302
     row = GroupChannel.objects.get()
     assert credentials.readable(row.ciphertext) == {"api_key": SECRET}

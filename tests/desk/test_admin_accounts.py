@@ -21,6 +21,7 @@ NO_CHOICES = {
     "plan_choices-TOTAL_FORMS": "0",
     "plan_choices-INITIAL_FORMS": "0",
 }
+ISSUE = {"binding": "task", "reason": "order 12"}
 LIMITS = {"max_queued": "100", "max_running": "20"}
 
 
@@ -108,11 +109,12 @@ def test_a_new_account_starts_without_money(operator):
 
 
 def test_a_new_key_shows_its_secret_once(operator, acme):
-    fields = {"account": acme.pk, "name": "app", "binding": "task", "task_api": "on", **LIMITS, **NO_CHOICES}
+    fields = {"account": acme.pk, "name": "app", **ISSUE, "task_api": "on", **LIMITS, **NO_CHOICES}
     answer = operator.post(reverse("admin:accounts_apikey_add"), fields)
     secret = shown_secret(answer)
     key = ApiKey.objects.get()
     assert opens(secret) == key.pk
+    assert history() == ["Issued: order 12"]
     assert "no-store" in answer["Cache-Control"]
     assert secret not in str(answer.cookies)
     for page in ("accounts_apikey_change", "accounts_apikey_history"):
@@ -122,14 +124,14 @@ def test_a_new_key_shows_its_secret_once(operator, acme):
 
 def test_a_key_takes_a_plan_per_model(operator, acme, aurora, pro):
     row = {"plan_choices-0-model": aurora.pk, "plan_choices-0-plan": pro.pk, "plan_choices-TOTAL_FORMS": "1"}
-    fields = {"account": acme.pk, "name": "app", "binding": "task", **LIMITS, **NO_CHOICES, **row}
+    fields = {"account": acme.pk, "name": "app", **ISSUE, **LIMITS, **NO_CHOICES, **row}
     operator.post(reverse("admin:accounts_apikey_add"), fields)
     assert PlanChoice.objects.get().plan == pro
 
 
 def test_a_task_key_has_no_group(operator, acme):
     group = Group.objects.create(name="text", platform="openai")
-    fields = {"account": acme.pk, "name": "app", "binding": "task", "group": group.pk, **LIMITS, **NO_CHOICES}
+    fields = {"account": acme.pk, "name": "app", **ISSUE, "group": group.pk, **LIMITS, **NO_CHOICES}
     assert "Only a general key" in operator.post(reverse("admin:accounts_apikey_add"), fields).content.decode()
     assert not ApiKey.objects.exists()
 
@@ -157,14 +159,16 @@ def test_saving_a_key_issues_no_secret(operator, acme_key):
 def test_rotation_shows_the_new_secret_and_notes_it(operator, acme_key):
     address = reverse("admin:accounts_apikey_rotate", args=[acme_key.id])
     assert operator.get(address).status_code == 200
-    secret = shown_secret(operator.post(address, {"grace_seconds": "3600"}))
+    secret = shown_secret(operator.post(address, {"grace_seconds": "3600", "reason": "quarterly"}))
     assert opens(secret) == opens(acme_key.secret) == acme_key.id
-    assert history() == ["Rotated, 3600 s of grace."]
+    assert history() == ["Rotated, 3600 s of grace: quarterly"]
 
 
 def test_a_bad_grace_rotates_nothing(operator, acme_key):
     for grace in ("", "-1", "2147483648", "soon"):
-        operator.post(reverse("admin:accounts_apikey_rotate", args=[acme_key.id]), {"grace_seconds": grace})
+        operator.post(
+            reverse("admin:accounts_apikey_rotate", args=[acme_key.id]), {"grace_seconds": grace, "reason": "leak"}
+        )
         assert KeySecret.objects.count() == 1, grace
 
 

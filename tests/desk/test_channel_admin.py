@@ -80,6 +80,7 @@ def deletion(channel: Channel, row: Credential) -> dict[str, str]:
         "credentials-0-id": str(row.pk),
         "credentials-0-channel": str(channel.pk),
         "credentials-0-DELETE": "on",
+        "credentials-0-change_reason": "leaked",
     }
 
 

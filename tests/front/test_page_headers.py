@@ -50,5 +50,5 @@ def test_cookies_are_out_of_reach_of_scripts_of_other_sites_and_of_plain_http(cl
     for cookie in (cookies["sessionid"], cookies["csrftoken"]):
         assert cookie["secure"], cookie
         assert cookie["samesite"] == "Lax", cookie
-    assert cookies["sessionid"]["httponly"]
+        assert cookie["httponly"], cookie
     assert cookies["sessionid"]["max-age"] == 12 * 3600

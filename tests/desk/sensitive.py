@@ -1,0 +1,172 @@
+"""What needs a right of its own and a fresh proof: each as a request, and whether it was done."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import Group as UserGroup
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Account, ApiKey, Group, KeySecret
+from billing.models import LedgerEntry
+from catalog.models import Channel, Credential, GroupChannel
+
+SECRET = "a-secret-that-is-long-9876"
+NO_CHOICES = {"plan_choices-TOTAL_FORMS": "0", "plan_choices-INITIAL_FORMS": "0"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deed:
+    """`right` is the permission of the desk that it needs, if any; `story` is what the history says of it."""
+
+    page: Callable[[], str]
+    fields: Callable[[], dict[str, str]]
+    is_done: Callable[[], bool]
+    right: str = ""
+    story: str = ""
+
+    def attempt(self, client: Client) -> Any:
+        return client.post(self.page(), self.fields())
+
+
+def page(name: str, model: Any = None) -> Callable[[], str]:
+    return lambda: reverse(f"admin:{name}", args=[model.objects.get().pk] if model else [])
+
+
+def channel_fields(**inline: str) -> dict[str, str]:
+    channel, row = Channel.objects.get(), Credential.objects.get()
+    return {
+        "name": channel.name,
+        "adapter": channel.adapter,
+        "base_url": channel.base_url,
+        "options": "{}",
+        "enabled": "on",
+        "channel_models-TOTAL_FORMS": "0",
+        "channel_models-INITIAL_FORMS": "0",
+        "credentials-TOTAL_FORMS": "1",
+        "credentials-INITIAL_FORMS": "1",
+        "credentials-0-id": str(row.pk),
+        "credentials-0-channel": str(channel.pk),
+        **{f"credentials-0-{name}": value for name, value in inline.items()},
+    }
+
+
+def group_channel_fields() -> dict[str, str]:
+    row = GroupChannel.objects.get()
+    return {
+        "group": str(row.group_id),
+        "base_url": row.base_url,
+        "priority": "10",
+        "dialects": "",
+        "api_key": SECRET,
+        "reason": "renewed",
+    }
+
+
+def key_fields() -> dict[str, str]:
+    account = str(Account.objects.get().pk)
+    limits = {"max_queued": "1", "max_running": "1"}
+    return {"account": account, "name": "app", "binding": "task", "reason": "order 12", **limits, **NO_CHOICES}
+
+
+def selected(model: Any, action: str, **fields: str) -> dict[str, str]:
+    return {"action": action, "_selected_action": str(model.objects.get().pk), **fields}
+
+
+CREDIT = {"amount": "2.50", "reason": "invoice 7", "reference": f"credit-{'0' * 32}"}
+DEEDS = {
+    "credit": Deed(
+        right="book_money",
+        page=page("accounts_account_credit", Account),
+        fields=lambda: CREDIT,
+        is_done=lambda: LedgerEntry.objects.filter(reference=CREDIT["reference"]).exists(),
+        story="Booked $2.500000: invoice 7",
+    ),
+    "issue": Deed(
+        right="issue_keys",
+        page=page("accounts_apikey_add"),
+        fields=key_fields,
+        is_done=lambda: ApiKey.objects.filter(name="app").exists(),
+        story="Issued: order 12",
+    ),
+    "rotate": Deed(
+        right="rotate_keys",
+        page=page("accounts_apikey_rotate", ApiKey),
+        fields=lambda: {"grace_seconds": "0", "reason": "leaked"},
+        is_done=lambda: KeySecret.objects.count() == 2,
+        story="Rotated, 0 s of grace: leaked",
+    ),
+    "enable": Deed(
+        right="issue_keys",
+        page=page("accounts_apikey_changelist"),
+        fields=lambda: selected(ApiKey, "enable"),
+        is_done=lambda: ApiKey.objects.get(name="key-1").disabled_at is None,
+        story="Enabled.",
+    ),
+    "credential": Deed(
+        right="change_credentials",
+        page=page("catalog_channel_change", Channel),
+        fields=lambda: channel_fields(secret=SECRET, change_reason="renewed"),
+        is_done=lambda: Credential.objects.filter(last4="9876").exists(),
+        story="Credential …9876 entered: renewed",
+    ),
+    "switch": Deed(
+        right="change_credentials",
+        page=page("catalog_channel_change", Channel),
+        fields=lambda: channel_fields(switch="disable", change_reason="leaked"),
+        is_done=lambda: Credential.objects.get().disabled_at is not None,
+        story="Credential …1234 disabled: leaked",
+    ),
+    "credential's end": Deed(
+        right="change_credentials",
+        page=page("catalog_channel_change", Channel),
+        fields=lambda: channel_fields(DELETE="on", change_reason="contract ended"),
+        is_done=lambda: not Credential.objects.exists(),
+        story="Deleted credential …1234: contract ended",
+    ),
+    "channel's end": Deed(
+        right="change_credentials",
+        page=page("catalog_channel_delete", Channel),
+        fields=lambda: {"post": "yes"},
+        is_done=lambda: not Channel.objects.exists(),
+    ),
+    "channels' end": Deed(
+        right="change_credentials",
+        page=page("catalog_channel_changelist"),
+        fields=lambda: selected(Channel, "delete_selected", post="yes"),
+        is_done=lambda: not Channel.objects.exists(),
+    ),
+    "group's channel": Deed(
+        right="change_credentials",
+        page=page("catalog_groupchannel_change", GroupChannel),
+        fields=group_channel_fields,
+        is_done=lambda: GroupChannel.objects.get().last4 == "9876",
+        story="Credential …9876 entered: renewed",
+    ),
+    "user": Deed(
+        page=page("auth_user_add"),
+        fields=lambda: {"username": "eve", "usable_password": "true", "password1": SECRET, "password2": SECRET},
+        is_done=lambda: User.objects.filter(username="eve").exists(),
+    ),
+    "user's password": Deed(
+        page=lambda: reverse("admin:auth_user_password_change", args=[User.objects.get().pk]),
+        fields=lambda: {"usable_password": "true", "password1": SECRET, "password2": SECRET},
+        is_done=lambda: User.objects.get().check_password(SECRET),
+    ),
+    "users' group": Deed(
+        page=page("auth_group_add"),
+        fields=lambda: {"name": "everything"},
+        is_done=lambda: UserGroup.objects.filter(name="everything").exists(),
+    ),
+}
+GUARDED = {name: deed for name, deed in DEEDS.items() if deed.right}
+TOLD = {name: deed for name, deed in DEEDS.items() if deed.story}
+
+
+def make_rows(channel: Channel) -> None:
+    """Beside an account with a key: a channel with a credential, and one of a group."""
+    group = Group.objects.create(name="text", platform="openai")
+    GroupChannel.objects.create(group=group, base_url="https://llm.example/v1", ciphertext="", last4="", priority=10)
+    assert channel.credentials.count() == 1

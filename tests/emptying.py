@@ -12,7 +12,7 @@ from billing import ledger_triggers
 from catalog.models import CatalogVersion
 from tasks.models import ClaimTurn, ServiceState
 
-KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+KEPT = {"django_migrations", "django_content_type", "auth_permission", "auth_group", "auth_group_permissions"}
 FIXED = (CatalogVersion, ServiceState, ClaimTurn)
 """Tables of one row that a migration makes."""
 LARGE = 256 * 1024  # bytes

@@ -17,6 +17,7 @@ from catalog.admin_forms import (
     MediaModelForm,
     PlanForm,
     RouteForm,
+    RouteFormSet,
 )
 from catalog.models import (
     Channel,
@@ -62,6 +63,7 @@ class ChannelModelInline(admin.TabularInline):  # type: ignore[type-arg]
 class RouteInline(admin.TabularInline):  # type: ignore[type-arg]
     model = Route
     form = RouteForm
+    formset = RouteFormSet
     autocomplete_fields = ("model", "channel")
     ordering = ("model", "priority", "id")
     extra = 0

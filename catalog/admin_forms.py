@@ -13,6 +13,7 @@ from catalog.fields import Invalid, each, told
 from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, Route
 from catalog.ruled_form import RuledForm
 from catalog.secret_forms import SecretForm
+from common.admin_pages import KnownRows
 from common.encryption import encrypt_mapping
 
 
@@ -111,7 +112,11 @@ class ChannelModelForm(RuledForm):
         fields = ("model", "upstream_model", "capabilities", "cost", "enabled")
 
 
-class ChannelModelFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
+class RouteFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
+    """The routes of a plan."""
+
+
+class ChannelModelFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
     """Asks the channel's adapter about each of its models."""
 
     def clean(self) -> None:

@@ -1,4 +1,4 @@
-"""Building blocks of the admin's read-only pages: base classes, and columns for moments, money, states and documents.
+"""Building blocks of the admin's pages: base classes, and columns for moments, money, states and documents.
 
 Their tables hold millions of rows: no list counts to the end, sorts by an unindexed column or asks per row.
 """
@@ -9,6 +9,7 @@ from datetime import UTC
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -80,6 +81,18 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]
 class ReadOnlyInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
     extra = 0
     ordering = ("pk",)
+
+
+class KnownRows:
+    """For formsets of rows on their parent's page: Django takes changes to a row that is another parent's, or gone,
+    and drops them without a word."""
+
+    def clean(self) -> None:
+        formset: Any = self
+        super().clean()  # type: ignore[misc]
+        for form in formset.initial_forms:
+            if form.instance._state.adding and (form.has_changed() or form in formset.deleted_forms):
+                raise ValidationError("One of these rows is not, or no longer, of this page: load the page again.")
 
 
 def moment(field: str) -> Column:

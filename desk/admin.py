@@ -7,6 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.forms import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -16,7 +17,7 @@ from accounts import keys
 from accounts.models import Account, ApiKey, KeySecret
 from billing import ledger
 from catalog.models import Channel, GroupChannel, PlanChoice
-from common.admin_pages import cost, dollars, moment
+from common.admin_pages import KnownRows, cost, dollars, moment
 from desk import proof
 from desk.channel_admin import GuardedGroupChannelAdmin, KeptChannelAdmin
 from desk.forms import ApiKeyForm, CreditForm, RotateForm
@@ -74,8 +75,13 @@ class AccountAdmin(KeptAdmin):
         return True
 
 
+class PlanChoiceFormSet(KnownRows, BaseInlineFormSet):  # type: ignore[type-arg]
+    """The plans of a key."""
+
+
 class PlanChoiceInline(admin.TabularInline):  # type: ignore[type-arg]
     model = PlanChoice
+    formset = PlanChoiceFormSet
     fields = ("model", "plan")
     extra = 0
 

@@ -10,6 +10,7 @@ from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline, Gr
 from catalog.admin_forms import GroupChannelForm
 from catalog.models import Credential, GroupChannel
 from catalog.secret_forms import CredentialForm
+from common.admin_pages import KnownRows
 from desk import in_use, proof
 from desk.guarded_admin import REASON_LENGTH, GuardedAdmin, ProvedDeletion, frozen, may
 
@@ -20,7 +21,7 @@ class ReasonedCredentialForm(CredentialForm):
     change_reason = forms.CharField(required=False, max_length=REASON_LENGTH, label="why you change it")
 
 
-class KeptCredentialFormSet(forms.BaseInlineFormSet):  # type: ignore[type-arg]
+class KeptCredentialFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
     def clean(self) -> None:
         super().clean()
         kept = in_use.credentials()

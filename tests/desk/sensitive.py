@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import Group as UserGroup
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -170,3 +170,13 @@ def make_rows(channel: Channel) -> None:
     group = Group.objects.create(name="text", platform="openai")
     GroupChannel.objects.create(group=group, base_url="https://llm.example/v1", ciphertext="", last4="", priority=10)
     assert channel.credentials.count() == 1
+
+
+def browser(*rights: str) -> Client:
+    """Of somebody who may do all that Django knows to all rows; of the desk's rights only these."""
+    user = User.objects.create_user(f"user-{User.objects.count()}", is_staff=True)
+    general = Permission.objects.exclude(content_type__app_label__in=["desk", "auth"])
+    user.user_permissions.set([*general, *Permission.objects.filter(content_type__model="right", codename__in=rights)])
+    client = Client()
+    client.force_login(user)
+    return client

@@ -2,15 +2,13 @@
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts import keys
 from accounts.models import ApiKey
 from catalog.models import Channel, GroupChannel
-from tests.desk.sensitive import DEEDS, GUARDED, TOLD, channel_fields, group_channel_fields, make_rows
+from tests.desk.sensitive import DEEDS, GUARDED, TOLD, browser, channel_fields, group_channel_fields, make_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -19,16 +17,6 @@ pytestmark = pytest.mark.django_db
 def rows(acme_key, image_channel):
     make_rows(image_channel)
     keys.disable(acme_key.record)
-
-
-def browser(*rights, but=()):
-    """Of somebody who may do all that Django knows to all rows; of the desk's rights only these."""
-    user = User.objects.create_user(f"user-{User.objects.count()}", is_staff=True)
-    general = Permission.objects.exclude(content_type__app_label__in=["desk", "auth"])
-    user.user_permissions.set([*general, *Permission.objects.filter(content_type__model="right", codename__in=rights)])
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.mark.parametrize("name", GUARDED)

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 
 from django.conf import settings
 
-from common import front_body, request_ids
+from common import front_body, request_ids, threads
 from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
-from front import error_responses, wsgi_side
+from front import error_responses, shares, wsgi_side
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -80,6 +80,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     scope["headers"].append((b"x-request-id", request_id.encode()))
     reply = ResponseSend(send, request_id=request_id, is_head=scope["method"] == "HEAD")
     began = time.monotonic()
+    threads.share.set(shares.of(scope))
     try:
         await answer(scope, receive, reply)
     except CancelledError:

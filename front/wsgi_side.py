@@ -21,10 +21,11 @@ BODILESS = (204, 304)
 
 
 async def ask(scope: Scope, body: Body) -> Answer:
-    """Django's answer. The body is closed."""
+    """Django's answer. The body is closed, also where the client leaves before its turn has come."""
     context = contextvars.copy_context()
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(threads.executor, context.run, _run, scope, body)
+    answer = threads.executor.submit(context.run, _run, scope, body)
+    answer.add_done_callback(lambda _: body.close())
+    return await asyncio.wrap_future(answer)
 
 
 def _run(scope: Scope, body: Body) -> Answer:
@@ -34,14 +35,11 @@ def _run(scope: Scope, body: Body) -> Answer:
         start.append((int(status[:3]), headers))
         return _refuse_write
 
+    chunks = django(environ_of(scope, body), start_response)
     try:
-        chunks = django(environ_of(scope, body), start_response)
-        try:
-            content = b"".join(chunks)
-        finally:
-            chunks.close()
+        content = b"".join(chunks)
     finally:
-        body.close()
+        chunks.close()
     status, headers = start[-1]
     return answer_of(status, headers, content)
 

@@ -1,13 +1,15 @@
 """Step 2: who calls and whether the service is open, in one statement that is always the request's first.
 
-Nothing of a key is cached, so what a command or the admin changes holds from the next request on.
+Nothing of a key is cached, so what a command or the admin changes holds from the next request on. Whose it is, is only
+remembered to share out what a process has (`accounts/holders.py`).
 """
 
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from accounts import keys
+from accounts import holders, keys
+from accounts.holders import Holder
 from common import sql
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 
@@ -51,18 +53,25 @@ class Admission:
     replay: Replay | None
 
 
+def digest_of(authorization: str | None) -> str:
+    """What the presented secret is looked up by; empty where there is none."""
+    match = BEARER.fullmatch(authorization or "")
+    return keys.digest(match[1]) if match else ""
+
+
 def admit(authorization: str | None, *, idempotency_key: str | None = None) -> Admission:
     """Let a Task API key in. `authorization` is the raw header.
 
     Raises ApiDisabled, AuthenticationError, ScopeRequired, in this order; the 401 is the same for every cause.
     """
-    match = BEARER.fullmatch(authorization or "")
-    digest = keys.digest(match[1]) if match else ""
+    digest = digest_of(authorization)
     (row,) = sql.records(STATEMENT.format(valid=VALID.format(now=sql.now())), [digest, idempotency_key])
     if row.api_disabled:
         raise ApiDisabled(headers={"Retry-After": str(row.retry_after_seconds)})
+    caller = _caller(row)
+    holders.remember(digest, Holder(key_id=caller.key_id, account_id=caller.account_id))
     return Admission(
-        caller=_caller(row),
+        caller=caller,
         service=Service(
             is_paused=bool(row.paused),
             message=row.message,

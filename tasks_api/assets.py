@@ -20,7 +20,7 @@ from storage.blobs import Reading
 from tasks import gate
 from tasks.assets import assets, links, signed_urls
 from tasks.assets.signed_urls import UrlRefused
-from tasks.models import Asset
+from tasks.models import Asset, Task
 from tasks_api import byte_ranges, queries, rates
 from tasks_api.byte_ranges import ByteRange
 
@@ -71,28 +71,31 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _admitted(scope: Scope) -> Download:
-    """Raises the ApiError that the client is to see."""
-    if scope["path"].startswith("/assets/"):
-        return await _by_signature(scope)
-    return await threads.call(_by_key, scope)
+    """Raises the ApiError that the client is to see. What follows takes the share of the asset's account."""
+    by_signature = scope["path"].startswith("/assets/")
+    download, account_id = await (_by_signature(scope) if by_signature else threads.call(_by_key, scope))
+    threads.share.set(threads.of_account(account_id))
+    return download
 
 
-async def _by_signature(scope: Scope) -> Download:
+async def _by_signature(scope: Scope) -> tuple[Download, int]:
     _refuse_other_methods(scope)
     grant = signed_urls.verify(scope["path"], scope["query_string"].decode("latin-1"))
     if grant is None:
         raise UrlRefused()
-    asset = await threads.call(_find, grant.task_id, grant.index)
+    asset, account_id = await threads.call(_find, grant.task_id, grant.index)
     until = links.retained_until(asset)
     end = min(grant.expires, until.timestamp()) if until else grant.expires
-    return Download(asset=asset, cache_control=f"private, max-age={max(int(end - time.time()), 0)}")
+    return Download(asset=asset, cache_control=f"private, max-age={max(int(end - time.time()), 0)}"), account_id
 
 
-def _find(task_id: str, index: int) -> Asset:
-    return assets.find(task_id, index, key_id=None)
+def _find(task_id: str, index: int) -> tuple[Asset, int]:
+    """The asset, and the account whose share its reading takes."""
+    asset = assets.find(task_id, index, key_id=None)
+    return asset, Task.objects.values_list("account_id", flat=True).get(pk=task_id)
 
 
-def _by_key(scope: Scope) -> Download:
+def _by_key(scope: Scope) -> tuple[Download, int]:
     caller = gate.admit(joined(scope["headers"], b"authorization")).caller
     rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
@@ -101,7 +104,7 @@ def _by_key(scope: Scope) -> Download:
         raise TaskNotFound()
     queries.single_values(QueryDict(scope["query_string"]), ())
     asset = assets.find(match[1], int(match[2]), key_id=caller.key_id)
-    return Download(asset=asset, cache_control="private, no-cache")
+    return Download(asset=asset, cache_control="private, no-cache"), caller.account_id
 
 
 def _refuse_other_methods(scope: Scope) -> None:

@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """ASGI. Raises the ApiError of a refusal before anything is sent."""
     caller = await threads.call(_admitted, scope)
+    threads.share.set(threads.of_account(caller.account_id))
     async with hub.listen(caller) as listener:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         leaving = asyncio.create_task(disconnected(receive))

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
+from accounts import holders
 from accounts.models import Account
 from catalog import snapshot
 from catalog.models import Channel, MediaModel, Plan
@@ -103,6 +104,7 @@ def fresh_pictures() -> None:
     snapshot.forget()
     route_sets.forget()
     eta.by_model.cache_clear()
+    holders.forget()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Views that answer largely, repeat what came in, or fall over."""
 
 import logging
+import threading
 from hashlib import sha256
 
 from django.db import OperationalError
@@ -13,7 +14,9 @@ from config.urls import handler400, handler404, handler500
 from config.urls import urlpatterns as real_patterns
 from tasks_api import waiting
 from tests.front.sizes import LARGE
+from tools.children import PATIENCE
 
+released = threading.Event()
 waiting.LONGEST_SECONDS = 36_000  # from the first request to Django on
 
 
@@ -37,6 +40,17 @@ def large(request: HttpRequest) -> HttpResponse:
     return HttpResponse(bytes(LARGE), content_type="application/octet-stream")
 
 
+def held(request: HttpRequest) -> HttpResponse:
+    """Keeps its thread until somebody asks for `release`."""
+    logging.getLogger("tests.held").info("held")
+    return HttpResponse(str(released.wait(PATIENCE)))
+
+
+def release(request: HttpRequest) -> HttpResponse:
+    released.set()
+    return HttpResponse()
+
+
 def crash(request: HttpRequest) -> HttpResponse:
     raise RuntimeError("the view fell over")
 
@@ -48,6 +62,8 @@ def offline(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("v1/echo", echo),
     path("v1/large", large),
+    path("v1/held", held),
+    path("v1/release", release),
     path("v1/crash", crash),
     path("v1/offline", offline),
     path("crash", crash),

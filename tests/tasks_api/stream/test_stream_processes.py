@@ -7,7 +7,7 @@ import time
 import psutil
 import pytest
 
-from common import sql
+from common import sql, threads
 from tasks.events import events
 from tests.processes import TestStack
 from tests.rows import IssuedKey, make_account, make_key, make_task
@@ -161,7 +161,7 @@ def test_two_thousand_idle_streams_fit_one_process(own_web, image_model):
         wait_until(lambda: all(member.events for member in receivers))
         assert sum(len(member.events) for member in crowd.members) == 5
         assert all(member.connections == 1 for member in crowd.members)
-        assert psutil.Process(web.process.pid).children()[0].num_threads() < 20
+        assert psutil.Process(web.process.pid).children()[0].num_threads() < threads.THREADS + 12
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     report(f"2,000 idle streams: opened in {opened:.1f} s, {each / 1024:.1f} KiB each")
     report(f"an event among them: {latencies(receivers)[-1] * 1000:.0f} ms")

@@ -1,0 +1,21 @@
+"""Whose share of a process a request takes: its account's, where this process has seen the key open before."""
+
+from front import django_application  # noqa: F401, I001  # loads the apps, without which nothing below can be imported
+from accounts import holders
+from common import threads
+from common.asgi import Scope, joined
+from common.threads import Share
+from tasks import gate
+
+
+def of(scope: Scope) -> Share:
+    """Asked of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
+    digest = gate.digest_of(joined(scope["headers"], b"authorization"))
+    if digest and (holder := holders.find(digest)):
+        return threads.of_account(holder.account_id)
+    if scope["path"].startswith("/admin"):
+        return threads.of_nobody("desk")
+    if scope["path"].startswith("/assets/"):
+        return threads.of_nobody("links")
+    client = scope.get("client")
+    return threads.of_nobody("strangers", digest or (client[0] if client else ""))

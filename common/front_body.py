@@ -1,16 +1,19 @@
-"""Reads the body of a request up to a limit: a small one into memory, a larger one into a file.
+"""Reads the body of a request up to a limit: a small one into memory, a larger one into a file, once a key has opened.
 
 A slow upload costs no thread and little memory.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from common.asgi import Receive, Scope, header
 from common.errors import InvalidRequest, RequestTooLarge
+from common.spool import Room, SpoolFull
 
+UNASKED_BYTES = 64 * 1024
 MEMORY_BYTES = 256 * 1024
 UPLOAD_SECONDS = 600.0
 # What is read of a request that is refused already, for nothing: never more of one than its answer is worth.
@@ -24,52 +27,106 @@ class Incomplete(InvalidRequest):
     default_message = "The request body did not arrive whole."
 
 
+class Unopened(Exception):
+    """Nobody may send more than 64 KiB here; the rest was not read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """A whole body, positioned at its start."""
+    """A whole body, positioned at its start, and its place in the spool."""
 
     file: SpooledTemporaryFile[bytes]
     size: int
+    place: Room | None = None
 
     def close(self) -> None:
         self.file.close()
+        if self.place:
+            self.place.release()
 
 
 def empty() -> Body:
     return Body(file=SpooledTemporaryFile(), size=0)
 
 
-async def read(scope: Scope, receive: Receive, *, limit: int) -> Body:
-    """The whole body. Raises RequestTooLarge by Content-Length or while reading; Incomplete, also after ten minutes."""
+OpenedFor = Callable[[], Awaitable[Hashable | None]]
+
+
+async def read(scope: Scope, receive: Receive, *, limit: int, payer: Hashable, opened_for: OpenedFor) -> Body:
+    """The whole body, counted for the payer. Over 64 KiB `opened_for` is asked first, and its answer is the payer.
+
+    Raises RequestTooLarge by Content-Length or while reading; Incomplete, also after ten minutes; Unopened; SpoolFull.
+    """
     announced = header(scope["headers"], b"content-length")
-    if announced.isdigit() and int(announced) > limit:
+    expected = int(announced) if announced.isdigit() else 0
+    if expected > limit:
         raise too_large(limit)
-    file: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
+    intake = Intake(receive, limit=limit, place=Room(payer), opened_for=opened_for)
     try:
         async with asyncio.timeout(UPLOAD_SECONDS):
-            size = await _fill(file, receive, limit)
+            await intake.fill(expected)
     except TimeoutError as error:
-        file.close()
+        intake.close()
         raise Incomplete from error
     except BaseException:
-        file.close()
+        intake.close()
         raise
-    file.seek(0)
-    return Body(file=file, size=size)
+    return intake.body()
 
 
-async def _fill(file: SpooledTemporaryFile[bytes], receive: Receive, limit: int) -> int:
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Incomplete
-        chunk, more = message.get("body", b""), message.get("more_body", False)
-        size += len(chunk)
-        if size > limit:
-            raise too_large(limit)
-        file.write(chunk)
-    return size
+class Intake:
+    """A body on its way in."""
+
+    def __init__(self, receive: Receive, *, limit: int, place: Room, opened_for: OpenedFor) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._place = place
+        self._opened_for = opened_for
+        self._is_opened = False
+        self._file: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
+        self._size = 0
+
+    async def fill(self, expected: int) -> None:
+        if expected > UNASKED_BYTES:  # before the client is told to go on
+            await self._ask()
+            self._place.expect(expected)
+        more = True
+        while more:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                raise Incomplete
+            chunk, more = message.get("body", b""), message.get("more_body", False)
+            self._size += len(chunk)
+            if self._size > self._limit:
+                raise too_large(self._limit)
+            await self._take(chunk)
+
+    async def _take(self, chunk: bytes) -> None:
+        if self._size > UNASKED_BYTES and not self._is_opened:
+            await self._ask()
+        try:
+            self._place.add(len(chunk))
+        except SpoolFull:
+            if self._is_opened:
+                raise
+            await self._ask()  # strangers have filled their part; whoever has a key has one of their own
+            self._place.add(len(chunk))
+        self._file.write(chunk)
+
+    async def _ask(self) -> None:
+        payer = await self._opened_for()
+        if payer is None:
+            raise Unopened
+        self._is_opened = True
+        self._place.move(payer)
+
+    def body(self) -> Body:
+        self._file.seek(0)
+        return Body(file=self._file, size=self._size, place=self._place)
+
+    def close(self) -> None:
+        self._file.close()
+        self._place.release()
 
 
 async def drain(receive: Receive) -> None:

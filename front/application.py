@@ -8,14 +8,14 @@ import logging
 import re
 import time
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable
-
-from django.conf import settings
+from collections.abc import Awaitable, Callable, Hashable
 
 from common import front_body, request_ids, threads
 from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
-from front import error_responses, shares, wsgi_side
+from common.front_body import Body
+from common.spool import SpoolFull
+from front import doors, error_responses, shares, wsgi_side
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -24,7 +24,6 @@ ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+")
 # A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
 ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
 access = logging.getLogger("darkroom.access")
-CLOSE = ((b"connection", b"close"),)
 CLIENT_LEFT = 499
 LONGEST_LOGGED_PATH = 500
 
@@ -37,6 +36,7 @@ class ResponseSend:
         self._request_id = request_id
         self._is_head = is_head
         self.status = 0
+        self.closes = False  # the rest of a body is no next request
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -51,6 +51,8 @@ class ResponseSend:
         headers.append((b"x-request-id", self._request_id.encode()))
         if header(headers, b"content-type").startswith("application/json") and not header(headers, b"cache-control"):
             headers.append((b"cache-control", b"no-store"))
+        if self.closes:
+            headers.append((b"connection", b"close"))
         return headers
 
 
@@ -103,14 +105,38 @@ def log(scope: Scope, status: int, milliseconds: float) -> None:
 
 
 async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
-    """Take in the body, whose size is judged before anything else, and dispatch."""
+    """Take in the body, whose declared size is judged before anything else, and dispatch.
+
+    Who may not send a large body is answered as if it were empty: what refuses them says so before it needs one.
+    """
+    endpoint = own_endpoint(scope["path"])
+    reply.closes = True
     try:
-        body = await front_body.read(scope, receive, limit=settings.MAX_REQUEST_BYTES)
-    except (RequestTooLarge, front_body.Incomplete) as error:
-        await error_answer(error, headers=CLOSE).send(reply)
+        body = await taken_in(scope, receive, with_large=endpoint is None)
+    except (RequestTooLarge, front_body.Incomplete, SpoolFull) as error:
+        await error_answer(error).send(reply)
         await front_body.drain(receive)
         return
-    if endpoint := own_endpoint(scope["path"]):
+    except front_body.Unopened:
+        await dispatch(endpoint, scope, receive, reply, front_body.empty())
+        await front_body.drain(receive)
+        return
+    reply.closes = False
+    await dispatch(endpoint, scope, receive, reply, body)
+
+
+async def taken_in(scope: Scope, receive: Receive, *, with_large: bool) -> Body:
+    """The body. Raises what `front_body.read` raises."""
+
+    async def opened_for() -> Hashable | None:
+        return await doors.opened_for(scope) if with_large else None
+
+    payer, limit = threads.share.get().payer, doors.limit(scope["path"])
+    return await front_body.read(scope, receive, limit=limit, payer=payer, opened_for=opened_for)
+
+
+async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, reply: ResponseSend, body: Body) -> None:
+    if endpoint:
         body.close()
         await endpoint(scope, receive, reply)
     else:

@@ -7,6 +7,8 @@ from common.asgi import Scope, joined
 from common.threads import Share
 from tasks import gate
 
+DESK = "desk"
+
 
 def of(scope: Scope) -> Share:
     """Asked of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
@@ -14,7 +16,7 @@ def of(scope: Scope) -> Share:
     if digest and (holder := holders.find(digest)):
         return threads.of_account(holder.account_id)
     if scope["path"].startswith("/admin"):
-        return threads.of_nobody("desk")
+        return threads.of_nobody(DESK)
     if scope["path"].startswith("/assets/"):
         return threads.of_nobody("links")
     client = scope.get("client")

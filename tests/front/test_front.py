@@ -65,9 +65,10 @@ def test_a_chunked_body_arrives_whole_and_with_its_length(front):
 
 
 def test_a_body_of_any_size_arrives_whole(front):
+    client = front.client(front.create_key(account="sender"))
     for size in (0, 1, 256 * 1024, 256 * 1024 + 1, 8 * 1024 * 1024):
         body = b"p" * size
-        seen = front.client().post("/v1/echo", data=body).json()
+        seen = client.post("/v1/echo", data=body).json()
         assert (seen["length"], seen["sha256"]) == (size, hashlib.sha256(body).hexdigest())
 
 
@@ -75,7 +76,8 @@ def test_a_body_of_any_size_arrives_whole(front):
 def test_a_body_of_40_megabytes_is_refused_and_the_client_can_read_why(front, chunked):
     body = bytes(40 * 1024 * 1024)
     chunks = (body[:1024] for _ in range(40 * 1024))
-    response = front.client().post("/v1/tasks", data=chunks if chunked else body, headers=JSON)
+    client = front.client(front.create_key(account=f"sender of too much, {chunked}"))
+    response = client.post("/v1/tasks", data=chunks if chunked else body, headers=JSON)
     assert response.status_code == 413
     assert response.json()["error"]["type"] == "TASK_REQUEST_TOO_LARGE"
 

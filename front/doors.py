@@ -1,0 +1,56 @@
+"""Who may send a large body: whose key opens the Task API now, or who is signed in to the admin.
+
+Nobody is let in by this. What the body is for asks again when it is whole, so that a key that was disabled meanwhile
+opens nothing.
+"""
+
+from collections.abc import Hashable
+from importlib import import_module
+
+from django.conf import settings
+from django.contrib import auth
+from django.http import HttpRequest, parse_cookie
+
+from common import threads
+from common.asgi import Scope, header, joined
+from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
+from front import shares
+from tasks import gate
+
+ADMIN_BYTES = 2_621_440  # what Django itself takes where nobody has set more
+
+
+def is_desk(path: str) -> bool:
+    return path == "/admin" or path.startswith("/admin/")
+
+
+def limit(path: str) -> int:
+    """The largest body, in bytes."""
+    return min(settings.MAX_REQUEST_BYTES, ADMIN_BYTES) if is_desk(path) else settings.MAX_REQUEST_BYTES
+
+
+async def opened_for(scope: Scope) -> Hashable | None:
+    """The payer of a body over 64 KiB; None where nobody may send one. Other paths than these two take none."""
+    if scope["path"].startswith("/v1/"):
+        account_id = await threads.call(_account, joined(scope["headers"], b"authorization"))
+        if account_id is not None:
+            threads.share.set(threads.of_account(account_id))
+        return account_id
+    if is_desk(scope["path"]) and await threads.call(_is_signed_in, header(scope["headers"], b"cookie")):
+        return shares.DESK
+    return None
+
+
+def _account(authorization: str) -> int | None:
+    try:
+        return gate.admit(authorization).caller.account_id
+    except (ApiDisabled, AuthenticationError, ScopeRequired):
+        return None
+
+
+def _is_signed_in(cookie: str) -> bool:
+    request = HttpRequest()
+    store = import_module(settings.SESSION_ENGINE).SessionStore
+    request.session = store(parse_cookie(cookie).get(settings.SESSION_COOKIE_NAME))
+    user = auth.get_user(request)
+    return bool(user.is_active and getattr(user, "is_staff", False))

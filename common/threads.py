@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
+from common import query_deadline
+
 Result = TypeVar("Result")
 
 THREADS = 16
@@ -125,10 +127,12 @@ executor = DealtThreads(THREADS, "django")
 
 
 def returning_connection(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Run it as Django runs a request: with a usable connection, handed back at the end where there is a pool."""
+    """Run it as Django runs a request: with a usable connection, handed back at the end where there is a pool, and ten
+    seconds of the database at most."""
     close_old_connections()
     try:
-        return function(*arguments)
+        with query_deadline.limited():
+            return function(*arguments)
     finally:
         close_old_connections()
 

@@ -97,5 +97,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500, called while the exception is being handled; Django has logged it."""
-    raised = sys.exc_info()[1] or errors.InternalError()
-    return defaults.server_error(request) if is_page(request) else respond(documented(raised))
+    error = documented(sys.exc_info()[1] or errors.InternalError())
+    if not is_page(request):
+        return respond(error)
+    page = defaults.server_error(request)
+    if isinstance(error, errors.ServiceUnavailable):
+        page.status_code = error.status
+        page["Retry-After"] = retriable(error)["Retry-After"]
+    return page

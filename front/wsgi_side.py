@@ -12,7 +12,7 @@ from typing import Any
 
 from a2wsgi.wsgi import build_environ
 
-from common import threads
+from common import query_deadline, threads
 from common.asgi import REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.front_body import Body
 from front.django_application import application as django
@@ -35,11 +35,12 @@ def _run(scope: Scope, body: Body) -> Answer:
         start.append((int(status[:3]), headers))
         return _refuse_write
 
-    chunks = django(environ_of(scope, body), start_response)
-    try:
-        content = b"".join(chunks)
-    finally:
-        chunks.close()
+    with query_deadline.limited():
+        chunks = django(environ_of(scope, body), start_response)
+        try:
+            content = b"".join(chunks)
+        finally:
+            chunks.close()
     status, headers = start[-1]
     return answer_of(status, headers, content)
 

@@ -5,7 +5,7 @@ that was known when the delivery was claimed.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -34,6 +34,7 @@ class Due:
 
     id: str
     task_id: str
+    account_id: int
     secret_id: int
     url: str
     host: str
@@ -62,21 +63,25 @@ class Outcome:
         return self.status_code is not None and 200 <= self.status_code < 300
 
 
-def owe(ended: Iterable[tuple[str, str]]) -> None:
-    """One delivery for each (task id, callback_url), in the transaction that ends the tasks."""
-    if listed := [_owed(task_id, url) for task_id, url in ended]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owed:
+    """The callback of a task that ends."""
+
+    task_id: str
+    account_id: int
+    url: str
+
+
+def owe(ended: Iterable[Owed]) -> None:
+    """One delivery for each, in the transaction that ends the tasks. Its id is the task's with the run number, 1."""
+    if listed := [asdict(owed) | {"host": urls.split(owed.url).authority[:255]} for owed in ended]:
         first = sql.later(str(settings.CALLBACK_SCHEDULE[0]))
         sql.run(
-            f"INSERT INTO callbacks_delivery (id, task_id, url, host, next_attempt_at, scheduled_at) "
-            f"SELECT r.id, r.task, r.url, r.host, {first}, {first} "
-            f"FROM {sql.rows('id text, task text, url text, host text')}",
+            f"INSERT INTO callbacks_delivery (id, task_id, account_id, url, host, next_attempt_at, scheduled_at) "
+            f"SELECT r.task_id || '.1', r.task_id, r.account_id, r.url, r.host, {first}, {first} "
+            f"FROM {sql.rows('task_id text, account_id bigint, url text, host text')}",
             [sql.pack(listed)],
         )
-
-
-def _owed(task_id: str, url: str) -> dict[str, str]:
-    """The delivery id is the task's with the run number, 1."""
-    return {"id": f"{task_id}.1", "task": task_id, "url": url, "host": urls.split(url).authority[:255]}
 
 
 # A resend that was asked for after the claim is still owed, whatever came of this attempt.

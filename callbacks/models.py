@@ -1,13 +1,17 @@
 """What is owed to a receiver: one delivery per ended task with a callback_url, and the log of its attempts."""
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
+
+PENDING = Q(status="pending")
+UNCLAIMED = PENDING & Q(claimed_at__isnull=True)
 
 
 class Delivery(models.Model):
     """The delivery of one terminal run; its id is also the X-SERVICE-Delivery header.
 
-    `host` is `host:port`, and counts as one receiver where seats are shared out.
+    `host` is `host:port`: one receiver. Seats are shared out per `account` first, the task's.
     `next_attempt_at` is when the next attempt is due, and null when none is. `scheduled_at` is when the schedule alone
     would have it: null when the schedule is over, later than `next_attempt_at` when somebody asked for a resend.
     """
@@ -19,6 +23,7 @@ class Delivery(models.Model):
 
     id = models.CharField(max_length=40, primary_key=True)
     task = models.OneToOneField("tasks.Task", on_delete=models.PROTECT, related_name="delivery")
+    account = models.ForeignKey("accounts.Account", on_delete=models.PROTECT, db_index=False, related_name="+")
     url = models.CharField(max_length=2048)
     host = models.CharField(max_length=255)
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING, db_default=Status.PENDING)
@@ -33,11 +38,15 @@ class Delivery(models.Model):
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            models.Index(name="delivery_due", fields=["host", "next_attempt_at"], condition=models.Q(status="pending"))
+            models.Index(name="delivery_due", fields=["next_attempt_at"], condition=UNCLAIMED),
+            models.Index(name="delivery_hosts", fields=["account", "host", "next_attempt_at"], condition=UNCLAIMED),
+            models.Index(
+                name="delivery_claimed", fields=["claimed_at"], condition=PENDING & Q(claimed_at__isnull=False)
+            ),
         ]
         constraints = [
             models.CheckConstraint(
-                name="delivery_status_known", condition=models.Q(status__in=["pending", "delivered", "exhausted"])
+                name="delivery_status_known", condition=Q(status__in=["pending", "delivered", "exhausted"])
             )
         ]
 

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from billing import ledger
 from callbacks import deliveries
+from callbacks.deliveries import Owed
 from common import sql
 from common.database_retry import AWAY
 from tasks import paid_calls
@@ -108,7 +109,11 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
         _record_success(mine)
         paid_calls.close(*(call for ending in mine for call in ending.calls))
         paid_calls.leave([ending.task_id for ending in mine if ending.from_status == "running"])
-        deliveries.owe((row.id, row.callback_url) for row in ended.values() if row.callback_url)
+        deliveries.owe(
+            Owed(task_id=row.id, account_id=row.account_id, url=row.callback_url)
+            for row in ended.values()
+            if row.callback_url
+        )
         ledger.close([_closing(ending, ended[ending.task_id].account_id) for ending in mine])
     return frozenset(ended)
 

@@ -5,6 +5,8 @@ import threading
 from collections import Counter
 
 from callbacks import claims, deliveries, sender
+from callbacks.claims import Claims
+from callbacks.dealing import Receiver
 from callbacks.deliveries import Due
 from common import database_retry
 from common.logs import bind
@@ -15,7 +17,7 @@ from worker.seats import Seats
 logger = logging.getLogger(__name__)
 
 SEATS = 96
-# Hosts that have failed before never hold more than these, so that first attempts find a seat.
+# Receivers that have failed before never hold more than these, so that first attempts find a seat.
 RETRY_SEATS = SEATS // 2
 IDLE_SECONDS = 0.25
 BUSY_SECONDS = 0.05
@@ -29,7 +31,8 @@ class Callbacks:
         self._policy = policy
         self._seats = Seats("callback", SEATS)
         self._lock = threading.Lock()
-        self._hosts: Counter[str] = Counter()
+        self._claims = Claims()
+        self._busy: Counter[Receiver] = Counter()
         self._retries = 0
 
     def step(self) -> float:
@@ -37,8 +40,8 @@ class Callbacks:
         if not self._seats.wait_free(IDLE_SECONDS):
             return 0.0
         with self._lock:
-            busy, retry_seats = dict(self._hosts), RETRY_SEATS - self._retries
-        claimed = claims.claim(seats=self._seats.free, retry_seats=retry_seats, busy=busy)
+            busy, retry_seats = dict(self._busy), RETRY_SEATS - self._retries
+        claimed = self._claims.claim(seats=self._seats.free, retry_seats=retry_seats, busy=busy)
         for due in claimed:
             self._count(due, 1)
             self._seats.start(self._send, due)
@@ -64,7 +67,8 @@ class Callbacks:
 
     def _count(self, due: Due, change: int) -> None:
         with self._lock:
-            self._hosts[due.host] += change
+            receiver = due.account_id, due.host
+            self._busy[receiver] += change
             self._retries += change if due.number > 1 else 0
-            if not self._hosts[due.host]:
-                del self._hosts[due.host]
+            if not self._busy[receiver]:
+                del self._busy[receiver]

@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from callbacks import claims, deliveries
-from common import ids
+from callbacks.deliveries import Owed
+from common import ids, sql
 from tasks.models import RouteSet, Task, TaskPayload
 from tests.rows import IssuedKey
 
@@ -57,7 +58,28 @@ def owed(make_task: MakeTask) -> Callable[..., str]:
 
     def owe(url: str = HOOK, status: str = "succeeded", **fields: Any) -> str:
         task = make_task(status, callback_url=url, **fields)
-        deliveries.owe([(task.id, url)])
+        deliveries.owe([Owed(task_id=task.id, account_id=task.account_id, url=url)])
         return task.id
 
     return owe
+
+
+@pytest.fixture
+def pile(make_task: MakeTask, key: IssuedKey) -> Callable[..., None]:
+    """Many callbacks that are due now, the n-th at `url.format(n)`; without payloads."""
+
+    def pile(count: int, url: str, *, of: IssuedKey = key) -> None:
+        one = make_task(of=of)
+        tasks = [copied(one, ids.new_task_id()) for _ in range(count)]
+        Task.objects.bulk_create(tasks)
+        deliveries.owe(
+            Owed(task_id=task.id, account_id=task.account_id, url=url.format(n)) for n, task in enumerate(tasks)
+        )
+        sql.run("ANALYZE")
+
+    return pile
+
+
+def copied(task: Task, task_id: str) -> Task:
+    fields = {field.attname: getattr(task, field.attname) for field in Task._meta.concrete_fields}
+    return Task(**{**fields, "id": task_id})

@@ -1,18 +1,24 @@
 """The steps of a delivery on the domain level, for tests to take one by one."""
 
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from ipaddress import ip_network
 from typing import Any
 
-from callbacks import claims, deliveries, sender
+from django.db import connection
+
+from callbacks import deliveries, sender
+from callbacks.claims import Claims
+from callbacks.dealing import Receiver
 from callbacks.deliveries import Due, Outcome
 from callbacks.models import Delivery
 from common import sql
 from common.urls import UrlPolicy
 from tasks.shown import callback_bodies
+from tests.tasks.steps import captured
 from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
@@ -20,8 +26,10 @@ PATIENT = replace(sender.LIMITS, connect_seconds=PATIENCE, total_seconds=PATIENC
 FAR = 1_000
 
 
-def claimed(*, seats: int = FAR, retry_seats: int = FAR, busy: Mapping[str, int] | None = None) -> tuple[Due, ...]:
-    return claims.claim(seats=seats, retry_seats=retry_seats, busy=busy or {})
+def claimed(
+    *, seats: int = FAR, retry_seats: int = FAR, busy: Mapping[Receiver, int] | None = None, by: Claims | None = None
+) -> tuple[Due, ...]:
+    return (by or Claims()).claim(seats=seats, retry_seats=retry_seats, busy=busy or {})
 
 
 def claimed_one() -> Due:
@@ -76,3 +84,39 @@ def let_pass(task_id: str, seconds: float) -> None:
 def sent(due: Due, **options: Any) -> Outcome:
     """What comes of an attempt at a receiver on loopback."""
     return sender.deliver(due, callback_bodies.make, **{"policy": LOOPBACK, "limits": PATIENT, **options})
+
+
+@dataclass
+class Work:
+    """What the queries of a block read: rows on PostgreSQL, hundreds of steps of its machine on SQLite."""
+
+    rows: int = 0
+
+    def add(self) -> int:
+        self.rows += 1
+        return 0
+
+
+@contextmanager
+def work() -> Iterator[Work]:
+    """Measures the queries of a block by what they read and not by their time."""
+    found = Work()
+    if sql.is_postgresql():
+        with captured() as statements:
+            yield found
+        for statement in statements:
+            if not statement.lstrip().startswith("UPDATE"):
+                found.rows += rows_read(
+                    sql.value(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}".replace("%", "%%"))[0]["Plan"]
+                )
+        return
+    connection.ensure_connection()
+    connection.connection.set_progress_handler(found.add, 100)
+    yield found
+    connection.connection.set_progress_handler(None, 0)
+
+
+def rows_read(plan: Mapping[str, Any]) -> int:
+    """Of a plan's node and all below it; those that a filter refused count, too."""
+    own = sum(plan.get(name, 0) for name in ("Actual Rows", "Rows Removed by Filter"))
+    return int(own * plan["Actual Loops"]) + sum(rows_read(part) for part in plan.get("Plans", ()))

@@ -1,15 +1,15 @@
-"""Who sends what: any number of workers, fair over hosts, by the index."""
+"""Who sends what: any number of workers, fair over accounts and hosts, by the index."""
 
 from collections import Counter
 
 import pytest
-from django.db import connection
 
-from callbacks import claims, deliveries
-from callbacks.claims import HOST_SEATS
+from callbacks import deliveries
+from callbacks.claims import HOSTS_LOOKED_AT, LOOKED_AT, Claims
+from callbacks.dealing import ACCOUNT_SEATS, RECEIVER_SEATS
 from common import sql
 from tests.callbacks import steps
-from tests.tasks.steps import at_once
+from tests.tasks.steps import at_once, captured, explained
 
 pytestmark = pytest.mark.django_db
 
@@ -18,24 +18,45 @@ def hosts(claimed) -> Counter[str]:
     return Counter(due.host for due in claimed)
 
 
-def test_one_host_gets_no_more_than_its_seats(owed):
-    for _ in range(HOST_SEATS + 5):
+def test_one_receiver_gets_no_more_than_its_seats(owed):
+    for _ in range(RECEIVER_SEATS + 5):
         owed("https://slow.example.com/")
     owed("https://quick.example.com/")
-    assert hosts(steps.claimed()) == {"slow.example.com:443": HOST_SEATS, "quick.example.com:443": 1}
+    assert hosts(steps.claimed()) == {"slow.example.com:443": RECEIVER_SEATS, "quick.example.com:443": 1}
 
 
-def test_what_is_in_flight_at_a_host_counts(owed):
+def test_what_is_in_flight_at_a_receiver_counts_for_its_account(owed, account, other_account):
     for _ in range(3):
         owed("https://slow.example.com/")
-    assert len(steps.claimed(busy={"slow.example.com:443": HOST_SEATS - 2})) == 2
+    receiver = "slow.example.com:443"
+    busy = {(account.pk, receiver): RECEIVER_SEATS - 2, (other_account.pk, receiver): RECEIVER_SEATS}
+    assert len(steps.claimed(busy=busy)) == 2
 
 
-def test_ports_are_hosts_of_their_own(owed):
-    for _ in range(HOST_SEATS + 1):
+def test_ports_are_receivers_of_their_own(owed):
+    for _ in range(RECEIVER_SEATS + 1):
         owed("http://127.0.0.1:9001/")
     owed("http://127.0.0.1:9002/")
     assert hosts(steps.claimed())["127.0.0.1:9002"] == 1
+
+
+@pytest.mark.parametrize("count", [ACCOUNT_SEATS * 2, LOOKED_AT + 100])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:2{:03}/", "https://h{:03}.example.com/", "https://one.example.com/"])
+def test_no_account_takes_the_seats_of_another_however_much_it_has_due(pile, owed, other_key, count, url):
+    pile(count, url)
+    last = owed("https://quick.example.com/", of=other_key)
+    claimed = steps.claimed(seats=96, retry_seats=48)
+    assert last in {due.task_id for due in claimed}
+    assert len(claimed) <= ACCOUNT_SEATS + 1
+
+
+def test_an_account_with_very_many_hosts_is_looked_at_in_parts(pile, owed):
+    pile(LOOKED_AT, "https://h{:03}.example.com/")
+    owed("https://z.example.com/")
+    by = Claims()
+    parts = [{row.host for row in by._at_each_host()} for _ in range(LOOKED_AT // HOSTS_LOOKED_AT + 2)]
+    assert [len(part) for part in parts] == [*[HOSTS_LOOKED_AT] * (LOOKED_AT // HOSTS_LOOKED_AT), 1, HOSTS_LOOKED_AT]
+    assert "z.example.com:443" in set().union(*parts)
 
 
 def test_the_oldest_come_first_whatever_their_host(owed):
@@ -78,16 +99,63 @@ def test_many_records_of_one_attempt_leave_one(owed):
     assert steps.state(task_id) == ("pending", 1)
 
 
-def test_a_pile_at_one_host_is_not_read_through(owed):
-    """The plan goes from host to host by the index; on a small table only where PostgreSQL may do nothing else."""
-    owed()
-    statement = claims.OLDEST.format(waiting="count(*)", free=claims._free())
+@pytest.fixture
+def unbloated(db: None) -> None:
+    """What rolled-back tests left behind makes PostgreSQL's indexes look large."""
+    if sql.is_postgresql():
+        sql.run("TRUNCATE callbacks_delivery CASCADE")
+
+
+def moved(column: str, seconds: int) -> None:
+    sql.run(f"UPDATE callbacks_delivery SET {column} = {sql.later('%s')}", [seconds])
+
+
+PENDING = {
+    "due later": lambda: moved("next_attempt_at", 3_600),
+    "with a worker": lambda: moved("claimed_at", 0),
+}
+
+
+@pytest.mark.usefixtures("unbloated")
+@pytest.mark.parametrize("state", PENDING)
+def test_a_claim_costs_nothing_for_what_is_pending_and_not_due(pile, owed, state):
+    owed("https://first.example.com/")
+    PENDING[state]()
+    with steps.work() as before:
+        assert steps.claimed() == ()
+    pile(1_000, "https://h{}.example.com/")
+    PENDING[state]()
+    sql.run("ANALYZE")
+    with steps.work() as after:
+        assert steps.claimed() == ()
+    assert after.rows <= before.rows + 10
+
+
+@pytest.mark.usefixtures("unbloated")
+@pytest.mark.parametrize("url", ["https://one.example.com/", "https://h{:04}.example.com/"])
+def test_a_claim_does_not_read_all_of_a_large_backlog(pile, url):
+    pile(LOOKED_AT + 500, url)
+    with steps.work() as before:
+        steps.claimed()
+    pile(1_500, url)
+    with steps.work() as after:
+        steps.claimed()
+    assert after.rows <= before.rows * 1.1
+
+
+@pytest.mark.usefixtures("unbloated")
+def test_each_part_of_a_claim_goes_by_its_index(pile):
+    """On a small table only where PostgreSQL may do nothing else; it does not show what it repeats."""
+    pile(LOOKED_AT + 1, "https://h{:03}.example.com/")
+    with captured() as statements:
+        steps.claimed()
     if sql.is_postgresql():
         for shortcut in ("seqscan", "bitmapscan", "sort"):
             sql.run(f"SET LOCAL enable_{shortcut} = off")
-    with connection.cursor() as cursor:
-        cursor.execute(f"{'EXPLAIN' if sql.is_postgresql() else 'EXPLAIN QUERY PLAN'} {statement}", [HOST_SEATS])
-        plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
-    assert plan.count("delivery_due") >= 2
-    assert "Seq Scan" not in plan
-    assert "SCAN callbacks_delivery\n" not in f"{plan}\n"
+    oldest, by_host, update = statements
+    plans = [explained(statement) for statement in (oldest, by_host, update)]
+    assert all(index in plans[0] for index in ("delivery_due", "delivery_claimed")), plans[0]
+    assert plans[1].count("delivery_hosts") >= (3 if sql.is_postgresql() else 5), plans[1]
+    for plan in plans:
+        assert "Seq Scan on callbacks_delivery" not in plan, plan
+        assert "SCAN callbacks_delivery\n" not in f"{plan}\n", plan

@@ -10,12 +10,13 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
 from callbacks import claims, sender
+from callbacks.dealing import HOST_SEATS, KEPT_FOR_RECEIVERS, RECEIVER_SEATS
 from callbacks.models import Delivery, DeliveryAttempt
 from tests.adapters.raw_server import raw_server
 from tests.callbacks import behaviours, steps
 from tests.threads import joined
 from tools.children import PATIENCE, wait_until
-from worker.callbacks import IDLE_SECONDS, Callbacks
+from worker.callbacks import IDLE_SECONDS, SEATS, Callbacks
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,17 +60,33 @@ def test_bad_receivers_never_delay_good_ones(owed):
     with ExitStack() as stack:
         good = [stack.enter_context(raw_server(behaviours.OK)) for _ in range(3)]
         bad = [stack.enter_context(raw_server(behaviour)) for behaviour in behaviours.bad(over, good[0].url)]
-        hanging = [owed(f"{server.url}/bad") for _ in range(claims.HOST_SEATS + 2) for server in bad[:3]]
+        hanging = [owed(f"{server.url}/bad") for _ in range(RECEIVER_SEATS + 2) for server in bad[:3]]
         for server in bad[3:] * 2:
             owed(f"{server.url}/bad")
-        wanted = [owed(f"{server.url}/good") for _ in range(claims.HOST_SEATS + 1) for server in good]
+        wanted = [owed(f"{server.url}/good") for _ in range(RECEIVER_SEATS + 1) for server in good]
         stack.enter_context(running())
         stack.callback(over.set)
         wait_until(lambda: Delivery.objects.filter(task_id__in=wanted, status="delivered").count() == len(wanted))
-        wait_until(lambda: [len(server.requests) for server in bad[:3]] == [claims.HOST_SEATS] * 3)
+        wait_until(lambda: [len(server.requests) for server in bad[:3]] == [RECEIVER_SEATS] * 3)
         assert {steps.state(task_id) for task_id in hanging} == {("pending", 0)}
         assert {steps.state(task_id) for task_id in wanted} == {("delivered", 1)}
     assert not any(b"/bad" in request.split(b"\r\n")[0] for server in good for request in server.requests)
+
+
+def test_the_ports_of_one_account_leave_another_account_its_seats(owed, other_key):
+    """More receivers hang, each with more due than it may hold, than a worker has seats for."""
+    over = threading.Event()
+    with ExitStack() as stack:
+        good = stack.enter_context(raw_server(behaviours.OK))
+        hanging = [stack.enter_context(raw_server(behaviours.hang(over))) for _ in range(SEATS // RECEIVER_SEATS + 1)]
+        for server in hanging * RECEIVER_SEATS:
+            owed(server.url)
+        stack.enter_context(running())
+        stack.callback(over.set)
+        wait_until(lambda: sum(len(server.requests) for server in hanging) >= HOST_SEATS - KEPT_FOR_RECEIVERS)
+        wanted = owed(good.url, of=other_key)
+        wait_until(lambda: steps.state(wanted) == ("delivered", 1))
+        assert sum(len(server.requests) for server in hanging) <= HOST_SEATS
 
 
 def test_attempts_follow_the_schedule_under_one_id_and_touch_nothing_else(owed, settings):
@@ -145,13 +162,13 @@ def test_an_acknowledgement_that_was_not_recorded_is_followed_by_another_deliver
 def test_a_dead_host_holds_no_more_than_its_seats(owed):
     over = threading.Event()
     with raw_server(behaviours.hang(over)) as server:
-        for _ in range(claims.HOST_SEATS * 2):
+        for _ in range(RECEIVER_SEATS * 2):
             owed(server.url)
         lane = Callbacks(threading.Event(), steps.LOOPBACK)
         for _ in range(3):
             lane.step()
-        wait_until(lambda: len(server.requests) == claims.HOST_SEATS)
+        wait_until(lambda: len(server.requests) == RECEIVER_SEATS)
         lane.step()
-        assert Delivery.objects.filter(claimed_at__isnull=False).count() == claims.HOST_SEATS
+        assert Delivery.objects.filter(claimed_at__isnull=False).count() == RECEIVER_SEATS
         over.set()
         lane.finish(PATIENCE)

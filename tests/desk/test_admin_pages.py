@@ -78,7 +78,9 @@ def make_task(acme_key):
         Asset.objects.create(
             task=task, position=0, kind="image", storage_key="k", content_type="image/x-a", size_bytes=1, sha256="s"
         )
-        Delivery.objects.create(id=f"{task.id}.1", task=task, url=task.callback_url, host="receiver.example")
+        Delivery.objects.create(
+            id=f"{task.id}.1", task=task, account=task.account, url=task.callback_url, host="receiver.example"
+        )
         Hold.objects.create(
             reference=task.id, account=acme_key.account, amount_micros=1_234_567, state="released", closed_at=MOMENT
         )

@@ -194,7 +194,8 @@ def test_a_missing_delivery_is_found(books):
 
 
 def test_a_delivery_of_a_live_task_is_found(books):
-    Delivery.objects.create(id="x.1", task_id=books["running"], url=HOOK, host="hooks.example.com")
+    task = Task.objects.get(id=books["running"])
+    Delivery.objects.create(id="x.1", task=task, account=task.account, url=HOOK, host="hooks.example.com")
     assert broken() == {(DELIVERIES, books["running"])}
 
 

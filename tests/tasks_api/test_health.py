@@ -303,6 +303,7 @@ def test_pending_deliveries_and_live_workers_are_counted(samples, make_task, mak
     make_worker()
     make_worker(stopped_at=timezone.now())
     for number, status in enumerate(["pending", "delivered"]):
-        Delivery.objects.create(id=f"{number}.1", task=make_task("failed"), url="", host="", status=status)
+        task = make_task("failed")
+        Delivery.objects.create(id=f"{number}.1", task=task, account=task.account, url="", host="", status=status)
     found = samples()
     assert (found["darkroom_deliveries_pending[]"], found["darkroom_workers_alive[]"]) == (1, 1)

@@ -17,6 +17,8 @@ from common import sql, urls
 from common.errors import ApiError
 
 LONGEST_LOG = 100
+# Of an account, pending, those that its live tasks will owe included.
+MOST_NEVER_ATTEMPTED = 10_000
 
 
 class NotRedeliverable(ApiError):

@@ -31,3 +31,7 @@ class Draft:
     route_set_id: int
     body_digest: str
     idempotency_key: str | None
+
+    @property
+    def owes_callback(self) -> bool:
+        return self.prepared.body.callback_url is not None

@@ -1,9 +1,10 @@
 """Decides a list of drafts by queue limits, balances and Idempotency-Keys in use, while the accounts are locked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from billing.ledger import AccountState
+from callbacks.deliveries import MOST_NEVER_ATTEMPTED
 from common import sql
 from common.errors import ApiError, InsufficientBalance, QueueLimitExceeded
 from tasks.drafts import Draft
@@ -12,21 +13,30 @@ from tasks.gate import Caller, Replay
 
 @dataclass(slots=True, kw_only=True)
 class Standing:
-    """What the transaction found: queued tasks, the keys' limits, and the Idempotency-Keys in use."""
+    """What the transaction found: queued tasks, the keys' limits, the Idempotency-Keys in use, and the callbacks of
+    each account that were never attempted, or will be owed by its live tasks."""
 
     queued: dict[tuple[int, int], int]
     key_limits: dict[int, int]
     replays: dict[tuple[int, str], Replay]
+    callbacks: dict[int, int] = field(default_factory=dict)
 
 
 def read_standing(drafts: Sequence[Draft]) -> Standing:
     """One statement, run after the accounts are locked, so that its counts are current."""
     accounts = {d.caller.account_id for d in drafts}
+    owing = {d.caller.account_id for d in drafts if d.owes_callback}
     keys = {d.caller.key_id for d in drafts}
     in_use = sql.pack({"key": d.caller.key_id, "k": d.idempotency_key} for d in drafts if d.idempotency_key)
     rows = sql.fetch(
-        STANDING.format(accounts=sql.places(accounts), keys=sql.places(keys), in_use=sql.rows("key bigint, k text")),
-        [*accounts, *keys, in_use],
+        STANDING.format(
+            accounts=sql.places(accounts),
+            keys=sql.places(keys),
+            owing=sql.places(owing),
+            most=MOST_NEVER_ATTEMPTED,
+            in_use=sql.rows("key bigint, k text"),
+        ),
+        [*accounts, *keys, *owing, in_use],
     )
     standing = Standing(queued={}, key_limits={}, replays={})
     for kind, first, second, text, digest in rows:
@@ -34,6 +44,8 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
             standing.queued[first, int(second)] = int(text)
         elif kind == "limit":
             standing.key_limits[first] = int(second)
+        elif kind == "callbacks":
+            standing.callbacks[first] = int(second)
         else:
             standing.replays[first, second] = Replay(task_id=text, body_digest=digest)
     return standing
@@ -46,6 +58,16 @@ WHERE account_id IN ({accounts}) AND status = 'queued' AND status IN ('queued', 
 GROUP BY account_id, key_id
 UNION ALL
 SELECT 'limit', id, CAST(max_queued AS text), '', '' FROM accounts_apikey WHERE id IN ({keys})
+UNION ALL
+SELECT 'callbacks', a.id, CAST((
+    SELECT count(*) FROM (
+        SELECT 1 FROM callbacks_delivery d
+        WHERE d.account_id = a.id AND d.status = 'pending' AND d.attempts = 0 LIMIT {most}
+    ) AS unattempted
+) + (
+    SELECT count(*) FROM tasks_task t
+    WHERE t.account_id = a.id AND t.status IN ('queued', 'running') AND t.callback_url IS NOT NULL
+) AS text), '', '' FROM accounts_account a WHERE a.id IN ({owing})
 UNION ALL
 SELECT 'replay', t.key_id, t.idempotency_key, t.id, t.body_digest FROM {in_use}
 JOIN tasks_task t ON t.key_id = r.key AND t.idempotency_key = r.k
@@ -60,11 +82,17 @@ def decide(
     outcomes: list[Replay | ApiError | None] = []
     for d in drafts:
         caller = d.caller
-        outcome = _replay(d, standing) or _over_queue(caller, accounts, standing) or _unaffordable(d, accounts, spent)
+        outcome = (
+            _replay(d, standing)
+            or _over_queue(caller, accounts, standing)
+            or _over_callbacks(d, standing)
+            or _unaffordable(d, accounts, spent)
+        )
         if outcome is None:
             spent[caller.account_id] += d.prepared.price.estimate_micros
             slot = caller.account_id, caller.key_id
             standing.queued[slot] = standing.queued.get(slot, 0) + 1
+            standing.callbacks[caller.account_id] = standing.callbacks.get(caller.account_id, 0) + d.owes_callback
             if d.idempotency_key:
                 standing.replays[caller.key_id, d.idempotency_key] = Replay(
                     task_id=d.task_id, body_digest=d.body_digest
@@ -88,6 +116,17 @@ def _over_queue(caller: Caller, accounts: dict[int, AccountState], standing: Sta
             message = f"The {what} has {queued} queued tasks, its limit is {limit}."
             return QueueLimitExceeded(message, headers={"Retry-After": "5"})
     return None
+
+
+def _over_callbacks(d: Draft, standing: Standing) -> QueueLimitExceeded | None:
+    owed = standing.callbacks.get(d.caller.account_id, 0)
+    if not d.owes_callback or owed < MOST_NEVER_ATTEMPTED:
+        return None
+    message = (
+        f"callback_url: {owed} callbacks of the account were never attempted, those of its live tasks included; "
+        f"the limit is {MOST_NEVER_ATTEMPTED}. Wait until some have been attempted, or leave callback_url out."
+    )
+    return QueueLimitExceeded(message, headers={"Retry-After": "60"})
 
 
 def _unaffordable(d: Draft, accounts: dict[int, AccountState], spent: dict[int, int]) -> InsufficientBalance | None:

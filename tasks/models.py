@@ -111,6 +111,9 @@ class Task(models.Model):
         indexes = [
             models.Index(name="task_list", fields=["key", "id"]),
             models.Index(name="task_limits", fields=["account", "key", "status"], condition=Q(status__in=LIVE)),
+            models.Index(
+                name="task_owing", fields=["account"], condition=Q(status__in=LIVE, callback_url__isnull=False)
+            ),
             models.Index(name="task_claim", fields=["key", "open_routes", "id"], condition=Q(status="queued")),
             models.Index(name="task_channel", fields=["channel"], condition=Q(status="running")),
             models.Index(name="task_worker", fields=["worker"], condition=Q(status="running")),

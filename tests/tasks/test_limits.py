@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from billing.ledger import AccountState
+from callbacks import deliveries
+from callbacks.claims import Claims
+from callbacks.deliveries import Outcome
+from tasks import lifecycle
 from tasks.gate import Replay
+from tasks.lifecycle import Ending
 from tasks.limits import Standing, decide, read_standing
 from tests.rows import make_key
 from tests.tasks import steps
@@ -48,6 +53,17 @@ DECISIONS: dict[str, tuple[int, dict[str, int], dict[str, int], list[str | None]
 def test_drafts_are_decided_in_order_with_running_totals(key, draft):
     for promise, (count, queue, account, expected) in DECISIONS.items():
         assert kinds(decide([draft] * count, state(key, **account), standing(key, **queue))) == expected, promise
+
+
+def test_callbacks_that_were_never_attempted_have_a_limit(key, image_model):
+    plain, owing = steps.drafted(key), steps.drafted(key, callback_url="https://hooks.example.com/")
+    for owed, expected in ((9_999, [CREATED, CREATED, FULL, CREATED]), (10_000, [CREATED, FULL, FULL, CREATED])):
+        found = standing(key)
+        found.callbacks[key.account.pk] = owed
+        assert kinds(decide([plain, owing, owing, plain], state(key), found)) == expected
+    (refusal,) = decide([owing], state(key, available=0), found)
+    assert "callback_url: 10000 callbacks" in refusal.message
+    assert refusal.headers == {"Retry-After": "60"}
 
 
 def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):
@@ -106,6 +122,31 @@ def test_the_standing_is_read_in_one_statement(account, key, other_key, image_mo
     assert found.queued == {(account.pk, key.id): 3, (account.pk, sibling.id): 1}
     assert found.key_limits == {key.id: 100, sibling.id: 7}
     assert [(slot, replay.body_digest) for slot, replay in found.replays.items()] == [((sibling.id, "k"), "d" * 64)]
+
+
+def test_callbacks_count_from_the_submission_to_the_first_attempt(key, other_key, image_model, worker):
+    hook = {"callback_url": "https://hooks.example.com/"}
+    owing = steps.drafted(key, **hook)
+
+    def counted() -> int:
+        return read_standing([owing]).callbacks[key.account.pk]
+
+    assert counted() == 0
+    steps.submitted(other_key, **hook)
+    steps.submitted(key)
+    task_id = steps.submitted(key, **hook)
+    assert counted() == 1
+    steps.claimed(worker)
+    assert counted() == 1
+    lifecycle.end([Ending.timed_out(task_id, 1)])
+    assert counted() == 1
+    (due,) = (due for due in Claims().claim(seats=9, retry_seats=9, busy={}) if due.task_id == task_id)
+    assert counted() == 1
+    deliveries.record(due, Outcome(at=steps.clock(), status_code=500))
+    assert counted() == 0
+    deliveries.redeliver(task_id)
+    assert counted() == 0
+    assert read_standing([steps.drafted(key)]).callbacks == {}
 
 
 def test_running_and_ended_tasks_are_not_queued(key, image_model, worker):

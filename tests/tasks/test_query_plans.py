@@ -41,11 +41,17 @@ INSERT INTO tasks_call (task_id, attempt, position, worker_id, route_id, target,
 SELECT id, attempt, 0, %s, 1, price, '', CASE status WHEN 'running' THEN 'accepted' ELSE 'done' END, 0, 0, {now}, {now}
 FROM tasks_task WHERE status <> 'queued'
 """
+INSERT_DELIVERIES = """
+INSERT INTO callbacks_delivery (id, task_id, account_id, url, host, status, attempts)
+SELECT id || '.1', id, account_id, 'https://h.example.com/', 'h.example.com:443', 'delivered', 1
+FROM tasks_task WHERE status = 'succeeded'
+"""
 
 
 @dataclass(frozen=True)
 class Busy:
-    """Fifty keys with 20,000 ended, 500 queued and 200 running tasks, each but the queued ones with a call."""
+    """Fifty keys with 20,000 ended, 500 queued and 200 running tasks, each but the queued ones with a call, and
+    each ended one with a delivery."""
 
     keys: list[IssuedKey]
     worker: str
@@ -105,6 +111,7 @@ def make_busy() -> Busy:
         rows.append(common | row)
     sql.run(INSERT_TASKS.format(now=sql.now(), later=sql.later("3600"), rows=sql.rows(COLUMNS)), [sql.pack(rows)])
     sql.run(INSERT_CALLS.format(now=sql.now()), [worker])
+    sql.run(INSERT_DELIVERIES)
     connection.check_constraints()  # once, and not again at the end of every test
     sql.run("ANALYZE")
     return Busy(keys=keys, worker=worker)
@@ -145,6 +152,13 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
     plan_of(statements, "'limit'", "task_idempotency")  # and one of the indexes that know only live tasks
     assert sum(found.queued.values()) == 2 * QUEUED / KEYS
     assert list(found.replays) == [(keys[1].id, "order-1")]
+
+
+def test_owed_callbacks_are_counted_by_index(keys):
+    with steps.captured() as statements:
+        found = limits.read_standing([steps.drafted(keys[0], callback_url="https://hooks.example.com/")])
+    plan_of(statements, "'callbacks'", "delivery_unattempted", "task_owing")
+    assert found.callbacks == {keys[0].account.pk: 0}
 
 
 def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from billing.models import Hold
-from tasks import submission
+from tasks import lifecycle, limits, submission
 from tasks.models import Task, TaskEvent
 from tests.rows import make_account, make_key
 from tests.tasks import steps
@@ -59,6 +59,18 @@ def test_the_queue_limit_of_an_account_is_strict_over_its_keys(image_model):
     drafts = [steps.drafted(keys[number % 4]) for number in range(16)]
     assert submit_at_once(drafts) == {"Created": 7, "QueueLimitExceeded": 9}
     assert Task.objects.count() == 7
+
+
+def test_the_limit_of_callbacks_is_strict_also_while_tasks_end(account, image_model, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_NEVER_ATTEMPTED", 7)
+    keys = [make_key(account, f"key {number}") for number in range(4)]
+    hook = {"callback_url": "https://hooks.example.com/"}
+    ending = [steps.submitted(key, **hook) for key in keys]
+    drafts = [steps.drafted(keys[number % 4], **hook) for number in range(16)]
+    jobs = [partial(submission.submit_one, draft) for draft in drafts]
+    jobs += [partial(lifecycle.end, [steps.cancellation_of(task_id)]) for task_id in ending]
+    outcomes = Counter(type(outcome).__name__ for outcome in steps.at_once(jobs))
+    assert (outcomes["Created"], outcomes["QueueLimitExceeded"]) == (3, 13)
 
 
 def test_lists_of_several_accounts_in_any_order_do_not_block_each_other(image_model):

@@ -1,9 +1,10 @@
 """Requests and queued tasks have limits: 429 with when to come back."""
 
 from accounts.models import Account, ApiKey
-from tasks import switches
+from callbacks.models import Delivery
+from tasks import limits, switches
 from tests.rows import make_key
-from tests.tasks_api.asking import end, error_of, refused, start
+from tests.tasks_api.asking import end, error_of, image_task, refused, start
 
 
 def test_the_rate_of_submissions_is_limited_per_key(api, other_api, image_model, settings):
@@ -79,6 +80,25 @@ def test_the_queue_of_an_account_is_limited(api, api_of, account, image_model):
         assert "account" in error_of(response)["message"]
     end(task_id, "canceled")
     assert second.submit().status_code == 202
+
+
+def test_the_callbacks_of_an_account_that_were_never_attempted_are_limited(
+    api, api_of, account, image_model, monkeypatch
+):
+    """A submission and its cancel cost nothing and owe a callback."""
+    monkeypatch.setattr(limits, "MOST_NEVER_ATTEMPTED", 2)
+    body = {**image_task(), "callback_url": "https://hooks.example.com/"}
+    for _ in range(2):
+        task_id = api.submitted(body)
+        end(task_id, "canceled")
+    for each in (api, api_of(make_key(account, "second"))):
+        response = each.submit(body, Idempotency_Key="order-1")
+        assert refused(response) == (429, "TASK_QUEUE_LIMIT_EXCEEDED")
+        assert error_of(response)["message"].startswith("callback_url: 2 callbacks of the account were never attempted")
+        assert response.headers["Retry-After"] == "60"
+    assert api.submit().status_code == 202
+    Delivery.objects.filter(task_id=task_id).update(attempts=1)
+    assert api.submit(body, Idempotency_Key="order-1").status_code == 202
 
 
 def test_the_last_cent_can_be_spent_and_no_more(api, image_model):

@@ -131,7 +131,7 @@ class Loop:
         return SWEEP_SECONDS
 
     def _prune(self) -> float:
-        deadlines.prune()
+        deadlines.prune(self._stopping)
         return PRUNE_SECONDS
 
     def _probe(self) -> float:

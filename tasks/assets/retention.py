@@ -4,14 +4,13 @@ The bytes are deleted first and the row is marked then. A crash in between leave
 next run deletes again without fault, and never bytes that no row knows. Tasks, costs and ledger are never touched.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import islice
 from typing import TypeVar
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -21,7 +20,7 @@ from storage import blobs
 from tasks.models import Asset, TaskPayload
 
 ABANDONED_SECONDS = 86_400
-LOOKED_AT = 10  # times the limit, so that files which the storage does not let go keep no later ones
+BATCH = 200
 Row = TypeVar("Row")
 
 
@@ -29,18 +28,29 @@ Row = TypeVar("Row")
 class Pruned:
     """How many assets lost their bytes and how many tasks their payload."""
 
-    assets: int
-    payloads: int
+    assets: int = 0
+    payloads: int = 0
+
+    def __add__(self, other: "Pruned") -> "Pruned":
+        return Pruned(assets=self.assets + other.assets, payloads=self.payloads + other.payloads)
 
 
-def prune(limit: int) -> Pruned:
-    """Delete at most `limit` of each, the oldest first. Raises StorageUnavailable where the storage does not let a file
-    go, after all others; what was done stays marked."""
+def prune(batch: int = BATCH) -> Pruned:
+    """Delete all that is due. Raises StorageUnavailable like `batches`."""
+    return sum(batches(batch), Pruned())
+
+
+def batches(batch: int = BATCH) -> Iterator[Pruned]:
+    """Delete all that is due, the oldest first, and tell of each batch when it is marked.
+
+    A file that the storage does not let go keeps no later one. Raises StorageUnavailable at the end where there was
+    such a file, and at once where it is the storage that is away; what was done stays marked.
+    """
     faults: list[StorageUnavailable] = []
-    pruned = Pruned(assets=_prune_assets(limit, faults), payloads=_prune_payloads(limit, faults))
+    yield from _prune_assets(batch, faults)
+    yield from _prune_payloads(batch, faults)
     if faults:
         raise faults[0]
-    return pruned
 
 
 def due() -> Pruned:
@@ -53,45 +63,59 @@ def sweep() -> int:
     return blobs.sweep(older_than_seconds=ABANDONED_SECONDS)
 
 
-def _prune_assets(limit: int, faults: list[StorageUnavailable]) -> int:
-    deleted: list[int] = []
+def _prune_assets(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pruned]:
+    looked_at = Q()
+    while found := list(_old_assets().filter(looked_at).values_list("id", "storage_key", "created_at")[:batch]):
+        deleted = _emptied((((asset_id, [key]) for asset_id, key, _ in found)), faults, _mark_assets)
+        yield Pruned(assets=deleted)
+        last_id, _, last_at = found[-1]
+        looked_at = Q(created_at__gte=last_at) & (Q(created_at__gt=last_at) | Q(id__gt=last_id))
+
+
+def _mark_assets(deleted: list[int]) -> None:
+    Asset.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=Now())
+
+
+def _prune_payloads(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pruned]:
+    last = ""
+    while found := list(_old_payloads().filter(task_id__gt=last).values_list("task_id", "params")[:batch]):
+        rows = ((task_id, _blob_keys(params)) for task_id, params in found)
+        yield Pruned(payloads=_emptied(rows, faults, _mark_payloads))
+        last = found[-1][0]
+
+
+def _mark_payloads(emptied: list[str]) -> None:
+    TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
+
+
+def _emptied(
+    rows: Iterable[tuple[Row, Iterable[str]]],
+    faults: list[StorageUnavailable],
+    mark: Callable[[list[Row]], None],
+) -> int:
+    """Delete the files of each row and mark those whose files are gone; returns how many. Raises StorageUnavailable
+    where it is the storage that is away."""
+    gone: list[Row] = []
     try:
-        found = list(_old_assets().values_list("id", "storage_key")[: LOOKED_AT * limit])
-        deleted += islice(_emptied(((asset_id, [key]) for asset_id, key in found), faults), limit)
+        for row, keys in rows:
+            try:
+                for key in keys:
+                    blobs.delete(key)
+            except StorageUnavailable as fault:
+                faults.append(fault)
+                blobs.check()
+            else:
+                gone.append(row)
     finally:
-        Asset.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=Now())
-    return len(deleted)
-
-
-def _prune_payloads(limit: int, faults: list[StorageUnavailable]) -> int:
-    emptied: list[str] = []
-    try:
-        found = list(_old_payloads().values_list("task_id", "params")[: LOOKED_AT * limit])
-        emptied += islice(_emptied(((task_id, _blob_keys(params)) for task_id, params in found), faults), limit)
-    finally:
-        TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
-    return len(emptied)
-
-
-def _emptied(rows: Iterable[tuple[Row, Iterable[str]]], faults: list[StorageUnavailable]) -> Iterator[Row]:
-    """Those of the rows whose files are gone now. A file that the storage does not let go keeps no later one. Raises
-    StorageUnavailable where it is the storage that is away."""
-    for row, keys in rows:
-        try:
-            for key in keys:
-                blobs.delete(key)
-        except StorageUnavailable as fault:
-            faults.append(fault)
-            blobs.check()
-        else:
-            yield row
+        mark(gone)
+    return len(gone)
 
 
 def _old_assets() -> QuerySet[Asset]:
     if not settings.ASSET_RETENTION:
         return Asset.objects.none()
     limit = Now() - timedelta(seconds=settings.ASSET_RETENTION)
-    return Asset.objects.filter(deleted_at=None, created_at__lt=limit).order_by("created_at")
+    return Asset.objects.filter(deleted_at=None, created_at__lt=limit).order_by("created_at", "id")
 
 
 def _old_payloads() -> QuerySet[TaskPayload]:

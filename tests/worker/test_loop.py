@@ -169,7 +169,7 @@ def names_of_threads():
 
 
 def test_a_fault_in_one_step_does_not_end_the_others(start, key, monkeypatch):
-    monkeypatch.setattr("worker.heal.deadlines.prune", lambda: 1 // 0)
+    monkeypatch.setattr("worker.heal.deadlines.prune", lambda _: 1 // 0)
     start()
     assert ended(picture(key, "a fox")) == ["succeeded"]
 

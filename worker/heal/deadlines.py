@@ -1,6 +1,7 @@
 """The lane that ends what cannot go on: tasks past their deadline, tasks whose routes lead nowhere, and old files."""
 
 import logging
+import threading
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -11,6 +12,7 @@ from common import sql
 from common.errors import StorageUnavailable
 from tasks import due_calls, leases, lifecycle, paid_calls
 from tasks.assets import retention
+from tasks.assets.retention import Pruned
 from tasks.lifecycle import Ending
 from tasks.queue import Stranded
 
@@ -18,7 +20,6 @@ logger = logging.getLogger(__name__)
 BATCH = 500
 HANGING_POLL_SECONDS = 12
 HANGING_COPY_SECONDS = 60
-RETENTION_BATCH = 200
 
 OVERDUE = """
 SELECT t.id, t.status, t.attempt, c.id AS call_id, {has_finished} AS has_finished
@@ -72,13 +73,17 @@ def end_stranded(groups: Iterable[Stranded]) -> None:
             lifecycle.end_each([Ending.failed(t.id, t.attempt, group.failure, from_status="queued") for t in tasks])
 
 
-def prune() -> None:
-    """Delete what retention says, a batch at a time, and what killed processes left half written."""
+def prune(stopping: threading.Event) -> None:
+    """Delete what killed processes left half written, and what retention says, until nothing is due or the worker
+    stops."""
+    files, pruned = 0, Pruned()
     try:
         files = retention.sweep()
-        pruned = retention.prune(RETENTION_BATCH)
+        for batch in retention.batches():
+            pruned += batch
+            if stopping.is_set():
+                break
     except StorageUnavailable as fault:
         logger.warning("retention could not delete all that is due: %s", fault)
-        return
     if pruned.assets or pruned.payloads or files:
         logger.info("deleted %d assets, %d payloads, %d temporary files", pruned.assets, pruned.payloads, files)

@@ -8,9 +8,6 @@ from django.core.management.base import CommandError, CommandParser
 from common.errors import StorageUnavailable
 from desk.command import DeskCommand
 from tasks.assets import retention
-from tasks.assets.retention import Pruned
-
-BATCH = 500
 
 
 class Command(DeskCommand):
@@ -22,7 +19,7 @@ class Command(DeskCommand):
 
     def answer(self, **options: Any) -> Mapping[str, object]:
         try:
-            pruned, files = (retention.due(), 0) if options["dry_run"] else (prune_all(), retention.sweep())
+            pruned, files = (retention.due(), 0) if options["dry_run"] else (retention.prune(), retention.sweep())
         except StorageUnavailable as error:
             raise CommandError("asset storage is unavailable; the log says why. Run this again afterwards.") from error
         return {
@@ -31,11 +28,3 @@ class Command(DeskCommand):
             "temporary_files": files,
             "dry_run": options["dry_run"],
         }
-
-
-def prune_all() -> Pruned:
-    """Batch after batch until nothing is left. Raises StorageUnavailable."""
-    assets = payloads = 0
-    while (batch := retention.prune(BATCH)).assets or batch.payloads:
-        assets, payloads = assets + batch.assets, payloads + batch.payloads
-    return Pruned(assets=assets, payloads=payloads)

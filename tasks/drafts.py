@@ -35,3 +35,8 @@ class Draft:
     @property
     def owes_callback(self) -> bool:
         return self.prepared.body.callback_url is not None
+
+    @property
+    def input_bytes(self) -> int:
+        """Of the files that it stored."""
+        return sum(image.stored.size_bytes for image in self.prepared.request.images if image.stored is not None)

@@ -17,6 +17,7 @@ from callbacks.deliveries import Owed
 from common import sql
 from common.database_retry import AWAY
 from tasks import paid_calls
+from tasks.assets import stored_inputs
 from tasks.assets.assets import NewAsset
 from tasks.events import events
 from tasks.failures import STORAGE_UNAVAILABLE, TIMED_OUT, Failure
@@ -97,7 +98,8 @@ def _late(open_calls: Sequence[int], kind: str) -> tuple[CallEnd, ...]:
 def end(endings: Sequence[Ending]) -> frozenset[str]:
     """End these tasks, each named once; returns the ids that did end.
 
-    Stale ones are left alone and simply do not come back.
+    Stale ones are left alone and simply do not come back. Stored inputs of those that are not charged are deleted after
+    the commit.
     """
     _refuse_nonsense(endings)
     with transaction.atomic():
@@ -115,6 +117,8 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
             if row.callback_url
         )
         ledger.close([_closing(ending, ended[ending.task_id].account_id) for ending in mine])
+    if storing := [row.id for row in ended.values() if row.input_bytes]:
+        stored_inputs.let_go(storing)
     return frozenset(ended)
 
 
@@ -155,11 +159,12 @@ def _move(endings: Sequence[Ending]) -> dict[str, Any]:
 MOVE_COLUMNS = "id text, expected text, attempt bigint, status text, actual bigint, error json"
 MOVE = """
 UPDATE tasks_task SET status = r.status, actual_micros = r.actual, error = r.error, finished_at = {now},
-    progress = CASE WHEN r.status = 'succeeded' THEN 100 ELSE progress END, not_before = NULL
+    progress = CASE WHEN r.status = 'succeeded' THEN 100 ELSE progress END, not_before = NULL,
+    input_bytes = CASE WHEN r.actual > 0 THEN 0 ELSE input_bytes END
 FROM {rows}
 WHERE tasks_task.id = r.id AND tasks_task.status = r.expected AND tasks_task.attempt = r.attempt
 RETURNING tasks_task.id, tasks_task.key_id, tasks_task.account_id, tasks_task.attempt, tasks_task.status,
-    tasks_task.callback_url
+    tasks_task.callback_url, tasks_task.input_bytes
 """
 
 

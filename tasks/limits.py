@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
+
 from billing.ledger import AccountState
 from callbacks.deliveries import MOST_NEVER_ATTEMPTED
 from common import sql
@@ -14,18 +16,20 @@ from tasks.gate import Caller, Replay
 @dataclass(slots=True, kw_only=True)
 class Standing:
     """What the transaction found: queued tasks, the keys' limits, the Idempotency-Keys in use, and the callbacks of
-    each account that were never attempted, or will be owed by its live tasks."""
+    each account that were never attempted, or will be owed by its live tasks; and the bytes of its stored inputs."""
 
     queued: dict[tuple[int, int], int]
     key_limits: dict[int, int]
     replays: dict[tuple[int, str], Replay]
     callbacks: dict[int, int] = field(default_factory=dict)
+    input_bytes: dict[int, int] = field(default_factory=dict)
 
 
 def read_standing(drafts: Sequence[Draft]) -> Standing:
     """One statement, run after the accounts are locked, so that its counts are current."""
     accounts = {d.caller.account_id for d in drafts}
     owing = {d.caller.account_id for d in drafts if d.owes_callback}
+    storing = {d.caller.account_id for d in drafts if d.input_bytes}
     keys = {d.caller.key_id for d in drafts}
     in_use = sql.pack({"key": d.caller.key_id, "k": d.idempotency_key} for d in drafts if d.idempotency_key)
     rows = sql.fetch(
@@ -33,10 +37,11 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
             accounts=sql.places(accounts),
             keys=sql.places(keys),
             owing=sql.places(owing),
+            storing=sql.places(storing),
             most=MOST_NEVER_ATTEMPTED,
             in_use=sql.rows("key bigint, k text"),
         ),
-        [*accounts, *keys, *owing, in_use],
+        [*accounts, *keys, *owing, *storing, in_use],
     )
     standing = Standing(queued={}, key_limits={}, replays={})
     for kind, first, second, text, digest in rows:
@@ -46,6 +51,8 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
             standing.key_limits[first] = int(second)
         elif kind == "callbacks":
             standing.callbacks[first] = int(second)
+        elif kind == "inputs":
+            standing.input_bytes[first] = int(second)
         else:
             standing.replays[first, second] = Replay(task_id=text, body_digest=digest)
     return standing
@@ -69,6 +76,9 @@ SELECT 'callbacks', a.id, CAST((
     WHERE t.account_id = a.id AND t.status IN ('queued', 'running') AND t.callback_url IS NOT NULL
 ) AS text), '', '' FROM accounts_account a WHERE a.id IN ({owing})
 UNION ALL
+SELECT 'inputs', account_id, CAST(sum(input_bytes) AS text), '', '' FROM tasks_task
+WHERE account_id IN ({storing}) AND input_bytes > 0 GROUP BY account_id
+UNION ALL
 SELECT 'replay', t.key_id, t.idempotency_key, t.id, t.body_digest FROM {in_use}
 JOIN tasks_task t ON t.key_id = r.key AND t.idempotency_key = r.k
 """
@@ -86,13 +96,15 @@ def decide(
             _replay(d, standing)
             or _over_queue(caller, accounts, standing)
             or _over_callbacks(d, standing)
+            or _over_inputs(d, standing)
             or _unaffordable(d, accounts, spent)
         )
         if outcome is None:
             spent[caller.account_id] += d.prepared.price.estimate_micros
             slot = caller.account_id, caller.key_id
             standing.queued[slot] = standing.queued.get(slot, 0) + 1
-            standing.callbacks[caller.account_id] = standing.callbacks.get(caller.account_id, 0) + d.owes_callback
+            _add(standing.callbacks, caller, int(d.owes_callback))
+            _add(standing.input_bytes, caller, d.input_bytes)
             if d.idempotency_key:
                 standing.replays[caller.key_id, d.idempotency_key] = Replay(
                     task_id=d.task_id, body_digest=d.body_digest
@@ -127,6 +139,22 @@ def _over_callbacks(d: Draft, standing: Standing) -> QueueLimitExceeded | None:
         f"the limit is {MOST_NEVER_ATTEMPTED}. Wait until some have been attempted, or leave callback_url out."
     )
     return QueueLimitExceeded(message, headers={"Retry-After": "60"})
+
+
+def _over_inputs(d: Draft, standing: Standing) -> QueueLimitExceeded | None:
+    stored = standing.input_bytes.get(d.caller.account_id, 0)
+    if not d.input_bytes or stored + d.input_bytes <= settings.MAX_INPUT_BYTES:
+        return None
+    message = (
+        f"params.images: these Data URLs have {d.input_bytes} bytes, and those of the account's live tasks and unknown "
+        f"outcomes {stored}; the limit is {settings.MAX_INPUT_BYTES}. Wait until some tasks have ended, or give the "
+        "images by URL."
+    )
+    return QueueLimitExceeded(message, headers={"Retry-After": "60"})
+
+
+def _add(counts: dict[int, int], caller: Caller, more: int) -> None:
+    counts[caller.account_id] = counts.get(caller.account_id, 0) + more
 
 
 def _unaffordable(d: Draft, accounts: dict[int, AccountState], spent: dict[int, int]) -> InsufficientBalance | None:

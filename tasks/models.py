@@ -105,6 +105,9 @@ class Task(models.Model):
     progress = models.PositiveSmallIntegerField(null=True)
     callback_url = models.CharField(max_length=2048, null=True)
     metadata = models.JSONField(null=True)
+    input_bytes = models.BigIntegerField(
+        default=0, db_default=0, help_text="Of stored inputs, while they count against the account."
+    )
     retry_of = models.ForeignKey("self", on_delete=models.PROTECT, null=True, db_index=False, related_name="retries")
 
     class Meta:
@@ -115,6 +118,10 @@ class Task(models.Model):
                 name="task_owing", fields=["account"], condition=Q(status__in=LIVE, callback_url__isnull=False)
             ),
             models.Index(name="task_claim", fields=["key", "open_routes", "id"], condition=Q(status="queued")),
+            models.Index(name="task_inputs", fields=["account", "input_bytes"], condition=Q(input_bytes__gt=0)),
+            models.Index(
+                name="task_inputs_due", fields=["id"], condition=Q(input_bytes__gt=0, finished_at__isnull=False)
+            ),
             models.Index(name="task_channel", fields=["channel"], condition=Q(status="running")),
             models.Index(name="task_worker", fields=["worker"], condition=Q(status="running")),
             models.Index(name="task_deadline", fields=["deadline_at"], condition=Q(status__in=LIVE)),

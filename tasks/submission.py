@@ -3,7 +3,6 @@
 It takes a list of drafts; one request is a list of one.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,13 +18,12 @@ from common import ids, sql
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
 from tasks import limits, route_sets
+from tasks.assets import stored_inputs
 from tasks.drafts import Draft, PreparedSubmission
 from tasks.events import events
 from tasks.gate import Caller, Replay
 from tasks.request import stored_params
 from tasks.request.values import UnstoredFile
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +59,7 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
         for file in found:
             files.append(blobs.put_input(file.content, file.content_type))
     except StorageUnavailable:
-        _discard(files)
+        stored_inputs.discard(files)
         raise
     return files
 
@@ -131,15 +129,15 @@ def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
 TASK_COLUMNS = (
     "id text, key bigint, secret bigint, account bigint, model_name text, media_model bigint, modality text, "
     "route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, deadline bigint, "
-    "callback_url text, metadata json"
+    "callback_url text, metadata json, input_bytes bigint"
 )
 INSERT_TASKS = """
 INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,
     attempt, requeues, route_set_id, open_routes_id, idempotency_key, body_digest, estimated_micros, price,
-    deadline_at, created_at, callback_url, metadata)
+    deadline_at, created_at, callback_url, metadata, input_bytes)
 SELECT r.id, r.key, r.secret, r.account, 'async', r.model_name, r.media_model, r.modality, 'queued',
     0, 0, r.route_set, r.route_set, r.idempotency_key, r.body_digest, r.estimated, r.price,
-    {deadline}, {now}, r.callback_url, r.metadata
+    {deadline}, {now}, r.callback_url, r.metadata, r.input_bytes
 FROM {rows} WHERE true RETURNING id, created_at
 """
 
@@ -162,6 +160,7 @@ def _task_row(d: Draft) -> dict[str, Any]:
         "deadline": settings.TASK_DEADLINES["queue"],
         "callback_url": prepared.body.callback_url,
         "metadata": sql.document(prepared.body.metadata),
+        "input_bytes": d.input_bytes,
     }
 
 
@@ -171,13 +170,4 @@ def _trace(decision: Decision) -> dict[str, Any]:
 
 def discard_inputs(refused: Draft) -> None:
     """Delete the Data URLs of a draft that became no task."""
-    _discard(image.stored for image in refused.prepared.request.images if image.stored is not None)
-
-
-def _discard(files: Iterable[StoredFile]) -> None:
-    """Never raises for a faulty storage, so that the client learns what was refused."""
-    for file in files:
-        try:
-            blobs.delete(file.key)
-        except StorageUnavailable:
-            logger.warning("input %s could not be discarded", file.key)
+    stored_inputs.discard(image.stored for image in refused.prepared.request.images if image.stored is not None)

@@ -30,6 +30,7 @@ POLL_SECONDS = 0.1
 SWEEP_SECONDS = 1.0
 ORPHAN_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
+DISCARD_SECONDS = 5.0
 PROBE_SECONDS = 2.0
 WATCH_SECONDS = 0.1
 STEP_SECONDS = 3.0
@@ -70,7 +71,8 @@ class Loop:
         if "callbacks" in self.lanes:
             lanes.append(self._start(self.callbacks.step, self._stopping))
         if "janitor" in self.lanes:
-            lanes += [self._start(step, self._stopping) for step in (self._sweep, self._prune, self._probe)]
+            steps = (self._sweep, self._prune, self._discard_inputs, self._probe)
+            lanes += [self._start(step, self._stopping) for step in steps]
         while not self.is_asked_to_stop and not (self.drain and is_drained()):
             time.sleep(WATCH_SECONDS)
         self._finish(lanes)
@@ -133,6 +135,10 @@ class Loop:
     def _prune(self) -> float:
         deadlines.prune(self._stopping)
         return PRUNE_SECONDS
+
+    def _discard_inputs(self) -> float:
+        deadlines.discard_inputs(self._stopping)
+        return DISCARD_SECONDS
 
     def _probe(self) -> float:
         return 0.0 if probes.probe_one() else PROBE_SECONDS

@@ -14,10 +14,11 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from common import documents, ids
+from common import ids
 from common.errors import StorageUnavailable
 from storage import blobs
-from tasks.models import Asset, TaskPayload
+from tasks.assets import stored_inputs
+from tasks.models import Asset, Task, TaskPayload
 
 ABANDONED_SECONDS = 86_400
 BATCH = 200
@@ -79,13 +80,14 @@ def _mark_assets(deleted: list[int]) -> None:
 def _prune_payloads(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pruned]:
     last = ""
     while found := list(_old_payloads().filter(task_id__gt=last).values_list("task_id", "params")[:batch]):
-        rows = ((task_id, _blob_keys(params)) for task_id, params in found)
+        rows = ((task_id, stored_inputs.keys_of(params)) for task_id, params in found)
         yield Pruned(payloads=_emptied(rows, faults, _mark_payloads))
         last = found[-1][0]
 
 
 def _mark_payloads(emptied: list[str]) -> None:
     TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
+    Task.objects.filter(id__in=emptied, input_bytes__gt=0).update(input_bytes=0)
 
 
 def _emptied(
@@ -127,11 +129,3 @@ def _old_payloads() -> QuerySet[TaskPayload]:
     return TaskPayload.objects.filter(pruned_at=None, task_id__lt=border, task__finished_at__lt=Now() - kept).order_by(
         "task_id"
     )
-
-
-def _blob_keys(params: object) -> Iterator[str]:
-    """Data URLs of the request; never an asset that served as an input."""
-    for image in documents.elements(documents.shown(params).get("images")):
-        key = documents.shown(documents.shown(image).get("stored")).get("key")
-        if isinstance(key, str) and key.startswith("inputs/"):
-            yield key

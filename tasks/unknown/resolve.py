@@ -21,6 +21,7 @@ from common import documents, ids
 from common.documents import Unreadable
 from common.errors import ApiError, StorageUnavailable
 from tasks import limits, paid_calls, submission
+from tasks.assets import stored_inputs
 from tasks.assets.inputs import InputGone
 from tasks.drafts import Draft
 from tasks.events import events
@@ -108,6 +109,7 @@ def attach(call_id: int, upstream_id: str, *, by: str) -> str:
             raise Refused("The outcome of this call became known meanwhile.")
         _refuse_unaffordable(call.task)
         _follow(call, handle, new_id)
+    stored_inputs.let_go([call.task_id])
     return new_id
 
 
@@ -198,3 +200,4 @@ def mark_lost(call_id: int, *, by: str) -> None:
     outcome = resolved(call, "lost", by=by)
     if not paid_calls.resolve(CallEnd(id=call_id, state="lost", outcome=outcome, cost_micros=cost)):
         raise Refused("The outcome of this call became known meanwhile.")
+    stored_inputs.let_go([call.task_id])

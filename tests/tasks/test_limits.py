@@ -8,12 +8,13 @@ from billing.ledger import AccountState
 from callbacks import deliveries
 from callbacks.claims import Claims
 from callbacks.deliveries import Outcome
-from tasks import lifecycle
+from tasks import lifecycle, submission
 from tasks.gate import Replay
 from tasks.lifecycle import Ending
 from tasks.limits import Standing, decide, read_standing
 from tests.rows import make_key
 from tests.tasks import steps
+from tests.tasks.request.param_requests import data_url
 
 
 def standing(key, *, queued: int = 0, of_others: int = 0, key_limit: int = 100, known=()) -> Standing:
@@ -64,6 +65,27 @@ def test_callbacks_that_were_never_attempted_have_a_limit(key, image_model):
     (refusal,) = decide([owing], state(key, available=0), found)
     assert "callback_url: 10000 callbacks" in refusal.message
     assert refusal.headers == {"Retry-After": "60"}
+
+
+def test_stored_inputs_have_a_limit(key, image_model, settings):
+    settings.MAX_INPUT_BYTES = 100
+    plain, storing = (
+        steps.drafted(key),
+        steps.drafted(key, params={"prompt": "x", "images": [{"image_url": data_url()}]}),
+    )
+    assert (plain.input_bytes, storing.input_bytes) == (0, 16)
+    for stored, expected in (
+        (69, [CREATED, FULL, CREATED]),
+        (84, [CREATED, FULL, CREATED]),
+        (85, [FULL, FULL, CREATED]),
+    ):
+        found = standing(key)
+        found.input_bytes[key.account.pk] = stored
+        assert kinds(decide([storing, storing, plain], state(key), found)) == expected
+    (refusal,) = decide([storing], state(key, available=0), found)
+    assert "params.images: these Data URLs have 16 bytes" in refusal.message
+    assert refusal.headers == {"Retry-After": "60"}
+    submission.discard_inputs(storing)
 
 
 def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):

@@ -12,12 +12,14 @@ from accounts.models import KeySecret
 from catalog import snapshot
 from catalog.models import Plan
 from common import ids, sql
-from tasks import due_calls, leases, limits, queue, route_sets
+from tasks import due_calls, leases, limits, queue, route_sets, submission
+from tasks.assets import stored_inputs
 from tasks.gate import admit
-from tasks.models import RouteSet, Task
+from tasks.models import RouteSet, Task, TaskPayload
 from tasks.shown import listing, representation
 from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
+from tests.tasks.request.param_requests import data_url
 
 pytestmark = pytest.mark.django_db
 
@@ -159,6 +161,22 @@ def test_owed_callbacks_are_counted_by_index(keys):
         found = limits.read_standing([steps.drafted(keys[0], callback_url="https://hooks.example.com/")])
     plan_of(statements, "'callbacks'", "delivery_unattempted", "task_owing")
     assert found.callbacks == {keys[0].account.pk: 0}
+
+
+def test_stored_inputs_are_summed_and_found_by_index(keys):
+    params = {"prompt": "x", "images": [{"image_url": data_url()}]}
+    Task.objects.filter(id__in=Task.objects.filter(status="queued")[:200].values("id")).update(input_bytes=1_000)
+    ended = list(Task.objects.filter(status="succeeded").values_list("id", flat=True)[:5])
+    Task.objects.filter(id__in=ended).update(input_bytes=7)
+    TaskPayload.objects.bulk_create(TaskPayload(task_id=task_id) for task_id in ended)
+    sql.run("ANALYZE tasks_task")
+    draft = steps.drafted(keys[0], params=params)
+    with steps.captured() as statements:
+        limits.read_standing([draft])
+        assert sum(stored_inputs.batches()) == 5
+    submission.discard_inputs(draft)
+    plan_of(statements, "'inputs'", "task_inputs")
+    plan_of(statements, "tasks_taskpayload", "task_inputs_due")
 
 
 def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):

@@ -4,12 +4,14 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from django.db.models import Sum
 
 from billing.models import Hold
 from tasks import lifecycle, limits, submission
 from tasks.models import Task, TaskEvent
 from tests.rows import make_account, make_key
 from tests.tasks import steps
+from tests.tasks.request.param_requests import data_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,6 +73,15 @@ def test_the_limit_of_callbacks_is_strict_also_while_tasks_end(account, image_mo
     jobs += [partial(lifecycle.end, [steps.cancellation_of(task_id)]) for task_id in ending]
     outcomes = Counter(type(outcome).__name__ for outcome in steps.at_once(jobs))
     assert (outcomes["Created"], outcomes["QueueLimitExceeded"]) == (3, 13)
+
+
+def test_the_limit_of_stored_inputs_is_strict(account, image_model, settings):
+    settings.MAX_INPUT_BYTES = 5 * 16
+    keys = [make_key(account, f"key {number}") for number in range(4)]
+    params = {"prompt": "x", "images": [{"image_url": data_url()}]}
+    drafts = [steps.drafted(keys[number % 4], params=params) for number in range(16)]
+    assert submit_at_once(drafts) == {"Created": 5, "QueueLimitExceeded": 11}
+    assert Task.objects.aggregate(Sum("input_bytes")) == {"input_bytes__sum": 5 * 16}
 
 
 def test_lists_of_several_accounts_in_any_order_do_not_block_each_other(image_model):

@@ -2,8 +2,10 @@
 
 from accounts.models import Account, ApiKey
 from callbacks.models import Delivery
+from config.settings import asset_storage
 from tasks import limits, switches
 from tests.rows import make_key
+from tests.tasks.request.param_requests import data_url
 from tests.tasks_api.asking import end, error_of, image_task, refused, start
 
 
@@ -98,6 +100,28 @@ def test_the_callbacks_of_an_account_that_were_never_attempted_are_limited(
         assert response.headers["Retry-After"] == "60"
     assert api.submit().status_code == 202
     Delivery.objects.filter(task_id=task_id).update(attempts=1)
+    assert api.submit(body, Idempotency_Key="order-1").status_code == 202
+
+
+def test_the_stored_inputs_of_an_account_are_limited(api, api_of, account, image_model, settings, tmp_path):
+    """They count until their task has ended; one that is canceled loses them at once."""
+    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(f"file://{tmp_path}")}
+    settings.MAX_INPUT_BYTES = 40
+    body = image_task(images=[{"image_url": data_url()}])
+
+    def stored() -> int:
+        return sum(path.is_file() for path in tmp_path.rglob("*"))
+
+    first, _ = api.submitted(body), api.submitted(body)
+    for each in (api, api_of(make_key(account, "second"))):
+        response = each.submit(body, Idempotency_Key="order-1")
+        assert refused(response) == (429, "TASK_QUEUE_LIMIT_EXCEEDED")
+        assert error_of(response)["message"].startswith("params.images: these Data URLs have 16 bytes")
+        assert response.headers["Retry-After"] == "60"
+    assert api.submit().status_code == 202
+    assert stored() == 2
+    assert api.send("POST", f"/v1/tasks/{first}/cancel").status_code == 200
+    assert stored() == 1
     assert api.submit(body, Idempotency_Key="order-1").status_code == 202
 
 

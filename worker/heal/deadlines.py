@@ -11,7 +11,7 @@ from django.conf import settings
 from common import sql
 from common.errors import StorageUnavailable
 from tasks import due_calls, leases, lifecycle, paid_calls
-from tasks.assets import retention
+from tasks.assets import retention, stored_inputs
 from tasks.assets.retention import Pruned
 from tasks.lifecycle import Ending
 from tasks.queue import Stranded
@@ -71,6 +71,21 @@ def end_stranded(groups: Iterable[Stranded]) -> None:
         )
         if tasks:
             lifecycle.end_each([Ending.failed(t.id, t.attempt, group.failure, from_status="queued") for t in tasks])
+
+
+def discard_inputs(stopping: threading.Event) -> None:
+    """Delete the stored inputs of tasks that ended without a charge, where whoever ended them did not, until nothing is
+    due or the worker stops."""
+    count = 0
+    try:
+        for batch in stored_inputs.batches():
+            count += batch
+            if stopping.is_set():
+                break
+    except StorageUnavailable as fault:
+        logger.warning("stored inputs could not be deleted: %s", fault)
+    if count:
+        logger.info("deleted the stored inputs of %d tasks", count)
 
 
 def prune(stopping: threading.Event) -> None:

@@ -7,11 +7,14 @@ from django.core.management.base import CommandError, CommandParser
 
 from common.errors import StorageUnavailable
 from desk.command import DeskCommand
-from tasks.assets import retention
+from tasks.assets import retention, stored_inputs
 
 
 class Command(DeskCommand):
-    help = "Delete the bytes of assets past ASSET_RETENTION and the payloads of tasks past PAYLOAD_RETENTION."
+    help = (
+        "Delete the bytes of assets past ASSET_RETENTION, the payloads of tasks past PAYLOAD_RETENTION, and the stored "
+        "inputs of tasks that ended without a charge."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -19,12 +22,16 @@ class Command(DeskCommand):
 
     def answer(self, **options: Any) -> Mapping[str, object]:
         try:
-            pruned, files = (retention.due(), 0) if options["dry_run"] else (retention.prune(), retention.sweep())
+            if options["dry_run"]:
+                pruned, inputs, files = retention.due(), stored_inputs.due(), 0
+            else:
+                pruned, inputs, files = retention.prune(), sum(stored_inputs.batches()), retention.sweep()
         except StorageUnavailable as error:
             raise CommandError("asset storage is unavailable; the log says why. Run this again afterwards.") from error
         return {
             "assets": pruned.assets,
             "payloads": pruned.payloads,
+            "inputs": inputs,
             "temporary_files": files,
             "dry_run": options["dry_run"],
         }

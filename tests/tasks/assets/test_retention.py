@@ -175,13 +175,13 @@ class TestCommand:
         for _ in range(3):
             age(stored(picture("PNG")), DAYS_8)
         payload(key)
-        assert report() == {"assets": 3, "payloads": 1, "temporary_files": 0, "dry_run": False}
+        assert report() == {"assets": 3, "payloads": 1, "inputs": 0, "temporary_files": 0, "dry_run": False}
         assert retention.due() == Pruned(assets=0, payloads=0)
 
     def test_a_dry_run_deletes_nothing(self, image: Asset, key: IssuedKey) -> None:
         age(image, DAYS_8)
         payload(key)
-        assert report("--dry-run") == {"assets": 1, "payloads": 1, "temporary_files": 0, "dry_run": True}
+        assert report("--dry-run") == {"assets": 1, "payloads": 1, "inputs": 0, "temporary_files": 0, "dry_run": True}
         assert exists(image.storage_key)
         assert retention.due() == Pruned(assets=1, payloads=1)
 

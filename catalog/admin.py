@@ -7,7 +7,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog import naming, standing
+from catalog import credentials, naming, standing
 from catalog.admin_forms import (
     ChannelForm,
     ChannelModelForm,
@@ -30,14 +30,15 @@ from catalog.models import (
     PlanChoice,
     Route,
 )
-from catalog.secret_forms import CredentialForm
+from catalog.secret_forms import CredentialForm, CredentialFormSet
 
 
 class CredentialInline(admin.TabularInline):  # type: ignore[type-arg]
     model = Credential
     form = CredentialForm
-    readonly_fields = ("ending", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
-    fields = ("ending", "secret", "switch", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
+    formset = CredentialFormSet
+    readonly_fields = ("ending", "origin", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
+    fields = ("ending", "origin", "secret", "switch", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
     ordering = ("id",)
     verbose_name_plural = "credentials, used in turn"
 
@@ -118,6 +119,10 @@ class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("state", "last_fault") if obj else ()
 
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        credentials.retire_strays(form.instance)
+
     def state(self, channel: Channel) -> str:
         return standing.of_channel(channel, timezone.now())
 
@@ -125,7 +130,8 @@ class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return standing.last_fault(channel)
 
     def credential(self, channel: Channel) -> str:
-        shown = [f"{row} disabled" if row.disabled_at else str(row) for row in channel.credentials.all()]
+        rows = [row for row in channel.credentials.all() if row.retired_at is None]
+        shown = [f"{row} disabled" if row.disabled_at else str(row) for row in rows]
         return ", ".join(shown) or "none"
 
     @admin.display(description="enabled models")

@@ -1,5 +1,6 @@
 """The admin's forms of the catalog: each breach of a rule of `validation` is told at its field."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
@@ -8,13 +9,15 @@ from django import forms
 
 from adapters import registry
 from adapters.base import Target
-from catalog import credentials, model_params, naming, validation
+from catalog import credentials, model_params, naming, sealing, validation
 from catalog.fields import Invalid, each, told
 from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, Route
 from catalog.ruled_form import RuledForm
-from catalog.secret_forms import SecretForm
+from catalog.secret_forms import SecretForm, moves
+from common import urls
 from common.admin_pages import KnownRows
-from common.encryption import encrypt_mapping
+
+SECRET_FIELD = re.compile(r"credentials-[0-9]+-secret")
 
 
 class MediaModelForm(RuledForm):
@@ -91,6 +94,18 @@ class ChannelForm(RuledForm):
         super().__init__(*args, **kwargs)
         known = sorted({*registry.ADAPTERS, *filter(None, [self.instance.adapter])})
         self.fields["adapter"] = forms.ChoiceField(choices=[(name, name) for name in known])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        rows = credentials.current(self.instance.pk) if self.instance.pk else []
+        reasons = [moves(row.origin, cleaned.get("base_url")) for row in rows]
+        if rows and all(reasons) and not any(map(SECRET_FIELD.fullmatch, self._filled())):
+            self.add_error("base_url", reasons[0])
+        return cleaned
+
+    def _filled(self) -> list[str]:
+        """The fields of the whole page, the credentials' too, that have a value."""
+        return [name for name in self.data if str(self.data.get(name) or "").strip()]
 
     def clean_max_running(self) -> int | None:
         value: int | None = self.cleaned_data["max_running"]
@@ -179,9 +194,18 @@ class GroupChannelForm(SecretForm):
         model = GroupChannel
         fields = ("group", "base_url", "priority", "dialects")
 
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        row = self.instance
+        is_kept = row.ciphertext and not cleaned.get("api_key") and credentials.readable(row.ciphertext) != {}
+        if is_kept and (reason := moves(row.origin, cleaned.get("base_url"))):
+            self.add_error("base_url", reason)
+        return cleaned
+
     def store_secret(self) -> None:
         """Encrypt a given api_key into the row; a new row without one gets an empty credential."""
-        if self.cleaned_data["api_key"] or not self.instance.ciphertext:
+        origin = urls.origin(self.instance.base_url)
+        if self.cleaned_data["api_key"] or not self.instance.ciphertext or self.instance.origin != origin:
             values = {"api_key": self.cleaned_data["api_key"]} if self.cleaned_data["api_key"] else {}
-            self.instance.ciphertext = encrypt_mapping(values)
+            self.instance.ciphertext, self.instance.origin = sealing.seal(values, origin), origin
             self.instance.last4 = credentials.last4(values)

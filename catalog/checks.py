@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from adapters import registry
 from catalog import credentials, model_params, snapshot, standing
 from catalog.snapshot import Catalog, ChannelEntry
+from common import urls
 
 
 def problems() -> list[str]:
@@ -36,10 +37,13 @@ def _channel(channel: ChannelEntry) -> list[str]:
     found = []
     if registry.get(channel.adapter) is None:
         found.append(f"channel {channel.name}: adapter {channel.adapter} is not registered")
-    rows = credentials.of_channel(channel.id)
+    rows = credentials.current(channel.id)
     if not rows:
         found.append(f"channel {channel.name} has no credential")
     for row in rows:
+        if row.origin != urls.origin(channel.base_url):
+            found.append(f"channel {channel.name}: {standing.elsewhere(row)}")
+            continue
         if row.disabled_at is not None:
             found.append(f"channel {channel.name}: {standing.disabled(row)}; {standing.advice(row)}")
             continue

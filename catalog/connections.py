@@ -1,8 +1,9 @@
-"""Opens a channel's connection: its frozen address with a credential decrypted for this call."""
+"""Opens a channel's connection: its frozen address with a credential of that origin, decrypted for this call."""
 
 import logging
 import random
 import threading
+from collections.abc import Iterable
 from itertools import count
 
 from django.conf import settings
@@ -10,6 +11,8 @@ from django.conf import settings
 from adapters.base import Connection, Target
 from catalog import credentials
 from catalog.credentials import Opened
+from catalog.models import Credential
+from common import urls
 from storage import blobs
 
 logger = logging.getLogger(__name__)
@@ -36,15 +39,20 @@ def to(
     *,
     total_timeout: float,
     credential_id: int | None = None,
+    follows: bool = False,
     reference: str = "",
 ) -> tuple[int | None, Connection]:
-    """The credential's id and the connection.
+    """The credential's id and the connection. A credential goes only where it was entered for: the target's origin.
 
     The given credential, even where it has been disabled since; without one, or where it is gone, the next of the
-    usable ones. A channel without any is reached without, which the adapter answers with an AUTH error before anything
-    is sent.
+    usable ones; at last, to follow a job, a retired one. A channel without any is reached without, which the adapter
+    answers with an AUTH error before anything is sent.
     """
-    opened = _opened(channel_id, credential_id) if channel_id is not None else None
+    opened = None
+    if channel_id is not None:
+        origin, turn = urls.origin(target.base_url), turns.next(channel_id)
+        rows = credentials.in_turn(channel_id, turn, origin, first=credential_id, with_retired=follows)
+        opened = _first_opened(rows)
     return (
         opened.id if opened else None,
         Connection(
@@ -60,10 +68,10 @@ def to(
     )
 
 
-def _opened(channel_id: int, credential_id: int | None) -> Opened | None:
-    for credential in credentials.in_turn(channel_id, turns.next(channel_id), first=credential_id):
-        opened = credentials.opened(credential)
+def _first_opened(rows: Iterable[Credential]) -> Opened | None:
+    for row in rows:
+        opened = credentials.opened(row)
         if opened is not None:
             return opened
-        logger.error("no key of ENCRYPTION_KEYS opens credential %d of channel %d", credential.pk, channel_id)
+        logger.error("no key of ENCRYPTION_KEYS opens credential %d of channel %d", row.pk, row.channel_id)
     return None

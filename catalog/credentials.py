@@ -1,4 +1,5 @@
-"""A channel's credentials: stored encrypted, opened only for a call, shown only by their last four characters."""
+"""A channel's credentials: stored encrypted, opened only for a call to their own origin, shown only by their last four
+characters. Another secret is another row, so that each job is followed with what bought it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,11 +8,13 @@ from django.db.models import BooleanField, Case, When
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from catalog.models import Channel, Credential
-from common import redaction
-from common.encryption import Undecryptable, decrypt_mapping, encrypt_mapping
+from catalog import sealing
+from catalog.models import Channel, Credential, GroupChannel
+from common import redaction, urls
 
-RETIRED = "no longer in the catalog file"
+LEFT_OUT = "no longer in the catalog file"
+REPLACED = "replaced by another"
+MOVED = "the channel has moved to another origin"
 SHOWN_FROM_LENGTH = 12  # four characters of a shorter secret would give away too much of it
 
 
@@ -24,64 +27,72 @@ class Opened:
 
 
 def of_channel(channel_id: int) -> list[Credential]:
-    """All of a channel's credentials, oldest first."""
+    """All of a channel's credentials, oldest first, retired ones too."""
     return list(Credential.objects.filter(channel_id=channel_id).order_by("id"))
 
 
-def in_turn(channel_id: int, turn: int, *, first: int | None = None) -> list[Credential]:
-    """A channel's credentials in the order in which to try to open them: the one asked for, whatever its state, then
-    the enabled ones that do not cool down, beginning with whose turn it is, then those that do, soonest ready first."""
+def current(channel_id: int) -> list[Credential]:
+    """Those that are not retired, oldest first."""
+    return [row for row in of_channel(channel_id) if row.retired_at is None]
+
+
+def in_turn(
+    channel_id: int, turn: int, origin: str, *, first: int | None = None, with_retired: bool = False
+) -> list[Credential]:
+    """A channel's credentials for an origin in the order in which to try to open them: the one asked for, whatever its
+    state, then the enabled ones that do not cool down, beginning with whose turn it is, then those that do, soonest
+    ready first; where asked for, the retired ones last, newest first."""
     is_cooling = Case(When(cooldown_until__gt=Now(), then=True), default=False, output_field=BooleanField())
-    rows = list(Credential.objects.filter(channel_id=channel_id).annotate(is_cooling=is_cooling).order_by("id"))
+    found = Credential.objects.filter(channel_id=channel_id, origin=origin).exclude(origin="")
+    rows = list(found.annotate(is_cooling=is_cooling).order_by("id"))
     asked = [row for row in rows if row.pk == first]
     enabled = [row for row in rows if row.disabled_at is None and row not in asked]
     ready = [row for row in enabled if not row.is_cooling]
     start = turn % len(ready) if ready else 0
     cooling = sorted((row for row in enabled if row.is_cooling), key=lambda row: row.cooldown_until)
-    return [*asked, *ready[start:], *ready[:start], *cooling]
+    retired = [row for row in reversed(rows) if row.retired_at and row not in asked] if with_retired else []
+    return [*asked, *ready[start:], *ready[:start], *cooling, *retired]
 
 
 def opened(credential: Credential) -> Opened | None:
-    """This credential in the clear; None where no key of ENCRYPTION_KEYS opens it."""
-    values = readable(credential.ciphertext)
-    if values is None:
+    """This credential in the clear; None where no key of ENCRYPTION_KEYS opens it, or it was sealed for another origin
+    than its row says."""
+    found = sealing.unseal(credential.ciphertext)
+    if found is None or not found.is_for(credential.origin):
         return None
-    for value in values.values():
+    for value in found.values.values():
         redaction.redact(value)
-    return Opened(id=credential.pk, values=values)
+    return Opened(id=credential.pk, values=found.values)
 
 
 def store(channel: Channel, values: Mapping[str, str]) -> bool:
-    """Make this a credential of the channel, in place of its first enabled one; False if it already is one. A changed
-    one is enabled again."""
-    rows = of_channel(channel.pk)
+    """Make this a credential of the channel, in place of its first enabled one; False if it already is one. What was
+    for another origin than the channel has now is retired."""
+    is_changed = retire_strays(channel)
+    rows = current(channel.pk)
     if any(readable(row.ciphertext) == dict(values) for row in rows):
-        return False
+        return is_changed
     enabled = [row for row in rows if row.disabled_at is None]
-    credential = next(iter(enabled or rows), Credential(channel=channel))
-    fill(credential, values)
-    credential.save()
+    replace(next(iter(enabled or rows), None), channel, values).save()
     return True
 
 
 def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_in_use: bool) -> bool:
     """Make these the channel's only credentials; False if they already are.
 
-    A channel in use keeps the others disabled: what was bought with them is followed with them.
+    A channel in use keeps the others retired: what was bought with them is followed with them.
     """
-    others = of_channel(channel.pk)
-    is_changed = False
+    kept, is_changed = [], False
     for values in wanted:
-        row = next((row for row in others if readable(row.ciphertext) == dict(values)), None)
-        if row is not None:
-            others.remove(row)
-        if row is None or row.reason == RETIRED:
-            row = row or Credential(channel=channel)
-            fill(row, values)
+        row = _same(of_channel(channel.pk), channel, values)
+        if row is None or row.retired_at is not None:
+            row = replace(None, channel, values)
             row.save()
             is_changed = True
-    for row in others:
-        is_changed |= _remove(row, is_in_use=is_in_use)
+        kept.append(row.pk)
+    for row in of_channel(channel.pk):
+        if row.pk not in kept:
+            is_changed |= _remove(row, is_in_use=is_in_use)
     return is_changed
 
 
@@ -90,17 +101,53 @@ def _remove(row: Credential, *, is_in_use: bool) -> bool:
     if not is_in_use:
         row.delete()
         return True
-    if row.reason == RETIRED:
+    if row.retired_at is not None:
         return False
-    disable(row, RETIRED)
+    retire(row, LEFT_OUT)
     row.save()
     return True
 
 
-def fill(credential: Credential, values: Mapping[str, str]) -> None:
-    """New values for a row, which also enables it. The caller saves."""
-    credential.ciphertext, credential.last4 = encrypt_mapping(values), last4(values)
-    enable(credential)
+def replace(old: Credential | None, channel: Channel, values: Mapping[str, str]) -> Credential:
+    """The enabled row of these values for the channel's origin: a new one, or one that is there already. The caller
+    saves it; the old one is retired and saved here."""
+    row = _same(of_channel(channel.pk), channel, values) if channel.pk else None
+    if old is not None and old.retired_at is None and (row is None or old.pk != row.pk):
+        retire(old, REPLACED)
+        old.save()
+    if row is None:
+        row = new(channel, values)
+    row.retired_at = None
+    enable(row)
+    return row
+
+
+def _same(rows: Iterable[Credential], channel: Channel, values: Mapping[str, str]) -> Credential | None:
+    """The row that holds these values for the channel's origin, one that is in use before a retired one."""
+    origin = urls.origin(channel.base_url)
+    found = [row for row in rows if row.origin == origin and readable(row.ciphertext) == dict(values)]
+    return min(found, key=lambda row: row.retired_at is not None, default=None)
+
+
+def new(channel: Channel, values: Mapping[str, str]) -> Credential:
+    """A row for the channel's origin. The caller saves."""
+    origin = urls.origin(channel.base_url)
+    return Credential(channel=channel, origin=origin, ciphertext=sealing.seal(values, origin), last4=last4(values))
+
+
+def retire_strays(channel: Channel) -> bool:
+    """Retire what was entered for another origin than the channel has now; whether there was any."""
+    strays = [row for row in current(channel.pk) if row.origin != urls.origin(channel.base_url)]
+    for row in strays:
+        retire(row, MOVED)
+        row.save()
+    return bool(strays)
+
+
+def retire(credential: Credential, reason: str) -> None:
+    """From now on it only follows the jobs that it bought, at its origin. The caller saves."""
+    disable(credential, reason)
+    credential.retired_at = credential.disabled_at
 
 
 def enable(credential: Credential) -> None:
@@ -114,12 +161,13 @@ def disable(credential: Credential, reason: str) -> None:
     credential.disabled_at, credential.reason, credential.probe_at = timezone.now(), reason, None
 
 
-def readable(ciphertext: str) -> dict[str, str] | None:
-    """The values, or None where no key of ENCRYPTION_KEYS opens them or they are no mapping."""
-    try:
-        return decrypt_mapping(ciphertext)
-    except (Undecryptable, ValueError):
-        return None
+readable = sealing.readable
+
+
+def is_stored(values: Mapping[str, str], origin: str) -> bool:
+    """Whether these values were entered for this origin, on any channel."""
+    rows = [*Credential.objects.filter(origin=origin), *GroupChannel.objects.filter(origin=origin)]
+    return any(readable(row.ciphertext) == dict(values) for row in rows)
 
 
 def last4(values: Mapping[str, str]) -> str:

@@ -140,13 +140,18 @@ class Channel(CatalogRecord):
 class Credential(CatalogRecord):
     """What a channel authenticates with, encrypted; never shown again. A channel may have several and takes turns.
 
-    `probe_at` is set where the service itself disabled it: what an operator disabled is never probed. `cooldowns` and
-    `probes` count in a row, for the back-off. What changes here by itself does not raise the catalog version.
+    `origin` is where it was entered for, and the only place that it is ever sent to. It never changes, nor do its
+    values: another secret is another row. One that was replaced is retired, which also disables it, and from then on
+    only follows the jobs that it bought. `probe_at` is set where the service itself disabled it: what an operator
+    disabled is never probed. `cooldowns` and `probes` count in a row, for the back-off. What changes here by itself
+    does not raise the catalog version.
     """
 
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="credentials")
     ciphertext = models.TextField(editable=False)
     last4 = models.CharField(max_length=4, editable=False)
+    origin = models.CharField(max_length=510, default="", db_default="", editable=False)
+    retired_at = models.DateTimeField(null=True, editable=False)
     disabled_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True, default="")
     cooldown_until = models.DateTimeField(null=True, editable=False)
@@ -240,12 +245,13 @@ class GroupOffer(CatalogRecord):
 
 
 class GroupChannel(CatalogRecord):
-    """A provider endpoint of a group; `credentials` are encrypted."""
+    """A provider endpoint of a group; its credential is encrypted, and only ever sent to its `origin`."""
 
     group = models.ForeignKey("accounts.Group", on_delete=models.CASCADE, related_name="channels")
     base_url = models.CharField(max_length=500)
     ciphertext = models.TextField(editable=False)
     last4 = models.CharField(max_length=4, editable=False)
+    origin = models.CharField(max_length=510, default="", db_default="", editable=False)
     priority = models.IntegerField(default=10)
     dialects = models.JSONField(default=list, blank=True)
 

@@ -8,7 +8,7 @@ from catalog.models import Channel, ChannelHealth, Credential
 
 def of_channel(channel: Channel, now: datetime) -> str:
     """One line; reads `health` and `credentials`, which a list fetches beforehand."""
-    rows = list(channel.credentials.all())
+    rows = [row for row in channel.credentials.all() if row.retired_at is None]
     disabled = [row for row in rows if row.disabled_at]
     if rows and len(disabled) == len(rows):
         latest = max(disabled, key=lambda row: row.disabled_at or now)
@@ -38,12 +38,19 @@ def last_fault(channel: Channel) -> str:
 
 def of_credential(row: Credential, now: datetime) -> str:
     """One line."""
+    if row.retired_at is not None:
+        return "retired: only follows the jobs that it bought"
     if row.disabled_at is not None:
         by = "by itself" if row.probe_at else "by an operator"
         return f"disabled {by}"
     if row.cooldown_until and row.cooldown_until > now:
         return "cools down"
     return "in use"
+
+
+def elsewhere(row: Credential) -> str:
+    """A credential of another origin than its channel has now."""
+    return f"its credential {row} was entered for {row.origin or 'no address'} and is sent nowhere else: enter it again"
 
 
 def disabled(row: Credential) -> str:

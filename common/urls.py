@@ -5,6 +5,7 @@ our own: what `ipaddress` calls global changes with the interpreter and lets tra
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 MAX_BYTES = 2048
+DEFAULT_PORTS = {"http": 80, "https": 443}
 LOOPBACK = IPv4Address("127.0.0.1")
 
 # IANA's special-purpose registry, multicast, reserved space, and the address of Azure's platform.
@@ -173,6 +175,24 @@ def base_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not is_plain or re.search(r"[\s?#\\]", url):
         raise ValueError("must be an http(s) URL without user, query and fragment")
     return url.rstrip("/")
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of an http(s) address in one spelling, the scheme's own port left out; empty for what has
+    none. Addresses of one origin may differ in case, in a dot after the name, and in how they write an IP address."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").removesuffix("."), parts.port or DEFAULT_PORTS[parts.scheme]
+    except (KeyError, ValueError):
+        return ""
+    if not host:
+        return ""
+    with suppress(ValueError):
+        address = ip_address(host)
+        mapped = getattr(address, "ipv4_mapped", None)
+        host = f"::ffff:{mapped}" if mapped else str(address)  # interpreters differ about the former
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + ("" if port == DEFAULT_PORTS[parts.scheme] else f":{port}")
 
 
 def _checked_text(url: str) -> str:

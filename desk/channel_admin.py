@@ -9,8 +9,7 @@ from django.http import HttpRequest
 from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline, GroupChannelAdmin
 from catalog.admin_forms import GroupChannelForm
 from catalog.models import Credential, GroupChannel
-from catalog.secret_forms import CredentialForm
-from common.admin_pages import KnownRows
+from catalog.secret_forms import CredentialForm, CredentialFormSet
 from desk import in_use, proof
 from desk.guarded_admin import REASON_LENGTH, GuardedAdmin, ProvedDeletion, frozen, may
 
@@ -21,7 +20,7 @@ class ReasonedCredentialForm(CredentialForm):
     change_reason = forms.CharField(required=False, max_length=REASON_LENGTH, label="why you change it")
 
 
-class KeptCredentialFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
+class KeptCredentialFormSet(CredentialFormSet):
     def clean(self) -> None:
         super().clean()
         kept = in_use.credentials()

@@ -18,6 +18,7 @@ from catalog import credentials, standing
 from catalog.models import Channel, Credential
 from common import sql, urls
 from common.errors import StorageUnavailable
+from desk import in_use
 from storage import blobs as assets
 from tasks import leases
 from tasks.models import ServiceState
@@ -147,8 +148,8 @@ def _version() -> Iterator[Remark]:
 def channels() -> Iterator[Remark]:
     """Each enabled channel: its credentials open, at least one is enabled, and its host takes a connection."""
     for channel in Channel.objects.filter(enabled=True).order_by("name"):
-        rows = credentials.of_channel(channel.pk)
-        if fault := _credential_fault(rows) or _address_fault(channel.base_url):
+        rows = credentials.current(channel.pk)
+        if fault := _credential_fault(rows, channel) or _address_fault(channel.base_url):
             reason, advice = fault
             yield error(f"{channel.name}: {reason}", advice)
         else:
@@ -158,8 +159,22 @@ def channels() -> Iterator[Remark]:
                 yield warning(f"{channel.name}: {standing.disabled(row)}", standing.advice(row))
 
 
-def _credential_fault(rows: Sequence[Credential]) -> tuple[str, str] | None:
+def jobs() -> Iterator[Remark]:
+    """Paid jobs that are still followed: whether a credential is left to ask for them with."""
+    found = list(in_use.lacking())
+    for lack in found:
+        yield error(
+            f"{lack.channel}: no credential of {lack.origin} is left for {lack.jobs} paid jobs, such as {lack.task_id}",
+            "point the channel back there with that secret, and move it again; else they end at their deadlines",
+        )
+    if not found:
+        yield ok("each paid job that is followed has a credential of its origin")
+
+
+def _credential_fault(rows: Sequence[Credential], channel: Channel) -> tuple[str, str] | None:
     enabled = [row for row in rows if row.disabled_at is None]
+    if strays := [row for row in rows if row.origin != urls.origin(channel.base_url)]:
+        return standing.elsewhere(strays[0]), "enter the secret on the channel's page, or load it with the catalog file"
     if not enabled:
         return "it has no enabled credential", "give it one in the admin or by `manage.py load_catalog`"
     if any(credentials.readable(row.ciphertext) is None for row in enabled):
@@ -207,4 +222,4 @@ CHECKS: Mapping[str, Check] = {
     "storage": storage,
     "database": database,
 }
-CHECKS_IN_DATABASE: Mapping[str, Check] = {"channels": channels, "catalog": catalog, "service": service}
+CHECKS_IN_DATABASE: Mapping[str, Check] = {"channels": channels, "jobs": jobs, "catalog": catalog, "service": service}

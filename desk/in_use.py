@@ -1,7 +1,14 @@
 """Channels and credentials that are needed to follow paid jobs. Neither the admin nor a catalog file removes them."""
 
-from django.db.models import QuerySet
+from collections.abc import Iterator
+from dataclasses import dataclass
 
+from django.db.models import Count, Min, QuerySet
+
+from adapters.base import Target
+from catalog import connections
+from common import urls
+from common.documents import Unreadable, read
 from tasks.models import Call, Task
 
 
@@ -16,6 +23,37 @@ def credentials() -> set[int]:
     """The ids of credentials that bought a job which is still followed."""
     followed = _followed().values_list("credential_id", flat=True)
     return {credential for credential in followed if credential is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LackingJobs:
+    """Paid jobs of one channel at one origin that no credential is left to ask for with; `task_id` names one."""
+
+    channel: str
+    origin: str
+    jobs: int
+    task_id: str
+
+
+def lacking() -> Iterator[LackingJobs]:
+    """The jobs that are followed, but cannot be polled for want of a credential of their origin."""
+    alike = ("channel_id", "channel__name", "credential_id", "target")
+    followed = Call.objects.filter(state__in=[Call.State.ACCEPTED, Call.State.LATE], result__isnull=True)
+    for row in followed.values(*alike).annotate(jobs=Count("id"), task=Min("task_id")).order_by("task"):
+        try:
+            target = read(Target, row["target"])
+        except Unreadable:  # its own poll says so
+            continue
+        opened, _ = connections.to(
+            row["channel_id"], target, total_timeout=1.0, credential_id=row["credential_id"], follows=True
+        )
+        if opened is None:
+            yield LackingJobs(
+                channel=row["channel__name"] or "(deleted)",
+                origin=urls.origin(target.base_url),
+                jobs=row["jobs"],
+                task_id=row["task"],
+            )
 
 
 def _followed() -> QuerySet[Call]:

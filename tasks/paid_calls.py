@@ -286,10 +286,10 @@ def note(call_id: int, outcome: Mapping[str, Any]) -> None:
     Call.objects.filter(pk=call_id, state="unknown").update(outcome=outcome)
 
 
-def note_defect(call_id: int, why: str) -> None:
+def note_defect(call_id: int, why: str, *, kind: str = "unreadable") -> None:
     """Why this call cannot be followed now, where the operator looks; its end writes over it."""
     followed = Call.objects.filter(pk=call_id, state__in=("accepted", "late"))
-    followed.update(outcome={"kind": "unreadable", "message": why})
+    followed.update(outcome={"kind": kind, "message": why})
 
 
 def reschedule(plans: Sequence[Reschedule]) -> None:

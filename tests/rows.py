@@ -11,8 +11,7 @@ from accounts.models import Account, ApiKey
 from billing import ledger
 from catalog import credentials
 from catalog.models import Channel, ChannelModel, Credential, MediaModel, ModelName, Plan, Route
-from common import ids, money
-from common.encryption import encrypt_mapping
+from common import ids, money, urls
 from tasks.models import RouteSet, Task
 
 IMAGE_PARAMS = {
@@ -58,14 +57,14 @@ def make_channel(name: str, adapter: str, base_url: str, **fields: Any) -> Chann
 
 
 def add_credential(channel: Channel, api_key: str) -> Credential:
-    return Credential.objects.create(
-        channel=channel, ciphertext=encrypt_mapping({"api_key": api_key}), last4=api_key[-4:]
-    )
+    row = credentials.new(channel, {"api_key": api_key})
+    row.save()
+    return row
 
 
 def opened(channel: Channel) -> dict[str, str] | None:
     """What a call to the channel may authenticate with."""
-    rows = credentials.in_turn(channel.pk, 0)
+    rows = credentials.in_turn(channel.pk, 0, urls.origin(channel.base_url))
     return credentials.readable(rows[0].ciphertext) if rows else None
 
 

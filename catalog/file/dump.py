@@ -5,14 +5,15 @@ from decimal import Decimal
 from typing import Any
 
 from accounts.models import Group
-from catalog import credentials, naming
+from catalog import credentials, naming, sealing
 from catalog.file import yaml_text
 from catalog.file.changes import values
-from catalog.models import Channel, ChannelModel, GroupChannel, MediaModel, Plan, Route
+from catalog.models import Channel, ChannelModel, Credential, GroupChannel, MediaModel, Plan, Route
+from common import urls
 
 SEALED = """\
-# sealed_credentials are encrypted with this installation's ENCRYPTION_KEYS and load wherever those are set;
-# elsewhere replace them by `credentials: {api_key: "${NAME}"}`.
+# sealed_credentials are encrypted with this installation's ENCRYPTION_KEYS. They load wherever those are set, and only
+# for the scheme, host and port that they were entered for; else replace them by `credentials: {api_key: "${NAME}"}`.
 """
 PLAIN = "# This file holds credentials in the clear: keep it secret.\n"
 
@@ -64,11 +65,24 @@ def _channels(with_credentials: bool) -> list[dict[str, Any]]:
 def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool) -> dict[str, Any]:
     return {
         **values(row, "name", "adapter", "base_url"),
-        **_all_secrets([credential.ciphertext for credential in credentials.of_channel(row.pk)], with_credentials),
+        **_all_secrets([sealed(stored) for stored in _of_its_origin(row)], with_credentials),
         **_given(max_running=row.max_running, options=row.options),
         **_switch(row.enabled),
         "models": offers,
     }
+
+
+def _of_its_origin(channel: Channel) -> list[Credential]:
+    origin = urls.origin(channel.base_url)
+    return [row for row in credentials.current(channel.pk) if row.origin == origin]
+
+
+def sealed(row: Credential | GroupChannel) -> str:
+    """Its ciphertext with the origin inside; as it is where an older version wrote it and no key opens it."""
+    found = sealing.unseal(row.ciphertext)
+    if found is None or found.origin:
+        return row.ciphertext
+    return sealing.seal(found.values, row.origin)
 
 
 def _secrets(ciphertext: str, with_credentials: bool) -> dict[str, Any]:
@@ -112,7 +126,7 @@ def _groups(with_credentials: bool) -> list[dict[str, Any]]:
         channels[row.group_id].append(
             {
                 "base_url": row.base_url,
-                **_secrets(row.ciphertext, with_credentials),
+                **_secrets(sealed(row), with_credentials),
                 "priority": row.priority,
                 **_given(dialects=row.dialects),
             }

@@ -1,13 +1,13 @@
 """Writes the groups of a catalog file into the tables, for the companion endpoints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from accounts.models import Group
-from catalog import credentials
+from catalog import credentials, sealing
 from catalog.file.changes import Changes, find, values, write
 from catalog.file.specs import GroupChannelSpec, GroupSpec
 from catalog.models import CatalogVersion, GroupChannel, GroupOffer
-from common.encryption import encrypt_mapping
+from common import urls
 
 
 def apply(specs: Iterable[GroupSpec], changes: Changes) -> None:
@@ -35,24 +35,36 @@ def _replace_channels(group: Group, spec: GroupSpec) -> bool:
     if len(stored) == len(spec.channels) and all(map(_says, stored, spec.channels)):
         return False
     GroupChannel.objects.filter(group=group).delete()
-    GroupChannel.objects.bulk_create([_channel(group, channel, stored) for channel in spec.channels])
+    pairs = zip(spec.channels, kept_by(spec.channels, stored), strict=True)
+    GroupChannel.objects.bulk_create([_channel(group, channel, kept) for channel, kept in pairs])
     return True
 
 
 def _says(row: GroupChannel, spec: GroupChannelSpec) -> bool:
     is_same = (row.base_url, row.priority, row.dialects) == (spec.base_url, spec.priority, spec.dialects)
-    return is_same and spec.credentials in (None, credentials.readable(row.ciphertext))
+    is_for_it = row.origin == urls.origin(spec.base_url)
+    return is_same and is_for_it and spec.credentials in (None, credentials.readable(row.ciphertext))
 
 
-def _channel(group: Group, spec: GroupChannelSpec, stored: list[GroupChannel]) -> GroupChannel:
-    """A row for the spec; the stored one whose secret it may keep is taken from the list."""
+def kept_by(specs: Sequence[GroupChannelSpec], stored: Iterable[GroupChannel]) -> list[GroupChannel | None]:
+    """For each spec the stored row whose secret it may keep, by its address or else by its origin; each row once."""
+    left, kept = list(stored), dict[int, GroupChannel]()
+    for key in (lambda base_url: base_url, urls.origin):
+        for place, spec in enumerate(specs):
+            wanted = (key(spec.base_url or ""), urls.origin(spec.base_url or ""))
+            row = next((old for old in left if (key(old.base_url), old.origin) == wanted), None)
+            if place not in kept and row is not None:
+                kept[place] = row
+                left.remove(row)
+    return [kept.get(place) for place in range(len(specs))]
+
+
+def _channel(group: Group, spec: GroupChannelSpec, kept: GroupChannel | None) -> GroupChannel:
     row = GroupChannel(group=group, base_url=spec.base_url, priority=spec.priority, dialects=spec.dialects)
-    kept = next((old for old in stored if old.base_url == spec.base_url), None)
-    if kept is not None:
-        stored.remove(kept)
+    row.origin = urls.origin(spec.base_url)
     if kept is not None and spec.credentials is None:
         row.ciphertext, row.last4 = kept.ciphertext, kept.last4
     else:
         secrets = spec.credentials or {}
-        row.ciphertext, row.last4 = encrypt_mapping(secrets), credentials.last4(secrets)
+        row.ciphertext, row.last4 = sealing.seal(secrets, row.origin), credentials.last4(secrets)
     return row

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from catalog import checks
 from catalog.fields import Invalid, told
-from catalog.file import groups, offer, parsing, pruning, references, yaml_text
+from catalog.file import groups, moves, offer, parsing, pruning, references, yaml_text
 from catalog.file.changes import Changes
 from catalog.file.references import KnownNames
 from catalog.file.specs import Document
@@ -60,6 +60,7 @@ def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple
     document = parsing.parse(tree, found)
     known = KnownNames() if prune else references.stored()
     found += references.check(document, known)
+    found += moves.check(document, found)
     # A missing variable leaves an empty text behind: what is said of that is noise.
     noise = {path for path, _ in missing}
     problems = missing + [problem for problem in found[len(missing) :] if problem[0] not in noise]

@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from catalog import model_params, validation
+from catalog import credentials, model_params, sealing, validation
 from catalog.fields import FieldReader, Invalid, Problem, boolean, each, integer, one_of
 from catalog.file.specs import (
     ChannelModelSpec,
@@ -17,8 +17,7 @@ from catalog.file.specs import (
     PlanSpec,
     RouteSpec,
 )
-from common import modalities
-from common.encryption import Undecryptable, decrypt_mapping
+from common import modalities, urls
 
 Value = TypeVar("Value")
 
@@ -69,12 +68,13 @@ def _params(
 
 
 def _channel(fields: FieldReader) -> ChannelSpec:
+    base_url = fields.need("base_url", validation.base_url)
     return ChannelSpec(
         path=fields.path,
         name=fields.need("name", validation.name),
         adapter=fields.need("adapter", validation.adapter),
-        base_url=fields.need("base_url", validation.base_url),
-        credentials=_all_credentials(fields),
+        base_url=base_url,
+        credentials=_all_credentials(fields, base_url),
         max_running=fields.take("max_running", integer(1), None),
         options=fields.take("options", validation.json_object, {}),
         enabled=fields.take("enabled", boolean, True),
@@ -82,12 +82,13 @@ def _channel(fields: FieldReader) -> ChannelSpec:
     )
 
 
-def _credentials(fields: FieldReader) -> dict[str, str] | None:
-    return _plain_or_sealed(fields, validation.credentials, unsealed)
+def _credentials(fields: FieldReader, base_url: str | None) -> dict[str, str] | None:
+    return _plain_or_sealed(fields, validation.credentials, partial(unsealed, base_url=base_url))
 
 
-def _all_credentials(fields: FieldReader) -> dict[str, str] | list[dict[str, str]] | None:
-    return _plain_or_sealed(fields, one_or_all(validation.credentials), one_or_all(unsealed))
+def _all_credentials(fields: FieldReader, base_url: str | None) -> dict[str, str] | list[dict[str, str]] | None:
+    sealed = one_or_all(partial(unsealed, base_url=base_url))
+    return _plain_or_sealed(fields, one_or_all(validation.credentials), sealed)
 
 
 def _plain_or_sealed(
@@ -116,12 +117,19 @@ def one_or_all(rule: Callable[[Any], dict[str, str]]) -> Callable[[Any], dict[st
     return read
 
 
-def unsealed(value: object) -> dict[str, str]:
-    """Credentials as they are stored: encrypted with this installation's ENCRYPTION_KEYS."""
-    try:
-        return decrypt_mapping(validation.text(100_000)(value))
-    except Undecryptable:
-        raise Invalid("none of ENCRYPTION_KEYS opens it") from None
+def unsealed(value: object, *, base_url: str | None) -> dict[str, str]:
+    """Credentials as they are stored: encrypted with this installation's ENCRYPTION_KEYS, for the origin of this
+    address. An older version noted no origin: what it sealed has to be stored for it already."""
+    found = sealing.unseal(validation.text(100_000)(value))
+    if found is None:
+        raise Invalid("none of ENCRYPTION_KEYS opens it")
+    origin = urls.origin(base_url or "")
+    values = dict(found.values)
+    if base_url is not None and not found.is_for(origin):
+        raise Invalid(f"was sealed for {found.origin} and not for {origin}: give `credentials` instead")
+    if base_url is not None and not found.origin and not credentials.is_stored(values, origin):
+        raise Invalid("was sealed by an older version, for an origin that nobody knows: give `credentials` instead")
+    return values
 
 
 def _channel_model(fields: FieldReader) -> ChannelModelSpec:
@@ -172,9 +180,11 @@ def _group(fields: FieldReader) -> GroupSpec:
 
 
 def _group_channel(fields: FieldReader) -> GroupChannelSpec:
+    base_url = fields.need("base_url", validation.base_url)
     return GroupChannelSpec(
-        base_url=fields.need("base_url", validation.base_url),
-        credentials=_credentials(fields),
+        path=fields.path,
+        base_url=base_url,
+        credentials=_credentials(fields, base_url),
         priority=fields.take("priority", integer(-2_147_483_648), 10),
         dialects=fields.take("dialects", validation.dialects, []),
     )

@@ -67,6 +67,7 @@ class PlanSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChannelSpec:
+    path: str
     base_url: str
     credentials: Mapping[str, str] | None
     priority: int

@@ -14,7 +14,7 @@ from accounts.models import Group
 from adapters.base import ErrorKind, UpstreamError
 from catalog import credentials, health, naming, snapshot
 from catalog.models import Channel, ChannelModel, Credential, GroupChannel, MediaModel, Plan, Route
-from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route, opened
+from tests.rows import IMAGE_PARAMS, add_credential, make_channel, make_model, make_route, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -153,7 +153,7 @@ def test_an_empty_secret_keeps_the_stored_one(desk: Client, studio: Channel) -> 
 
 def test_a_new_api_key_keeps_the_other_fields_of_the_credential(desk: Client, studio: Channel) -> None:
     credentials.store(studio, {"api_key": "old", "organization": "org"})
-    desk.post(url("channel", studio), credential_form(Credential.objects.get(), secret=SECRET))
+    desk.post(url("channel", studio), credential_form(credentials.current(studio.pk)[0], secret=SECRET))
     assert opened(studio) == {"api_key": SECRET, "organization": "org"}
 
 
@@ -335,3 +335,80 @@ def test_every_add_page_and_search_opens(desk: Client, routed: MediaModel) -> No
 def test_models_are_found_by_their_aliases(desk: Client, aurora: MediaModel) -> None:
     naming.write(aurora, ["dawn"])
     assert "aurora" in desk.get(url("mediamodel", action="changelist"), {"q": "dawn"}).content.decode()
+
+
+def test_a_channel_that_moves_to_another_origin_needs_the_secret_again(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    elsewhere = {"base_url": "https://thief.example/v1"}
+    response = desk.post(url("channel", studio), credential_form(row, secret="") | elsewhere)
+    assert set(errors(response)) == {"base_url"}
+    assert "enter the secret again" in errors(response)["base_url"][0]
+    assert Channel.objects.get().base_url == "https://studio.example/v1"
+    assert credentials.of_channel(studio.pk)[0].retired_at is None
+    assert desk.post(url("channel", studio), channel_form(**elsewhere)).status_code == 200
+
+
+def test_a_channel_moves_with_a_new_secret_and_retires_the_others(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    other = make_second(studio)
+    fields = credential_form(row, secret=SECRET) | {"base_url": "https://new.example/v1"}
+    fields |= {"credentials-TOTAL_FORMS": "2", "credentials-INITIAL_FORMS": "2"}
+    fields |= {"credentials-1-id": str(other.pk), "credentials-1-channel": str(studio.pk), "credentials-1-secret": ""}
+    assert desk.post(url("channel", studio), fields).status_code == 302
+    found = [(row.origin, row.last4, row.retired_at is None) for row in credentials.of_channel(studio.pk)]
+    assert found == [
+        ("https://studio.example", "1234", False),
+        ("https://studio.example", "5678", False),
+        ("https://new.example", "9876", True),
+    ]
+    assert "https://new.example" in desk.get(url("channel", studio)).content.decode()
+
+
+def make_second(studio: Channel) -> Credential:
+    return add_credential(studio, "the-second-credential-5678")
+
+
+def test_what_else_a_credential_holds_does_not_move_with_a_new_api_key(desk: Client, studio: Channel) -> None:
+    Credential.objects.all().delete()
+    credentials.store(studio, {"api_key": "old", "secret_key": "the-other-secret"})
+    fields = credential_form(Credential.objects.get(), secret=SECRET) | {"base_url": "https://new.example/v1"}
+    assert desk.post(url("channel", studio), fields).status_code == 302
+    assert opened(Channel.objects.get()) == {"api_key": SECRET}
+
+
+def test_another_path_keeps_the_secret(desk: Client, studio: Channel) -> None:
+    fields = credential_form(Credential.objects.get(), secret="") | {"base_url": "https://STUDIO.example:443/v2"}
+    assert desk.post(url("channel", studio), fields).status_code == 302
+    assert Credential.objects.get().retired_at is None
+
+
+def test_a_changed_secret_is_a_new_row(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    desk.post(url("channel", studio), credential_form(row, secret=SECRET))
+    old, new = credentials.of_channel(studio.pk)
+    assert (old.pk, old.ciphertext, old.retired_at is None) == (row.pk, row.ciphertext, False)
+    assert credentials.readable(new.ciphertext) == {"api_key": SECRET}
+    assert "retired" in desk.get(url("channel", studio)).content.decode()
+
+
+def test_a_retired_credential_cannot_be_enabled(desk: Client, studio: Channel) -> None:
+    row = Credential.objects.get()
+    credentials.store(studio, {"api_key": SECRET})
+    response = desk.post(url("channel", studio), credential_form(row, switch="enable"))
+    assert set(errors(response)) == {"switch"}
+
+
+def test_a_groups_channel_that_moves_needs_its_key_again(desk: Client) -> None:
+    group = Group.objects.create(name="text", platform="openai")
+    fields = {"group": str(group.pk), "base_url": "https://llm.example/v1", "priority": "10", "dialects": ""}
+    desk.post(url("groupchannel", action="add"), fields | {"api_key": SECRET})
+    row = GroupChannel.objects.get()
+    elsewhere = fields | {"base_url": "https://thief.example/v1", "api_key": ""}
+    assert set(errors(desk.post(url("groupchannel", row), elsewhere))) == {"base_url"}
+    assert GroupChannel.objects.get().base_url == "https://llm.example/v1"
+    assert desk.post(url("groupchannel", row), elsewhere | {"api_key": "the-new-key-of-the-group"}).status_code == 302
+    moved = GroupChannel.objects.get()
+    assert (moved.origin, credentials.readable(moved.ciphertext)) == (
+        "https://thief.example",
+        {"api_key": "the-new-key-of-the-group"},
+    )

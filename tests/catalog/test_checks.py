@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 from catalog import checks, credentials
 from catalog.models import Channel, Credential, MediaModel, Route
 from common.encryption import encrypt_mapping
-from tests.rows import make_channel, opened
+from tests.rows import add_credential, make_channel, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,9 @@ def test_the_next_probe_of_a_disabled_credential_is_told(studio: Channel) -> Non
 
 
 def test_a_disabled_credential_beside_a_good_one_is_a_problem(studio: Channel) -> None:
-    Credential.objects.create(channel=studio, ciphertext="", last4="9999", disabled_at="2026-01-01T00:00:00Z")
+    row = add_credential(studio, "a-second-credential-9999")
+    credentials.disable(row, "by an operator")
+    row.save()
     (problem,) = checks.problems()
     assert problem.startswith("channel studio: credential …9999 is disabled since")
 

@@ -351,4 +351,4 @@ def test_a_new_secret_enables_at_once(studio: Channel, only: Credential) -> None
     refuse(only, ErrorKind.AUTH)
     assert credentials.store(studio, {"api_key": "another-key-of-the-studio"})
     assert state(studio) == "ok"
-    assert Credential.objects.get().probe_at is None
+    assert [row.probe_at for row in credentials.of_channel(studio.pk)] == [None, None]

@@ -29,6 +29,30 @@ def open_to(policy: UrlPolicy, *addresses: str) -> list[str]:
     return [text for text in addresses if urls.address_problem(ip_address(text), policy) is None]
 
 
+SAME_ORIGIN = [
+    ("https://x.example/v1", "https://x.example"),
+    ("https://x.example:443/v1", "https://x.example"),
+    ("HTTPS://X.Example./v1", "https://x.example"),
+    ("http://x.example:80", "http://x.example"),
+    ("http://x.example:443", "http://x.example:443"),
+    ("https://x.example:8443/a/b", "https://x.example:8443"),
+    ("http://[0:0:0:0:0:0:0:1]:8900/v1", "http://[::1]:8900"),
+    ("http://[::FFFF:7f00:1]/", "http://[::ffff:127.0.0.1]"),
+    ("http://127.0.0.1:8900/openai/v1", "http://127.0.0.1:8900"),
+    ("https://user:pass@x.example/", "https://x.example"),
+    ("ftp://x.example/", ""),
+    ("https://x.example:port/", ""),
+    ("https:///v1", ""),
+    ("x.example", ""),
+    ("", ""),
+]
+
+
+def test_an_origin_has_one_spelling():
+    for url, origin in SAME_ORIGIN:
+        assert urls.origin(url) == origin, url
+
+
 def test_the_verdict_at_submission_is_that_of_the_table():
     assert len(ROWS) > 150
     for row in ROWS:

@@ -11,14 +11,16 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from adapters import registry
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import ErrorKind, Target, UpstreamError
 from catalog import health
-from catalog.models import Credential
+from catalog.models import Channel, Credential
 from config.settings import asset_storage
 from desk import doctor
 from desk.doctor import Finding
+from tasks import paid_calls
 from tasks.models import ServiceState, Worker
 from tests.rows import add_credential, make_channel
+from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
 
@@ -151,3 +153,25 @@ def test_the_command_ends_well_with_warnings_only():
     output = io.StringIO()
     call_command("doctor", stdout=output)
     assert "run_worker" in output.getvalue()
+
+
+def test_jobs_that_no_credential_is_left_for_are_named(of, key, video_model, video_channel):
+    worker = steps.worker()
+    task = steps.start(key, worker, steps.VIDEO)
+    row = video_channel.credentials.get()
+    target = Target(adapter="ark_content_tasks", base_url="https://old.example/api/v3", upstream_model="m")
+    fields = {"channel_id": video_channel.pk, "credential_id": row.pk, "target": target}
+    (intended,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    paid_calls.accept(intended.id, {"id": "job-1"}, poll_after=60)
+    (finding,) = of("jobs")
+    assert finding.level == "error"
+    named = f"{video_channel.name}: no credential of https://old.example is left for 1 paid jobs, such as {task.id}"
+    assert finding.message == named
+
+
+def test_a_credential_of_another_origin_than_its_channel_is_named(of, provider):
+    make_channel("studio", "openai_images", provider)
+    Channel.objects.update(base_url="https://elsewhere.example/v1")
+    (finding,) = [finding for finding in of("channels") if finding.level == "error"]
+    assert "was entered for" in finding.message
+    assert "enter the secret" in finding.advice

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from django.db import IntegrityError
 
 from adapters.base import ErrorKind
-from catalog import connections
-from common import backoff
+from catalog import connections, snapshot
+from common import backoff, urls
 from common.database_retry import insist
 from common.documents import Unreadable
 from common.logs import bind
@@ -100,6 +100,8 @@ class Execution:
         credential_id, connection = insist(
             connections.to, job.route.channel.id, job.target, total_timeout=job.call_seconds
         )
+        if credential_id is None and insist(has_moved, job):
+            return insist(failed_calls.hand_back, job.task)
         intent = paid_calls.Intent(
             task_id=job.task.id,
             attempt=job.task.attempt,
@@ -116,6 +118,12 @@ class Execution:
             logger.info("the task was taken over before its paid call")
             return
         purchase.make(Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection))
+
+
+def has_moved(job: Job) -> bool:
+    """Whether the channel has gone to another origin since the job was read, and its credential with it."""
+    route = snapshot.latest().route(job.route.id)
+    return route is None or urls.origin(route.target.base_url) != urls.origin(job.target.base_url)
 
 
 def intend(intent: paid_calls.Intent, count: int) -> tuple[Intended, ...]:

@@ -64,14 +64,17 @@ def recover(call_id: int, worker_id: str) -> bool:
     if adapter is None:
         return False
     request = stored_params.load(call.task.modality, call.task.payload.params)
-    _, connection = connections.to(
+    opened, connection = connections.to(
         call.channel_id,
         target,
         total_timeout=ASK_SECONDS,
         credential_id=call.credential_id,
+        follows=True,
         reference=paid_calls.reference(call.task_id, call.attempt, call.position),
     )
     release_connection()
+    if opened is None:
+        logger.error("call %d is looked up without a credential: none of its origin is left", call_id)
     found = ask(adapter, adapter.build(request, target), connection)
     if found is None:
         return False

@@ -13,7 +13,7 @@ from itertools import islice
 from adapters import registry
 from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
 from catalog import connections
-from common import backoff
+from common import backoff, urls
 from common.database_retry import AWAY, insist, release_connection
 from common.documents import Unreadable
 from common.logs import bind
@@ -34,6 +34,7 @@ LAST_COPY_SECONDS = 30.0  # of the copy that begins when its time is over; the j
 CANCEL_SECONDS = 10.0
 LATE_POLL_SECONDS = 30.0
 UNUSABLE_TRIES = 6
+NO_CREDENTIAL = "no_credential"
 PAGE = 2_000
 POLLS_PER_CHANNEL = 8
 COPIES_PER_CHANNEL = 8
@@ -150,15 +151,15 @@ def ask(batch: Sequence[DueCall]) -> list[Answer]:
 
 
 def polled(calls: Sequence[DueCall]) -> Sequence[Answer]:
-    """The provider's answers. A fault of the request is a fault of each; where the request cannot even be made, because
-    of one of the rows as a rule, each call is asked for alone."""
+    """The provider's answers. Where the request cannot even be made, because of one of the rows as a rule, each call is
+    asked for alone."""
     try:
         adapter, connection = reach(calls[0], LAST_POLL_SECONDS if any(c.is_last for c in calls) else POLL_SECONDS)
         release_connection()
-        return adapter.poll([call.handle or {} for call in calls], connection)
-    except UpstreamError as error:
-        logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(calls), calls[0].channel_id, error)
-        return [poll_results.as_fault(error)] * len(calls)
+        answers = heard(adapter, calls, connection)
+        if not connection.credentials:
+            tell_lack(call for call, answer in zip(calls, answers, strict=True) if is_refused(answer))
+        return answers
     except AWAY:
         raise
     except Exception as error:
@@ -167,6 +168,28 @@ def polled(calls: Sequence[DueCall]) -> Sequence[Answer]:
         logger.exception("a poll broke off")
         refuse(calls[0], Unreadable(f"its poll broke off ({type(error).__name__})"))
         return [UpstreamError(ErrorKind.TRANSIENT, "the poll broke off")]
+
+
+def heard(adapter: Adapter, calls: Sequence[DueCall], connection: Connection) -> Sequence[Answer]:
+    """What the provider says of each call. A fault of the request is a fault of each."""
+    try:
+        return adapter.poll([call.handle or {} for call in calls], connection)
+    except UpstreamError as error:
+        logger.warning("a poll of %d jobs of channel %s met a fault: %s", len(calls), calls[0].channel_id, error)
+        return [error if is_refused(error) else poll_results.as_fault(error)] * len(calls)
+
+
+def is_refused(answer: Answer) -> bool:
+    return isinstance(answer, UpstreamError) and answer.kind is ErrorKind.AUTH
+
+
+def tell_lack(calls: Iterable[DueCall]) -> None:
+    """Tell the operator, in the log and on the calls, that no credential is left to ask for these jobs with. None of
+    another origin is tried instead."""
+    for call in calls:
+        why = f"no credential of {urls.origin(call.target.base_url)} is left: the job cannot be asked for"
+        logger.error("call %d of task %s: %s", call.id, call.task_id, why)
+        insist(paid_calls.note_defect, call.id, why, kind=NO_CREDENTIAL)
 
 
 def own_answer(call: DueCall) -> Answer | None:
@@ -199,6 +222,7 @@ def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
         call.target,
         total_timeout=total_timeout,
         credential_id=call.credential_id,
+        follows=True,
     )[1]
 
 

@@ -6,6 +6,7 @@ from adapters import registry
 from adapters.base import Target, UpstreamError
 from catalog import connections, credential_probes
 from catalog.models import Credential
+from common import urls
 from common.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,8 @@ def _fault(row: Credential) -> str:
     target = Target(
         adapter=channel.adapter, base_url=channel.base_url, upstream_model="", options=channel.options or {}
     )
+    if row.origin != urls.origin(channel.base_url):
+        return f"it was entered for {row.origin or 'no address'}, and the channel is elsewhere now"
     opened, connection = connections.to(channel.pk, target, total_timeout=TIMEOUT_SECONDS, credential_id=row.pk)
     if opened != row.pk:
         return "no key of ENCRYPTION_KEYS opens it"

@@ -1,5 +1,7 @@
 """Channels that fail: credentials in turn, tasks that wait or fail with their channels, and the way back by a probe."""
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.base import ErrorKind, Target, UpstreamError
@@ -24,7 +26,7 @@ def pair(image_channel) -> list[Credential]:
 
 
 def connected(channel: Channel, **options):
-    return connections.to(channel.pk, TARGET, total_timeout=1.0, **options)
+    return connections.to(channel.pk, replace(TARGET, base_url=channel.base_url), total_timeout=1.0, **options)
 
 
 def used(channel: Channel, times: int = 4) -> list[int | None]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.base import ErrorKind, UpstreamError
-from catalog import health
+from catalog import credentials, health
 from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks.models import Call
 from tests.adapters.raw_server import answer, raw_server
@@ -39,6 +39,7 @@ def point_elsewhere(name, base_url):
     channel = Channel.objects.get(name=name)
     channel.base_url = base_url
     channel.save()
+    credentials.store(channel, {"api_key": f"{name}-credential-1234"})
 
 
 def states_of(task_id):
@@ -197,7 +198,7 @@ def test_a_long_retry_after_holds_back_its_channel_and_not_the_task(shift, key, 
     task_id, lower = picture(key, "a fox"), steps.clock()
     assert (shift.execute(), shift.execute()) == (1, 1)
     assert task(task_id).not_before <= steps.clock() + timedelta(seconds=1.2)
-    studio = Credential.objects.get(channel__name="studio")
+    studio = Credential.objects.get(channel__name="studio", retired_at=None)
     assert lower + timedelta(seconds=600) <= studio.cooldown_until <= steps.clock() + timedelta(seconds=600)
     Credential.objects.exclude(pk=studio.pk).update(cooldown_until=None)
     steps.age(task_id, "not_before", -1)
@@ -211,7 +212,7 @@ def test_a_channel_that_another_task_woke_does_not_make_the_refused_one_hot(shif
     for _ in range(4):
         shift.execute()
         waits.append((task(task_id).not_before - steps.clock()).total_seconds())
-        health.succeeded(image_channel.pk, image_channel.credentials.get().pk)
+        health.succeeded(image_channel.pk, image_channel.credentials.get(retired_at=None).pk)
         assert shift.execute() == 0
         steps.age(task_id, "not_before", -1)
     assert [wait > least for wait, least in zip(waits, (0, 1, 2, 4), strict=True)] == [True] * 4

@@ -1,0 +1,52 @@
+"""The migration that notes the origin of each credential, forwards and backwards, with rows present."""
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from catalog import credentials
+from catalog.models import Channel, GroupChannel
+from common.encryption import encrypt_mapping
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BEFORE, AFTER = ("catalog", "0004_drop_channel_faults"), ("catalog", "0005_credential_origins")
+
+
+def migrate(*targets: tuple[str, str]):
+    executor = MigrationExecutor(connection)
+    executor.migrate([*targets])
+    return MigrationExecutor(connection).loader.project_state([*targets]).apps
+
+
+@pytest.fixture
+def before():
+    """The apps as they were; afterwards everything is migrated again."""
+    yield migrate(BEFORE)
+    migrate(*MigrationExecutor(connection).loader.graph.leaf_nodes())
+
+
+def test_existing_rows_get_the_origin_of_their_channel(before):
+    channel = before.get_model("catalog", "Channel").objects.create(
+        name="old", adapter="openai_images", base_url="HTTPS://Images.Example:443/v1"
+    )
+    rows = before.get_model("catalog", "Credential").objects
+    rows.create(channel=channel, ciphertext=encrypt_mapping({"api_key": "in-use"}), last4="")
+    left_out = {"disabled_at": "2026-01-01T00:00:00Z", "reason": "no longer in the catalog file"}
+    rows.create(channel=channel, ciphertext=encrypt_mapping({"api_key": "left-out"}), last4="", **left_out)
+    group = before.get_model("accounts", "Group").objects.create(name="text", platform="openai")
+    before.get_model("catalog", "GroupChannel").objects.create(
+        group=group, base_url="https://llm.example/v1", ciphertext=encrypt_mapping({"api_key": "g"}), last4=""
+    )
+    migrate(AFTER)
+    moved = Channel.objects.get(name="old")
+    found = credentials.of_channel(moved.pk)
+    assert [(row.origin, row.retired_at is None) for row in found] == [
+        ("https://images.example", True),
+        ("https://images.example", False),
+    ]
+    assert GroupChannel.objects.get().origin == "https://llm.example"
+    opened = credentials.opened(found[0])
+    assert opened is not None
+    assert opened.values == {"api_key": "in-use"}
+    kept = migrate(BEFORE).get_model("catalog", "Credential").objects.order_by("id")
+    assert list(kept.values_list("reason", flat=True)) == ["", "no longer in the catalog file"]

@@ -33,7 +33,7 @@ class Hold(models.Model):
 
 
 class LedgerEntry(models.Model):
-    """One leg of a booking; the legs of one (reference, kind) sum to zero. Triggers refuse UPDATE and DELETE."""
+    """One leg of a booking; the legs of one (reference, kind) sum to zero. Triggers refuse every change."""
 
     class Kind(models.TextChoices):
         CREDIT = "credit"
@@ -69,3 +69,27 @@ class LedgerEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reference} {self.kind} {self.book} {self.amount_micros}"
+
+
+class LedgerSeal(models.Model):
+    """A SHA-256 over the ledger's entries after the seal before, up to one that was settled; chained to that seal.
+    Triggers refuse every change."""
+
+    number = models.BigIntegerField(unique=True)
+    last_entry_id = models.BigIntegerField()
+    entries = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"seal {self.number}"
+
+
+class LedgerHead(models.Model):
+    """One row once the ledger is sealed: the number and the hash of its last seal, so that none is removed unseen."""
+
+    number = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"seal {self.number}"

@@ -1,7 +1,9 @@
 """The proof that the books are right: each rule of contract section 6 as a query that lists its breaches."""
 
 from dataclasses import dataclass
+from itertools import islice
 
+from billing import ledger_triggers, seals
 from common import sql
 from tasks.models import ENDED
 
@@ -25,6 +27,7 @@ class Report:
     tasks: int
     entries: int
     open_holds: int
+    seals: int
     breaches: tuple[Breach, ...]
 
 
@@ -83,11 +86,15 @@ COUNTS = {
     "tasks": "tasks_task",
     "entries": "billing_ledgerentry",
     "open_holds": "billing_hold WHERE state = 'open'",
+    "seals": "billing_ledgerseal",
 }
+GUARDED = "the ledger and its seals are guarded against changes"
+SEALED = "what is sealed is as it was sealed"
 
 
 def check() -> Report:
-    """Run every rule in one statement: one picture of the database, while others go on writing."""
+    """Run every rule in one statement: one picture of the database, while others go on writing. Then look at the
+    guards and verify the seals, a page of entries at a time; neither moves with what is written meanwhile."""
     names = list(RULES)
     rows = sql.fetch(
         " UNION ALL ".join(
@@ -97,4 +104,7 @@ def check() -> Report:
     )
     counts = {subject: int(detail) for n, subject, detail in rows if n < 0}
     breaches = [Breach(rule=names[n], subject=subject, detail=detail) for n, subject, detail in rows if n >= 0]
+    breaches += [Breach(rule=GUARDED, subject=name, detail=detail) for name, detail in ledger_triggers.defects()]
+    found = islice(seals.breaches(), SHOWN)
+    breaches += [Breach(rule=SEALED, subject=subject, detail=detail) for subject, detail in found]
     return Report(**counts, breaches=tuple(breaches))

@@ -25,12 +25,12 @@ SIZES = (
 def empty() -> None:
     """Delete all rows but those that migrations made, in one transaction; the ledger is guarded again afterwards."""
     with connection.schema_editor() as editor:
-        ledger_triggers.remove(editor)
+        ledger_triggers.suspend(editor)
         for statement in statements():
             editor.execute(statement)
         for model in FIXED:
             model.objects.create(id=1)
-        ledger_triggers.install(editor)
+        ledger_triggers.resume(editor)
 
 
 def statements() -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import connections
 
+from billing import seals
 from callbacks import claims
 from common import sql
 from common.database_retry import AWAY, is_passing, reset_connections
@@ -32,6 +33,7 @@ ORPHAN_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
 DISCARD_SECONDS = 5.0
 PROBE_SECONDS = 2.0
+SEAL_SECONDS = 600.0  # between looks whether a day has passed
 WATCH_SECONDS = 0.1
 STEP_SECONDS = 3.0
 LAST_STEP_SECONDS = 1.0
@@ -71,7 +73,7 @@ class Loop:
         if "callbacks" in self.lanes:
             lanes.append(self._start(self.callbacks.step, self._stopping))
         if "janitor" in self.lanes:
-            steps = (self._sweep, self._prune, self._discard_inputs, self._probe)
+            steps = (self._sweep, self._prune, self._discard_inputs, self._probe, self._seal)
             lanes += [self._start(step, self._stopping) for step in steps]
         while not self.is_asked_to_stop and not (self.drain and is_drained()):
             time.sleep(WATCH_SECONDS)
@@ -142,6 +144,10 @@ class Loop:
 
     def _probe(self) -> float:
         return 0.0 if probes.probe_one() else PROBE_SECONDS
+
+    def _seal(self) -> float:
+        seals.seal_daily()
+        return SEAL_SECONDS
 
     def _beat(self) -> float:
         leases.heartbeat(self.id)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common import sql
+from common import settling, sql
 from tasks.models import ENDED
 
 PAGE = 1_000
@@ -111,19 +111,9 @@ def newest() -> int:
     return int(sql.value("SELECT COALESCE(max(id), 0) FROM tasks_taskevent"))
 
 
-# Whoever draws an id locks the sequence first and keeps the lock until the transaction ends, after the commit is
-# visible. Transaction ids would not do: one may be drawn after the event's id, and snapshots wait for every writer of
-# the server.
-DRAWING = """
-SELECT virtualtransaction FROM pg_locks
-WHERE locktype = 'relation' AND relation = pg_get_serial_sequence('tasks_taskevent', 'id')::regclass
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND mode = 'RowExclusiveLock'
-"""
-
-
 def drawing() -> frozenset[str]:
-    """The open transactions that have drawn an event's id. SQLite has none: its writers take turns."""
-    return frozenset(sql.column(DRAWING)) if sql.is_postgresql() else frozenset()
+    """The open transactions that have drawn an event's id."""
+    return settling.drawing("tasks_taskevent")
 
 
 def missed(key_id: int, cursor: int, mark: int) -> tuple[list[Event], int]:

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from adapters.base import ErrorKind, UpstreamError
+from billing.models import LedgerSeal
 from callbacks import claims
 from catalog import health
 from common import sql
@@ -221,3 +222,9 @@ def test_a_database_without_tables_is_named_in_one_line():
             editor.execute("ALTER TABLE tasks_worker_away RENAME TO tasks_worker")
     assert "tasks_worker" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_the_janitor_lane_seals_the_ledger(start, account):
+    start("janitor")
+    wait_until(LedgerSeal.objects.exists, what="the seal")
+    assert steps.breaches() == []

@@ -13,6 +13,8 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol
 
+from adapters.kit.upstream_fields import FieldKind as FieldKind
+from adapters.kit.upstream_fields import UpstreamField as UpstreamField
 from common.urls import UrlPolicy
 
 
@@ -65,13 +67,19 @@ class TaskRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a request would go, without credentials: frozen on the paid call."""
+    """Where a request would go, without credentials: frozen on the paid call.
+
+    `extra_fields` are the paths of upstream fields that the operator lets callers set, `fixed` what the operator sets
+    in their place, written as a caller would write `extra_body` or `provider_options`.
+    """
 
     adapter: str
     base_url: str
     upstream_model: str
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    extra_fields: Sequence[str] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +282,10 @@ class Adapter(Protocol):
     """One provider protocol. Instances are stateless and shared by threads.
 
     Optional, since installed adapters may be older: `expresses`, the names of the fields of a `TaskRequest` that
-    `build` sends or `check` judges, by modality. `adapters.expression` refuses every other field that is set.
+    `build` sends or `check` judges, by modality. `adapters.expression` refuses every other field that is set. And
+    `fields(target)`, the list of the protocol's upstream fields (adapters/kit/upstream_fields.py): what callers give
+    of others passes only where the channel model names it. And `prompt_command(prompt, target)`: what of a prompt the
+    model would obey as a command, if anything.
     """
 
     protocol: ClassVar[str]

@@ -1,13 +1,18 @@
 """Whether a target can express a request: what its adapter does not name is refused here, then the adapter is asked.
 
-So a field that `TaskRequest` gets tomorrow is refused by every adapter that was written before it, plug-ins included.
+So a field that `TaskRequest` gets tomorrow is refused by every adapter that was written before it, plug-ins included,
+and no adapter can forget to judge the upstream fields that a caller gives.
 """
 
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field
+from dataclasses import fields as fields_of
 from typing import Any
 
-from adapters.base import Adapter, Target, TaskRequest, Unsupported
+from adapters import fields
+from adapters.base import Adapter, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit import field_complaints
+from adapters.kit.fixed_fields import with_fixed
 
 # The fields that `TaskRequest` had when adapters began to declare theirs. Never add one: older plug-ins drop it.
 UNDECLARED = frozenset(
@@ -18,12 +23,32 @@ UNDECLARED = frozenset(
 
 def check(adapter: Adapter, request: TaskRequest, target: Target) -> list[Unsupported]:
     """Why this target cannot run the request; empty if it can."""
-    return [*_unexpressed(adapter, request), *adapter.check(request, target)]
+    final = with_fixed(adapter, request, target)
+    found = [*_unexpressed(adapter, final), *adapter.check(final, target)]
+    named = {problem.field for problem in found}
+    unnamed = (each for each in fields.problems(adapter, request, target) if named.isdisjoint(_around(each.field)))
+    return [*found, *unnamed]
+
+
+def build(adapter: Adapter, request: TaskRequest, target: Target) -> UpstreamRequest:
+    """The upstream request, with what the operator has fixed. Only for requests that `check` passes."""
+    return adapter.build(with_fixed(adapter, request, target), target)
+
+
+def complaints(adapter: Adapter, target: Target) -> list[str]:
+    """What is wrong with a channel's options or a channel model's values, in words; for admin and file."""
+    return [*adapter.validate(target), *field_complaints.complaints(adapter, target)]
+
+
+def _around(field: str) -> Iterator[str]:
+    """The field, and the params of which it is a part."""
+    yield field
+    yield from (f"params.{place}" for place in fields.OPTIONS)
 
 
 def _unexpressed(adapter: Adapter, request: TaskRequest) -> Iterator[Unsupported]:
     expressed = {"modality", *getattr(adapter, "expresses", {}).get(request.modality, UNDECLARED)}
-    for field in fields(request):
+    for field in fields_of(request):
         if field.name not in expressed and getattr(request, field.name) != _empty(field):
             yield Unsupported(field=f"params.{field.name}", reason="cannot be expressed here")
 

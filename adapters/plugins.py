@@ -50,6 +50,8 @@ def _adapter(point: EntryPoint, taken: Collection[str]) -> Adapter:
         raise ValueError("its modalities are no set of names")
     if not _names_fields(getattr(adapter, "expresses", {})):
         raise ValueError("what it expresses are no names of fields by modality")
+    if not callable(getattr(adapter, "fields", list)):
+        raise ValueError("its fields are no function of a target")
     return adapter
 
 

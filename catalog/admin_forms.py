@@ -118,13 +118,15 @@ class ChannelModelForm(RuledForm):
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "upstream_model": validation.name,
         "capabilities": validation.json_object,
+        "extra_fields": validation.extra_fields,
+        "fixed": validation.json_object,
         "cost": validation.costs,
     }
-    empty: ClassVar[dict[str, Any]] = {"capabilities": {}}
+    empty: ClassVar[dict[str, Any]] = {"capabilities": {}, "extra_fields": [], "fixed": {}}
 
     class Meta:
         model = ChannelModel
-        fields = ("model", "upstream_model", "capabilities", "cost", "enabled")
+        fields = ("model", "upstream_model", "capabilities", "extra_fields", "fixed", "cost", "enabled")
 
 
 class RouteFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
@@ -148,12 +150,14 @@ class ChannelModelFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[t
             options=channel.options or {},
             upstream_model=offer["upstream_model"],
             capabilities=offer["capabilities"],
+            extra_fields=offer["extra_fields"],
+            fixed=offer["fixed"],
         )
         try:
             validation.target(target, modality=offer["model"].modality)
         except Invalid as error:
             for path, reason in error.problems:
-                field = "capabilities" if path.startswith("capabilities") else "model"
+                field = next((name for name in validation.OFFERED if path.startswith(name)), "model")
                 form.add_error(field, told((path, reason)))
 
 

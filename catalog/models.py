@@ -188,6 +188,12 @@ class ChannelModel(CatalogRecord):
     model = models.ForeignKey(MediaModel, on_delete=models.CASCADE, related_name="channel_models")
     upstream_model = models.CharField(max_length=200)
     capabilities = models.JSONField(default=dict, blank=True)
+    extra_fields = models.JSONField(
+        default=list, blank=True, help_text="Paths of upstream fields that callers may set though they have no price."
+    )
+    fixed = models.JSONField(
+        default=dict, blank=True, help_text="Upstream fields that are always sent so; callers may give no other value."
+    )
     cost = models.JSONField(null=True, blank=True, help_text="Our own cost in USD; never billed.")
     enabled = models.BooleanField(default=True)
 

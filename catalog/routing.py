@@ -142,7 +142,7 @@ def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgem
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
     if reasons := expression.check(adapter, request, route.target):
         return Judgement(route=route, billed=None, reasons=tuple(reasons))
-    return Judgement(route=route, billed=adapter.build(request, route.target).billed)
+    return Judgement(route=route, billed=expression.build(adapter, request, route.target).billed)
 
 
 def _skipped(route: RouteEntry, field: str, reason: str) -> Judgement:

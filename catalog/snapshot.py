@@ -6,7 +6,7 @@ the version has moved.
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -61,6 +61,8 @@ class RouteEntry:
     resubmit_ambiguous: bool
     upstream_model: str
     capabilities: Mapping[str, Any]
+    extra_fields: Sequence[str]
+    fixed: Mapping[str, Any]
     cost: Mapping[str, Decimal]
 
     @property
@@ -71,6 +73,8 @@ class RouteEntry:
             upstream_model=self.upstream_model,
             capabilities=self.capabilities,
             options=self.channel.options,
+            extra_fields=self.extra_fields,
+            fixed=self.fixed,
         )
 
 
@@ -244,6 +248,8 @@ def _route(route: Route, channel: ChannelEntry, offer: ChannelModel) -> RouteEnt
         resubmit_ambiguous=route.resubmit_ambiguous,
         upstream_model=offer.upstream_model,
         capabilities=offer.capabilities,
+        extra_fields=tuple(offer.extra_fields),
+        fixed=offer.fixed,
         cost=_exact(offer.cost or {}),
     )
 

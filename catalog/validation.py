@@ -9,13 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import Target
+from adapters.kit import field_table
 from catalog.fields import FieldReader, Invalid, Problem, each, mapped, one_of, whole
 from common import modalities, urls
 
 PLATFORMS = ("openai", "anthropic", "gemini")
 DIALECTS = ("chat", "responses", "messages", "generate_content")
+PLACES = ("capabilities", "extra_fields", "fixed", "options", "base_url")
+OFFERED = PLACES[:3]
+"""The first step of what an adapter complains of; those in OFFERED are the channel model's."""
 LARGEST_PRICE = 100_000  # times the largest multiplier and 86,400 seconds it still fits a 64-bit column
 LARGEST_MULTIPLIER = 1_000
 
@@ -147,6 +151,24 @@ def _storable(string: str) -> bool:
     return not any(character == "\0" or unicodedata.category(character) == "Cs" for character in string)
 
 
+def field_path(value: object) -> str:
+    """The path of an upstream field: `quality`, `svg.model`, `tools[].type`."""
+    path = text()(value)
+    try:
+        field_table.steps_of(path)
+    except ValueError as error:
+        raise Invalid(str(error)) from None
+    return path
+
+
+def extra_fields(value: object) -> list[str]:
+    """Different paths."""
+    paths = each(field_path)(value)
+    if twice := [(f"[{index}]", "is there twice") for index, path in enumerate(paths) if path in paths[:index]]:
+        raise Invalid(problems=twice)
+    return paths
+
+
 def credentials(value: object) -> dict[str, str]:
     """Texts by name; the reasons never repeat a value."""
     return mapped(text(10_000))(value)
@@ -179,11 +201,11 @@ def target(value: Target, *, modality: str) -> None:
         return
     if modality not in chosen.modalities:
         raise Invalid(f"adapter {value.adapter} runs {' and '.join(sorted(chosen.modalities))} models, not {modality}")
-    if complaints := chosen.validate(value):
+    if complaints := expression.complaints(chosen, value):
         raise Invalid(problems=[_placed(complaint) for complaint in complaints])
 
 
 def _placed(complaint: str) -> Problem:
     """Adapters begin a complaint with the path of what they complain of."""
     path, colon, reason = complaint.partition(": ")
-    return (path, reason) if colon and path.startswith(("capabilities", "options", "base_url")) else ("", complaint)
+    return (path, reason) if colon and path.startswith(PLACES) else ("", complaint)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import Account, ApiKey
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import FilePart, Target, TaskRequest, UpstreamRequest
 from adapters.kit import inline
 from billing.pricing import Price
@@ -90,7 +90,7 @@ def _built(target: Target, request: TaskRequest) -> UpstreamRequest:
     adapter = registry.get(target.adapter)
     if adapter is None:
         raise LookupError(f"adapter {target.adapter} is not registered any more")
-    return adapter.build(request, target)
+    return expression.build(adapter, request, target)
 
 
 def _readable(value: Any) -> Any:

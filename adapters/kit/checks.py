@@ -135,9 +135,12 @@ def at_most(field: str, count: int, limit: object) -> Iterator[Unsupported]:
 
 
 def prompt(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    limit = capabilities.get("prompt_max")
-    if limit is not None and len(request.prompt) > limit:
-        yield Unsupported(field="params.prompt", reason=f"must be at most {limit} characters long here")
+    yield from at_most_characters("params.prompt", request.prompt, capabilities.get("prompt_max"))
+
+
+def at_most_characters(field: str, text: str, limit: int | None) -> Iterator[Unsupported]:
+    if limit is not None and len(text) > limit:
+        yield Unsupported(field=field, reason=f"must be at most {limit} characters long here")
 
 
 def duration(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:

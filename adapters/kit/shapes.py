@@ -30,6 +30,7 @@ from adapters.kit.http import HttpCall, bearer, calling
 from adapters.kit.jobs import is_id
 from adapters.kit.rules import Rules
 from adapters.kit.settings import SettingsObject
+from adapters.kit.upstream_fields import UpstreamField
 
 JOB_SUBMIT_SECONDS = 120.0
 ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.EMPTY_RESULT)
@@ -84,6 +85,14 @@ class Provider:
     def shape(self, document: Any) -> bool:
         """Whether an error body is in the protocol's own shape, as no proxy's is: it makes a 503 a refusal."""
         return error_shapes.error_object(document)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField] | None:
+        """Every upstream field of the protocol; None: not listed yet, so that nobody judges them."""
+        return None
+
+    def prompt_command(self, prompt: str, target: Target) -> str | None:
+        """What of a prompt the model would obey as a command (adapters/kit/prompt_commands.py); None without one."""
+        return None
 
     def validate(self, target: Target) -> list[str]:
         return rules.complaints(target, capabilities=self.capabilities, options=self.options)

@@ -54,7 +54,7 @@ def _channels(with_credentials: bool) -> list[dict[str, Any]]:
                 "model": row.model.name,
                 "modality": row.model.modality,
                 "upstream_model": row.upstream_model,
-                **_given(capabilities=row.capabilities),
+                **_given(capabilities=row.capabilities, extra_fields=row.extra_fields, fixed=row.fixed),
                 **({} if row.cost is None else {"cost": _numbers(row.cost)}),
                 **_switch(row.enabled),
             }

@@ -69,7 +69,7 @@ def _store(channel: Channel, spec: ChannelSpec, *, is_in_use: bool) -> bool:
 def _channel_model(spec: ChannelModelSpec, channel: Channel, model: MediaModel, changes: Changes) -> None:
     changes.bring(
         find(ChannelModel, channel=channel, model=model),
-        values(spec, "upstream_model", "capabilities", "cost", "enabled"),
+        values(spec, "upstream_model", "capabilities", "extra_fields", "fixed", "cost", "enabled"),
     )
 
 

@@ -139,6 +139,8 @@ def _channel_model(fields: FieldReader) -> ChannelModelSpec:
         modality=fields.take("modality", one_of(*modalities.NAMES), None),
         upstream_model=fields.need("upstream_model", validation.name),
         capabilities=fields.take("capabilities", validation.json_object, {}),
+        extra_fields=fields.take("extra_fields", validation.extra_fields, []),
+        fixed=fields.take("fixed", validation.json_object, {}),
         cost=fields.take("cost", validation.costs, None),
         enabled=fields.take("enabled", boolean, True),
     )

@@ -109,8 +109,8 @@ def _channel(channel: ChannelSpec, known: KnownNames) -> list[Problem]:
 
 
 def _adapter(channel: ChannelSpec, offer: ChannelModelSpec, modality: str) -> list[Problem]:
-    given = (channel.adapter, channel.base_url, channel.options, offer.upstream_model, offer.capabilities)
-    if any(value is None for value in given):
+    values = (channel.adapter, channel.base_url, channel.options, offer.upstream_model, offer.capabilities)
+    if any(value is None for value in (*values, offer.extra_fields, offer.fixed)):
         return []
     target = Target(
         adapter=channel.adapter,
@@ -118,12 +118,14 @@ def _adapter(channel: ChannelSpec, offer: ChannelModelSpec, modality: str) -> li
         options=channel.options,
         upstream_model=offer.upstream_model,
         capabilities=offer.capabilities,
+        extra_fields=offer.extra_fields,
+        fixed=offer.fixed,
     )
     try:
         validation.target(target, modality=modality)
     except Invalid as error:
         return [
-            (join(offer.path if path.startswith("capabilities") or not path else channel.path, path), reason)
+            (join(offer.path if path.startswith(validation.OFFERED) or not path else channel.path, path), reason)
             for path, reason in error.problems
         ]
     return []

@@ -26,6 +26,8 @@ class ChannelModelSpec:
     modality: str | None
     upstream_model: str
     capabilities: Mapping[str, Any]
+    extra_fields: list[str]
+    fixed: Mapping[str, Any]
     cost: Mapping[str, str] | None
     enabled: bool
 

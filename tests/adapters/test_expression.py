@@ -42,6 +42,10 @@ class Tomorrow(TaskRequest):
     negative_prompt: str | None = None
 
 
+# Whoever lists no upstream fields takes those that the operator names.
+SEEDED = replace(image_target(), extra_fields=["seed"])
+
+
 class Old:
     """What an installed package may have: an adapter that was written when there were thirteen fields."""
 
@@ -54,7 +58,7 @@ class Declared(Old):
 
 
 def refused(adapter: Any, request: TaskRequest, target: Target | None = None) -> list[str]:
-    return [problem.field for problem in expression.check(adapter, request, target or image_target())]
+    return [problem.field for problem in expression.check(adapter, request, target or SEEDED)]
 
 
 def tomorrow(request: TaskRequest, **more: Any) -> Tomorrow:

@@ -71,6 +71,12 @@ def test_what_is_no_adapter_is_skipped_with_a_reason() -> None:
         assert reason in loaded.skipped["paint"], (value, reason)
 
 
+def test_the_fields_of_an_adapter_are_a_function_of_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint(name="http_template", value="adapters.template.adapter:HttpTemplate", group=GROUP)
+    monkeypatch.setattr(HttpTemplate, "fields", ["seed"])
+    assert "its fields" in load((), [point]).skipped["http_template"]
+
+
 def test_what_an_adapter_expresses_are_names_of_fields_by_modality(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint(name="http_template", value="adapters.template.adapter:HttpTemplate", group=GROUP)
     for expressed in (None, ["prompt"], {"image": None}, {"image": "prompt"}, {"image": [["prompt"]]}):

@@ -32,7 +32,8 @@ channels:
     max_running: 20
     options: {}
     models:
-      - {model: aurora-image, modality: image, upstream_model: gpt-image-2, capabilities: {}, cost: {"1K": 0.02}}
+      - {model: aurora-image, modality: image, upstream_model: gpt-image-2, capabilities: {}, cost: {"1K": 0.02},
+         extra_fields: [user], fixed: {quality: medium, svg: {effort: low}}}
   - name: cinema
     adapter: stub_films
     base_url: http://127.0.0.1:8900/ark/api/v3

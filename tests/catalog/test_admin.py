@@ -242,6 +242,7 @@ def test_a_wrong_channel_is_refused_at_its_field(desk: Client) -> None:
 
 def offer_form(model: MediaModel, **fields: str) -> dict[str, str]:
     values = {"model": str(model.pk), "upstream_model": "gpt-image-2", "capabilities": "", "cost": "", "enabled": "on"}
+    values |= {"extra_fields": "", "fixed": ""}
     inline = {f"channel_models-0-{name}": value for name, value in (values | fields).items()}
     return channel_form(**inline, **{"channel_models-TOTAL_FORMS": "1"})
 
@@ -255,6 +256,19 @@ def test_a_channel_model_is_made_inline(desk: Client, aurora: MediaModel) -> Non
 def test_the_adapter_is_asked_about_capabilities(desk: Client, aurora: MediaModel) -> None:
     response = desk.post(url("channel", action="add"), offer_form(aurora, capabilities='{"odd": 1}'))
     assert errors(response) == {"capabilities": ["capabilities.odd: unknown"]}
+
+
+def test_the_fields_of_a_channel_model_are_kept_and_judged_at_their_place(desk: Client, aurora: MediaModel) -> None:
+    fields = {"extra_fields": '["seed"]', "fixed": '{"quality": "medium"}'}
+    desk.post(url("channel", action="add"), offer_form(aurora, **fields))
+    offer = ChannelModel.objects.get()
+    assert (offer.extra_fields, offer.fixed) == (["seed"], {"quality": "medium"})
+    wrong = {"extra_fields": '["a b"]', "fixed": "[1]"}
+    response = desk.post(url("channel", action="add"), offer_form(aurora, **wrong) | {"name": "other"})
+    assert errors(response) == {
+        "extra_fields": ["[0]: must be a path like quality, svg.model or tools[].type"],
+        "fixed": ["must be a mapping"],
+    }
 
 
 def test_a_model_of_another_modality_than_the_adapters_is_refused(desk: Client, plan: Plan) -> None:

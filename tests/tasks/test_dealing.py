@@ -11,7 +11,8 @@ from catalog.snapshot import ChannelEntry, RouteEntry
 from tasks.dealing import Occupancy, Waiting, by_priority, deal
 
 CHANNEL = {"name": "", "adapter": "", "base_url": "", "options": {}, "max_running": None, "enabled": True}
-ROUTE = {"plan_id": 1, "model_id": 1, "upstream_model": "", "capabilities": {}, "cost": {}, "resubmit_ambiguous": False}
+ROUTE = {"plan_id": 1, "model_id": 1, "upstream_model": "", "capabilities": {}, "extra_fields": (), "fixed": {}}
+ROUTE |= {"cost": {}, "resubmit_ambiguous": False}
 
 
 def route(number: int, *, channel: int = 1, priority: int = 10, weight: int = 1) -> RouteEntry:

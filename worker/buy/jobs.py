@@ -65,7 +65,7 @@ def load(task: Claimed) -> Job:
     request = inputs.fresh(stored_params.load_to_buy(row.modality, row.payload.params), takes_files=takes_files)
     if reasons := expression.check(adapter, request, route.target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
-    upstream = adapter.build(request, route.target)
+    upstream = expression.build(adapter, request, route.target)
     price = Price.frozen(row.price)
     if price.mode == "image_matrix" and (upstream.billed.tier, upstream.billed.count) != (price.tier, price.quantity):
         raise RouteGone(f"it would now buy {upstream.billed}")

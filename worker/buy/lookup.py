@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
 from catalog import connections
 from common import documents
@@ -75,7 +75,7 @@ def recover(call_id: int, worker_id: str) -> bool:
     release_connection()
     if opened is None:
         logger.error("call %d is looked up without a credential: none of its origin is left", call_id)
-    found = ask(adapter, adapter.build(request, target), connection)
+    found = ask(adapter, expression.build(adapter, request, target), connection)
     if found is None:
         return False
     logger.warning("call %d of a dead worker was found at the provider by its reference", call_id)

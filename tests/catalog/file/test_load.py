@@ -45,6 +45,11 @@ def test_a_file_becomes_rows() -> None:
     assert Channel.objects.get(name="studio").max_running == 20
     assert ChannelModel.objects.get(channel__name="studio").cost == {"1K": "0.02"}
     assert Route.objects.count() == 2
+    (route,) = Route.objects.filter(channel__name="studio")
+    entry = snapshot.latest().route(route.pk)
+    assert entry is not None
+    assert entry.target.extra_fields == ("user",)
+    assert entry.target.fixed == {"quality": "medium", "svg": {"effort": "low"}}
 
 
 def test_prices_are_stored_exactly() -> None:
@@ -84,6 +89,8 @@ CHANGES = [
     ("options: {}", "options: {dialect: x}", "channel studio: options"),
     ("{api_key: sandbox}", "{api_key: other}", "channel cinema: credentials"),
     ("capabilities: {}", "capabilities: {max_n: 2}", "channel model studio · aurora-image (image): capabilities"),
+    ("extra_fields: [user]", "extra_fields: []", "channel model studio · aurora-image (image): extra_fields"),
+    ("effort: low", "effort: high", "channel model studio · aurora-image (image): fixed"),
     ("price_multiplier: 1", "price_multiplier: 1.25", "plan standard: price_multiplier"),
     ("weight: 1", "weight: 2", "route standard: aurora-image (image) → studio: weight"),
     ("image_generation: true", "image_generation: false", "group text: image_generation"),

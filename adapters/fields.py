@@ -1,0 +1,117 @@
+"""Which fields of `extra_body` and `provider_options` may pass. Pure.
+
+The adapter lists its fields (adapters/kit/upstream_fields.py). What it does not list is the operator's, so that no
+field passes that nobody has judged; an installed adapter without a list has such fields only.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.base import Adapter, Target, TaskRequest, Unsupported
+from adapters.kit import replaced_inputs
+from adapters.kit.field_table import ELEMENT, FieldTable, Steps, above, form_steps, is_same, kind_of, of, steps_of
+from adapters.kit.fixed_fields import fixed_leaves
+from adapters.kit.upstream_fields import FieldKind, UpstreamField
+from common import strict_json
+
+OPTIONS = ("extra_body", "provider_options")
+MOST_NAMED = 20  # a refusal is read by people
+REASONS = {
+    FieldKind.OPERATOR: "is not allowed here: it can change the cost in ways that have no price",
+    FieldKind.FORBIDDEN: "cannot be set by the caller",
+}
+FIXED = "has another value here, which the operator has fixed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A field that a caller gives: where (`params.extra_body.…`), its path in the request, and its value. `field` is
+    what the list says of it; `is_form` where it is spelled as a form's key (`svg[model]`)."""
+
+    shown: str
+    steps: Steps
+    value: Any
+    field: UpstreamField | None
+    is_form: bool
+
+    @property
+    def replaces(self) -> str:
+        """The portable input for which it stands."""
+        return self.field.replaces if self.field else ""
+
+    @property
+    def kind(self) -> FieldKind:
+        kind = kind_of(self.field, self.value)
+        # What is billed or checked is read from the plain spelling only.
+        is_read = kind is FieldKind.PRICED or self.replaces
+        return FieldKind.FORBIDDEN if self.is_form and is_read else kind
+
+
+def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[Given]:
+    """What the caller gives, field by field: no further down than somebody distinguishes."""
+    fixed = fixed_leaves(table, target)
+    opened = dict.fromkeys(table.canonical(steps_of(path)) for path in target.extra_fields)
+    inner = {*table.above, *above(opened), *above(fixed)} - fixed.keys()
+
+    def walk(shown: str, steps: Steps, value: Any, is_form: bool) -> Iterator[Given]:
+        if steps in inner and isinstance(value, Mapping):
+            for name, item in value.items():
+                more = form_steps(name)
+                yield from walk(strict_json.field(shown, name), (*steps, *more), item, is_form or len(more) > 1)
+        elif steps in inner and isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from walk(f"{shown}[{index}]", (*steps, ELEMENT), item, is_form)
+        else:
+            yield Given(shown=shown, steps=steps, value=value, field=table.nearest(steps), is_form=is_form)
+
+    for place in OPTIONS:
+        for name, value in getattr(request, place).items():
+            more = form_steps(name)
+            yield from walk(strict_json.field(f"params.{place}", name), table.canonical(more), value, len(more) > 1)
+
+
+def problems(adapter: Adapter, request: TaskRequest, target: Target) -> list[Unsupported]:
+    """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say."""
+    table = of(adapter, target)
+    if table is None:
+        return []
+    fields = list(given(table, request, target)) if request.extra_body or request.provider_options else []
+    found = [*_refused(table, fields, target), *_inputs(fields, target), *_commands(adapter, fields, request, target)]
+    return found[:MOST_NAMED]
+
+
+def _refused(table: FieldTable, fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
+    fixed = fixed_leaves(table, target)
+    opened = [table.canonical(steps_of(path)) for path in target.extra_fields]
+    for field in fields:
+        touched = {steps: value for steps, value in fixed.items() if _is_along(steps, field.steps)}
+        if touched:
+            if field.steps not in touched or not is_same(touched[field.steps], field.value):
+                yield Unsupported(field=field.shown, reason=FIXED)
+        elif field.kind is FieldKind.FORBIDDEN or (
+            field.kind is FieldKind.OPERATOR and not any(field.steps[: len(path)] == path for path in opened)
+        ):
+            yield Unsupported(field=field.shown, reason=REASONS[field.kind])
+
+
+def _is_along(one: Steps, other: Steps) -> bool:
+    """Whether one of two paths leads to or through the other."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
+
+
+def _inputs(fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
+    """What replaces a portable input."""
+    for field in fields:
+        if field.replaces == "prompt":
+            yield from replaced_inputs.prompt(field.shown, field.value, target.capabilities)
+
+
+def _commands(adapter: Adapter, fields: Sequence[Given], request: TaskRequest, target: Target) -> Iterator[Unsupported]:
+    """Read from the prompt that goes out, whoever gives it."""
+    find = getattr(adapter, "prompt_command", None)
+    replacing = {field.shown: field.value for field in fields if field.replaces == "prompt"}
+    for shown, prompt in (replacing or {"params.prompt": request.prompt}).items():
+        if find and isinstance(prompt, str) and (command := find(prompt, target)):
+            yield Unsupported(field=shown, reason=f"holds {command}, which the model would obey as a command")

@@ -13,6 +13,7 @@ from adapters import fields
 from adapters.base import Adapter, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import field_complaints
 from adapters.kit.fixed_fields import with_fixed
+from adapters.kit.replaced_inputs import InputRules
 
 # The fields that `TaskRequest` had when adapters began to declare theirs. Never add one: older plug-ins drop it.
 UNDECLARED = frozenset(
@@ -21,12 +22,18 @@ UNDECLARED = frozenset(
 )
 
 
-def check(adapter: Adapter, request: TaskRequest, target: Target) -> list[Unsupported]:
-    """Why this target cannot run the request; empty if it can."""
+NO_RULES = InputRules()
+
+
+def check(adapter: Adapter, request: TaskRequest, target: Target, inputs: InputRules = NO_RULES) -> list[Unsupported]:
+    """Why this target cannot run the request; empty if it can. `inputs` is asked about what `extra_body` gives for the
+    portable inputs."""
     final = with_fixed(adapter, request, target)
     found = [*_unexpressed(adapter, final), *adapter.check(final, target)]
     named = {problem.field for problem in found}
-    unnamed = (each for each in fields.problems(adapter, request, target) if named.isdisjoint(_around(each.field)))
+    unnamed = (
+        each for each in fields.problems(adapter, request, target, inputs) if named.isdisjoint(_around(each.field))
+    )
     return [*found, *unnamed]
 
 

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Adapter, Target, TaskRequest, Unsupported
-from adapters.kit import replaced_inputs
+from adapters.kit import checks, replaced_inputs
 from adapters.kit.field_table import ELEMENT, FieldTable, Steps, above, form_steps, is_same, kind_of, of, steps_of
 from adapters.kit.fixed_fields import fixed_leaves
+from adapters.kit.replaced_inputs import InputRules
 from adapters.kit.upstream_fields import FieldKind, UpstreamField
 from common import strict_json
 
 OPTIONS = ("extra_body", "provider_options")
 MOST_NAMED = 20  # a refusal is read by people
+NO_RULES = InputRules()
 REASONS = {
     FieldKind.OPERATOR: "is not allowed here: it can change the cost in ways that have no price",
     FieldKind.FORBIDDEN: "cannot be set by the caller",
@@ -71,14 +73,19 @@ def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[G
             yield from walk(strict_json.field(f"params.{place}", name), table.canonical(more), value, len(more) > 1)
 
 
-def problems(adapter: Adapter, request: TaskRequest, target: Target) -> list[Unsupported]:
+def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:
     """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say."""
     table = of(adapter, target)
     if table is None:
         return []
     fields = list(given(table, request, target)) if request.extra_body or request.provider_options else []
-    found = [*_refused(table, fields, target), *_inputs(fields, target), *_commands(adapter, fields, request, target)]
-    return found[:MOST_NAMED]
+    found = [
+        *_refused(table, fields, target),
+        *_prompts(fields, target),
+        *_images(table, request, target, rules),
+        *_commands(adapter, fields, request, target),
+    ]
+    return list(checks.once(*found))[:MOST_NAMED]
 
 
 def _refused(table: FieldTable, fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
@@ -101,11 +108,18 @@ def _is_along(one: Steps, other: Steps) -> bool:
     return one[:length] == other[:length]
 
 
-def _inputs(fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
-    """What replaces a portable input."""
+def _prompts(fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
     for field in fields:
         if field.replaces == "prompt":
             yield from replaced_inputs.prompt(field.shown, field.value, target.capabilities)
+
+
+def _images(table: FieldTable, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
+    """The fields that stand for reference images. They lie at the root of a request, and are looked at as a whole."""
+    listed = [field for field in table.at.values() if field.replaces == "images" and field.path in request.extra_body]
+    values = {f"params.extra_body.{field.path}": request.extra_body[field.path] for field in listed}
+    most = max((field.most for field in listed), default=0)
+    yield from replaced_inputs.images(values, target.capabilities, most=most, rules=rules)
 
 
 def _commands(adapter: Adapter, fields: Sequence[Given], request: TaskRequest, target: Target) -> Iterator[Unsupported]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from adapters import expression, registry
 from adapters.base import Billed, TaskRequest, Unsupported
+from adapters.kit.replaced_inputs import InputRules
 from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
 from common.errors import InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
 
@@ -84,11 +85,18 @@ def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> M
 
 
 def survey(
-    catalog: Catalog, *, key_id: int, model: ModelEntry, request: TaskRequest, wanted: Billed | None = None
+    catalog: Catalog,
+    *,
+    key_id: int,
+    model: ModelEntry,
+    request: TaskRequest,
+    wanted: Billed | None = None,
+    inputs: InputRules = expression.NO_RULES,
 ) -> Survey:
-    """Judge every route; `wanted` is what they must buy where that is settled already. Raises nothing."""
+    """Judge every route; `wanted` is what they must buy where that is settled already, `inputs` what a submission asks
+    of inputs in `extra_body`. Raises nothing."""
     plan, is_selected = catalog.plan_for(key_id, model)
-    judgements = judge(catalog.routes(plan.id, model.id), model, request, wanted)
+    judgements = judge(catalog.routes(plan.id, model.id), model, request, wanted, inputs)
     return Survey(model=model, plan=plan, is_selected=is_selected, judgements=tuple(judgements))
 
 
@@ -120,13 +128,17 @@ def is_served(route: RouteEntry, model: ModelEntry) -> bool:
 
 
 def judge(
-    routes: Iterable[RouteEntry], model: ModelEntry, request: TaskRequest, wanted: Billed | None = None
+    routes: Iterable[RouteEntry],
+    model: ModelEntry,
+    request: TaskRequest,
+    wanted: Billed | None = None,
+    inputs: InputRules = expression.NO_RULES,
 ) -> list[Judgement]:
     """The routes, judged in order. One that would buy something else than `wanted`, or without it than the first
     capable one, is skipped."""
     judgements: list[Judgement] = []
     for route in routes:
-        judgement = _judge(route, model, request)
+        judgement = _judge(route, model, request, inputs)
         if judgement.billed:
             wanted = wanted or judgement.billed
             if judgement.billed != wanted:
@@ -136,11 +148,11 @@ def judge(
     return judgements
 
 
-def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest) -> Judgement:
+def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest, inputs: InputRules) -> Judgement:
     adapter = registry.get(route.channel.adapter)
     if adapter is None or model.modality not in adapter.modalities:
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
-    if reasons := expression.check(adapter, request, route.target):
+    if reasons := expression.check(adapter, request, route.target, inputs):
         return Judgement(route=route, billed=None, reasons=tuple(reasons))
     return Judgement(route=route, billed=expression.build(adapter, request, route.target).billed)
 

@@ -12,7 +12,7 @@ from catalog.snapshot import Catalog, ModelEntry
 from common.errors import ApiError, PricingUnavailable
 from tasks.assets import assets
 from tasks.drafts import PreparedSubmission
-from tasks.request import body, image, params, url_policy
+from tasks.request import body, image, images, params, url_policy
 from tasks.request.fields import refuse
 from tasks.request.values import ParamRules
 
@@ -48,7 +48,9 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examinat
             in_storage=assets.in_storage,
         )
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
-        survey = routing.survey(catalog, key_id=key_id, model=model, request=request)
+        survey = routing.survey(
+            catalog, key_id=key_id, model=model, request=request, inputs=images.rules_of_options(rules)
+        )
         decision = routing.decide(survey)
         _refuse_count(model, decision)
         price = price_of(model, decision, request)

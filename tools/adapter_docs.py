@@ -3,6 +3,7 @@
 Run by `make docs`; a test keeps the file as it would be written.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from adapters import expression, registry
 from adapters.base import Adapter, ImageRef, MediaInput, StoredFile, Target, TaskRequest
 from adapters.kit.rules import Rules
 from adapters.kit.shapes import Provider
+from adapters.kit.upstream_fields import FieldKind, UpstreamField
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "adapters.md"
 HEAD = """# Adapters
@@ -25,11 +27,18 @@ ON_KINDS = """A provider's answer is read by the code in its body first, then by
 409, 425, 499 and every 5xx but 501 are ambiguous where the code does not say more. A 503 or 529 means overloaded only
 where its body is an error in the protocol's own shape, or where it has a `Retry-After`: a proxy also says 503 when it
 has passed the request on and lost the answer. A 429 is not accepted."""
+ON_FIELDS = """What a caller gives in `extra_body` or `provider_options` is judged field by field. *Neutral* fields
+cannot change the cost, and pass. *Priced* ones change count, size, duration or tier: they pass, and their final value
+is what is billed. *The operator's* change the cost in ways that have no price, weaken the provider's safety checks, or
+name objects of the operator's account: they pass only where the channel model names them in `extra_fields`; so does
+every field that is not listed. *Forbidden* ones never pass. A field covers what lies below it. `fixed` of a channel
+model sets fields that are not priced, forbidden or derived from portable ones; another value of a caller rules the
+route out."""
 ON_EXTRA_BODY = """`extra_body` is merged last and shallowly into the root of the upstream request: what it names
 wins, and an object replaces ours whole. Where a protocol keeps its settings in one object of the request, its section
 below names them: such a setting may be given by its own name, and goes into that object. One that stands by its own
-name and with another value inside a given object rules the route out. So do another model and whatever changes the
-count in a way that cannot be billed. What is billed is read from the request as it goes out."""
+name and with another value inside a given object rules the route out. What is billed is read from the request as it
+goes out. Which fields may be given stands in the section of each adapter."""
 KINDS = {
     "kind": ("this route", "other routes", "the task", "the channel"),
     "invalid_request": (
@@ -184,12 +193,44 @@ def section(adapter: Provider) -> str:
             f"`extra_body`: at the root of the request, but into `{place}` go {names}."
             f"{f' Refused in both places are {refused}.' if refused else ''}\n"
         )
+    parts += field_tables(adapter)
     codes = ", ".join(f"`{code}` {meaning.kind}" for code, meaning in adapter.error_codes.items())
     if codes:
         parts.append(f"Error codes: {codes}.\n")
     return "\n".join(filter(None, parts))
 
 
+def field_tables(adapter: Provider) -> Iterator[str]:
+    """One for all dialects that have the same upstream fields."""
+    shown: dict[tuple[UpstreamField, ...], list[str]] = {}
+    for options in adapter.variants:
+        target = Target(adapter=adapter.protocol, base_url="", upstream_model="", options=options)
+        words = " ".join(str(value) for value in options.values())
+        if listed := adapter.fields(target):
+            shown.setdefault(tuple(listed), []).append(words)
+    for listed, dialects in shown.items():
+        of = f" ({' and '.join(word or 'default' for word in dialects)})" if len(shown) > 1 else ""
+        rows = [
+            [f"`{field.path}`", meaning(field), field.source] for field in sorted(listed, key=lambda each: each.path)
+        ]
+        yield f"Upstream fields{of}:\n\n{table(('field', 'kind', 'source'), rows)}"
+
+
+def meaning(field: UpstreamField) -> str:
+    """The kind in words, with what it depends on and how a caller's value is checked."""
+    values = ", ".join(f"`{json.dumps(value)}`" for value in field.values)
+    kind = (
+        f"{KIND_WORDS[field.kind]}: {values}; else {KIND_WORDS[field.otherwise]}" if values else KIND_WORDS[field.kind]
+    )
+    return f"{kind}; checked as `params.{field.replaces}`" if field.replaces else kind
+
+
+KIND_WORDS = {
+    FieldKind.NEUTRAL: "neutral",
+    FieldKind.PRICED: "priced",
+    FieldKind.OPERATOR: "the operator's",
+    FieldKind.FORBIDDEN: "forbidden",
+}
 SAFETY = {
     "none": "leaves the outcome unknown",
     "lookup": "is looked up by our reference",
@@ -226,6 +267,7 @@ def page() -> str:
             f"## What an error means\n\n{ON_KINDS}\n",
             table(*kinds()),
             "## Each adapter\n",
+            f"{ON_FIELDS}\n",
             *sections,
         ]
     )

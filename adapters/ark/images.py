@@ -4,12 +4,12 @@ Generations and edits are the same call.
 Facts: Volcengine's documentation of the image generation API and its Ark runtime SDK 5.0.54.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from adapters.ark import errors, images_request, videos_request
-from adapters.base import Accepted, Connection, Done, ErrorKind, UpstreamError, UpstreamRequest
+from adapters.ark import errors, images_fields, images_request, videos_request
+from adapters.base import Accepted, Connection, Done, ErrorKind, Target, UpstreamError, UpstreamField, UpstreamRequest
 from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
 from adapters.kit.http import redacted
@@ -29,6 +29,9 @@ class ArkImages(Synchronous):
     probe_path = f"{videos_request.PATH}/probe"
     problems = staticmethod(images_request.problems)
     build = staticmethod(images_request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return images_fields.FIELDS
 
     def codes(self, code: str) -> Meaning | None:
         return errors.meaning_of(code)

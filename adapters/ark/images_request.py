@@ -8,13 +8,13 @@ Facts: Volcengine's documentation of the image generation API and its Ark runtim
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adapters.ark.images_fields import MAX_IMAGES
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import SizeTable, by_area, tier_of, with_portraits
 
 PATH = "/images/generations"
 MAX_N = 10
-MAX_IMAGES = 14
 TIERS = ("1K", "2K", "3K", "4K")
 RATIOS = ("1:1", "16:9", "4:3", "3:2", "5:4", "21:9")
 # Inside the bounds of every model that has the tier: 1K at least 1024x1024 pixels, 2K 2560x1440 to 2048x2048, 3K at
@@ -26,8 +26,6 @@ LANDSCAPES = {
     "4K": "4096x4096 5440x3060 4704x3528 4992x3328 4560x3648 6216x2664",
 }
 SIZES = with_portraits({tier: dict(zip(RATIOS, row.split(), strict=True)) for tier, row in LANDSCAPES.items()})
-# They would change what model is bought, or where the answer goes and in what shape.
-FORBIDDEN = ("model", "stream", "webhook", "webhook_url", "callback_url")
 ONE_PICTURE = "one request makes one picture: ask for more with n"
 # The values that leave it at one picture; of the other fields there is none.
 SINGLE: Mapping[str, tuple[object, ...]] = {
@@ -97,8 +95,5 @@ def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Uns
 
 def _extra(extra_body: Mapping[str, Any]) -> Iterator[Unsupported]:
     for name, value in extra_body.items():
-        field = f"params.extra_body.{name}"
-        if name in FORBIDDEN:
-            yield Unsupported(field=field, reason="cannot be set by the caller")
-        elif name in SINGLE and value not in SINGLE[name]:
-            yield Unsupported(field=field, reason=ONE_PICTURE)
+        if name in SINGLE and value not in SINGLE[name]:
+            yield Unsupported(field=f"params.extra_body.{name}", reason=ONE_PICTURE)

@@ -4,11 +4,21 @@ The option `mode` decides: "sync" (default), or "async" for models and regions t
 Facts: Alibaba's documentation of the two endpoints and its DashScope SDK 2.0.2.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, Output, Target, UpstreamError, UpstreamRequest
-from adapters.dashscope import images_request
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    ErrorKind,
+    Output,
+    Target,
+    UpstreamError,
+    UpstreamField,
+    UpstreamRequest,
+)
+from adapters.dashscope import images_fields, images_request
 from adapters.dashscope.jobs import ASYNC_HEADERS, WORKSPACE, DashScopeJobs, Document, failed, output_of
 from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import spoken_error
@@ -33,6 +43,9 @@ class DashScopeImage(DashScopeJobs):
     variants = ({}, {"mode": "async"})
     problems = staticmethod(images_request.problems)
     build = staticmethod(images_request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return images_fields.FIELDS
 
     def submit_seconds(self, target: Target) -> float | None:
         return super().submit_seconds(target) if images_request.is_async(target) else None

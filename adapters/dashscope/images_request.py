@@ -12,7 +12,7 @@ from typing import Any
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
 from adapters.kit.checks import FinalCount
-from adapters.kit.settings import EXTRA_BODY, SettingsObject
+from adapters.kit.settings import SettingsObject
 from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
 
 SYNC_PATH = "/services/aigc/multimodal-generation/generation"
@@ -37,13 +37,6 @@ SETTINGS = SettingsObject(
         | {"realisticness"}
     ),
 )
-# The model, where the answer goes and its shape; text with as many pictures as the model likes, whatever `n` says.
-FORBIDDEN = (
-    *("model", "stream", "incremental_output", "webhook", "webhook_url", "callback_url"),
-    *("enable_interleave", "max_images"),
-)
-# Parts of `input` and of other endpoints, which the provider would not read elsewhere.
-MISPLACED = ("messages", "prompt", "image", "images", "function")
 
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
@@ -58,7 +51,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
         capabilities,
         max_n=MAX_SEQUENCE if _is_story(parameters) else MAX_N,
         max_images=MAX_IMAGES,
-        types=() if "input" in extra else references.TYPES,
+        types=references.TYPES,
         count=_count(request, target, parameters),
     )
     if not _is_size_given(extra):
@@ -74,8 +67,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     tier = tiers.asked(request, target.capabilities, by_area(table))
     is_size_given = _is_size_given(request.extra_body)
     size = None if tier is None or is_size_given else table[tier][request.aspect_ratio or DEFAULT_RATIO]
-    images = () if "input" in request.extra_body else request.images
-    content = [*({"image": link} for link in inline.links(images)), {"text": request.prompt}]
+    content = [*({"image": link} for link in inline.links(request.images)), {"text": request.prompt}]
     derived = {"input": {"messages": [{"role": "user", "content": content}]}, "parameters": _derived(request, size)}
     body = SETTINGS.merged(derived, request.extra_body)
     count = _count(request, target, body["parameters"])
@@ -85,7 +77,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         path=ASYNC_PATH if is_async(target) else SYNC_PATH,
         body={**body, "model": target.upstream_model},
         billed=Billed(count=count.value, tier=tier, count_field=count.field),
-        files=inline.files_of(images),
+        files=inline.files_of(request.images),
     )
 
 
@@ -113,16 +105,10 @@ def _is_size_given(extra_body: Mapping[str, Any]) -> bool:
 
 
 def _extra(extra_body: Mapping[str, Any]) -> Iterator[Unsupported]:
-    """What is ours to set, or would buy what cannot be billed, wherever it stands."""
-    yield from checks.reserved(EXTRA_BODY, extra_body, (*FORBIDDEN, *MISPLACED))
-    for place in ("input", "parameters"):
-        yield from checks.reserved(f"{EXTRA_BODY}.{place}", extra_body.get(place), FORBIDDEN)
     yield from SETTINGS.problems(extra_body)
     for field, name, value in SETTINGS.given(extra_body):
         if name == "enable_sequential" and not isinstance(value, bool):
             yield Unsupported(field=field, reason="must be true or false")
-    if not isinstance(extra_body.get("input", {}), Mapping):
-        yield Unsupported(field=f"{EXTRA_BODY}.input", reason="must be an object")
 
 
 def is_async(target: Target) -> bool:

@@ -4,12 +4,12 @@ Reference images go out inline; a refusal of the content comes as a success.
 Facts: Google's reference of generateContent and its SDK google-genai 3.4.0.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, UpstreamError, UpstreamRequest
-from adapters.gemini import errors, request
+from adapters.base import Accepted, Connection, Done, Target, UpstreamError, UpstreamField, UpstreamRequest
+from adapters.gemini import errors, fields, request
 from adapters.gemini.errors import mapping, mappings
 from adapters.kit import checks, inline
 from adapters.kit.error_kinds import Meaning, SpokenError
@@ -31,6 +31,9 @@ class GeminiGenerateContent(Synchronous):
     settings = request.SETTINGS
     problems = staticmethod(request.problems)
     build = staticmethod(request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return fields.FIELDS
 
     def codes(self, code: str) -> Meaning | None:
         return errors.meaning_of(code)

@@ -31,8 +31,6 @@ MAX_IMAGES = 3_600
 DEFAULT_TIER = "1K"
 TIERS = {"0.5K": "512", "1K": "1K", "2K": "2K", "4K": "4K"}
 RATIOS = ("1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9", "1:4", "4:1", "1:8", "8:1")
-# They would change what model is bought, how much is made, or where the answer goes and in what shape.
-FORBIDDEN = ("model", "n", "stream", "webhook", "webhook_url", "callback_url")
 REFUSED = {
     "candidateCount": "one request makes one picture: ask for more with n",
     "responseFormat": "the size is set in imageConfig",
@@ -54,8 +52,7 @@ SETTINGS = SettingsObject(
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    types = () if "contents" in request.extra_body else references.TYPES
-    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
     extra = list(_extra(request))
     yield from extra or _image_config(request, target.capabilities)
 
@@ -66,9 +63,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     With neither tier nor ratio no size is sent: the provider chooses, and no tier is billed. A `generationConfig` or
     `imageConfig` of `extra_body` replaces ours: without a size in it the protocol's default is made, and billed.
     """
-    images = () if "contents" in request.extra_body else request.images
     tier = tier_of_request(request, target.capabilities)
-    parts = [{"text": request.prompt}, *map(_inline_part, range(len(images)))]
+    parts = [{"text": request.prompt}, *map(_inline_part, range(len(request.images)))]
     derived = {
         "contents": [{"role": "user", "parts": parts}],
         "generationConfig": _derived_config(request, tier, target.capabilities),
@@ -80,7 +76,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         path=f"/{version(target.options)}/models/{quote(target.upstream_model, safe='')}:generateContent",
         body=body,
         billed=Billed(count=request.n, tier=tier),
-        files=tuple(FilePart(field="inlineData", image=image) for image in images),
+        files=tuple(FilePart(field="inlineData", image=image) for image in request.images),
         calls=request.n,
     )
 
@@ -141,9 +137,8 @@ def _image_config(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iter
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:
     """What would buy another number of pictures, or none, is refused; so is a second spelling, which could hide it."""
-    yield from checks.ours(request, FORBIDDEN)
     for name in request.extra_body:
-        if "_" in name and name not in FORBIDDEN:
+        if "_" in name:
             yield _misspelt(f"{EXTRA_BODY}.{name}")
     yield from SETTINGS.problems(request.extra_body)
     for field, name, value in SETTINGS.given(request.extra_body):

@@ -80,13 +80,8 @@ def stands_for(request: TaskRequest, *names: str) -> bool:
     return any(name in request.extra_body for name in names)
 
 
-def ours(request: TaskRequest, forbidden: Sequence[str]) -> Iterator[Unsupported]:
-    """The names that stand in `extra_body` although they are ours to set."""
-    yield from reserved("params.extra_body", request.extra_body, forbidden)
-
-
 def reserved(place: str, values: object, forbidden: Sequence[str]) -> Iterator[Unsupported]:
-    """The same of what stands at a place; nothing for what is no object."""
+    """The names that stand at a place although they are ours to set; nothing for what is no object."""
     for name in forbidden:
         if name in documents.shown(values):
             yield Unsupported(field=f"{place}.{name}", reason="cannot be set by the caller")

@@ -1,12 +1,25 @@
 """What stands in an upstream request for a portable input is checked as that input is. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Unsupported
-from adapters.kit import checks
+from adapters.kit import checks, references
+from common import data_urls
 
 LONGEST_PROMPT = 32_000
+KEYS = frozenset({"type", "url", "image_url", "file_id"})
+NO_IMAGES = "must be addresses of images, or Data URLs, as this protocol writes them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRules:
+    """What the service asks of inputs beyond the channel model: the most reference images that the model takes, and
+    what is wrong with an address, in words, if anything. Neither is asked again when a task runs."""
+
+    most_images: int | None = None
+    address_problem: Callable[[str], str | None] = lambda address: None
 
 
 def prompt(field: str, value: object, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
@@ -16,3 +29,50 @@ def prompt(field: str, value: object, capabilities: Mapping[str, Any]) -> Iterat
         return
     yield from checks.at_most_characters(field, value, LONGEST_PROMPT)
     yield from checks.at_most_characters(field, value, capabilities.get("prompt_max"))
+
+
+def images(
+    given: Mapping[str, Any], capabilities: Mapping[str, Any], *, most: int, rules: InputRules
+) -> Iterator[Unsupported]:
+    """Of the fields that stand for `params.images`, by where they are shown: all of them together are no more than
+    protocol, channel model and model take, and each image is an address or a Data URL as it would be there."""
+    found: list[tuple[str, str | None]] = []
+    for field, value in given.items():
+        try:
+            found += _addresses(field, value)
+        except ValueError:
+            yield Unsupported(field=field, reason=NO_IMAGES)
+            return
+    limits = [most, capabilities.get("max_images", most), most if rules.most_images is None else rules.most_images]
+    for field in list(given)[:1]:
+        yield from checks.at_most(field, len(found), min(limits))
+    for field, address in found:
+        if address is not None and (problem := _problem(address, capabilities, rules)):
+            yield Unsupported(field=field, reason=problem)
+
+
+def _addresses(field: str, value: object) -> Iterator[tuple[str, str | None]]:
+    """Where each image is given, and its address; None for a file of the operator's account, which `extra_fields` let
+    pass. Raises ValueError for whatever else."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _addresses(f"{field}[{index}]", item)
+    elif isinstance(value, Mapping) and value.keys() <= KEYS and len(value.keys() - {"type"}) == 1:
+        (name,) = value.keys() - {"type"}
+        yield from [(field, None)] if name == "file_id" else _addresses(f"{field}.{name}", value[name])
+    else:
+        raise ValueError("no image")
+
+
+def _problem(address: str, capabilities: Mapping[str, Any], rules: InputRules) -> str | None:
+    if not data_urls.is_data_url(address):
+        return rules.address_problem(address)
+    if capabilities.get("data_url", True) is False:
+        return "must be an http or https URL here"
+    try:
+        content_type, _ = data_urls.decode(address)
+    except ValueError as error:
+        return str(error)
+    return None if content_type in references.TYPES else f"must be one of {', '.join(references.TYPES)} here"

@@ -35,6 +35,7 @@ class UpstreamField:
     otherwise: FieldKind = FieldKind.OPERATOR
     derived: bool = False
     replaces: Literal["", "prompt", "images"] = ""
+    most: int = 0  # elements, of what replaces `images`
 
 
 def neutral(source: str, *paths: str, **more: Any) -> tuple[UpstreamField, ...]:

@@ -4,7 +4,7 @@ Generations go out as JSON, edits as multipart with the reference images as file
 JSON with the images inside.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from adapters.base import (
@@ -16,6 +16,7 @@ from adapters.base import (
     TaskRequest,
     Unsupported,
     UpstreamError,
+    UpstreamField,
     UpstreamRequest,
 )
 from adapters.kit import checks, inline, rules
@@ -23,7 +24,7 @@ from adapters.kit.inline import InlineJson
 from adapters.kit.multipart import Multipart, form_of
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
-from adapters.openai import errors, images_request, xai_errors, xai_request
+from adapters.openai import errors, images_fields, images_request, xai_errors, xai_fields, xai_request
 
 
 class OpenAIImages(Synchronous):
@@ -37,6 +38,9 @@ class OpenAIImages(Synchronous):
     capabilities = rules.IMAGE_CAPABILITIES
     options = {"dialect": rules.one_of("openai", "xai")}
     variants = ({}, {"dialect": "xai"})
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return xai_fields.FIELDS if _is_xai(target.options) else images_fields.FIELDS
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
         problems = xai_request.problems if _is_xai(target.options) else images_request.problems

@@ -20,16 +20,12 @@ LANDSCAPES = {
     "4K": "2880x2880 3840x2160 3312x2480 3520x2336 3216x2560 3824x1632",
 }
 SIZES = with_portraits({tier: dict(zip(RATIOS, row.split(), strict=True)) for tier, row in LANDSCAPES.items()})
-FILE_FIELDS = ("image", "image[]")
-# They would change what model is bought, or where the answer goes and in what shape.
-FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "callback_url")
 
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities = target.capabilities
-    types = () if checks.stands_for(request, *FILE_FIELDS) else references.TYPES
-    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
+    yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
     yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
     yield from _extra(request)
 
@@ -57,16 +53,13 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
 
 def _files(request: TaskRequest) -> tuple[FilePart, ...]:
-    if checks.stands_for(request, *FILE_FIELDS):
-        return ()
     field = "image" if len(request.images) == 1 else "image[]"
     return tuple(FilePart(field=field, image=image) for image in request.images)
 
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:
     for name, value in request.extra_body.items():
-        field = f"params.extra_body.{name}"
-        if name in FORBIDDEN:
-            yield Unsupported(field=field, reason="cannot be set by the caller")
-        elif request.images and (value is None or isinstance(value, dict | list)):
-            yield Unsupported(field=field, reason="must be text, a number or a boolean beside reference images")
+        if request.images and (value is None or isinstance(value, dict | list)):
+            yield Unsupported(
+                field=f"params.extra_body.{name}", reason="must be text, a number or a boolean beside reference images"
+            )

@@ -9,16 +9,14 @@ from typing import Any
 
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
+from adapters.openai.xai_fields import MAX_IMAGES
 
 MAX_N = 10
-MAX_IMAGES = 5
 TIERS = {"1K": "1k", "2K": "2k"}
 DEFAULT_TIERS = ["1K"]
 LANDSCAPES = ("1:1", "4:3", "3:2", "16:9", "2:1", "19.5:9", "20:9")
 RATIOS = tuple(dict.fromkeys([*LANDSCAPES, *(":".join(reversed(ratio.split(":"))) for ratio in LANDSCAPES)]))
 FILE_FIELDS = ("image", "images")
-# They would change what model is bought, or where the answer goes and in what shape; or the provider has none of them.
-FORBIDDEN = ("model", "stream", "partial_images", "webhook", "webhook_url", "callback_url", "size", "style")
 
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
@@ -26,7 +24,6 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     types = () if checks.stands_for(request, *FILE_FIELDS) else references.TYPES
     yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
-    yield from checks.ours(request, FORBIDDEN)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:

@@ -3,14 +3,15 @@
 `n` is an upper bound: fewer pictures are a success. Facts: OpenRouter's documentation and its SDK 1.3.84.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, UpstreamRequest
+from adapters.base import Accepted, Connection, Done, Target, UpstreamField, UpstreamRequest
 from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
-from adapters.openrouter import errors, images_request
+from adapters.openrouter import errors, images_fields, images_request
 
 
 class OpenRouterImages(Synchronous):
@@ -25,6 +26,9 @@ class OpenRouterImages(Synchronous):
     probe_path = "/key"  # the list of models is public
     problems = staticmethod(images_request.problems)
     build = staticmethod(images_request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return images_fields.FIELDS
 
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document, status)

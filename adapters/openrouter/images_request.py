@@ -10,10 +10,10 @@ from typing import Any
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import SizeTable, pixels, tier_of
+from adapters.openrouter.images_fields import MAX_IMAGES
 
 PATH = "/images"
 MAX_N = 10
-MAX_IMAGES = 16
 TIERS = {"0.5K": "512", "1K": "1K", "1.5K": "1.5K", "2K": "2K", "4K": "4K"}
 DEFAULT_TIERS = ["1K"]
 SIZES: SizeTable = {
@@ -27,8 +27,6 @@ RATIOS = (
     *("1:1", "1:2", "1:4", "1:8", "2:1", "2:3", "2.35:1", "3:2", "3:4", "4:1", "4:3", "4:5", "5:2", "5:4", "5:7"),
     *("7:5", "8:1", "9:16", "16:9", "9:19.5", "19.5:9", "9:20", "20:9", "9:21", "21:9"),
 )
-# They would change what model is bought, or where the answer goes and in what shape.
-FORBIDDEN = ("model", "models", "stream", "partial_images", "webhook", "webhook_url", "callback_url")
 
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
@@ -36,13 +34,8 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     types = () if "input_references" in request.extra_body else references.TYPES
     yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
-    yield from checks.ours(request, FORBIDDEN)
     if {"size", "resolution"} <= request.extra_body.keys():
         yield Unsupported(field="params.extra_body.resolution", reason="cannot stand beside size")
-    provider = request.extra_body.get("provider")
-    if isinstance(provider, Mapping) and "options" in provider:
-        # They pass by everything that is checked and billed here.
-        yield Unsupported(field="params.extra_body.provider.options", reason="cannot be set by the caller")
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:

@@ -1,9 +1,11 @@
 """`params.images`: the reference images of an image model, as public URLs or as Data URLs."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from adapters.base import ImageRef
-from tasks.request import data_urls
+from adapters.kit.replaced_inputs import InputRules
+from common import data_urls, urls
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
 from tasks.request.values import ParamRules, UnstoredFile
@@ -17,13 +19,32 @@ ELEMENT: dict[str, Any] = {
 }
 
 
-def field(*, most: int) -> ParamField:
+def field(*, largest: int) -> ParamField:
     """At most so many elements `{"image_url"}`."""
     return ParamField(
-        read=lambda fields, name, rules: tuple(_image(each, rules) for each in fields.items(name, most=most)),
-        schema={"type": ["array", "null"], "maxItems": most, "items": ELEMENT},
+        read=lambda fields, name, rules: tuple(_image(each, rules) for each in fields.items(name, most=largest)),
+        schema={"type": ["array", "null"], "maxItems": largest, "items": ELEMENT},
         roles={"image": ["reference"]},
     )
+
+
+def rules_of_options(rules: ParamRules) -> InputRules:
+    """The same for the images that `extra_body` gives in a protocol's own words."""
+
+    def problem(address: str) -> str | None:
+        return (
+            "must not point into this service's storage"
+            if rules.in_storage(address)
+            else urls.problem(address, rules.urls)
+        )
+
+    return InputRules(most_images=most(rules.catalog), address_problem=problem)
+
+
+def most(offered: Mapping[str, Any]) -> int:
+    """How many reference images the model takes."""
+    found: int = (offered.get("images") or {}).get("max", 0)
+    return found
 
 
 def _image(element: RequestFields, rules: ParamRules) -> ImageRef:

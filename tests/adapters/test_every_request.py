@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters import registry
+from adapters import expression, registry
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
 from tests.adapters.making import stored
 from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, Column, columns
@@ -142,7 +142,7 @@ def capable(column: Column, count: int) -> Iterator[Target]:
 
 def text_of(column: Column, request: TaskRequest) -> str:
     """All that goes out for a request."""
-    upstream = column.adapter.build(request, column.target)
+    upstream = expression.build(column.adapter, request, column.target)
     return json.dumps([upstream.path, upstream.encoding, upstream.calls, upstream.body, upstream.digest()])
 
 
@@ -153,13 +153,13 @@ def fields_of(problems: list[Unsupported]) -> set[str]:
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
 def test_whatever_is_valid_is_built_or_refused_by_field(column: Column) -> None:
     for request in some(column.base, 150):
-        problems = column.adapter.check(request, column.target)
+        problems = expression.check(column.adapter, request, column.target)
         assert all(field.startswith("params.") for field in fields_of(problems)), problems
         words = {word.strip(".,:;").lower() for problem in problems for word in problem.reason.split()}
         assert not words & NAMES
         if problems:
             continue
-        upstream = column.adapter.build(request, column.target)
+        upstream = expression.build(column.adapter, request, column.target)
         assert upstream.path.startswith("/")
         assert json.dumps(request.prompt) in json.dumps(upstream.body) or {"contents", "input"} & set(
             request.extra_body
@@ -176,8 +176,8 @@ def test_whatever_is_valid_is_built_or_refused_by_field(column: Column) -> None:
 def test_no_capability_that_is_taken_breaks_a_request(column: Column) -> None:
     targets = list(capable(column, 100))
     for target, request in zip(targets, some(column.base, len(targets)), strict=True):
-        if not column.adapter.check(request, target):
-            assert column.adapter.build(request, target).billed.count >= 1
+        if not expression.check(column.adapter, request, target):
+            assert expression.build(column.adapter, request, target).billed.count >= 1
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
@@ -185,7 +185,7 @@ def test_every_field_changes_what_goes_out_or_is_refused(column: Column) -> None
     base = text_of(column, column.base)
     for changes in CHANGED[column.base.modality]:
         changed = replace(column.base, **changes)
-        is_refused = bool(column.adapter.check(changed, column.target))
+        is_refused = bool(expression.check(column.adapter, changed, column.target))
         assert is_refused or text_of(column, changed) != base, changes
 
 
@@ -193,5 +193,7 @@ def test_every_field_changes_what_goes_out_or_is_refused(column: Column) -> None
 def test_sound_and_silence_are_not_the_same(column: Column) -> None:
     """A model that always makes sound may take the wish for it, but not the one for silence."""
     both = [replace(column.base, generate_audio=wish) for wish in (True, False)]
-    taken = [text_of(column, request) for request in both if not column.adapter.check(request, column.target)]
+    taken = [
+        text_of(column, request) for request in both if not expression.check(column.adapter, request, column.target)
+    ]
     assert len(set(taken)) == len(taken)

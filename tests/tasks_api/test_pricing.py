@@ -30,7 +30,7 @@ IMAGES = [
     ({"image_size": "2K", "extra_body": {"size": "1024x1024"}}, 0.04),
     ({"extra_body": {"size": "900x1100"}}, 0.04),
     ({"extra_body": {"size": "1100x1100"}}, 0.08),
-    ({"extra_body": {"quality": "high"}}, 0.04),
+    ({"extra_body": {"background": "opaque"}}, 0.04),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import responses
 
+from adapters import expression
 from adapters.ark.images_request import SIZES
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, TaskRequest, UpstreamError
 from adapters.kit.sizes import pixels
@@ -32,7 +33,7 @@ def plain(**fields: Any) -> TaskRequest:
 
 
 def fields_of(request: TaskRequest, **capabilities: Any) -> list[str]:
-    return [problem.field for problem in adapter.check(request, target(**capabilities))]
+    return [problem.field for problem in expression.check(adapter, request, target(**capabilities))]
 
 
 def size_of(request: TaskRequest, **capabilities: Any) -> Any:
@@ -178,7 +179,7 @@ def test_what_the_protocol_has_is_taken() -> None:
         {"images": (ImageRef(url="https://x.example.com/"),) * 14},
         {"image_size": "0.5K", "extra_body": {"size": "1024x1024"}},
         {"extra_body": {"sequential_image_generation": "disabled", "layer_decomposition": False}},
-        {"extra_body": {"sequential_image_generation": None}},
+        {"extra_body": {"image": ["https://x.example.com/a.png"] * 14}},
     ]:
         assert fields_of(image_request(**changes)) == [], changes
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import responses
 
+from adapters import expression
 from adapters.base import Accepted, Billed, ErrorKind, ImageRef, Pending, Target, UpstreamError
 from adapters.dashscope.images import DashScopeImage
 from adapters.dashscope.images_request import SIZES
@@ -126,7 +127,7 @@ def test_a_count_of_extra_body_is_billed_wherever_it_stands() -> None:
         ({"enable_sequential": True}, 2, 2, "params.n"),
     ]:
         request = image_request(n=2, extra_body=extra)
-        assert adapter.check(request, target()) == [], extra
+        assert expression.check(adapter, request, target()) == [], extra
         upstream = adapter.build(request, target())
         assert upstream.body["parameters"].get("n") == sent, extra
         assert (upstream.billed.count, upstream.billed.count_field) == (count, field), extra
@@ -136,7 +137,7 @@ def test_without_a_count_the_number_is_that_which_the_model_makes_by_itself() ->
     request = image_request(n=2, extra_body={"parameters": {"size": "2048*2048"}})
     for model, count in [("qwen-image-3.0", 1), ("z-image-turbo", 1), ("wan2.6-t2i", 4), ("unheard-of", None)]:
         where = replace(target(), upstream_model=model)
-        fields = [problem.field for problem in adapter.check(request, where)]
+        fields = [problem.field for problem in expression.check(adapter, request, where)]
         assert fields == ([] if count else ["params.extra_body.parameters.n"]), model
         assert not count or adapter.build(request, where).billed.count == count, model
 
@@ -148,7 +149,7 @@ def test_parameters_of_extra_body_replace_ours_whole() -> None:
         ({"n": 2}, None),
     ]:
         request = image_request(image_size="8K", extra_body={"parameters": parameters})
-        assert adapter.check(request, target()) == [], parameters
+        assert expression.check(adapter, request, target()) == [], parameters
         upstream = adapter.build(request, target())
         assert (upstream.body["parameters"], upstream.billed) == (parameters, Billed(count=2, tier=tier)), parameters
 
@@ -160,15 +161,11 @@ def test_a_setting_by_its_own_name_goes_into_the_parameters_and_the_rest_to_the_
     assert upstream.body["model"] == "qwen-image-3.0"
 
 
-def test_an_input_of_extra_body_replaces_prompt_and_pictures() -> None:
+def test_an_input_of_extra_body_is_refused_since_nobody_could_check_its_parts() -> None:
     given = {"messages": [{"role": "user", "content": [{"text": "an owl"}]}]}
-    gif = (ImageRef(stored=stored(content_type="image/gif")),)
-    request = image_request(images=gif, extra_body={"input": given})
     for mode in ("sync", "async"):
-        assert adapter.check(request, target(mode)) == [], mode
-        upstream = adapter.build(request, target(mode))
-        assert (upstream.body["input"], upstream.files) == (given, ()), mode
-        assert upstream.body["parameters"] == {"n": 1, "size": "1024*1024", "watermark": False}, mode
+        (problem,) = expression.check(adapter, image_request(extra_body={"input": given}), target(mode))
+        assert problem.field == "params.extra_body.input", mode
 
 
 def test_a_size_table_of_the_capabilities_replaces_the_protocols() -> None:
@@ -193,7 +190,7 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
         ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
         ({"extra_body": {"input": []}}, {}, "params.extra_body.input"),
-        ({"extra_body": {"input": {"max_images": 5}}}, {}, "params.extra_body.input.max_images"),
+        ({"extra_body": {"input": {"max_images": 5}}}, {}, "params.extra_body.input"),
         ({"extra_body": {"parameters": []}}, {}, "params.extra_body.parameters"),
         ({"extra_body": {"parameters": {"n": None}}}, {}, "params.extra_body.parameters.n"),
         ({"extra_body": {"parameters": {"n": 7}}}, {}, "params.extra_body.parameters.n"),
@@ -219,7 +216,7 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"extra_body": {"enable_interleave": True}}, {}, "params.extra_body.enable_interleave"),
         ({"extra_body": {"max_images": 5}}, {}, "params.extra_body.max_images"),
     ]:
-        problems = adapter.check(image_request(**changes), target(**capabilities))
+        problems = expression.check(adapter, image_request(**changes), target(**capabilities))
         assert [problem.field for problem in problems] == [field], (changes, capabilities)
 
 
@@ -229,7 +226,7 @@ def test_what_can_be_expressed_passes() -> None:
         {"n": 12, "extra_body": {"enable_sequential": True}},
         {"image_size": "3K", "extra_body": {"size": "2K"}},
     ]:
-        assert adapter.check(image_request(**changes), target()) == [], changes
+        assert expression.check(adapter, image_request(**changes), target()) == [], changes
 
 
 def test_what_pictures_there_are_count() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import responses
 
+from adapters import expression
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, TaskRequest, UpstreamError
 from adapters.registry import ADAPTERS
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, left_in, says_nothing_secret, stored
@@ -35,7 +36,7 @@ def plain(**fields: Any) -> TaskRequest:
 
 
 def fields_of(request: TaskRequest, **capabilities: Any) -> list[str]:
-    return [problem.field for problem in adapter.check(request, target(**capabilities))]
+    return [problem.field for problem in expression.check(adapter, request, target(**capabilities))]
 
 
 def config_of(request: TaskRequest, **capabilities: Any) -> Any:
@@ -174,14 +175,9 @@ def test_everything_else_goes_to_the_root() -> None:
     assert upstream.body == {**UPSTREAM.body, **extra}
 
 
-def test_contents_of_extra_body_replace_prompt_and_pictures() -> None:
+def test_contents_of_extra_body_are_refused_since_nobody_could_check_their_parts() -> None:
     contents = [{"role": "user", "parts": [{"text": "an owl"}]}]
-    gif = (ImageRef(stored=stored(content_type="image/gif")),)
-    request = image_request(images=gif, extra_body={"contents": contents})
-    assert fields_of(request) == []
-    upstream = adapter.build(request, target())
-    assert (upstream.body["contents"], upstream.files) == (contents, ())
-    assert upstream.body["generationConfig"] == UPSTREAM.body["generationConfig"]
+    assert fields_of(image_request(extra_body={"contents": contents})) == ["params.extra_body.contents"]
 
 
 def test_a_model_name_cannot_leave_its_place_in_the_path() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters import expression
 from adapters.base import Billed, ImageRef, TaskRequest
 from adapters.kit.sizes import pixels, tier_of
 from adapters.openai.images_request import SIZES
@@ -15,7 +16,7 @@ adapter = ADAPTERS["openai_images"]
 
 
 def fields(request: TaskRequest, **capabilities: Any) -> list[str]:
-    return [problem.field for problem in adapter.check(request, image_target(**capabilities))]
+    return [problem.field for problem in expression.check(adapter, request, image_target(**capabilities))]
 
 
 def billed(**extra: Any) -> Billed:
@@ -63,12 +64,6 @@ def test_several_images_repeat_the_field_in_order() -> None:
     assert [(part.field, part.image) for part in upstream.files] == [("image[]", images[0]), ("image[]", images[1])]
 
 
-def test_files_that_extra_body_stands_for_are_not_judged() -> None:
-    request = image_request(images=(ImageRef(stored=stored(content_type="image/gif")),), extra_body={"image": "x"})
-    assert fields(request) == []
-    assert adapter.build(request, image_target()).files == ()
-
-
 def test_extra_body_wins_over_derived_fields_but_not_over_the_model() -> None:
     extra = {"prompt": "a cat", "n": 2, "quality": "high", "model": "dearest"}
     upstream = adapter.build(image_request(extra_body=extra), image_target())
@@ -78,11 +73,11 @@ def test_extra_body_wins_over_derived_fields_but_not_over_the_model() -> None:
     assert upstream.body["model"] == "gpt-image-2"
 
 
-def test_images_of_extra_body_replace_the_files() -> None:
-    request = image_request(images=(ImageRef(stored=stored()),), extra_body={"image": "file-1"})
-    upstream = adapter.build(request, image_target())
-    assert upstream.files == ()
-    assert upstream.body["image"] == "file-1"
+def test_images_of_extra_body_are_refused_since_a_form_takes_files() -> None:
+    for name in ("image", "images", "image[]"):
+        for images in [(), (ImageRef(stored=stored()),)]:
+            (field,) = fields(image_request(images=images, extra_body={name: "https://x.example.com/a.png"}))
+            assert field.startswith("params.extra_body"), name
 
 
 def test_the_final_size_decides_the_billed_tier() -> None:
@@ -170,9 +165,9 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
 
 def test_a_form_takes_no_nested_extra_body() -> None:
     for value in [{"a": 1}, ["a"], None]:
-        request = image_request(images=(ImageRef(stored=stored()),), extra_body={"thing": value})
-        assert fields(request) == ["params.extra_body.thing"], value
-        assert fields(image_request(extra_body={"thing": value})) == [], value
+        request = image_request(images=(ImageRef(stored=stored()),), extra_body={"style": value})
+        assert fields(request) == ["params.extra_body.style"], value
+        assert fields(image_request(extra_body={"style": value})) == [], value
 
 
 def test_the_protocols_own_limits_are_reached() -> None:

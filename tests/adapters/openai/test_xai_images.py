@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+from adapters import expression
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target
 from adapters.openai.images import OpenAIImages
 from adapters.openai.xai_request import RATIOS
@@ -97,7 +98,7 @@ def test_what_extra_body_stands_for_is_not_judged() -> None:
         {"images": gif, "extra_body": {"image": {"url": URL}}},
     ]:
         request = image_request(**changes)
-        assert adapter.check(request, target()) == [], changes
+        assert expression.check(adapter, request, target()) == [], changes
         assert adapter.build(request, target()).files == (), changes
 
 
@@ -125,13 +126,13 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
         ({"extra_body": {"stream": True}}, {}, "params.extra_body.stream"),
     ]:
-        problems = adapter.check(image_request(**changes), target(**capabilities))
+        problems = expression.check(adapter, image_request(**changes), target(**capabilities))
         assert [problem.field for problem in problems] == [field], (changes, capabilities)
 
 
 def test_what_can_be_expressed_passes() -> None:
-    request = image_request(n=10, images=(ImageRef(url=URL),) * 5, extra_body={"mask": {"url": URL}})
-    assert adapter.check(request, target()) == []
+    request = image_request(n=10, images=(ImageRef(url=URL),) * 5, extra_body={"response_format": "url"})
+    assert expression.check(adapter, request, target()) == []
     assert adapter.validate(target(tiers=["1K"])) == []
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import responses
 
+from adapters import expression
 from adapters.base import Billed, Done, ErrorKind, ImageRef, Target, UpstreamError
 from adapters.openrouter.images import OpenRouterImages
 from tests.adapters.making import API_KEY, PNG, connection_to, image_request, stored
@@ -98,7 +99,7 @@ def test_what_extra_body_stands_for_is_not_judged() -> None:
         {"images": gif, "extra_body": {"input_references": []}},
     ]:
         request = image_request(**changes)
-        assert adapter.check(request, target()) == [], changes
+        assert expression.check(adapter, request, target()) == [], changes
         assert adapter.build(request, target()).files == (), changes
 
 
@@ -126,13 +127,13 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"extra_body": {"size": "512", "resolution": "4K"}}, {}, "params.extra_body.resolution"),
         ({"extra_body": {"provider": {"options": {}}}}, {}, "params.extra_body.provider.options"),
     ]:
-        problems = adapter.check(image_request(**changes), target(**capabilities))
+        problems = expression.check(adapter, image_request(**changes), target(**capabilities))
         assert [problem.field for problem in problems] == [field], (changes, capabilities)
 
 
 def test_what_can_be_expressed_passes() -> None:
     images = (ImageRef(url="https://x.example.com/a.png"), ImageRef(stored=stored()))
-    assert adapter.check(image_request(n=10, aspect_ratio="19.5:9", images=images), target()) == []
+    assert expression.check(adapter, image_request(n=10, aspect_ratio="19.5:9", images=images), target()) == []
 
 
 def test_fewer_pictures_than_asked_are_a_success() -> None:

@@ -1,0 +1,38 @@
+"""The upstream fields of `gemini_generate_content`.
+
+Facts: Google's SDK google-genai 3.4.0 (GenerateContentConfig, GenerationConfig, ImageConfig) and its reference of
+generateContent.
+"""
+
+from adapters.kit.upstream_fields import forbidden, neutral, operators, priced
+
+SDK = "google-genai 3.4.0: GenerateContentConfig, GenerationConfig, ImageConfig"
+API = "https://ai.google.dev/api/generate-content"
+PRICES = "https://ai.google.dev/gemini-api/docs/pricing"
+OURS = "the service's own"
+CONFIG, IMAGE = "generationConfig.", "generationConfig.imageConfig."
+
+FIELDS = (
+    *priced(PRICES, f"{IMAGE}imageSize"),
+    *neutral(SDK, f"{IMAGE}aspectRatio", derived=True),
+    *neutral(SDK, f"{IMAGE}imageOutputOptions", f"{IMAGE}outputMimeType", f"{IMAGE}outputCompressionQuality"),
+    *operators(SDK, f"{IMAGE}personGeneration", f"{IMAGE}prominentPeople"),
+    # With text beside it, models make further pictures.
+    *neutral(SDK, f"{CONFIG}responseModalities", values=(("IMAGE",),)),
+    *neutral(SDK, *(f"{CONFIG}{name}" for name in ("seed", "temperature", "topP", "topK", "stopSequences"))),
+    *neutral(SDK, *(f"{CONFIG}{name}" for name in ("presencePenalty", "frequencyPenalty", "maxOutputTokens"))),
+    *neutral(SDK, *(f"{CONFIG}{name}" for name in ("logprobs", "responseLogprobs", "audioTimestamp"))),
+    *neutral(SDK, *(f"{CONFIG}{name}" for name in ("responseMimeType", "responseSchema", "responseJsonSchema"))),
+    *neutral(SDK, f"{CONFIG}enableEnhancedCivicAnswers", "labels"),
+    *operators(PRICES, f"{CONFIG}thinkingConfig", f"{CONFIG}mediaResolution"),
+    *operators(SDK, *(f"{CONFIG}{name}" for name in ("speechConfig", "translationConfig"))),
+    *operators(SDK, *(f"{CONFIG}{name}" for name in ("audioTranscriptionConfig", "enableAffectiveDialog"))),
+    *forbidden(SDK, *(f"{CONFIG}{name}" for name in ("candidateCount", "responseFormat"))),
+    *forbidden(SDK, *(f"{CONFIG}{name}" for name in ("modelSelectionConfig", "routingConfig"))),
+    *operators(API, "safetySettings", "modelArmorConfig", "tools", "toolConfig", "serviceTier"),
+    *operators(API, "systemInstruction", "cachedContent", "generationOutputConfig", "store", "continuationToken"),
+    # Prompt and pictures in one, beside parts that nobody could check as such.
+    *forbidden(API, "contents"),
+    *forbidden(API, "model", "stream", "n"),
+    *forbidden(OURS, "webhook", "webhook_url", "callback_url"),
+)

@@ -1,0 +1,26 @@
+"""The upstream fields of `openrouter_images`.
+
+Facts: OpenRouter's SDK 1.3.84 (ImageGenerationRequest) and its documentation of provider routing.
+"""
+
+from adapters.kit.upstream_fields import forbidden, neutral, operators, priced
+
+SDK = "openrouter 1.3.84: ImageGenerationRequest"
+ROUTING = "https://openrouter.ai/docs/features/provider-routing"
+OURS = "the service's own"
+MAX_IMAGES = 16
+
+FIELDS = (
+    *priced(SDK, "n", "resolution", "size"),
+    *neutral(SDK, "prompt", derived=True, replaces="prompt"),
+    *neutral(SDK, "input_references", derived=True, replaces="images", most=MAX_IMAGES),
+    *neutral(SDK, "aspect_ratio", derived=True),
+    *neutral(SDK, "background", "output_compression", "seed", "session_id"),
+    *neutral(SDK, "output_format", values=("png", "jpeg", "webp")),
+    *operators(SDK, "quality", "user", "trace"),
+    # They choose who sells the picture, and so its price; the options pass by all that is checked and billed here.
+    *operators(ROUTING, "provider"),
+    *forbidden(ROUTING, "provider.options"),
+    *forbidden(SDK, "model", "models", "stream"),
+    *forbidden(OURS, "partial_images", "webhook", "webhook_url", "callback_url"),
+)

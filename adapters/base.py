@@ -134,7 +134,7 @@ class UpstreamRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
     """How to reach one channel now. Timeouts in seconds; `open_stored` opens one of our own files for reading;
-    `reference` is our own name for a paid call, unique for ever."""
+    `reference` is our own name for a paid call, unique for ever; `payer` names the account whose inputs are fetched."""
 
     base_url: str
     credentials: Mapping[str, str] = field(repr=False)
@@ -146,6 +146,7 @@ class Connection:
     deny_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     scratch_dir: Path | None = None
     reference: str = ""
+    payer: str = ""
 
     @property
     def url_policy(self) -> UrlPolicy:
@@ -275,7 +276,8 @@ class UpstreamError(Exception):
 
 
 class NothingSent(Exception):
-    """A fault of our own disk or storage, met before anything of a paid call was sent: it may be made again later."""
+    """A fault of our own disk or storage, or no room here, met before anything of a paid call was sent: it may be made
+    again later."""
 
 
 class Adapter(Protocol):

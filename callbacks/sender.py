@@ -17,6 +17,7 @@ from callbacks import signing
 from callbacks.deliveries import Due, Outcome
 from common import retry_after
 from common.outbound import AddressRefused, Failed, Limits, Reply, UrlPolicy, open_url
+from common.outbound_lookup import customer
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,15 @@ def deliver(due: Due, make_body: MakeBody, *, policy: UrlPolicy, limits: Limits 
     try:
         body, headers = _signed(due, make_body, int(at.timestamp()))
         connection.close()
-        with open_url(due.url, policy=policy, limits=limits, method="POST", headers=headers, body=body) as reply:
+        with open_url(
+            due.url,
+            policy=policy,
+            limits=limits,
+            chosen_by=customer(str(due.account_id)),
+            method="POST",
+            headers=headers,
+            body=body,
+        ) as reply:
             outcome = _answered(reply, at)
     except (OperationalError, InterfaceError):
         raise

@@ -41,6 +41,7 @@ def to(
     credential_id: int | None = None,
     follows: bool = False,
     reference: str = "",
+    payer: str = "",
 ) -> tuple[int | None, Connection]:
     """The credential's id and the connection. A credential goes only where it was entered for: the target's origin.
 
@@ -64,6 +65,7 @@ def to(
             allow_networks=settings.OUTBOUND_ALLOW_NETWORKS,
             deny_networks=settings.OUTBOUND_DENY_NETWORKS,
             reference=reference,
+            payer=payer,
         ),
     )
 

@@ -12,7 +12,9 @@ from functools import partial
 from urllib.parse import quote, urldefrag, urljoin
 
 from common.deadline import Deadline
-from common.outbound_dial import AddressRefused, Dialer, Failed, Resolve, system_resolve
+from common.outbound_dial import Dialer
+from common.outbound_faults import AddressRefused, Failed
+from common.outbound_lookup import Chooser, Resolve, system_resolve
 from common.outbound_wire import Message, Reply, exchange
 from common.urls import LOOPBACK, UrlPolicy, address_problem, problem
 
@@ -41,6 +43,7 @@ def open_url(
     *,
     policy: UrlPolicy,
     limits: Limits,
+    chosen_by: Chooser,
     method: str = "GET",
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
@@ -49,9 +52,10 @@ def open_url(
 ) -> Iterator[Reply]:
     """The reply to one request, its body still to be read; a context manager, so that the connection is closed.
 
-    Each name is looked up once, and refused if any of its addresses is; the connection goes to a judged address. With
+    Each name is looked up once, in the share of `chosen_by`, and refused if any of its addresses is; the connection
+    goes to a judged address. With
     `redirects` = 0 a 3xx is a reply like any other, else that many are followed, as GET and without the headers and
-    the body. Raises AddressRefused (policy) or Failed (network, time, size), also while the chunks are read.
+    the body. Raises AddressRefused (policy) or Failed, also while the chunks are read.
     """
     message = Message(method=method, url=url, headers=headers or {}, body=body)
     judge = partial(address_problem, policy=policy)
@@ -59,7 +63,8 @@ def open_url(
     with Deadline(limits.total_seconds) as deadline:
         for left in range(redirects, -1, -1):
             _refuse(message.url, policy)
-            dialer = Dialer(deadline, judge=judge, connect_seconds=limits.connect_seconds, resolve=lookup)
+            seconds = limits.connect_seconds
+            dialer = Dialer(deadline, judge=judge, chosen_by=chosen_by, connect_seconds=seconds, resolve=lookup)
             with exchange(message, dialer, max_bytes=limits.max_bytes) as reply:
                 location = reply.headers.get("Location") if redirects and reply.status in REDIRECTS else None
                 if location is None:

@@ -22,7 +22,8 @@ from urllib3.exceptions import HTTPError
 
 from common import outbound_words
 from common.deadline import Deadline
-from common.outbound_dial import Dialer, Failed
+from common.outbound_dial import Dialer
+from common.outbound_faults import Failed
 from common.outbound_head import FinalResponse
 
 # It warns of odd headers with a traceback, and quotes them and the path, which may hold a secret.

@@ -9,12 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.base import Connection, ErrorKind, UpstreamError
+from adapters.base import Connection, ErrorKind, NothingSent, UpstreamError
 from adapters.kit import error_kinds, error_shapes
 from adapters.kit.compression import plain
 from common.deadline import Deadline
 from common.outbound import Failed, Reply
 from common.outbound_dial import Dialer
+from common.outbound_lookup import OPERATOR
 from common.outbound_wire import Message, exchange
 
 MAX_JSON_BYTES = 8 * 1024 * 1024
@@ -62,7 +63,8 @@ class HttpCall:
 
 @contextmanager
 def calling(call: HttpCall, connection: Connection) -> Iterator[Reply]:
-    """The 2xx reply to a call, its body still to be read. Raises UpstreamError, also for what breaks off inside."""
+    """The 2xx reply to a call, its body still to be read. Raises UpstreamError, also for what breaks off inside, and
+    NothingSent for a paid call that found no room here."""
     message = Message(
         method=call.method,
         url=call.url or connection.base_url.rstrip("/") + call.path,
@@ -79,12 +81,15 @@ def calling(call: HttpCall, connection: Connection) -> Iterator[Reply]:
                 raise error_of(error_body(reply), reply, call, connection)
             yield reply
     except Failed as failed:
+        if call.paid and failed.reason == "busy":
+            raise NothingSent(failed.words) from failed
         raise error_kinds.lost(failed, paid=call.paid) from failed
 
 
 def dialer(connection: Connection, deadline: Deadline) -> Dialer:
     """Opens connections to the channel itself: its address is the operator's choice, whatever it resolves to."""
-    return Dialer(deadline, judge=lambda address: None, connect_seconds=connection.connect_timeout)
+    seconds = connection.connect_timeout
+    return Dialer(deadline, judge=lambda address: None, chosen_by=OPERATOR, connect_seconds=seconds)
 
 
 def call_json(

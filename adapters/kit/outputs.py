@@ -11,6 +11,7 @@ from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
 from common.deadline import Deadline
 from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, fetchable, joined, open_url
+from common.outbound_lookup import provider
 from common.outbound_wire import CHUNK_BYTES, Message, exchange
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -45,7 +46,8 @@ def _opened(output: Output, connection: Connection, authorize: Authorize, stack:
     for left in range(MAX_REDIRECTS, -1, -1):
         if not is_own(url, connection):
             limits = Limits(max_bytes=max_bytes, total_seconds=deadline.remaining)
-            elsewhere = open_url(url, policy=connection.url_policy, limits=limits, redirects=left)
+            policy, chosen_by = connection.url_policy, provider(connection.base_url)
+            elsewhere = open_url(url, policy=policy, limits=limits, chosen_by=chosen_by, redirects=left)
             return _checked(stack.enter_context(elsewhere))
         message = Message(method="GET", url=url, headers=authorize(connection))
         reply = stack.enter_context(exchange(message, http.dialer(connection, deadline), max_bytes=max_bytes))

@@ -15,6 +15,7 @@ from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, Upstream
 from common.deadline import Deadline
 from common.errors import StorageUnavailable
 from common.outbound import AddressRefused, Failed, Limits, open_url
+from common.outbound_lookup import customer
 
 MAX_IMAGE_BYTES = 50 * 1024 * 1024
 MOST_SECONDS = 120.0
@@ -73,11 +74,14 @@ def _picture(image: ImageRef, path: Path, connection: Connection, deadline: Dead
 def _copy_fetched(url: str, path: Path, connection: Connection, deadline: Deadline) -> None:
     limits = Limits(max_bytes=MAX_IMAGE_BYTES, total_seconds=deadline.remaining)
     try:
-        with open_url(url, policy=connection.url_policy, limits=limits) as reply, path.open("wb") as file:
+        chosen_by, policy = customer(connection.payer), connection.url_policy
+        with open_url(url, policy=policy, limits=limits, chosen_by=chosen_by) as reply, path.open("wb") as file:
             if reply.status != 200:
                 _unreachable(f"a reference image answers HTTP {reply.status}")
             file.writelines(reply.chunks)
     except (AddressRefused, Failed) as error:
+        if isinstance(error, Failed) and error.reason == "busy":  # the image itself was not asked for
+            raise NothingSent(error.words) from error
         _unreachable(f"a reference image cannot be fetched: {error}", error)
 
 

@@ -18,6 +18,7 @@ from adapters.template.bodies import id_path
 from adapters.template.fill import PLACEHOLDER
 from adapters.template.form import BadTemplate, Template, of_connection
 from common.outbound import AddressRefused, Failed, Limits, open_url
+from common.outbound_lookup import provider
 
 
 def template_of(connection: Connection) -> Template:
@@ -79,7 +80,8 @@ def tell(template: Template, method: str, address: str, connection: Connection) 
 def _asked_elsewhere(template: Template, address: str, connection: Connection) -> dict[str, Any]:
     limits = Limits(max_bytes=MAX_JSON_BYTES, total_seconds=connection.total_timeout)
     try:
-        with open_url(address, policy=connection.url_policy, limits=limits) as reply:
+        chosen_by = provider(connection.base_url)
+        with open_url(address, policy=connection.url_policy, limits=limits, chosen_by=chosen_by) as reply:
             document = error_kinds.parsed(b"".join(plain(reply, MAX_JSON_BYTES).chunks))
     except (AddressRefused, Failed) as error:
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error

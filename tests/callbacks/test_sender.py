@@ -11,10 +11,13 @@ from standardwebhooks import Webhook
 from accounts import keys
 from callbacks import deliveries, sender, signing
 from callbacks.claims import LEASE_SECONDS
+from common import outbound_dial
+from common.outbound_lookup import CUSTOMERS, customer
 from common.urls import UrlPolicy
 from tests import deadlines
 from tests.adapters.raw_server import answer, raw_server
 from tests.callbacks import behaviours, steps
+from tests.silence import hanging
 from tests.tasks.steps import asset
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -241,6 +244,16 @@ def test_a_body_that_cannot_be_made_is_a_failed_attempt(owed, caplog):
     outcome = sender.deliver(steps.claimed_one(), broken, policy=steps.LOOPBACK)
     assert outcome.error == "the callback could not be made"
     assert "no such thing" in caplog.text
+
+
+def test_an_account_whose_names_hang_fails_alone_and_reads_why(owed, key, other_key, monkeypatch):
+    with raw_server(behaviours.OK) as server, hanging(customer(str(other_key.account.pk)), CUSTOMERS.each):
+        url = f"http://localhost:{server.port}/"
+        assert sent(url, owed).is_delivered
+        monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+        owed(url, of=other_key)
+        assert steps.sent(steps.claimed_one()).error == "too many name lookups of this account hang"
+        assert len(server.requests) == 1
 
 
 def test_a_database_that_is_away_is_no_attempt(owed):

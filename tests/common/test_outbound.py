@@ -22,12 +22,14 @@ from cryptography.x509.oid import NameOID
 from common import outbound_dial, outbound_words
 from common.deadline import Deadline
 from common.outbound import AddressRefused, Failed, Limits, UrlPolicy, open_url
+from common.outbound_lookup import customer
 from common.outbound_wire import tls_context
 from tests import deadlines
 from tests.adapters.raw_server import answer, first_bytes, raw_server
 from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
+CHOOSER = customer("1")
 LIMITS = Limits(max_bytes=1_000_000, total_seconds=PATIENCE, connect_seconds=PATIENCE)
 BAD_URLS = Path(__file__).parents[1] / "data" / "bad_urls.jsonl"
 ROWS = [json.loads(line) for line in BAD_URLS.read_text(encoding="utf-8").splitlines()]
@@ -66,7 +68,7 @@ def reset(connection: socket.socket, _: bytes) -> None:
 
 
 def fetch(url: str, *, policy: UrlPolicy = LOOPBACK, limits: Limits = LIMITS, **options: object) -> tuple[int, bytes]:
-    with open_url(url, policy=policy, limits=limits, **options) as reply:  # type: ignore[arg-type]
+    with open_url(url, policy=policy, limits=limits, chosen_by=CHOOSER, **options) as reply:  # type: ignore[arg-type]
         return reply.status, b"".join(reply.chunks)
 
 
@@ -176,7 +178,7 @@ def test_a_redirect_is_neither_parsed_nor_read_beyond_the_cap(location: str) -> 
         while True:
             connection.sendall(b"x" * 65536)
 
-    with raw_server(pour) as server, open_url(server.url, policy=LOOPBACK, limits=LIMITS) as reply:
+    with raw_server(pour) as server, open_url(server.url, policy=LOOPBACK, limits=LIMITS, chosen_by=CHOOSER) as reply:
         assert reply.status == 302
         with pytest.raises(Failed, match="larger"):
             list(reply.chunks)

@@ -9,12 +9,14 @@ import pytest
 from common.deadline import Deadline
 from common.outbound import Failed, Limits, UrlPolicy, open_url
 from common.outbound_head import MAX_HEAD_BYTES, MAX_INTERIMS
+from common.outbound_lookup import customer
 from common.outbound_wire import punctual
 from tests import deadlines
 from tests.adapters.raw_server import raw_server
 from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
+CHOOSER = customer("1")
 LIMITS = Limits(max_bytes=1_000_000, total_seconds=PATIENCE, connect_seconds=PATIENCE)
 FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -29,7 +31,7 @@ def fetch(*said: bytes, for_ever: bytes = b"") -> tuple[int, bytes]:
         while for_ever:
             connection.sendall(for_ever)
 
-    with raw_server(behave) as server, open_url(server.url, policy=LOOPBACK, limits=LIMITS) as reply:
+    with raw_server(behave) as server, open_url(server.url, policy=LOOPBACK, limits=LIMITS, chosen_by=CHOOSER) as reply:
         return reply.status, b"".join(reply.chunks)
 
 
@@ -84,7 +86,10 @@ def test_a_trailer_is_capped_whatever_came_before_it() -> None:
             while for_ever:
                 connection.sendall(trailer)
 
-        with raw_server(behave) as server, open_url(server.url, policy=LOOPBACK, limits=limits) as reply:
+        with (
+            raw_server(behave) as server,
+            open_url(server.url, policy=LOOPBACK, limits=limits, chosen_by=CHOOSER) as reply,
+        ):
             return sum(map(len, reply.chunks))
 
     assert ended(b"X: y\r\n" * 20 + b"\r\n") == 0x10_0000

@@ -98,7 +98,11 @@ class Execution:
 
     def _buy(self, job: Job) -> None:
         credential_id, connection = insist(
-            connections.to, job.route.channel.id, job.target, total_timeout=job.call_seconds
+            connections.to,
+            job.route.channel.id,
+            job.target,
+            total_timeout=job.call_seconds,
+            payer=str(job.account_id),
         )
         if credential_id is None and insist(has_moved, job):
             return insist(failed_calls.hand_back, job.task)

@@ -29,6 +29,7 @@ class Job:
     deadline by time.monotonic."""
 
     task: Claimed
+    account_id: int
     route: RouteEntry
     target: Target
     adapter: Adapter
@@ -73,6 +74,7 @@ def load(task: Claimed) -> Job:
     longest = adapter.submit_seconds(route.target)
     return Job(
         task=task,
+        account_id=row.account_id,
         route=route,
         target=route.target,
         adapter=adapter,

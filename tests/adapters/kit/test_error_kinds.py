@@ -3,16 +3,19 @@
 import json
 import socket
 import threading
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 import responses
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import ErrorKind, NothingSent, UpstreamError
 from adapters.kit import error_kinds, http
 from adapters.kit.http import error_body
 from adapters.registry import ADAPTERS
+from common import outbound_dial
 from common.outbound import Reply
+from common.outbound_lookup import CUSTOMERS, OPERATOR, OPERATORS, customer
 from tests import deadlines
 from tests.adapters.making import (
     API_KEY,
@@ -24,6 +27,7 @@ from tests.adapters.making import (
     video_target,
 )
 from tests.adapters.raw_server import Behaviour, answer, first_bytes, raw_server
+from tests.silence import HOST, hanging
 from tools.children import PATIENCE
 
 IMAGES = "https://images.example.com/v1"
@@ -167,6 +171,22 @@ def test_a_refused_connection_was_surely_not_accepted() -> None:
 def test_an_address_that_leads_nowhere_was_surely_not_accepted() -> None:
     for url in ("http://nowhere.invalid", "http://[::1", "http://127.0.0.1:99999"):
         assert error_of("openai_images", url).kind is ErrorKind.TRANSIENT, url
+
+
+def test_names_of_customers_that_hang_hold_up_no_paid_call() -> None:
+    with ExitStack() as silent, raw_server(answer(b'{"id": "cgt-1"}')) as server:
+        for account in range(CUSTOMERS.seats // CUSTOMERS.each):
+            silent.enter_context(hanging(customer(str(account)), CUSTOMERS.each))
+        connection = connection_to(f"http://localhost:{server.port}")
+        assert ADAPTERS["ark_content_tasks"].submit(UPSTREAM["ark_content_tasks"], connection)
+
+
+def test_a_paid_call_without_a_seat_for_its_lookup_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says nothing of the channel, as an UpstreamError would."""
+    monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+    for protocol in UPSTREAM:
+        with hanging(OPERATOR, OPERATORS.each), pytest.raises(NothingSent, match="name lookups of this host hang"):
+            ADAPTERS[protocol].submit(UPSTREAM[protocol], connection_to(f"http://{HOST}"))
 
 
 def test_a_failed_tls_handshake_was_surely_not_accepted() -> None:

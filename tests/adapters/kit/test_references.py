@@ -9,12 +9,15 @@ import pytest
 
 from adapters.base import ImageRef, NothingSent
 from adapters.kit.references import fetched
+from common import outbound_dial
+from common.outbound_lookup import CUSTOMERS, customer
 from tests.adapters.making import PNG, connection_to, left_in, stored
 from tests.adapters.raw_server import answer, raw_server
+from tests.silence import hanging
 
 
-def copied(*images: ImageRef, scratch_dir: Path, files: dict[str, bytes] | None = None) -> list[bytes]:
-    connection = connection_to("https://provider.example", files=files, scratch_dir=scratch_dir)
+def copied(*images: ImageRef, scratch_dir: Path, files: dict[str, bytes] | None = None, payer: str = "") -> list[bytes]:
+    connection = connection_to("https://provider.example", files=files, scratch_dir=scratch_dir, payer=payer)
     with fetched(images, connection) as pictures:
         return [picture.path.read_bytes() for picture in pictures]
 
@@ -65,3 +68,15 @@ def test_a_folder_that_cannot_be_deleted_does_not_cost_the_answer(tmp_path: Path
         (folder,) = tmp_path.iterdir()
         shutil.rmtree(folder)
         folder.write_text("not a folder")
+
+
+def test_an_account_whose_names_hang_waits_alone_and_nothing_was_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with raw_server(answer(PNG)) as host, hanging(customer("1"), CUSTOMERS.each):
+        image = ImageRef(url=f"http://localhost:{host.port}")
+        assert copied(image, scratch_dir=tmp_path, payer="2") == [PNG]
+        monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+        with pytest.raises(NothingSent, match="name lookups of this account hang"):
+            copied(image, scratch_dir=tmp_path, payer="1")
+        assert len(host.requests) == 1

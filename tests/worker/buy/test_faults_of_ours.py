@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import storages
 
+from common import outbound_dial
+from common.outbound_lookup import CUSTOMERS, customer
 from tasks.assets import assets as domain_assets
 from tests.adapters.raw_server import answer, raw_server
+from tests.silence import hanging
 from tests.storage.samples import picture as png
 from tests.threads import joined
 from tests.worker.driving import assets, beside, call, end_of, picture, task
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
 
@@ -36,6 +39,24 @@ def test_without_temporary_files_a_task_waits_unpaid_and_is_bought_later(
         scratch.mkdir()
         assert shift.work(task_id) == "succeeded"
     assert sandbox.audit()["jobs"] == 1
+
+
+def test_an_account_whose_names_hang_waits_unpaid_while_others_buy(
+    shift, key, other_key, sandbox, loopback_allowed, monkeypatch
+):
+    monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+    with raw_server(answer(png("PNG"))) as host:
+        images = [{"image_url": f"http://localhost:{host.port}/dot.png"}]
+        with hanging(customer(str(key.account.pk)), CUSTOMERS.each):
+            task_id = picture(key, "a fox like this", images=images)
+            shift.execute()
+            assert (task(task_id).status, call(task_id).outcome["kind"]) == ("queued", "unpaid")
+            assert "name lookups of this account hang" in call(task_id).outcome["message"]
+            monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", PATIENCE)
+            assert shift.work(picture(other_key, "another fox", images=images)) == "succeeded"
+        assert sandbox.audit()["jobs"] == 1
+        assert shift.work(task_id) == "succeeded"
+    assert sandbox.audit()["jobs"] == 2
 
 
 def test_an_own_image_that_the_disk_does_not_give_now_is_read_later(shift, key, sandbox):

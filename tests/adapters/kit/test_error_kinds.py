@@ -32,6 +32,7 @@ from tools.children import PATIENCE
 
 IMAGES = "https://images.example.com/v1"
 ARK = "https://ark.example.com/api/v3"
+TAKEN = b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"id": "cgt-1"}'
 UPSTREAM = {
     "openai_images": ADAPTERS["openai_images"].build(image_request(), image_target()),
     "ark_content_tasks": ADAPTERS["ark_content_tasks"].build(video_request(), video_target()),
@@ -212,6 +213,13 @@ def drip(connection: socket.socket, _: bytes) -> None:
         connection.sendall(b" ")
 
 
+def drip_head(connection: socket.socket, _: bytes) -> None:
+    connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nX: ")
+    deadlines.end()
+    while True:
+        connection.sendall(b"a")
+
+
 def sends(data: bytes) -> Behaviour:
     return lambda connection, _: connection.sendall(data)
 
@@ -222,6 +230,8 @@ def sends(data: bytes) -> Behaviour:
         pytest.param(reset, "network", id="reset"),
         pytest.param(hang, "time", id="hang"),
         pytest.param(drip, "time", id="drip"),
+        pytest.param(drip_head, "time", id="dripping head"),
+        pytest.param(sends(b"HTTP/1.1 100 Continue\r\n\r\n" * 11 + TAKEN), "network", id="many interim answers"),
         pytest.param(sends(b""), "network", id="close"),
         pytest.param(sends(b"SSH-2.0-nonsense\r\n"), "network", id="not http"),
         pytest.param(sends(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"), "network", id="truncated"),
@@ -238,6 +248,14 @@ def test_what_breaks_after_sending_is_ambiguous_and_never_repeated(behave: Behav
             assert len(server.requests) == 1
         assert (error.kind, error.code) == (ErrorKind.AMBIGUOUS, code), protocol
         assert error.maybe_accepted
+
+
+def test_an_answer_in_another_protocol_leaves_the_outcome_open() -> None:
+    for protocol in UPSTREAM:
+        with raw_server(sends(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" + TAKEN)) as server:
+            error = error_of(protocol, server.url)
+            assert len(server.requests) == 1
+        assert (error.kind, error.http_status) == (ErrorKind.AMBIGUOUS, 101), protocol
 
 
 def test_a_refusal_whose_body_drips_is_still_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,28 +1,38 @@
 """`Prefer: wait=N` and `?wait=N`: holds back the answer of a task view until the task has ended, N seconds at most.
 
-A wait is a future in `tasks/events/hub.py` and costs neither a thread nor a database connection.
+A wait is a future in `tasks/events/hub.py` and costs neither a thread nor a database connection. A key has 16 at once.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from urllib.parse import parse_qs
 
+from accounts import holders
 from common import front_body
-from common.asgi import Answer, Receive, Scope, disconnected, header, values
+from common.asgi import Answer, Receive, Scope, disconnected, header, joined, values
 from common.front_body import Body
 from common.ids import is_task_id
+from tasks import gate
 from tasks.events.hub import hub
 from tasks.models import LIVE
 from tasks_api import preferences
 
 LONGEST_SECONDS = 60
+WAITS_PER_KEY = 16
 WHOLE = re.compile("[0-9]+")
 TASK_PATH = re.compile(r"/v1/tasks/(task_[^/]+)")
 
 Ask = Callable[[Scope, Body], Awaitable[Answer]]
+waits: Counter[int] = Counter()  # of this process, by key; only the event loop counts
+
+
+class TooManyWaits(Exception):
+    """The key waits often enough in this process; it is answered with the state of now."""
 
 
 async def answer(ask: Ask, scope: Scope, body: Body, receive: Receive) -> Answer:
@@ -58,10 +68,13 @@ async def _submitted(ask: Ask, scope: Scope, body: Body, receive: Receive, secon
     if accepted.status != 202 or header(accepted.headers, b"idempotency-replayed"):
         return accepted
     task_id = json.loads(accepted.body)["id"]
-    if seconds and await has_ended(task_id, seconds, receive):
-        task = await ask(_reading(scope, task_id), front_body.empty())
-        if task.status == 200:
-            return applied(task, seconds)
+    try:
+        if seconds and await has_ended(task_id, seconds, scope, receive):
+            task = await ask(_reading(scope, task_id), front_body.empty())
+            if task.status == 200:
+                return applied(task, seconds)
+    except TooManyWaits:
+        return accepted
     return applied(accepted, seconds)
 
 
@@ -71,10 +84,13 @@ async def _read(ask: Ask, scope: Scope, body: Body, receive: Receive, seconds: i
     if first.status != 200:
         return first
     task = json.loads(first.body)
-    if seconds and task["status"] in LIVE:
-        await has_ended(task["id"], seconds, receive)
-    elif unconditional["headers"] == scope["headers"]:
-        return applied(first, seconds)
+    try:
+        if seconds and task["status"] in LIVE:
+            await has_ended(task["id"], seconds, scope, receive)
+        elif unconditional["headers"] == scope["headers"]:
+            return applied(first, seconds)
+    except TooManyWaits:
+        return await ask(scope, front_body.empty())
     return applied(await ask(scope, front_body.empty()), seconds)
 
 
@@ -89,12 +105,31 @@ def applied(whole: Answer, seconds: int) -> Answer:
     return replace(whole, headers=(*whole.headers, (b"preference-applied", f"wait={seconds}".encode())))
 
 
-async def has_ended(task_id: str, seconds: float, receive: Receive) -> bool:
-    """Whether the task has ended: by `seconds`, before the client leaves and before this process stops."""
-    leaving = asyncio.create_task(disconnected(receive))
+async def has_ended(task_id: str, seconds: float, scope: Scope, receive: Receive) -> bool:
+    """Whether the task has ended: by `seconds`, before the client leaves and before this process stops.
+
+    Raises TooManyWaits, at once.
+    """
+    with counted(scope):
+        leaving = asyncio.create_task(disconnected(receive))
+        try:
+            with hub.ended(task_id) as end:
+                await asyncio.wait((end, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+                return end.done() and end.result()
+        finally:
+            leaving.cancel()
+
+
+@contextmanager
+def counted(scope: Scope) -> Iterator[None]:
+    """One wait of the key, which the views have just let in. Raises TooManyWaits."""
+    holder = holders.find(gate.digest_of(joined(scope["headers"], b"authorization")))
+    if holder is None or waits[holder.key_id] >= WAITS_PER_KEY:
+        raise TooManyWaits
+    waits[holder.key_id] += 1
     try:
-        with hub.ended(task_id) as end:
-            await asyncio.wait((end, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            return end.done() and end.result()
+        yield
     finally:
-        leaving.cancel()
+        waits[holder.key_id] -= 1
+        if not waits[holder.key_id]:
+            del waits[holder.key_id]

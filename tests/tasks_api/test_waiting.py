@@ -19,6 +19,8 @@ from tasks.events import events, reader
 from tasks.events.hub import Hub
 from tasks.models import Task
 from tasks_api import waiting
+from tests import rows
+from tests.rows import make_key
 from tests.scopes import scope
 from tests.tasks_api.asking import SUBMISSION_FIELDS
 from tools.children import PATIENCE
@@ -183,7 +185,51 @@ def test_a_stopping_process_ends_its_waits(get, make_task, request):
     assert json.loads(run(get(make_task(), HOURS)).body)["status"] == "queued"
 
 
-def test_two_hundred_waits_take_no_thread_each_and_all_see_the_end(get, make_task):
+async def beyond(count: int, waits: Callable[[], Coroutine[Any, Any, Answer]], one_more) -> Answer:
+    """The answer of one request more, while so many wait."""
+    running = [asyncio.create_task(waits()) for _ in range(count)]
+    await begun(count)
+    answer = await one_more()
+    assert not any(wait.done() for wait in running)
+    await threads.call(end_all)
+    await asyncio.gather(*running)
+    return answer
+
+
+def test_the_seventeenth_wait_of_a_key_is_answered_with_the_state_of_now(get, post, make_task):
+    task = make_task()
+    answer = run(beyond(16, lambda: get(task, HOURS), lambda: get(task, HOURS)))
+    assert (answer.status, json.loads(answer.body)["status"]) == (200, "queued")
+    assert header(answer, b"preference-applied") == b""
+    assert not waiting.waits
+
+
+def test_a_submission_beyond_the_keys_waits_is_accepted_at_once(get, post, make_task):
+    task = make_task()
+    answer = run(beyond(16, lambda: get(task, HOURS), lambda: post(HOURS)))
+    assert (answer.status, list(json.loads(answer.body))) == (202, SUBMISSION_FIELDS)
+    assert header(answer, b"preference-applied") == b""
+
+
+def test_a_read_beyond_the_keys_waits_keeps_its_condition(get, make_task):
+    task = make_task()
+    tag = header(run(get(task, "")), b"etag").decode()
+    assert run(beyond(16, lambda: get(task, HOURS), lambda: get(task, HOURS, if_none_match=tag))).status == 304
+
+
+def test_another_key_may_wait_meanwhile(get, make_task, account):
+    mine, second = make_task(), make_key(account, "second")
+    task = rows.make_task(second, "queued")
+
+    def other() -> Coroutine[Any, Any, Answer]:
+        request = scope("GET", f"/v1/tasks/{task.id}", "wait=1", authorization=f"Bearer {second.secret}")
+        return waiting.answer(wsgi_side.ask, request, front_body.empty(), staying)
+
+    assert header(run(beyond(16, lambda: get(mine, HOURS), other)), b"preference-applied") == b"wait=1"
+
+
+def test_two_hundred_waits_take_no_thread_each_and_all_see_the_end(get, make_task, monkeypatch):
+    monkeypatch.setattr(waiting, "WAITS_PER_KEY", 200)
     tasks = [make_task() for _ in range(4)]
     threads_before = threading.active_count()
 

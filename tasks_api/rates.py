@@ -14,9 +14,18 @@ _counts: Counter[tuple[str, int]] = Counter()
 _window = 0
 
 
+def limit_of(kind: str) -> int | None:
+    """Requests a minute; None is no limit. Replays have twice that of submissions."""
+    if kind == "replay":
+        submissions = settings.RATE_LIMITS.get("submit")
+        return None if submissions is None else 2 * submissions
+    limit: int | None = settings.RATE_LIMITS.get(kind)
+    return limit
+
+
 def check(kind: str, key_id: int) -> None:
-    """Count one request of `submit` or `read`. Raises RateLimited with Retry-After and the RateLimit headers."""
-    limit = settings.RATE_LIMITS.get(kind)
+    """Count one `submit`, `replay` or `read`. Raises RateLimited with Retry-After and the RateLimit headers."""
+    limit = limit_of(kind)
     if limit is None:
         return
     used, left = _count(kind, key_id)

@@ -15,7 +15,7 @@ from tasks.drafts import PreparedSubmission
 from tasks.gate import Admission, Replay, admit
 from tasks.shown import listing, representation
 from tasks.submission import Created
-from tasks_api import json_body, rates
+from tasks_api import body_digests, json_body, rates
 from tasks_api.base_view import TaskApiView
 
 IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -39,9 +39,10 @@ class TasksView(TaskApiView):
         return None
 
     def post(self, request: Request) -> Response:
-        """The order of checks is the contract's (section 1): a replay answers whatever else is wrong."""
+        """The order of checks is the contract's (section 1): a replay answers whatever is wrong, at its own rate."""
         if replay := self.admission.replay:
-            return self.replayed(replay.task_id, replay.body_digest == strict_json.digest(json_body.raw(request)))
+            rates.check("replay", self.caller.key_id)
+            return self.replayed(replay.task_id, replay.body_digest == body_digests.of(json_body.raw(request)))
         rates.check("submit", self.caller.key_id)
         refuse_while_paused(self.admission)
         document = self.document(request)

@@ -6,6 +6,7 @@ import pytest
 
 from accounts import keys
 from accounts.models import Account
+from common import strict_json
 from tasks import switches
 from tasks.models import Task
 from tests.rows import make_key
@@ -83,9 +84,33 @@ def test_a_replay_answers_another_media_type(api, first):
     assert replayed(api.submit(Content_Encoding="gzip", **ORDER), first)
 
 
-def test_a_replay_answers_over_the_rate(api, first, settings):
-    settings.RATE_LIMITS = {"submit": 0, "read": 0}
-    assert replayed(api.submit(**ORDER), first)
+def test_a_replay_answers_over_the_rate_of_submissions(api, first, settings):
+    settings.RATE_LIMITS = {"submit": 1, "read": 0}
+    assert api.submit().status_code == 202
+    assert refused(api.submit()) == (429, "TASK_RATE_LIMITED")
+    assert api.submit(**ORDER).headers["Idempotency-Replayed"] == "true"
+
+
+def test_replays_have_twice_the_rate_of_submissions(api, first, settings):
+    settings.RATE_LIMITS = {"submit": 2, "read": 0}
+    for _ in range(4):
+        assert replayed(api.submit(**ORDER), first)
+    fifth = api.submit(**ORDER)
+    assert refused(fifth) == (429, "TASK_RATE_LIMITED")
+    assert (fifth.headers["RateLimit-Limit"], fifth.headers["RateLimit-Remaining"]) == ("4", "0")
+    assert fifth.headers["Retry-After"] == fifth.headers["RateLimit-Reset"] == "40"
+    assert api.submit().status_code == 202  # their rate is their own
+
+
+def test_a_large_replay_is_parsed_once_and_still_compared(api, first, monkeypatch):
+    parsed, usual = [], strict_json.digest
+    monkeypatch.setattr(strict_json, "digest", lambda raw: parsed.append(len(raw)) or usual(raw))
+    same = json.dumps(image_task()).encode() + b" " * 100_000
+    other = json.dumps(image_task(prompt="a heron")).encode() + b" " * 100_000
+    for _ in range(3):
+        assert "Idempotency-Body-Mismatch" not in api.submit(same, **ORDER).headers
+        assert api.submit(other, **ORDER).headers["Idempotency-Body-Mismatch"] == "true"
+    assert parsed == [len(same), len(other)]
 
 
 def test_a_replay_answers_while_submissions_are_paused(api, first):

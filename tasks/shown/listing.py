@@ -12,11 +12,14 @@ from tasks.models import ENDED, LIVE
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
 
+SCANNED = 20_000
 LIMIT = 100
 DEFAULT_LIMIT = 20
 CLOCK_SLACK_SECONDS = 3600  # ids carry the web process's clock and only narrow the scan; created_at is the database's
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # every task lies between
 EQUALS = {"status": (*LIVE, *ENDED), "modality": modalities.NAMES, "model": None}
+RANGES = {"key", "cursor", "created_after", "created_before"}  # what the index by key and id answers
+Condition = tuple[str, list[object]]
 PARAMETERS = (*EQUALS, "created_after", "created_before", "metadata.*", "limit", "cursor")
 
 
@@ -27,24 +30,39 @@ class Page:
 
 
 def page(key_id: int, query: Mapping[str, str]) -> Page:
-    """One page by the query's filters. Raises InvalidRequest naming the parameter."""
-    conditions = ["t.key_id = %s", "t.origin = 'async'"]
-    parameters: list[object] = [key_id]
+    """One page by the query's filters. Raises InvalidRequest naming the parameter.
+
+    A page looks at SCANNED tasks at most, so one of a rare filter may hold fewer than asked for, or none; where the
+    list goes on, it has a cursor all the same.
+    """
     limit = _limit(query.get("limit"))
-    for name, value in query.items():
-        if name == "limit":
-            continue
-        condition, arguments = _condition(name, value)
-        conditions.append(condition)
-        parameters.extend(arguments)
-    found = representation.find(
-        " AND ".join(conditions), [*parameters, limit + 1], suffix=" ORDER BY t.id DESC LIMIT %s"
-    )
+    conditions = {name: _condition(name, value) for name, value in query.items() if name != "limit"}
+    conditions["key"] = "t.key_id = %s", [key_id]
+    end = None
+    if conditions.keys() - RANGES:
+        end = _end({name: condition for name, condition in conditions.items() if name in RANGES})
+        conditions |= {"end": ("t.id >= %s", [end])} if end else {}
+    conditions["origin"] = "t.origin = 'async'", []
+    where, parameters = _joined(conditions)
+    found = representation.find(where, [*parameters, limit + 1], suffix=" ORDER BY t.id DESC LIMIT %s")
     shown = found[:limit]
-    return Page(tasks=shown, next_cursor=_cursor(shown[-1].id) if len(found) > limit else None)
+    last = shown[-1].id if len(found) > limit else end
+    return Page(tasks=shown, next_cursor=_cursor(last) if last else None)
 
 
-def _condition(name: str, value: str) -> tuple[str, list[object]]:
+def _joined(conditions: Mapping[str, Condition]) -> tuple[str, list[object]]:
+    parameters = [parameter for _, given in conditions.values() for parameter in given]
+    return " AND ".join(condition for condition, _ in conditions.values()), parameters
+
+
+def _end(ranges: Mapping[str, Condition]) -> str | None:
+    """The id at which a page that filters stops looking; None where that would be past the key's first task."""
+    where, parameters = _joined(ranges)
+    statement = f"SELECT t.id FROM tasks_task t WHERE {where} ORDER BY t.id DESC LIMIT 1 OFFSET %s"
+    return next(iter(sql.column(statement, [*parameters, SCANNED - 1])), None)
+
+
+def _condition(name: str, value: str) -> Condition:
     if "\x00" in value or "\x00" in name:
         raise InvalidRequest(f"{name.replace(chr(0), '')}: NUL characters are not allowed.")
     if name in EQUALS:

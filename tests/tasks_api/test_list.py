@@ -4,6 +4,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+from tasks.shown import listing
 from tests.tasks_api.asking import REJECTED, end, named, start
 
 
@@ -81,3 +82,25 @@ def test_strange_queries_never_fault(api, three):
         assert api.send("GET", f"/v1/tasks?{text}").status_code in (200, 400)
     assert listed(api, **{f"metadata.{'k' * 5_000}": "v" * 5_000}) == []
     assert api.send("GET", f"/v1/tasks?model={quote('é')}").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["metadata.order=rare", "status=failed", "model=other"])
+def test_a_rare_filter_is_followed_page_by_page_to_its_end(api, make_task, monkeypatch, query):
+    monkeypatch.setattr(listing, "SCANNED", 3)
+    rare = make_task("failed", model_name="other", metadata={"order": "rare"})
+    for _ in range(7):
+        make_task(metadata={"order": "usual"})
+    pages, cursor = [], ""
+    while cursor is not None:
+        page = api.get(f"/v1/tasks?{query}{cursor and '&cursor=' + cursor}").json()
+        pages.append([task["id"] for task in page["data"]])
+        cursor = page["next_cursor"]
+    assert pages == [[], [], [rare.id]]
+
+
+def test_a_list_without_a_filter_is_never_cut_short(api, make_task, monkeypatch):
+    monkeypatch.setattr(listing, "SCANNED", 3)
+    for _ in range(7):
+        make_task()
+    page = api.get("/v1/tasks").json()
+    assert (len(page["data"]), page["next_cursor"]) == (7, None)

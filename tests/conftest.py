@@ -16,7 +16,7 @@ from accounts.models import Account
 from catalog import snapshot
 from catalog.models import Channel, MediaModel, Plan
 from tasks import route_sets
-from tasks.shown import eta
+from tasks.shown import eta, usage
 from tests import emptying, io_guard, postgres
 from tests.databases import Databases, is_postgresql
 from tests.environment import SCRATCH
@@ -105,6 +105,7 @@ def fresh_pictures() -> None:
     route_sets.forget()
     eta.by_model.cache_clear()
     holders.forget()
+    usage.forget()
 
 
 @pytest.fixture

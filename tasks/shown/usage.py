@@ -1,32 +1,111 @@
-"""A key's own spend: by day and model, with the account's balance (contract section 4, an addition)."""
+"""A key's own spend: by day and model, with the account's balance (contract section 4, an addition).
 
-from collections.abc import Mapping
+What has ended never changes. So the sums up to the oldest task that still may are remembered, and a request reads only
+what came after them; the first one in a process reads all.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
 from typing import Any
 
-from django.db.models import Count, Sum
-from django.db.models.functions import Coalesce, TruncDate
-
+from common import ids, sql
 from common.money import usd
 from tasks.gate import Caller
-from tasks.models import Task
+from tasks.shown.listing import CLOCK_SLACK_SECONDS, EARLIEST
+
+REMEMBERED_KEYS = 200
+SETTLES_SECONDS = 60
+Group = tuple[str, str, str]
+Sums = dict[Group, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledUsage:
+    """Tasks and micro-USD by (day, model, modality) of all tasks created before a moment, all of which have ended."""
+
+    until: datetime = EARLIEST
+    sums: Sums = field(default_factory=dict)
+
+
+_lock = Lock()
+_settled: OrderedDict[int, SettledUsage] = OrderedDict()
+
+
+def forget() -> None:
+    """As in a new process; ids repeat where tests roll back."""
+    with _lock:
+        _settled.clear()
 
 
 def of(caller: Caller) -> dict[str, Any]:
     """{object, balance, held, currency, total, by_day, by_model}; costs in USD, days in UTC."""
-    mine = Task.objects.filter(key_id=caller.key_id)
-    sums = {"tasks": Count("id"), "micros": Coalesce(Sum("actual_micros"), 0)}
-    by_day = mine.annotate(day=TruncDate("created_at")).values("day").annotate(**sums).order_by("-day")
-    by_model = mine.values("model_name", "modality").annotate(**sums).order_by("model_name", "modality")
+    sums = _sums(caller)
+    by_day = _merged(((day,), figures) for (day, _, _), figures in sums.items())
+    by_model = _merged(((model, modality), figures) for (_, model, modality), figures in sums.items())
     return {
         "object": "usage",
         "currency": "USD",
         "balance": usd(caller.balance_micros),
         "held": usd(caller.held_micros),
-        "total": _figures(mine.aggregate(**sums)),
-        "by_day": [{"date": row["day"].isoformat(), **_figures(row)} for row in by_day],
-        "by_model": [{"model": row["model_name"], "modality": row["modality"], **_figures(row)} for row in by_model],
+        "total": _figures(*_merged(((), figures) for figures in sums.values()).get((), (0, 0))),
+        "by_day": [{"date": day, **_figures(*by_day[day,])} for (day,) in sorted(by_day, reverse=True)],
+        "by_model": [
+            {"model": model, "modality": modality, **_figures(*figures)}
+            for (model, modality), figures in sorted(by_model.items())
+        ],
     }
 
 
-def _figures(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {"tasks": row["tasks"], "cost": usd(row["micros"])}
+def _sums(caller: Caller) -> Sums:
+    """Of all the key's tasks. What has settled meanwhile is remembered."""
+    known = _settled.get(caller.key_id, SettledUsage())
+    mine = [caller.account_id, caller.key_id, SETTLES_SECONDS]
+    until = sql.as_moment(sql.value(UNTIL.format(before=sql.later("-1 * %s")), mine))
+    floor = ids.task_id_floor(known.until.timestamp() - CLOCK_SLACK_SECONDS) if known.sums else ""
+    days = "CAST((created_at AT TIME ZONE 'UTC')::date AS text)" if sql.is_postgresql() else "substr(created_at, 1, 10)"
+    since, mark = sql.moment(known.until), sql.moment(until)
+    rows = sql.fetch(SUMS.format(day=days), [mark, caller.key_id, floor, since])
+    settled = _merged([*known.sums.items(), *_of_rows(row for row in rows if row[3])])
+    _remember(caller.key_id, SettledUsage(until=max(until, known.until), sums=settled))
+    return _merged([*settled.items(), *_of_rows(row for row in rows if not row[3])])
+
+
+# No task appears any more that is older than a minute: a submission has ten seconds.
+UNTIL = """
+SELECT min(at) FROM (
+    SELECT min(created_at) AS at FROM tasks_task
+    WHERE account_id = %s AND key_id = %s AND status IN ('queued', 'running')
+    UNION ALL SELECT {before}
+) moments
+"""
+SUMS = """
+SELECT {day} AS day, model_name, modality, created_at < %s AS is_settled, count(*), COALESCE(sum(actual_micros), 0)
+FROM tasks_task WHERE key_id = %s AND id > %s AND created_at >= %s GROUP BY 1, 2, 3, 4
+"""
+
+
+def _of_rows(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Group, tuple[int, int]]]:
+    return [((day, model, modality), (int(tasks), int(micros))) for day, model, modality, _, tasks, micros in rows]
+
+
+def _merged(parts: Iterable[tuple[Any, tuple[int, int]]]) -> dict[Any, tuple[int, int]]:
+    sums: dict[Any, tuple[int, int]] = {}
+    for group, (tasks, micros) in parts:
+        before = sums.get(group, (0, 0))
+        sums[group] = before[0] + tasks, before[1] + micros
+    return sums
+
+
+def _remember(key_id: int, settled: SettledUsage) -> None:
+    with _lock:
+        _settled[key_id] = settled
+        _settled.move_to_end(key_id)
+        if len(_settled) > REMEMBERED_KEYS:
+            _settled.popitem(last=False)
+
+
+def _figures(tasks: int, micros: int) -> Mapping[str, Any]:
+    return {"tasks": tasks, "cost": usd(micros)}

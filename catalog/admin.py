@@ -187,5 +187,7 @@ class GroupChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ("group__name", "base_url")
 
     def save_model(self, request: HttpRequest, obj: GroupChannel, form: Any, change: bool) -> None:
-        form.store_secret()
-        super().save_model(request, obj, form, change)
+        if form.store_secret() or not change:
+            super().save_model(request, obj, form, change)
+        else:  # lest a stale copy undo that the secret was encrypted anew meanwhile
+            obj.save(update_fields=GroupChannelForm.Meta.fields)

@@ -206,10 +206,12 @@ class GroupChannelForm(SecretForm):
             self.add_error("base_url", reason)
         return cleaned
 
-    def store_secret(self) -> None:
-        """Encrypt a given api_key into the row; a new row without one gets an empty credential."""
+    def store_secret(self) -> bool:
+        """Encrypt a given api_key into the row; a new row without one gets an empty credential. Whether it did."""
         origin = urls.origin(self.instance.base_url)
-        if self.cleaned_data["api_key"] or not self.instance.ciphertext or self.instance.origin != origin:
+        is_due = self.cleaned_data["api_key"] or not self.instance.ciphertext or self.instance.origin != origin
+        if is_due:
             values = {"api_key": self.cleaned_data["api_key"]} if self.cleaned_data["api_key"] else {}
             self.instance.ciphertext, self.instance.origin = sealing.seal(values, origin), origin
             self.instance.last4 = credentials.last4(values)
+        return bool(is_due)

@@ -163,6 +163,13 @@ class Credential(CatalogRecord):
     def __str__(self) -> str:
         return f"…{self.last4}"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """What is stored of the secret stays, lest a stale copy undo that it was encrypted anew meanwhile."""
+        if not self._state.adding and not args and "update_fields" not in kwargs:
+            kept = ("id", "ciphertext", "last4", "origin")
+            kwargs["update_fields"] = [each.name for each in self._meta.concrete_fields if each.name not in kept]
+        super().save(*args, **kwargs)
+
 
 class ChannelHealth(models.Model):
     """How a channel has lately behaved; no row: never a fault. Written by `catalog/health.py`, part of no version.

@@ -18,7 +18,7 @@ from catalog import credentials, standing
 from catalog.models import Channel, Credential
 from common import sql, urls
 from common.errors import StorageUnavailable
-from desk import in_use
+from desk import in_use, reencryption
 from storage import blobs as assets
 from tasks import leases
 from tasks.models import ServiceState
@@ -171,6 +171,19 @@ def jobs() -> Iterator[Remark]:
         yield ok("each paid job that is followed has a credential of its origin")
 
 
+def keys() -> Iterator[Remark]:
+    """Which of ENCRYPTION_KEYS the stored secrets need."""
+    found = reencryption.survey()
+    if older := sum(found.under_older.values()):
+        yield warning(
+            f"{older} secrets are under an older key of ENCRYPTION_KEYS", "keep it, and run `manage.py reencrypt`"
+        )
+    for closed in found.closed:
+        yield warning(f"no key of ENCRYPTION_KEYS opens {closed}", "bring its key back, or store the secret anew")
+    if not older and not found.closed:
+        yield ok("every stored secret is under the first of ENCRYPTION_KEYS")
+
+
 def _credential_fault(rows: Sequence[Credential], channel: Channel) -> tuple[str, str] | None:
     enabled = [row for row in rows if row.disabled_at is None]
     if strays := [row for row in rows if row.origin != urls.origin(channel.base_url)]:
@@ -222,4 +235,10 @@ CHECKS: Mapping[str, Check] = {
     "storage": storage,
     "database": database,
 }
-CHECKS_IN_DATABASE: Mapping[str, Check] = {"channels": channels, "jobs": jobs, "catalog": catalog, "service": service}
+CHECKS_IN_DATABASE: Mapping[str, Check] = {
+    "channels": channels,
+    "jobs": jobs,
+    "secrets": keys,
+    "catalog": catalog,
+    "service": service,
+}

@@ -31,7 +31,8 @@ def _group(spec: GroupSpec, changes: Changes) -> None:
 
 def _replace_channels(group: Group, spec: GroupSpec) -> bool:
     """A group's channels have no names: its list is one value. Without credentials one keeps what is stored."""
-    stored = list(GroupChannel.objects.filter(group=group).order_by("id"))
+    # Locked: a secret that is encrypted anew meanwhile must not come back as it was.
+    stored = list(GroupChannel.objects.select_for_update().filter(group=group).order_by("id"))
     if len(stored) == len(spec.channels) and all(map(_says, stored, spec.channels)):
         return False
     GroupChannel.objects.filter(group=group).delete()

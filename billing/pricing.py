@@ -12,13 +12,15 @@ from common.documents import Unreadable
 class Price:
     """The price of one task, frozen at submission: the unit price of its tier and how many units were asked for.
 
-    `quantity` is images, seconds or 1, by `mode`.
+    `quantity` is images, seconds or 1, by `mode`; `results` how many pictures or films were bought, and None in the
+    price of an older version.
     """
 
     mode: str
     tier: str
     unit_micros: int
     quantity: int
+    results: int | None = None
 
     @property
     def estimate_micros(self) -> int:

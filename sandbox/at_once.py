@@ -43,7 +43,7 @@ class AtOnce:
         await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
         is_partial = turns.take(script, SUBMIT, order.prompt, ("partial",)) is not None
-        count = max(1, order.count - is_partial)
+        count = max(1, order.count - is_partial) + script.surplus
         items = [await show(order.picture(index)) for index in range(count)]
         return steering.struck(json_response(answer(items)), loss, self._error_for)
 

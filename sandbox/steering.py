@@ -12,6 +12,7 @@ Answers that are lost, the job is bought (`=N` as above):
     [reset]             TCP reset instead of an answer
 Results:
     [partial]           images: one fewer than asked, at least one; videos: half the duration, reported and delivered
+    [more=N]            images: N more than asked; of a protocol without a count, drafts before the picture
     [url]               images: `url` items instead of `b64_json`
     [slow=SECONDS]      the answer (images) or the job (videos) takes that long; 10 without a number
     [late=SECONDS]      the same, 60 without a number: longer than deadlines in tests
@@ -52,7 +53,7 @@ class Word:
     @property
     def turns(self) -> float | None:
         """How many times it strikes; None for always."""
-        return None if self.name in ("status", *DEFAULT_SECONDS) else self.number
+        return None if self.name in ("status", "more", *DEFAULT_SECONDS) else self.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,11 @@ class Script:
     def has(self, name: str) -> bool:
         """Whether the word is there for the submission."""
         return any(word.stage == SUBMIT and word.name == name for word in self.words)
+
+    @property
+    def surplus(self) -> int:
+        """How many pictures more than asked."""
+        return int(sum(word.number or 0 for word in self.words if word.stage == SUBMIT and word.name == "more"))
 
     def seconds(self, *names: str) -> float:
         """What these words ask for together; 0 without them."""

@@ -76,4 +76,5 @@ def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Pri
             f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
         )
     units = {"image_matrix": decision.billed.count, "video_duration": request.duration or 0, "per_request": 1}
-    return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=units[model.pricing_mode])
+    quantity = units[model.pricing_mode]
+    return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=quantity, results=decision.billed.count)

@@ -64,7 +64,8 @@ class GeminiGenerateContent(Synchronous):
 
 
 def _items(document: Any, *, connection: Connection) -> Iterable[tuple[object, object]] | None:
-    """The pictures but for those that the model made while thinking. Raises UpstreamError for an answer without one."""
+    """The pictures but for those that the model made while thinking, the last one first: drafts may come before it, in
+    one answer with the picture that was bought. Raises UpstreamError for an answer without one."""
     if not isinstance(document, dict):
         return None
     pictures = [
@@ -77,4 +78,4 @@ def _items(document: Any, *, connection: Connection) -> Iterable[tuple[object, o
         kind, word = stop
         code = redacted(word, connection)[:200]
         raise UpstreamError(kind, f"the answer has no picture: {code or 'no reason given'}", code=code, http_status=200)
-    return pictures or None
+    return pictures[-1:] + pictures[:-1] or None

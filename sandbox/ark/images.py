@@ -46,8 +46,8 @@ class ArkImages:
         index, is_empty = self._fan_out.take(order.prompt, script)
         await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
-        item = FAILED if is_empty else await self._item(order, index, script, request.origin)
-        return steering.struck(json_response(answer(order, item)), loss, error_for)
+        made = [await self._item(order, index, script, request.origin) for _ in range(1 + script.surplus)]
+        return steering.struck(json_response(answer(order, [FAILED] if is_empty else made)), loss, error_for)
 
     async def _item(self, order: Order, index: int, script: Script, origin: str) -> dict[str, Any]:
         picture = order.picture(index)
@@ -71,12 +71,13 @@ def error_for(word: Word) -> Response:
             return ark_errors.error_for(word)
 
 
-def answer(order: Order, item: dict[str, Any]) -> dict[str, Any]:
+def answer(order: Order, items: list[dict[str, Any]]) -> dict[str, Any]:
     """The body of a success."""
-    tokens = order.width * order.height // 256 if "error" not in item else 0
+    count = sum("error" not in item for item in items)
+    tokens = order.width * order.height // 256 * count
     return {
         "model": order.model,
         "created": int(time.time()),
-        "data": [item],
-        "usage": {"generated_images": int("error" not in item), "output_tokens": tokens, "total_tokens": tokens},
+        "data": items,
+        "usage": {"generated_images": count, "output_tokens": tokens, "total_tokens": tokens},
     }

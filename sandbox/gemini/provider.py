@@ -50,20 +50,18 @@ class Gemini:
         index, is_empty = self._fan_out.take(order.prompt, script)
         await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
-        candidate = {"finishReason": "NO_IMAGE"} if is_empty else await made(order, index)
+        candidate = {"finishReason": "NO_IMAGE"} if is_empty else await made(order, index, drafts=script.surplus)
         return steering.struck(json_response(answer(model, order, candidate)), loss, error_for)
 
 
-async def made(order: Order, index: int) -> dict[str, Any]:
-    """A candidate with a thought, a word and the picture."""
+async def made(order: Order, index: int, *, drafts: int) -> dict[str, Any]:
+    """A candidate with a thought, a word, drafts and the picture."""
     footer = f"after {order.references} reference image(s)" if order.references else ""
-    picture = Picture(prompt=order.prompt, width=order.width, height=order.height, index=index, footer=footer)
-    data = base64.b64encode(await asyncio.to_thread(picture.render)).decode()
-    parts = [
-        {"text": "The sky comes first.", "thought": True},
-        {"text": "Here it is."},
-        {"inlineData": {"mimeType": picture.content_type, "data": data}, "thoughtSignature": "c2lnbmVk"},
-    ]
+    parts: list[dict[str, Any]] = [{"text": "The sky comes first.", "thought": True}, {"text": "Here it is."}]
+    for words in [*["a draft"] * drafts, footer]:
+        picture = Picture(prompt=order.prompt, width=order.width, height=order.height, index=index, footer=words)
+        data = base64.b64encode(await asyncio.to_thread(picture.render)).decode()
+        parts.append({"inlineData": {"mimeType": picture.content_type, "data": data}, "thoughtSignature": "c2lnbmVk"})
     return {"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
 
 

@@ -52,7 +52,7 @@ class OpenAIImages:
         self._state.audit.buy("image", order.prompt, reference)
         await self._state.work(script)
         loss = turns.take(script, SUBMIT, order.prompt, steering.LOSSES)
-        count = order.count
+        count = order.count + script.surplus
         if turns.take(script, SUBMIT, order.prompt, ("partial",)):
             count = max(1, count - 1)
         make = self._link if script.has("url") else self._bytes

@@ -107,7 +107,7 @@ def test_the_price_is_frozen_on_the_task(key, image_model):
     image_model.prices = {"1K": "9"}
     image_model.save()
     price = Task.objects.get(id=task_id).price
-    assert price == {"mode": "image_matrix", "tier": "1K", "unit_micros": 40_000, "quantity": 2}
+    assert price == {"mode": "image_matrix", "tier": "1K", "unit_micros": 40_000, "quantity": 2, "results": 2}
 
 
 def test_a_price_beyond_every_column_is_refused_as_unaffordable(key, video_model):

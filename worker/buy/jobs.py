@@ -48,6 +48,7 @@ class Job:
             route_id=self.route.id,
             price=self.price,
             asked_seconds=self.request.duration,
+            most=max(1, self.upstream.billed.count // self.upstream.calls),
         )
 
 

@@ -137,7 +137,7 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
         note_success()
         job, result = purchase.job, CallResult(call_id=call_id, done=answer)
         ends_at = job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for else 0.0  # at once: it is our loss
-        tries = copies.tries(result, job.adapter, connection, ends_at=ends_at)
+        tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=job.terms.most)
         if len(purchase.calls) == 1:
             delivery.deliver_now(job.terms, result, tries)
         else:

@@ -2,9 +2,10 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -27,11 +28,13 @@ LEAST_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:
-    """What one paid call made: outputs still to be copied, or files of ours where they were stored for its siblings."""
+    """What one paid call made: outputs still to be copied, or files of ours where they were stored for its siblings,
+    and then how many more there were (`dropped`)."""
 
     call_id: int
     done: Done
     stored: tuple[NewAsset, ...] = ()
+    dropped: int = 0
 
     @property
     def kind(self) -> str:
@@ -39,7 +42,21 @@ class CallResult:
 
     @property
     def size(self) -> int:
-        return len(self.done.outputs) + len(self.stored)
+        return len(self.done.outputs) + len(self.stored) + self.dropped
+
+    def wanted(self, most: int | None) -> tuple[Output, ...]:
+        """The outputs to copy: the first of its kind, at most what was bought, and one of every other kind, such as the
+        last frame of a film. None: a task of an older version, of which nobody knows what was bought."""
+        room = Counter({output.kind: 1 for output in self.done.outputs})
+        if most is None or not self.done.outputs:
+            return self.done.outputs
+        room[self.kind] = most
+        kept = []
+        for output in self.done.outputs:
+            if room[output.kind] > 0:
+                kept.append(output)
+            room[output.kind] -= 1
+        return tuple(kept)
 
 
 def result_of(call: DueCall, done: Done) -> CallResult:
@@ -55,7 +72,10 @@ def read(call_id: int, row: Mapping[str, Any]) -> CallResult:
     files = {name: documents.listed(found.get(name, []), f"result.{name}") for name in ("outputs", "assets")}
     done = documents.read(Done, found, outputs=tuple(documents.read(Output, each) for each in files["outputs"]))
     stored = tuple(documents.read(NewAsset, each) for each in files["assets"])
-    return CallResult(call_id=call_id, done=done, stored=stored)
+    dropped = found.get("dropped", 0)
+    if not documents.fits(dropped, int):
+        raise Unreadable("result: dropped is of a wrong type")
+    return CallResult(call_id=call_id, done=done, stored=stored, dropped=dropped)
 
 
 def of_urls(done: Done) -> dict[str, Any]:
@@ -63,16 +83,17 @@ def of_urls(done: Done) -> dict[str, Any]:
     return {"outputs": outputs, "duration": done.duration}
 
 
-def of_files(done: Done, stored: tuple[NewAsset, ...]) -> dict[str, Any]:
-    return {"assets": [asdict(asset) for asset in stored], "duration": done.duration}
+def of_files(done: Done, stored: tuple[NewAsset, ...], dropped: int = 0) -> dict[str, Any]:
+    return {"assets": [asdict(asset) for asset in stored], "duration": done.duration, "dropped": dropped}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
     """What is stored, by call, and why the rest is not; `is_ours` when our storage refused, else a file was unusable.
-    `fresh` was stored just now."""
+    `fresh` was stored just now; `dropped` are the files of each call that nobody bought."""
 
     by_call: Mapping[int, tuple[NewAsset, ...]]
+    dropped: Mapping[int, int] = field(default_factory=dict)
     fresh: tuple[NewAsset, ...] = ()
     fault: str = ""
     is_ours: bool = False
@@ -86,36 +107,38 @@ class Copied:
         return failures.STORAGE_UNAVAILABLE if self.is_ours else failures.NO_USABLE_RESULT
 
 
-def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection) -> Copied:
-    """Stream each output into storage, all within the connection's time."""
+def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection, *, most: int | None = None) -> Copied:
+    """Stream each output into storage, of each call at most what it bought, all within the connection's time."""
     release_connection()
     ends_at = time.monotonic() + connection.total_timeout
     by_call = {result.call_id: result.stored for result in results}
     fresh: list[NewAsset] = []
     fault = ""
-    for call_id, output in [(result.call_id, output) for result in results for output in result.done.outputs]:
+    wanted = {result.call_id: result.wanted(most) for result in results}
+    dropped = {each.call_id: each.dropped + len(each.done.outputs) - len(wanted[each.call_id]) for each in results}
+    for call_id, output in [(call_id, output) for call_id, outputs in wanted.items() for output in outputs]:
         try:
             left = replace(connection, total_timeout=max(LEAST_SECONDS, ends_at - time.monotonic()))
             with adapter.open_output(output, left) as chunks:
                 fresh.append(assets.store(chunks, kind=output.kind))
             by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:
-            return Copied(by_call=by_call, fresh=tuple(fresh), fault=str(error), is_ours=True)
+            return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=str(error), is_ours=True)
         except (UnusableOutput, UpstreamError) as error:
             fault = str(error)
         except Exception as error:
             logger.exception("copying a result broke off")
             fault = repr(error)[:500]
-    return Copied(by_call=by_call, fresh=tuple(fresh), fault=fault)
+    return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault)
 
 
 def tries(
-    result: CallResult, adapter: Adapter, connection: Connection, *, ends_at: float
+    result: CallResult, adapter: Adapter, connection: Connection, *, ends_at: float, most: int | None = None
 ) -> Iterator[tuple[Copied, bool]]:
     """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which is a
     moment of time.monotonic."""
     for number in count():
-        copied = make([result], adapter, connection)
+        copied = make([result], adapter, connection, most=most)
         seconds_left = ends_at - GIVE_UP_SECONDS - time.monotonic()
         is_last = not copied.is_ours or seconds_left <= 0
         yield copied, is_last

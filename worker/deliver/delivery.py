@@ -27,13 +27,15 @@ LENGTH_TOLERANCE_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What was asked, at which price, on which route; and the task's fence."""
+    """What was asked, at which price, on which route; and the task's fence. `most` is what each call bought, None where
+    an older version did not note it."""
 
     task_id: str
     attempt: int
     route_id: int | None
     price: Price
     asked_seconds: int | None
+    most: int | None
 
     def settlement(self, results: Sequence[CallResult], delivered: int) -> Settlement:
         """For so many files; the first call tells the produced length."""
@@ -58,13 +60,21 @@ class Terms:
 def terms_of_call(call: DueCall) -> Terms:
     """Read from the call's task. Raises Unreadable."""
     task = Task.objects.select_related("payload").get(id=call.task_id)
+    price = Price.frozen(task.price)
     return Terms(
         task_id=task.id,
         attempt=call.attempt,
         route_id=task.route_id,
-        price=Price.frozen(task.price),
+        price=price,
+        most=each_bought(price, call.siblings + 1),
         asked_seconds=stored_params.duration(task.payload.params or {}),
     )
+
+
+def each_bought(price: Price, calls: int) -> int | None:
+    """How many pictures or films each of so many calls bought together."""
+    results = {"image_matrix": price.quantity, "video_duration": 1}.get(price.mode, price.results)
+    return None if results is None else max(1, results // calls)
 
 
 class NotStored(Exception):
@@ -89,7 +99,7 @@ def staged(result: CallResult, tries: Tries) -> dict[str, Any]:
     with copies.temporary(result.done):
         for copied, is_last in tries:
             if copied.stored and (is_last or not copied.fault):
-                return copies.of_files(result.done, copied.stored)
+                return copies.of_files(result.done, copied.stored, copied.dropped.get(result.call_id, 0))
             assets.discard(copied.fresh)
         raise NotStored(copied.fault) if copied.is_ours else UpstreamError(ErrorKind.EMPTY_RESULT, copied.fault)
 
@@ -116,7 +126,7 @@ def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
     costs = bought.own_costs(made, settlement.seconds)
     noted = flags(settlement, copied)
     ends = [
-        CallEnd(id=call, state="done", outcome=delivered(len(copied.by_call[call]), noted), cost_micros=cost)
+        CallEnd(id=call, state="done", outcome=delivered(call, copied, noted), cost_micros=cost)
         for call, cost in costs.items()
     ]
     success = Success(actual_micros=settlement.actual_micros, seconds=settlement.seconds, assets=stored)
@@ -153,9 +163,19 @@ def write_off(costs: Mapping[int, int | None], outcome: dict[str, Any]) -> None:
     )
 
 
-def delivered(files: int, flags: Sequence[str]) -> dict[str, Any]:
+def delivered(call_id: int, copied: Copied, flags: Sequence[str]) -> dict[str, Any]:
     """The outcome of a call beside whose result the task succeeded; it may have brought nothing usable itself."""
-    return {"kind": "succeeded" if files else "copy_failed", "delivered": files, "flags": list(flags)}
+    files = len(copied.by_call[call_id])
+    flagged = [*flags, *surplus(copied.dropped.get(call_id, 0))]
+    return {"kind": "succeeded" if files else "copy_failed", "delivered": files, "flags": flagged}
+
+
+def surplus(dropped: int) -> list[str]:
+    """What the operator should know of files that nobody bought: they were made, and perhaps cost something."""
+    if not dropped:
+        return []
+    logger.warning("a call made %d files more than were bought; they were dropped", dropped)
+    return [f"{dropped} files more than were bought came, and were dropped"]
 
 
 def delivered_keys(stored: Sequence[NewAsset]) -> frozenset[str]:

@@ -241,7 +241,7 @@ def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
     bought = insist(delivery.terms_of_call, call)
     seconds = max(LAST_COPY_SECONDS, min(COPY_SECONDS, call.copy_until - time.monotonic()))
     adapter, connection = reach(call, seconds)
-    copied = copies.make(made, adapter, connection)
+    copied = copies.make(made, adapter, connection, most=bought.most)
     left = call.copy_until - time.monotonic()
     is_last = left <= 0 or (not copied.is_ours and call.copy_faults + 1 >= UNUSABLE_TRIES)
     if not delivery.finish(bought, made, copied, is_last=is_last):

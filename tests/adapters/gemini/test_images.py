@@ -267,6 +267,14 @@ def test_pictures_made_while_thinking_are_not_the_result() -> None:
         output.path.unlink()
 
 
+def test_the_last_picture_comes_first_since_those_before_it_are_drafts() -> None:
+    drafts = [{"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PNG + b"draft").decode()}}] * 2
+    paths = [output.path for output in submit(json=answered(*drafts, picture())).outputs]
+    assert [path.read_bytes() for path in paths if path] == [PNG, PNG + b"draft", PNG + b"draft"]
+    for path in filter(None, paths):
+        path.unlink()
+
+
 def test_a_blocked_prompt_is_refused_content_under_http_200() -> None:
     for reason in [
         "SAFETY",

@@ -45,9 +45,11 @@ class Given:
     @property
     def kind(self) -> FieldKind:
         kind = kind_of(self.field, self.value)
+        if not self.is_form:
+            return kind
         # What is billed or checked is read from the plain spelling only.
-        is_read = kind is FieldKind.PRICED or self.replaces
-        return FieldKind.FORBIDDEN if self.is_form and is_read else kind
+        is_read = kind in (FieldKind.PRICED, FieldKind.FORBIDDEN) or self.replaces
+        return FieldKind.FORBIDDEN if is_read else FieldKind.OPERATOR
 
 
 def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[Given]:

@@ -108,6 +108,7 @@ def test_neutral_and_priced_fields_pass(extra_body: dict[str, Any]) -> None:
         ({"svg[model]": "dearer"}, 'extra_body["svg[model]"]'),
         ({"svg.model": "dearer"}, 'extra_body["svg.model"]'),
         ({"n[]": 4}, 'extra_body["n[]"]'),
+        ({"seed[]": 4}, 'extra_body["seed[]"]'),
         ({"svg": {"effort": "high"}}, "svg.effort"),
         ({"tools": [{"type": "search"}]}, "tools[0].type"),
         ({"tools": [{}, {"kind": "search"}]}, "tools[1].kind"),

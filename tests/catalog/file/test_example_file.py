@@ -9,6 +9,7 @@ from adapters import registry
 from adapters.base import TaskRequest
 from catalog import listing, routing, snapshot
 from catalog.file.load import load
+from catalog.models import ChannelModel
 
 pytestmark = pytest.mark.django_db
 
@@ -101,3 +102,10 @@ def test_the_providers_file_serves_what_it_says_once_it_is_switched_on() -> None
         "openrouter": ["params.duration"],
         "replicate": ["params.resolution"],
     }
+
+
+@pytest.mark.parametrize("name", ["catalog.example.yaml", "catalog.providers.yaml"])
+def test_the_shipped_files_bound_what_openai_makes(name: str) -> None:
+    load((Path(settings.BASE_DIR) / name).read_text(encoding="utf-8"), environment={})
+    offers = ChannelModel.objects.filter(channel__adapter="openai_images").select_related("channel")
+    assert [offer.fixed for offer in offers if not offer.channel.options] == [{"quality": "medium"}]

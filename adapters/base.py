@@ -78,7 +78,7 @@ class Target:
     upstream_model: str
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    extra_fields: Sequence[str] = ()
+    extra_fields: Sequence[str] = field(default_factory=list)
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
 

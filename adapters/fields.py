@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.base import Adapter, Target, TaskRequest, Unsupported
 from adapters.kit import checks, replaced_inputs
-from adapters.kit.field_table import ELEMENT, FieldTable, Steps, above, form_steps, is_same, kind_of, of, steps_of
+from adapters.kit.field_table import FieldTable, Steps, above, form_steps, is_same, kind_of, of, steps_of
 from adapters.kit.fixed_fields import fixed_leaves
 from adapters.kit.replaced_inputs import InputRules
 from adapters.kit.upstream_fields import FieldKind, UpstreamField
@@ -29,13 +29,14 @@ FIXED = "has another value here, which the operator has fixed"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
     """A field that a caller gives: where (`params.extra_body.…`), its path in the request, and its value. `field` is
-    what the list says of it; `is_form` where it is spelled as a form's key (`svg[model]`)."""
+    what the list says of it; `is_respelled` where it is written otherwise than there: as a form's key (`svg[model]`),
+    or in other letters."""
 
     shown: str
     steps: Steps
     value: Any
     field: UpstreamField | None
-    is_form: bool
+    is_respelled: bool
 
     @property
     def replaces(self) -> str:
@@ -45,7 +46,7 @@ class Given:
     @property
     def kind(self) -> FieldKind:
         kind = kind_of(self.field, self.value)
-        if not self.is_form:
+        if not self.is_respelled:
             return kind
         # What is billed or checked is read from the plain spelling only.
         is_read = kind in (FieldKind.PRICED, FieldKind.FORBIDDEN) or self.replaces
@@ -62,17 +63,19 @@ def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[G
         if steps in inner and isinstance(value, Mapping):
             for name, item in value.items():
                 more = form_steps(name)
-                yield from walk(strict_json.field(shown, name), (*steps, *more), item, is_form or len(more) > 1)
+                yield from walk(strict_json.field(shown, name), (*steps, *more), item, is_form or more != (name,))
         elif steps in inner and isinstance(value, list):
             for index, item in enumerate(value):
-                yield from walk(f"{shown}[{index}]", (*steps, ELEMENT), item, is_form)
+                yield from walk(f"{shown}[{index}]", steps, item, is_form)
         else:
-            yield Given(shown=shown, steps=steps, value=value, field=table.nearest(steps), is_form=is_form)
+            twin = table.twin(steps)
+            field, is_respelled = twin or table.nearest(steps), is_form or twin is not None
+            yield Given(shown=shown, steps=steps, value=value, field=field, is_respelled=is_respelled)
 
     for place in OPTIONS:
         for name, value in getattr(request, place).items():
             more = form_steps(name)
-            yield from walk(strict_json.field(f"params.{place}", name), table.canonical(more), value, len(more) > 1)
+            yield from walk(strict_json.field(f"params.{place}", name), table.canonical(more), value, more != (name,))
 
 
 def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:

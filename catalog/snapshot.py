@@ -248,7 +248,7 @@ def _route(route: Route, channel: ChannelEntry, offer: ChannelModel) -> RouteEnt
         resubmit_ambiguous=route.resubmit_ambiguous,
         upstream_model=offer.upstream_model,
         capabilities=offer.capabilities,
-        extra_fields=tuple(offer.extra_fields),
+        extra_fields=offer.extra_fields,
         fixed=offer.fixed,
         cost=_exact(offer.cost or {}),
     )

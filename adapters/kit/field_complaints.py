@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from adapters.base import Adapter, Target
-from adapters.kit.field_table import ELEMENT, NAME, FieldTable, Steps, kind_of, of, steps_of, written
+from adapters.kit.field_table import NAME, FieldTable, Steps, kind_of, of, steps_of
 from adapters.kit.fixed_fields import fixed_leaves
 from adapters.kit.upstream_fields import FieldKind
 
@@ -33,17 +33,19 @@ def _of_extra_fields(table: FieldTable, target: Target) -> Iterator[str]:
 
 def _of_fixed(table: FieldTable, target: Target) -> Iterator[str]:
     for steps, value in fixed_leaves(table, target).items():
-        field, path = table.nearest(steps), f"fixed.{written(steps)}"
+        field, path = table.nearest(steps), f"fixed.{'.'.join(steps)}"
         kind = kind_of(field, value)
         below = [each for listed, each in table.at.items() if listed[: len(steps)] == steps]
         # Of an object that the adapter makes, what is fixed would replace the whole.
         place = 2 if table.settings and steps[0] == table.settings.place else 1
         beside = [each for listed, each in table.at.items() if listed[:place] == steps[:place] and listed != steps]
-        if kind is FieldKind.FORBIDDEN:
+        if value is None:
+            yield f"{path}: must not be null: leave it out"
+        elif kind is FieldKind.FORBIDDEN:
             yield f"{path}: is forbidden"
         elif twin := table.twin(steps):
             yield f"{path}: is another spelling of {twin.path}"
-        elif not all(NAME.fullmatch(step) or step == ELEMENT for step in steps):
+        elif not all(map(NAME.fullmatch, steps)):
             yield f"{path}: a field inside another is written as an object"
         elif _is_unknown_setting(table, steps):
             yield f"{path}: is no setting of this protocol"
@@ -56,5 +58,4 @@ def _of_fixed(table: FieldTable, target: Target) -> Iterator[str]:
 def _is_unknown_setting(table: FieldTable, steps: Steps) -> bool:
     """Whether it stands in the settings object, and nobody knows that it may go there by its own name."""
     settings = table.settings
-    is_setting = settings is not None and steps[0] == settings.place and len(steps) > 1
-    return is_setting and settings is not None and steps[1] not in settings.names
+    return settings is not None and steps[0] == settings.place and steps[1:2] != () and steps[1] not in settings.names

@@ -10,11 +10,11 @@ from adapters.base import Adapter, Target
 from adapters.kit.settings import SettingsObject
 from adapters.kit.upstream_fields import FieldKind, UpstreamField
 
-ELEMENT = "[]"
+STRICTNESS = (FieldKind.NEUTRAL, FieldKind.OPERATOR, FieldKind.PRICED, FieldKind.FORBIDDEN)
 NAME = re.compile(r"[^\s.\[\]]{1,200}(?:\[[^\s.\[\]]{0,200}\])*")
 
 Steps = tuple[str, ...]
-"""A path: names, and ELEMENT for whatever element of a list."""
+"""A path: the names in it. An element of a list has the path of the list."""
 
 
 class FieldTable:
@@ -24,6 +24,10 @@ class FieldTable:
         self.settings = settings
         self.at = {steps_of(field.path): field for field in fields}
         self.above = frozenset(above(self.at))
+        # An object is what the strictest field in it is.
+        strictest = sorted(self.at.items(), key=lambda item: STRICTNESS.index(item[1].kind))
+        around = {_letters(steps[:length]): field for steps, field in strictest for length in range(1, len(steps))}
+        self._by_letters = around | {_letters(steps): field for steps, field in self.at.items()}
 
     def nearest(self, steps: Steps) -> UpstreamField | None:
         """The field of this path, else the listed one that covers it."""
@@ -36,10 +40,9 @@ class FieldTable:
         return (self.settings.place, *steps) if self.settings and is_setting else steps
 
     def twin(self, steps: Steps) -> UpstreamField | None:
-        """The listed field of which an unlisted path is another spelling: in case, in signs, or as a list."""
-        letters = _letters(steps)
-        close = (field for path, field in self.at.items() if _letters(path) == letters)
-        return None if steps in self.at else next(close, None)
+        """The listed field of which an unlisted path is another spelling, in case or in signs; for an object with such
+        fields in it, one of them."""
+        return None if steps in self.at or steps in self.above else self._by_letters.get(_letters(steps))
 
 
 def steps_of(path: str) -> Steps:
@@ -51,11 +54,11 @@ def steps_of(path: str) -> Steps:
 
 
 def form_steps(name: str) -> Steps:
-    """`svg[model]` is the field `model` of `svg`; every other name is one step, dots and all."""
+    """`svg[model]` is the field `model` of `svg`, and `n[]` is `n`; every other name is one step, dots and all."""
     if not NAME.fullmatch(name):
         return (name,)
     head, *rest = name.split("[")
-    return (head, *(step.removesuffix("]") or ELEMENT for step in rest))
+    return (head, *filter(None, (step.removesuffix("]") for step in rest)))
 
 
 def above(paths: Mapping[Steps, Any]) -> Iterator[Steps]:
@@ -75,20 +78,21 @@ def is_same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def written(steps: Steps) -> str:
-    """The path as text."""
-    return ".".join(steps).replace(f".{ELEMENT}", ELEMENT)
-
-
 def _letters(steps: Steps) -> str:
-    """Without case, signs and lists."""
-    return ".".join(re.sub("[^a-z0-9]", "", step.lower()) for step in steps if step != ELEMENT)
+    """Without case and signs."""
+    return ".".join(re.sub("[^a-z0-9]", "", step.lower()) for step in steps)
 
 
 def of(adapter: Adapter, target: Target) -> FieldTable | None:
     """None of an adapter of ours whose fields are not listed yet."""
     listed = getattr(adapter, "fields", lambda target: ())(target)
-    return None if listed is None else _table(tuple(listed), getattr(adapter, "settings", None))
+    return None if listed is None else _table(tuple(listed), settings_of(adapter))
+
+
+def settings_of(adapter: Adapter) -> SettingsObject | None:
+    """Where the protocol keeps its settings; installed adapters may mean something else by the name."""
+    settings = getattr(adapter, "settings", None)
+    return settings if isinstance(settings, SettingsObject) else None
 
 
 @lru_cache(maxsize=64)

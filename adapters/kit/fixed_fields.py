@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.base import Adapter, Target, TaskRequest
-from adapters.kit.field_table import FieldTable, Steps, form_steps
+from adapters.kit.field_table import FieldTable, Steps, form_steps, settings_of
 from adapters.kit.settings import SettingsObject
 from common import documents
 
@@ -32,7 +32,7 @@ def with_fixed(adapter: Adapter, request: TaskRequest, target: Target) -> TaskRe
     if not target.fixed:
         return request
     place = "provider_options" if request.modality == "video" else "extra_body"
-    settings: SettingsObject | None = getattr(adapter, "settings", None)
+    settings = settings_of(adapter)
     options: dict[str, Any] = dict(getattr(request, place))
     inside = documents.shown(target.fixed.get(settings.place)) if settings else {}
     for name, value in {**target.fixed, **inside}.items():

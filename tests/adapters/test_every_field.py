@@ -93,7 +93,8 @@ class Asked:
 
 
 def of_openai(upstream: UpstreamRequest) -> Asked:
-    return Asked(count=upstream.body["n"], size=upstream.body.get("size"))
+    size = upstream.body.get("size")  # in pixels: it knows no names of tiers
+    return Asked(count=upstream.body["n"], size=size if isinstance(size, str) and "x" in size else None)
 
 
 def of_xai(upstream: UpstreamRequest) -> Asked:

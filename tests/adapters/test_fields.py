@@ -112,6 +112,8 @@ def test_neutral_and_priced_fields_pass(extra_body: dict[str, Any]) -> None:
         ({"svg": {"effort": "high"}}, "svg.effort"),
         ({"tools": [{"type": "search"}]}, "tools[0].type"),
         ({"tools": [{}, {"kind": "search"}]}, "tools[1].kind"),
+        ({"svg": [{"model": "dearer"}]}, "svg[0].model"),
+        ({"config": {"Thinking": 9}}, "config.Thinking"),
         ({"config": {"thinking": {"budget": 9}}}, "config.thinking"),
         ({"thinking": {"budget": 9}}, "thinking"),
         ({"config": {"image": {"people": "all"}}}, "config.image.people"),
@@ -160,6 +162,9 @@ def test_what_is_forbidden_stays_so_below_a_field_that_the_operator_opens() -> N
     opened = {"extra_fields": ["svg", "provider"]}
     assert refused({"svg": {"effort": "high", "model": "dearer"}}, **opened) == ["params.extra_body.svg.model"]
     assert refused({"provider": {"sort": "price", "options": {}}}, **opened) == ["params.extra_body.provider.options"]
+    assert refused({"svg": [{"model": "dearer"}]}, **opened) == ["params.extra_body.svg[0].model"]
+    assert refused({"svg": {"Model": "dearer", "x": 1}}, **opened) == ["params.extra_body.svg.Model"]
+    assert refused({"svg[model]": "dearer", "svg[x]": 1}, **opened) == ['params.extra_body["svg[model]"]']
 
 
 def test_what_is_fixed_is_sent_and_no_other_value_passes() -> None:
@@ -207,6 +212,7 @@ def test_of_films_the_options_are_fixed() -> None:
         ({"extra_fields": ["N"]}, "extra_fields[0]: is another spelling of n"),
         ({"extra_fields": ["svg.Model"]}, "extra_fields[0]: is another spelling of svg.model"),
         ({"extra_fields": ["Config.image.size"]}, "extra_fields[0]: is another spelling of config.image.size"),
+        ({"extra_fields": ["Config"]}, "extra_fields[0]: is another spelling of config."),
         ({"extra_fields": ["a b"]}, "extra_fields[0]: must be a path"),
         ({"fixed": {"n": 1}}, "fixed.n: is set by the adapter"),
         ({"fixed": {"model": "x"}}, "fixed.model: is forbidden"),
@@ -217,6 +223,7 @@ def test_of_films_the_options_are_fixed() -> None:
         ({"fixed": {"config": {"image": {"size": "4K"}}}}, "fixed.config.image.size: is set by the adapter"),
         ({"fixed": {"config": 1}}, "fixed.config: is set by the adapter"),
         ({"fixed": {"config": {"unheard_of": 1}}}, "fixed.config.unheard_of: is no setting"),
+        ({"fixed": {"quality": None}}, "fixed.quality: must not be null"),
         ({"fixed": {"svg": "x"}}, "fixed.svg: changes what is billed"),
         ({"fixed": {"N": 1}}, "fixed.N: is another spelling of n"),
         ({"fixed": {"svg.effort": 1}}, "fixed.svg.effort: a field inside another"),

@@ -48,7 +48,7 @@ def test_a_file_becomes_rows() -> None:
     (route,) = Route.objects.filter(channel__name="studio")
     entry = snapshot.latest().route(route.pk)
     assert entry is not None
-    assert entry.target.extra_fields == ("user",)
+    assert entry.target.extra_fields == ["user"]
     assert entry.target.fixed == {"quality": "medium", "svg": {"effort": "low"}}
 
 

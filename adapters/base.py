@@ -191,11 +191,28 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """What an answer says of what was made and used, as far as it does: compared with the bill, never billed.
+
+    `resolution` is a word such as 720p, `size` pixels as WIDTHxHEIGHT, `used_seconds` what the provider counts for one
+    film, `cost_micros` what it charges, in micro-USD. `adapters/kit/reports.py` makes these from raw values.
+    """
+
+    count: int | None = None
+    resolution: str | None = None
+    size: str | None = None
+    has_sound: bool | None = None
+    used_seconds: float | None = None
+    cost_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """Ended well. `duration` is the produced length in seconds as the provider reports it, if it does."""
 
     outputs: tuple[Output, ...]
     duration: float | None = None
+    reported: Reported = field(default=Reported(), compare=False)
 
 
 class ErrorKind(StrEnum):

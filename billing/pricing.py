@@ -40,11 +40,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What a result costs. `seconds` is the billed length of a video, else 0; `flag` tells the operator of a doubt."""
+    """What a result costs. `seconds` is the billed length of a video, else 0."""
 
     actual_micros: int
     seconds: float | int
-    flag: str | None = None
 
 
 def settle(price: Price, *, delivered: int, asked_seconds: int | None, reported_seconds: float | None) -> Settlement:
@@ -53,7 +52,7 @@ def settle(price: Price, *, delivered: int, asked_seconds: int | None, reported_
     Images: as many as were delivered, at most what was asked. Videos: the provider's reported length if it is above 0
     and at most twice the asked one, else the asked one. Per request: the one price.
     """
-    seconds, flag = _billed_seconds(asked_seconds, reported_seconds)
+    seconds = _billed_seconds(asked_seconds, reported_seconds)
     if price.mode == "image_matrix":
         units: Decimal | int = min(delivered, price.quantity)
     elif price.mode == "video_duration":
@@ -61,14 +60,12 @@ def settle(price: Price, *, delivered: int, asked_seconds: int | None, reported_
     else:
         units = 1
     actual = int((price.unit_micros * Decimal(units)).quantize(Decimal(1), rounding=ROUND_HALF_UP))
-    return Settlement(actual_micros=actual, seconds=seconds, flag=flag)
+    return Settlement(actual_micros=actual, seconds=seconds)
 
 
-def _billed_seconds(asked: int | None, reported: float | None) -> tuple[float | int, str | None]:
+def _billed_seconds(asked: int | None, reported: float | None) -> float | int:
     if asked is None:
-        return 0, None
-    if reported is None:
-        return asked, None
-    if 0 < reported <= 2 * asked:
-        return (int(reported) if reported == int(reported) else reported), None
-    return asked, f"the provider reports {reported} s for {asked} s asked"
+        return 0
+    if reported is None or not 0 < reported <= 2 * asked:
+        return asked
+    return int(reported) if reported == int(reported) else reported

@@ -48,6 +48,7 @@ class CallInline(ReadOnlyInline):
         masked("handle"),
         masked("result"),
         masked("outcome"),
+        "mismatch",
         cost("cost_micros"),
         moment("created_at"),
         moment("answered_at"),

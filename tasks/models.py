@@ -197,6 +197,9 @@ class Call(models.Model):
     copy_faults = models.PositiveIntegerField(default=0, db_default=0)
     outcome = models.JSONField(null=True)
     cost_micros = models.BigIntegerField(null=True)
+    mismatch = models.TextField(
+        default="", db_default="", help_text="How what the provider reports differs from what was billed."
+    )
     created_at = models.DateTimeField(db_default=Now())
     answered_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True, help_text="When the provider was found to have finished it.")
@@ -215,6 +218,7 @@ class Call(models.Model):
                 name="call_due", fields=["worker", "next_poll_at"], condition=Q(state__in=["accepted", "late"])
             ),
             models.Index(name="call_unknown", fields=["state"], condition=Q(state="unknown")),
+            models.Index(name="call_mismatch", fields=["id"], condition=~Q(mismatch="")),
         ]
 
     def __str__(self) -> str:

@@ -67,12 +67,13 @@ class Intended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnd:
-    """How a paid call ends."""
+    """How a paid call ends. `mismatch` tells the operator how what the provider reports differs from the bill."""
 
     id: int
     state: Literal["done", "refused", "unknown", "late", "lost"]
     outcome: Mapping[str, Any] | None = None
     cost_micros: int | None = None
+    mismatch: str = ""
 
 
 INTEND = """
@@ -181,7 +182,7 @@ CLOSED_AS = """CASE WHEN r.state <> 'unknown' OR COALESCE(handle, result) IS NUL
 MOVES = [(old, new) for old, news in CALL_TRANSITIONS.items() for new in sorted(news)]
 STAYS = [("accepted", "accepted"), ("late", "late"), ("unknown", "unknown")]  # only more is known now
 CLOSE = f"""
-UPDATE tasks_call SET state = {CLOSED_AS}, outcome = r.outcome, cost_micros = r.cost,
+UPDATE tasks_call SET state = {CLOSED_AS}, outcome = r.outcome, cost_micros = r.cost, mismatch = r.mismatch,
     ended_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN NULL ELSE {{now}} END,
     next_poll_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN next_poll_at END
 FROM {{rows}} WHERE tasks_call.id = r.id
@@ -189,18 +190,27 @@ FROM {{rows}} WHERE tasks_call.id = r.id
 """
 
 
+CLOSE_COLUMNS = "id bigint, state text, outcome json, cost bigint, mismatch text"
+
+
 def close(*ends: CallEnd) -> None:
     """End these calls. One that has ended before stays as it is."""
     if ends:
         sql.run(
-            CLOSE.format(now=sql.now(), rows=sql.rows("id bigint, state text, outcome json, cost bigint")),
-            [
-                sql.pack(
-                    {"id": end.id, "state": end.state, "outcome": sql.document(end.outcome), "cost": end.cost_micros}
-                    for end in ends
-                )
-            ],
+            CLOSE.format(now=sql.now(), rows=sql.rows(CLOSE_COLUMNS)),
+            [sql.pack(_close_row(end) for end in ends)],
         )
+
+
+def _close_row(end: CallEnd) -> dict[str, Any]:
+    outcome = sql.document(end.outcome)
+    return {
+        "id": end.id,
+        "state": end.state,
+        "outcome": outcome,
+        "cost": end.cost_micros,
+        "mismatch": end.mismatch,
+    }
 
 
 def drop(end: CallEnd, task_id: str) -> bool:

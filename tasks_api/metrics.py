@@ -87,10 +87,24 @@ def history(channels: dict[int, str]) -> Iterator[Metric]:
     # A gauge by form: a call moves from one state to the next.
     paid = GaugeMetricFamily("darkroom_provider_calls", "Paid calls by state.", labels=["channel", "state"])
     counts = running_totals.calls.totals()
-    counted = [(channels.get(channel, ""), state, count) for (channel, state), count in counts.items()]
+    counted = [(channels.get(channel, ""), state, count) for (channel, state, _), count in counts.items()]
     for (name, state), count in merged({}, counted).items():  # all channels that were deleted share one name
         paid.add_metric([name, state], count)
     yield paid
+    yield mismatches(channels, counts)
+
+
+def mismatches(channels: dict[int, str], counts: running_totals.Sums) -> Metric:
+    """Of each channel, also where there is none: a series that begins with its first one would hide that."""
+    family = CounterMetricFamily(
+        "darkroom_billing_mismatches",
+        "Paid calls of which the provider reports something else than was billed.",
+        labels=["channel"],
+    )
+    flagged = [(channels.get(channel, ""), count) for (channel, _, differs), count in counts.items() if differs]
+    for (name,), count in merged({(name,): 0 for name in channels.values()}, flagged).items():
+        family.add_metric([name], count)
+    return family
 
 
 def durations() -> Metric:

@@ -86,7 +86,7 @@ def merged(totals: Sums, rows: Iterable[tuple[Any, ...]]) -> Sums:
 transitions = RunningTotal(table="tasks_taskevent", labels=("status",), value="count(*)", at="at")
 calls = RunningTotal(
     table="tasks_call",
-    labels=("channel_id", "state"),
+    labels=("channel_id", "state", "mismatch <> ''"),
     value="count(*)",
     at="created_at",
     open=f"state NOT IN ({sql.words(OVER)})",

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.ark import errors, minimax_errors, minimax_request, videos_request
-from adapters.base import Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
+from adapters.ark import errors, minimax_errors, minimax_request, reported, videos_request
+from adapters.base import Reported, Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
 from adapters.kit import http
 from adapters.kit.error_kinds import NOT_HERE, Codes, spoken_error
 from adapters.kit.error_shapes import Shape, error_object
@@ -16,7 +16,8 @@ Document = dict[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """`create` is the path to submit to and to delete at, `query` the one to ask at, for one job below it. `job_of`
-    finds the job in the answer about one; `is_unknown_job` tells the provider's own words for "no such job"."""
+    finds the job in the answer about one; `is_unknown_job` tells the provider's own words for "no such job"; `reported`
+    reads what a finished job says of itself."""
 
     create: str
     query: str
@@ -28,6 +29,7 @@ class Dialect:
     shape: Shape
     job_of: Callable[[Document], object]
     is_unknown_job: Callable[[UpstreamError], bool]
+    reported: Callable[[Document], Reported]
     problems: Callable[[TaskRequest, Target], Iterator[Unsupported]]
     build: Callable[[TaskRequest, Target], UpstreamRequest]
 
@@ -48,6 +50,7 @@ ARK = Dialect(
     shape=error_object,
     job_of=lambda document: document,
     is_unknown_job=_is_unknown_at_ark,
+    reported=reported.of_ark,
     problems=videos_request.problems,
     build=videos_request.build,
 )
@@ -62,6 +65,7 @@ MINIMAX = Dialect(
     shape=minimax_errors.is_own,
     job_of=lambda document: document.get("task"),
     is_unknown_job=minimax_errors.is_unknown_job,
+    reported=reported.of_minimax,
     problems=minimax_request.problems,
     build=minimax_request.build,
 )

@@ -120,7 +120,7 @@ def _failed(job: Document, dialect: Dialect, connection: Connection) -> Upstream
 def _done(job: Document, handle: Mapping[str, Any], dialect: Dialect) -> Done | UpstreamError:
     content = job.get("content")
     urls = content if isinstance(content, dict) else {}
-    done = film_told(urls.get(dialect.video_field), seconds_of(job.get("duration")))
+    done = film_told(urls.get(dialect.video_field), seconds_of(job.get("duration")), dialect.reported(job))
     frame = urls.get("last_frame_url")
     if isinstance(done, Done) and handle.get("last_frame") and is_url(frame):
         return replace(done, outputs=(*done.outputs, Output(index=1, kind="image", url=frame)))

@@ -24,6 +24,7 @@ from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import spoken_error
 from adapters.kit.outputs import is_url
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought
+from adapters.kit.reports import of_pictures
 
 
 class DashScopeImage(DashScopeJobs):
@@ -61,7 +62,8 @@ class DashScopeImage(DashScopeJobs):
         items = _items(answer) or ()
         urls = [url for _, url in items if is_url(url)]
         if urls:
-            return Done(outputs=tuple(Output(index=i, kind="image", url=url) for i, url in enumerate(urls)))
+            outputs = tuple(Output(index=i, kind="image", url=url) for i, url in enumerate(urls))
+            return Done(outputs=outputs, reported=of_pictures(answer))
         return _without_pictures(output_of(answer), connection)
 
     def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:

@@ -3,13 +3,15 @@
 Facts: Alibaba's documentation of video synthesis and its DashScope SDK 2.0.2 (path, media types, parameters).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, UpstreamError, UpstreamRequest
+from adapters.base import Accepted, Connection, Done, Reported, UpstreamError, UpstreamRequest
 from adapters.dashscope import videos_request
 from adapters.dashscope.jobs import ASYNC_HEADERS, WORKSPACE, DashScopeJobs, Document, output_of
 from adapters.kit import checks, rules
 from adapters.kit.jobs import film_told, seconds_of
+from adapters.kit.reports import count_of, part, size_of, word_of
 
 # `duration` comes last: where there are reference videos it counts them too.
 LENGTHS = ("output_video_duration", "video_duration", "duration")
@@ -31,9 +33,18 @@ class DashScopeVideo(DashScopeJobs):
         return self.accepted(self.paid(upstream, headers=ASYNC_HEADERS), connection)
 
     def result(self, answer: Document, connection: Connection) -> Done | UpstreamError:
-        return film_told(output_of(answer).get("video_url"), _length(answer.get("usage")))
+        usage = part(answer, "usage")
+        return film_told(output_of(answer).get("video_url"), _length(usage), _reported(usage))
 
 
-def _length(usage: Any) -> float | None:
-    fields = usage if isinstance(usage, dict) else {}
-    return next(filter(None, (seconds_of(fields.get(name)) for name in LENGTHS)), None)
+def _length(usage: Mapping[str, Any]) -> float | None:
+    return next(filter(None, (seconds_of(usage.get(name)) for name in LENGTHS)), None)
+
+
+def _reported(usage: Mapping[str, Any]) -> Reported:
+    return Reported(
+        count=count_of(usage.get("video_count")),
+        resolution=word_of(usage.get("SR")),
+        size=size_of(usage.get("size")),
+        used_seconds=seconds_of(usage.get("duration")),
+    )

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeGuard
 
-from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, Output, UpstreamError
+from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, Output, Reported, UpstreamError
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import without_credentials
 from adapters.kit.outputs import is_url
 
 LONGEST_SECONDS = 86_400
+NOTHING = Reported()
 NO_VIDEO = "the job succeeded without a video"
 
 
@@ -43,14 +44,14 @@ def poll_fault(error: UpstreamError, *, is_unknown: bool) -> UpstreamError:
     return error.as_kind(error.kind if is_fault else ErrorKind.TRANSIENT)
 
 
-def film(url: str, duration: float | None = None) -> Done:
+def film(url: str, duration: float | None = None, reported: Reported = NOTHING) -> Done:
     """The end of a job that made one video."""
-    return Done(outputs=(Output(index=0, kind="video", url=url),), duration=duration)
+    return Done(outputs=(Output(index=0, kind="video", url=url),), duration=duration, reported=reported)
 
 
-def film_told(url: object, duration: float | None) -> Done | UpstreamError:
+def film_told(url: object, duration: float | None, reported: Reported = NOTHING) -> Done | UpstreamError:
     """The same where the provider tells the address, which may be missing."""
-    return film(url, duration) if is_url(url) else UpstreamError(ErrorKind.EMPTY_RESULT, NO_VIDEO)
+    return film(url, duration, reported) if is_url(url) else UpstreamError(ErrorKind.EMPTY_RESULT, NO_VIDEO)
 
 
 def failure(kind: ErrorKind, spoken: SpokenError, connection: Connection, otherwise: str) -> UpstreamError:

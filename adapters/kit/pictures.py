@@ -6,6 +6,7 @@ from typing import Any
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
 from adapters.kit.http import HttpCall, calling, error_of
 from adapters.kit.outputs import is_url
+from adapters.kit.reports import of_pictures
 from adapters.kit.spool import Spool
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
@@ -26,7 +27,7 @@ def bought(call: HttpCall, connection: Connection, items_of: Items) -> Done:
         outputs = tuple(_outputs(items, spool))
         if not outputs:
             raise _without_pictures(error_of(document, reply, call, connection))
-    return Done(outputs=outputs)
+    return Done(outputs=outputs, reported=of_pictures(document))
 
 
 def _without_pictures(error: UpstreamError) -> UpstreamError:

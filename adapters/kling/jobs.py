@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, UpstreamError, text
+from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, Reported, UpstreamError, text
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import HttpCall, call_json
 from adapters.kit.jobs import asking, failure, film_told, id_of, seconds_in
@@ -18,13 +18,14 @@ TASKS = "/tasks"
 
 
 class KlingJob(NamedTuple):
-    """`video` is of the first video of the result, where there is one: `{url, duration}`."""
+    """`video` is the first of so many `videos` of the result, where there is one: `{url, duration}`."""
 
     id: str
     status: str
     message: str
     external_id: str
     video: Mapping[str, Any]
+    videos: int = 0
 
 
 def listed(query: Mapping[str, str], connection: Connection) -> list[KlingJob]:
@@ -60,7 +61,8 @@ def is_unknown(error: UpstreamError) -> bool:
 def ended(job: KlingJob, connection: Connection) -> Done | UpstreamError | None:
     """How a job ended, None while it has not."""
     if job.status in ("succeeded", "succeed"):
-        return film_told(job.video.get("url"), _whole_seconds(job.video.get("duration")))
+        reported = Reported(count=job.videos or None)
+        return film_told(job.video.get("url"), _whole_seconds(job.video.get("duration")), reported)
     if job.status != "failed":
         return None
     # Failed jobs have a text and no code.
@@ -118,7 +120,7 @@ def _job(
     known_as = id_of(job_id)
     if not known_as or not isinstance(status, str):
         return None
-    return KlingJob(known_as, status, text(message), text(name), videos[0] if videos else {})
+    return KlingJob(known_as, status, text(message), text(name), videos[0] if videos else {}, len(videos))
 
 
 def _objects(items: object) -> list[dict[str, Any]]:

@@ -7,10 +7,11 @@ import math
 import re
 from typing import Any
 
-from adapters.base import Connection, Done, ErrorKind, UpstreamError
+from adapters.base import Connection, Done, ErrorKind, Reported, UpstreamError
 from adapters.kit import jobs
 from adapters.kit.error_kinds import spoken_error
 from adapters.kit.outputs import is_url
+from adapters.kit.reports import size_of
 from adapters.openai.errors import VIDEO_CODES
 
 Document = dict[str, Any]
@@ -46,7 +47,7 @@ def done(job: Document, content_url: str) -> Done:
     metadata = job.get("metadata")
     inner = metadata.get("url") if isinstance(metadata, dict) else None
     url = next(filter(is_url, (job.get("video_url"), job.get("url"), inner)), content_url)
-    return jobs.film(url, jobs.seconds_in(job.get("seconds")))
+    return jobs.film(url, jobs.seconds_in(job.get("seconds")), Reported(size=size_of(job.get("size"))))
 
 
 def failure(job: Document, connection: Connection) -> UpstreamError:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, UpstreamError, UpstreamRequest
+from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, Reported, UpstreamError, UpstreamRequest
 from adapters.kit import checks, rules
 from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import call_json
 from adapters.kit.jobs import asking, failure, film, id_of
 from adapters.kit.outputs import is_own, is_url
+from adapters.kit.reports import micros_of, part
 from adapters.kit.shapes import Asynchronous
 from adapters.openrouter import errors, videos_request
 
@@ -51,7 +52,8 @@ class OpenRouterVideos(Asynchronous):
             call = self.call("GET", _path(handle["id"]))
             job = call_json(call, connection, lambda document: isinstance(document.get("status"), str))
         if job["status"] == "completed":
-            return film(_url(job, handle["id"], connection))
+            cost = micros_of(part(job, "usage").get("cost"))
+            return film(_url(job, handle["id"], connection), reported=Reported(cost_micros=cost))
         if job["status"] in ENDED_BADLY:
             error = spoken_error(job)
             kind = ErrorKind.CONTENT_POLICY if errors.is_content(error.message) else ErrorKind.PROVIDER_FAILED

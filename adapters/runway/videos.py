@@ -14,6 +14,7 @@ from adapters.base import (
     ErrorKind,
     Output,
     Pending,
+    Reported,
     UpstreamError,
     UpstreamRequest,
     text,
@@ -21,18 +22,20 @@ from adapters.base import (
 from adapters.kit import checks, error_shapes, rules
 from adapters.kit.error_kinds import Meaning, SpokenError
 from adapters.kit.http import bearer, call_json, calling
-from adapters.kit.jobs import asking, failure, id_of, percent_of
+from adapters.kit.jobs import asking, failure, id_of, percent_of, seconds_of
 from adapters.kit.outputs import is_url
+from adapters.kit.reports import micros_of, part, word_of
 from adapters.kit.shapes import Asynchronous
 from adapters.runway import errors, request
 
 VERSION = "2024-11-06"
+CREDITS_PER_USD = 100
 UNFINISHED = ("PENDING", "THROTTLED", "RUNNING")
 ENDED_BADLY = ("FAILED", "CANCELLED", "CANCELED")
 
 
 class Runway(Asynchronous):
-    """Adapter of `runway`."""
+    """Adapter of `runway`. A handle of the router also has `resolved`: what it made of the request."""
 
     protocol = "runway"
     modalities = frozenset({"video"})
@@ -63,12 +66,14 @@ class Runway(Asynchronous):
             document = call_json(self.paid(upstream), connection, lambda document: bool(id_of(document.get("id"))))
         except UpstreamError as error:
             raise error.as_kind(errors.kind_of(error)) from error
-        return Accepted(handle={"id": id_of(document["id"])}, poll_after=self.poll_after(connection))
+        resolved = _resolved(document)
+        handle = {"id": id_of(document["id"]), **({"resolved": resolved} if resolved else {})}
+        return Accepted(handle=handle, poll_after=self.poll_after(connection))
 
     def state(self, handle: Mapping[str, Any], connection: Connection) -> Pending | Done | UpstreamError:
         task = self._task(handle, connection)
         if task["status"] == "SUCCEEDED":
-            return _done(task)
+            return _done(task, handle)
         if task["status"] in ENDED_BADLY:
             return _failed(task, connection)
         return Pending(poll_after=self.poll_after(connection), progress=percent_of(task.get("progress"), whole=1))
@@ -94,12 +99,29 @@ def _path(handle: Mapping[str, Any]) -> str:
     return f"/v1/tasks/{quote(handle['id'], safe='')}"
 
 
-def _done(task: Mapping[str, Any]) -> Done | UpstreamError:
+def _done(task: Mapping[str, Any], handle: Mapping[str, Any]) -> Done | UpstreamError:
     found = task.get("output")
     urls = [url for url in found if is_url(url)] if isinstance(found, list) else []
     if not urls:
         return UpstreamError(ErrorKind.EMPTY_RESULT, "the task succeeded without a video")
-    return Done(outputs=tuple(Output(index=index, kind="video", url=url) for index, url in enumerate(urls)))
+    outputs = tuple(Output(index=index, kind="video", url=url) for index, url in enumerate(urls))
+    return Done(outputs=outputs, reported=_reported(task, handle))
+
+
+def _resolved(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What the router made of a request, for the handle: only the answer to the submission tells it."""
+    told = part(part(document, "routing"), "resolvedInput")
+    found = {"resolution": word_of(told.get("resolution")), "seconds": seconds_of(told.get("duration"))}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _reported(task: Mapping[str, Any], handle: Mapping[str, Any]) -> Reported:
+    resolved = part(handle, "resolved")
+    return Reported(
+        resolution=word_of(resolved.get("resolution")),
+        used_seconds=seconds_of(resolved.get("seconds")),
+        cost_micros=micros_of(part(task, "cost").get("credits"), units_per_usd=CREDITS_PER_USD),
+    )
 
 
 def _failed(task: Mapping[str, Any], connection: Connection) -> UpstreamError:

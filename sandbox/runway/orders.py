@@ -102,6 +102,7 @@ class Order:
     seconds: int
     ratio: str
     sound: bool
+    resolution: str
 
     def film(self, *, partial: bool) -> Film:
         """The result; half as long if partial."""
@@ -138,6 +139,7 @@ def order(fields: Mapping[str, Any], ratio: str, *, model: str, config: str = ""
         seconds=fields.get("duration", 5),
         ratio=nearest(ratio),
         sound=fields.get("audio", True),
+        resolution=fields.get("resolution", "720p"),
     )
 
 

@@ -93,7 +93,7 @@ def routing(order: Order, cost: dict[str, int]) -> dict[str, Any]:
         "model": order.model,
         "provider": "sandbox",
         "estimatedCost": cost,
-        "resolvedInput": {"duration": order.seconds, "ratio": order.ratio, "resolution": "720p"},
+        "resolvedInput": {"duration": order.seconds, "ratio": order.ratio, "resolution": order.resolution},
         "resolvedSettings": {"optimizeFor": "cost"},
     }
 

@@ -173,5 +173,6 @@ def _private(call: Call) -> dict[str, Any]:
         "message": outcome.get("message") or None,
         "request_id": outcome.get("request_id") or None,
         "resolved": outcome.get("resolved"),
+        "mismatch": call.mismatch or None,
         "own_cost": None if own is None else usd(own),
     }

@@ -14,7 +14,7 @@ from tasks.shown.trace import Trace, operator, reasons
 ROUTE_HEADS = ("route", "channel", "adapter", "upstream model", "priority", "weight", "verdict", "why")
 CALL_HEADS = (
     *("attempt", "call", "route", "channel", "credential", "state", "outcome", "upstream id", "passed over"),
-    *("created", "seconds", "charged", "own cost"),
+    *("created", "seconds", "charged", "own cost", "differs from the bill"),
 )
 
 
@@ -55,6 +55,7 @@ def _call(row: Mapping[str, Any]) -> tuple[object, ...]:
         row["created_at"],
         row["duration"],
         *money,
+        row["mismatch"],
     )
 
 

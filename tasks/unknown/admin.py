@@ -41,6 +41,18 @@ class LossFilter(admin.SimpleListFilter):
         return queryset.filter(state="lost") if self.value() == "all" else queryset
 
 
+class MismatchFilter(admin.SimpleListFilter):
+    """What the provider reports and what was billed, an index of its own."""
+
+    title, parameter_name = "bill", "bill"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        return [("differs", "Differs from the bill")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Call]) -> QuerySet[Call]:
+        return queryset.exclude(mismatch="") if self.value() else queryset
+
+
 class ConfirmForm(forms.Form):
     """Nothing to fill in: sending it is the confirmation."""
 
@@ -97,10 +109,11 @@ class CallAdmin(ReadOnlyAdmin):
         status("state"),
         "channel",
         cost("cost_micros"),
+        "mismatch",
         moment("created_at"),
         moment("ended_at"),
     )
-    list_filter = ("state", LossFilter)
+    list_filter = ("state", LossFilter, MismatchFilter)
     list_select_related = ("channel",)
     search_fields = ("task__id__exact",)
     search_help_text = "Task id."

@@ -202,6 +202,25 @@ def days_old(*calls: Call) -> None:
     Call.objects.filter(pk__in=ids).update(created_at=timezone.now() - timedelta(days=2))
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_calls_that_differ_from_their_bill_are_counted_by_channel(samples, make_call, image_channel, is_restarted):
+    """Also where they were open when they were first counted, and in a process that has counted nothing yet."""
+    assert samples()["darkroom_billing_mismatches_total['studio']"] == 0
+    calls = [make_call(image_channel, state) for state in ("accepted", "intent", "accepted", "done")]
+    days_old(*calls)
+    assert samples()["darkroom_billing_mismatches_total['studio']"] == 0
+    ids = [call.pk for call in calls[:2]]
+    Call.objects.filter(pk__in=ids).update(state="done", mismatch="count: billed 1, reported 8")
+    if is_restarted:
+        running_totals.calls.settled = running_totals.Settled()
+    for _ in range(3):
+        found = samples()
+        assert found["darkroom_billing_mismatches_total['studio']"] == 2
+        assert found["darkroom_provider_calls['studio', 'done']"] == 3
+    Channel.objects.all().delete()
+    assert samples()["darkroom_billing_mismatches_total['']"] == 2
+
+
 def test_calls_of_deleted_channels_are_one_sample(samples, make_call):
     for name in ("one", "two"):
         days_old(make_call(make_channel(name, "openai_images", "https://x.example/v1"), "done"))

@@ -13,6 +13,7 @@ from tasks.assets import inputs
 from tasks.models import Task
 from tasks.queue import Claimed
 from tasks.request import stored_params
+from worker.deliver import agreement
 from worker.deliver.delivery import Terms
 
 # The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
@@ -47,8 +48,7 @@ class Job:
             attempt=self.task.attempt,
             route_id=self.route.id,
             price=self.price,
-            asked_seconds=self.request.duration,
-            most=max(1, self.upstream.billed.count // self.upstream.calls),
+            agreed=agreement.of_request(self.request, self.upstream, self.target),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from adapters.base import Adapter, Connection, Done, Output, UpstreamError
+from adapters.base import Adapter, Connection, Done, Output, Reported, UpstreamError
 from common import backoff, documents
 from common.database_retry import release_connection
 from common.documents import Unreadable
@@ -58,6 +58,12 @@ class CallResult:
             room[output.kind] -= 1
         return tuple(kept)
 
+    @property
+    def made(self) -> int:
+        """How many files of its kind: a last frame beside a film is none."""
+        kinds = [*(output.kind for output in self.done.outputs), *(asset.kind for asset in self.stored)]
+        return kinds.count(self.kind) + self.dropped
+
 
 def result_of(call: DueCall, done: Done) -> CallResult:
     """The result of a call whose poll says that it is done."""
@@ -70,7 +76,9 @@ def read(call_id: int, row: Mapping[str, Any]) -> CallResult:
     if not {"outputs", "assets"} & found.keys():
         raise Unreadable("result: outputs is missing")
     files = {name: documents.listed(found.get(name, []), f"result.{name}") for name in ("outputs", "assets")}
-    done = documents.read(Done, found, outputs=tuple(documents.read(Output, each) for each in files["outputs"]))
+    outputs = tuple(documents.read(Output, each) for each in files["outputs"])
+    reported = documents.read(Reported, documents.shown(found.get("reported")))
+    done = documents.read(Done, found, outputs=outputs, reported=reported)
     stored = tuple(documents.read(NewAsset, each) for each in files["assets"])
     dropped = found.get("dropped", 0)
     if not documents.fits(dropped, int):
@@ -80,11 +88,16 @@ def read(call_id: int, row: Mapping[str, Any]) -> CallResult:
 
 def of_urls(done: Done) -> dict[str, Any]:
     outputs = [{"index": output.index, "kind": output.kind, "url": output.url} for output in done.outputs]
-    return {"outputs": outputs, "duration": done.duration}
+    return {"outputs": outputs, **_told(done)}
 
 
 def of_files(done: Done, stored: tuple[NewAsset, ...], dropped: int = 0) -> dict[str, Any]:
-    return {"assets": [asdict(asset) for asset in stored], "duration": done.duration, "dropped": dropped}
+    return {"assets": [asdict(asset) for asset in stored], "dropped": dropped, **_told(done)}
+
+
+def _told(done: Done) -> dict[str, Any]:
+    reported = {name: value for name, value in asdict(done.reported).items() if value is not None}
+    return {"duration": done.duration, **({"reported": reported} if reported else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,31 +17,33 @@ from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending, Success
 from tasks.models import Asset, Task
 from tasks.paid_calls import CallEnd
-from tasks.request import stored_params
-from worker.deliver import copies
+from worker.deliver import agreement, comparison, copies
+from worker.deliver.comparison import Agreed
 from worker.deliver.copies import CallResult, Copied
 
 logger = logging.getLogger(__name__)
-LENGTH_TOLERANCE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What was asked, at which price, on which route; and the task's fence. `most` is what each call bought, None where
-    an older version did not note it."""
+    """What was agreed, at which price, on which route; and the task's fence."""
 
     task_id: str
     attempt: int
     route_id: int | None
     price: Price
-    asked_seconds: int | None
-    most: int | None
+    agreed: Agreed
+
+    @property
+    def most(self) -> int | None:
+        """What each call bought; None where an older version did not note it."""
+        return self.agreed.count_of_call
 
     def settlement(self, results: Sequence[CallResult], delivered: int) -> Settlement:
         """For so many files; the first call tells the produced length."""
         reported = results[0].done.duration
         return pricing.settle(
-            self.price, delivered=delivered, asked_seconds=self.asked_seconds, reported_seconds=reported
+            self.price, delivered=delivered, asked_seconds=self.agreed.seconds, reported_seconds=reported
         )
 
     def own_costs(self, results: Iterable[CallResult], seconds: float) -> dict[int, int | None]:
@@ -66,15 +68,8 @@ def terms_of_call(call: DueCall) -> Terms:
         attempt=call.attempt,
         route_id=task.route_id,
         price=price,
-        most=each_bought(price, call.siblings + 1),
-        asked_seconds=stored_params.duration(task.payload.params or {}),
+        agreed=agreement.of_task(task, price, call.target, calls=call.siblings + 1),
     )
-
-
-def each_bought(price: Price, calls: int) -> int | None:
-    """How many pictures or films each of so many calls bought together."""
-    results = {"image_matrix": price.quantity, "video_duration": 1}.get(price.mode, price.results)
-    return None if results is None else max(1, results // calls)
 
 
 class NotStored(Exception):
@@ -124,9 +119,15 @@ def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
     stored = copied.stored
     settlement = bought.settlement(made, len(stored))
     costs = bought.own_costs(made, settlement.seconds)
-    noted = flags(settlement, copied)
+    differing = mismatches(bought, made, copied, settlement)
     ends = [
-        CallEnd(id=call, state="done", outcome=delivered(call, copied, noted), cost_micros=cost)
+        CallEnd(
+            id=call,
+            state="done",
+            outcome=delivered(call, copied, [copied.fault] if copied.fault else []),
+            cost_micros=cost,
+            mismatch=differing[call],
+        )
         for call, cost in costs.items()
     ]
     success = Success(actual_micros=settlement.actual_micros, seconds=settlement.seconds, assets=stored)
@@ -143,7 +144,7 @@ def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
 
 def give_up(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
     """The result was bought but cannot be had: not charged, and in the operator's books with its cost."""
-    costs = bought.own_costs(made, bought.asked_seconds or 0)
+    costs = bought.own_costs(made, bought.agreed.seconds or 0)
     outcome = {"kind": "copy_failed", "message": copied.fault}
     ends = [CallEnd(id=call, state="done", outcome=outcome, cost_micros=cost) for call, cost in costs.items()]
     if not lifecycle.end([Ending.failed(bought.task_id, bought.attempt, copied.failure, *ends)]) and is_over(bought):
@@ -189,11 +190,15 @@ def is_over(bought: Terms) -> bool:
     return not Task.objects.filter(id=bought.task_id, status="running").exists()
 
 
-def flags(settlement: Settlement, copied: Copied) -> list[str]:
-    """What the operator should look at: never billed."""
-    found = [flag for flag in (settlement.flag, copied.fault) if flag]
-    for asset in copied.stored:
-        probed = asset.duration_seconds
-        if asset.kind == "video" and probed and abs(probed - settlement.seconds) > LENGTH_TOLERANCE_SECONDS:
-            found.append(f"the file is {probed:g} s long, {settlement.seconds:g} s are billed")
+def mismatches(bought: Terms, made: Sequence[CallResult], copied: Copied, settlement: Settlement) -> dict[int, str]:
+    """How what each call reports differs from what is billed, by the call's id; empty texts where nothing does."""
+    found = {
+        result.call_id: comparison.differences(bought.agreed, result, copied.by_call[result.call_id], settlement)
+        for result in made
+    }
+    first = made[0].call_id
+    found[first] = "; ".join(filter(None, (found[first], comparison.cost_difference(made, settlement))))
+    for call_id, words in found.items():
+        if words:
+            logger.warning("call %d differs from what is billed: %s", call_id, words)
     return found

@@ -9,7 +9,7 @@ from catalog.models import Channel, ChannelModel, Credential, Route
 from tasks import paid_calls
 from tasks.models import Call, Task, TaskPayload
 from tasks.paid_calls import CallEnd
-from tasks.shown import trace
+from tasks.shown import trace, trace_table
 from tests.rows import make_channel, make_route, make_task
 from tests.tasks import steps
 
@@ -125,6 +125,15 @@ def test_the_operators_view_has_the_providers_words_and_the_own_cost(running, wo
     (attempt,) = trace.operator(trace.of_task(running.id))["attempts"]
     assert (attempt["channel"], attempt["credential"], attempt["own_cost"]) == ("studio", "…1234", 0.007)
     assert (attempt["message"], attempt["code"]) == (REFUSAL["message"], REFUSAL["code"])
+
+
+def test_what_differs_from_the_bill_is_for_the_operator_alone(key, worker, image_model):
+    task = make_task(key)
+    paid(task, DELIVERED, worker_id=worker, mismatch="count: billed 1, reported 8")
+    found = trace.of_task(task.pk)
+    assert trace.operator(found)["attempts"][0]["mismatch"] == "count: billed 1, reported 8"
+    assert "count: billed 1, reported 8" in str(trace_table.tables(found))
+    assert "mismatch" not in everything(trace.public(found))
 
 
 @pytest.mark.parametrize(

@@ -206,6 +206,14 @@ def test_the_operators_loss_is_filtered_and_summed(operator, film):
     assert "Operator's loss, where" not in page(operator, "admin:tasks_call_changelist")
 
 
+def test_calls_that_differ_from_their_bill_are_filtered(operator, film):
+    words = "resolution: billed 720p, reported 1080p"
+    assert words not in page(operator, "admin:tasks_call_changelist", bill="differs")
+    Call.objects.filter(pk=film.pk).update(mismatch=words)
+    assert words in page(operator, "admin:tasks_call_changelist", bill="differs")
+    assert words in page(operator, "admin:tasks_task_change", film.task_id)
+
+
 def test_the_task_page_shows_its_trace_as_tables(operator, film):
     text = page(operator, "admin:tasks_task_change", film.task_id)
     for part in ("✔ kept", "ark_content_tasks", "seedance-1", "buys 1 of 720p", "ambiguous", "cinema", "…1234"):

@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from catalog.models import ChannelModel
+from sandbox.ark.tasks import result
 from tasks.assets import assets as domain_assets
 from tasks.assets import signed_urls
 from tasks.assets.signed_urls import Grant
@@ -54,7 +55,7 @@ def test_a_plain_success_has_no_flags_and_without_a_known_cost_none_is_noted(shi
     task_id = film(key, "a fox runs")
     shift.work(task_id)
     assert call(task_id).outcome == {"kind": "succeeded", "delivered": 1, "flags": []}
-    assert call(task_id).cost_micros is None
+    assert (call(task_id).cost_micros, call(task_id).mismatch) == (None, "")
 
 
 def finished(monkeypatch, duration):
@@ -67,7 +68,10 @@ def test_a_file_of_another_length_than_billed_is_flagged_and_billed_as_reported(
     task_id = film(key, "a fox runs")
     shift.work(task_id)
     assert task(task_id).actual_micros == 300_000
-    assert call(task_id).outcome["flags"] == ["the file is 2 s long, 3 s are billed"]
+    assert (
+        call(task_id).mismatch
+        == "duration: asked 2 s, billed 3 s, reported 3 s; duration: billed 3 s, the file has 2 s"
+    )
 
 
 def test_an_absurd_reported_length_is_flagged_and_billed_as_asked(shift, key, monkeypatch):
@@ -75,7 +79,23 @@ def test_an_absurd_reported_length_is_flagged_and_billed_as_asked(shift, key, mo
     task_id = film(key, "a fox runs")
     shift.work(task_id)
     assert task(task_id).actual_micros == 200_000
-    assert call(task_id).outcome["flags"] == ["the provider reports 500.0 s for 2 s asked"]
+    assert call(task_id).mismatch == "duration: asked 2 s, billed 2 s, reported 500 s"
+
+
+def test_what_the_provider_says_of_itself_is_compared_with_the_bill(shift, key, monkeypatch):
+    told = {"resolution": "1080p", "generate_audio": True}
+    monkeypatch.setattr("sandbox.ark.tasks.result", lambda job, origin: result(job, origin) | told)
+    task_id = film(key, "a fox runs")
+    shift.work(task_id)
+    assert call(task_id).mismatch == "sound: billed without, reported with; resolution: billed 720p, reported 1080p"
+    assert task(task_id).actual_micros == 200_000
+
+
+def test_a_picture_of_another_size_than_billed_is_flagged(shift, key, monkeypatch):
+    monkeypatch.setattr("sandbox.pictures.Picture.render", lambda _: samples.picture("PNG", 4096, 4096))
+    task_id = picture(key, "a fox")
+    shift.work(task_id)
+    assert call(task_id).mismatch == "size: billed 1K, the file has 4096x4096"
 
 
 def test_the_last_frame_that_was_asked_for_is_an_image_beside_the_film(shift, key):

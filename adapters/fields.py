@@ -81,8 +81,6 @@ def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[G
 def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:
     """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say."""
     table = of(adapter, target)
-    if table is None:
-        return []
     fields = list(given(table, request, target)) if request.extra_body or request.provider_options else []
     found = [
         *_refused(table, fields, target),

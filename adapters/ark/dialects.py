@@ -1,12 +1,12 @@
 """The dialects of `ark_content_tasks`: providers that share its jobs and differ in paths, envelopes and errors."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.ark import errors, minimax_errors, minimax_request, reported, videos_request
-from adapters.base import Reported, Target, TaskRequest, Unsupported, UpstreamError, UpstreamRequest
-from adapters.kit import http
+from adapters.ark import errors, minimax_errors, minimax_request, reported, video_fields, videos_request
+from adapters.base import Reported, Target, TaskRequest, Unsupported, UpstreamError, UpstreamField, UpstreamRequest
+from adapters.kit import http, prompt_commands
 from adapters.kit.error_kinds import NOT_HERE, Codes, spoken_error
 from adapters.kit.error_shapes import Shape, error_object
 
@@ -17,7 +17,7 @@ Document = dict[str, Any]
 class Dialect:
     """`create` is the path to submit to and to delete at, `query` the one to ask at, for one job below it. `job_of`
     finds the job in the answer about one; `is_unknown_job` tells the provider's own words for "no such job"; `reported`
-    reads what a finished job says of itself."""
+    reads what a finished job says of itself; `fields` and `prompt_command` are those of an adapter."""
 
     create: str
     query: str
@@ -30,6 +30,8 @@ class Dialect:
     job_of: Callable[[Document], object]
     is_unknown_job: Callable[[UpstreamError], bool]
     reported: Callable[[Document], Reported]
+    fields: Sequence[UpstreamField]
+    prompt_command: Callable[[str], str | None]
     problems: Callable[[TaskRequest, Target], Iterator[Unsupported]]
     build: Callable[[TaskRequest, Target], UpstreamRequest]
 
@@ -51,6 +53,8 @@ ARK = Dialect(
     job_of=lambda document: document,
     is_unknown_job=_is_unknown_at_ark,
     reported=reported.of_ark,
+    fields=video_fields.ARK,
+    prompt_command=prompt_commands.seedance,
     problems=videos_request.problems,
     build=videos_request.build,
 )
@@ -66,6 +70,8 @@ MINIMAX = Dialect(
     job_of=lambda document: document.get("task"),
     is_unknown_job=minimax_errors.is_unknown_job,
     reported=reported.of_minimax,
+    fields=video_fields.MINIMAX_V2,
+    prompt_command=lambda prompt: None,
     problems=minimax_request.problems,
     build=minimax_request.build,
 )

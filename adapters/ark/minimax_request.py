@@ -24,7 +24,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     found = list(checks.video(request, within_limits(target.capabilities)))
     yield from found
-    yield from checks.options(request, OPTIONS, videos_request.DERIVED_OR_OURS)
+    yield from checks.options(request, OPTIONS, videos_request.DERIVED_OR_OURS, target)
     if not any(problem.field == "params.aspect_ratio" for problem in found):
         yield from _ratio(request)
 

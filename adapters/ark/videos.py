@@ -24,6 +24,7 @@ from adapters.base import (
     TaskRequest,
     Unsupported,
     UpstreamError,
+    UpstreamField,
     UpstreamRequest,
 )
 from adapters.kit import checks, rules
@@ -50,6 +51,12 @@ class ArkContentTasks(Asynchronous):
     def codes(self, code: str) -> Meaning | None:
         """Of every dialect: their codes have nothing in common."""
         return errors.meaning_of(code) or minimax_errors.CODES.get(code)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return dialect_of(target.options).fields
+
+    def prompt_command(self, prompt: str, target: Target) -> str | None:
+        return dialect_of(target.options).prompt_command(prompt)
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
         return list(dialect_of(target.options).problems(request, target))

@@ -33,7 +33,7 @@ DERIVED_OR_OURS = (*DERIVED, "model", "prompt", "duration", "resolution", "aspec
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     yield from checks.video(request, target.capabilities)
-    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS)
+    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS, target)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:

@@ -3,11 +3,20 @@
 Facts: Alibaba's documentation of video synthesis and its DashScope SDK 2.0.2 (path, media types, parameters).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, Reported, UpstreamError, UpstreamRequest
-from adapters.dashscope import videos_request
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    Reported,
+    Target,
+    UpstreamError,
+    UpstreamField,
+    UpstreamRequest,
+)
+from adapters.dashscope import video_fields, videos_request
 from adapters.dashscope.jobs import ASYNC_HEADERS, WORKSPACE, DashScopeJobs, Document, output_of
 from adapters.kit import checks, rules
 from adapters.kit.jobs import film_told, seconds_of
@@ -28,6 +37,9 @@ class DashScopeVideo(DashScopeJobs):
     options = {"poll_seconds": rules.POLL_SECONDS, "workspace": WORKSPACE}
     problems = staticmethod(videos_request.problems)
     build = staticmethod(videos_request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return video_fields.FIELDS
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         return self.accepted(self.paid(upstream, headers=ASYNC_HEADERS), connection)

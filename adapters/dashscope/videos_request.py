@@ -43,7 +43,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
         *checks.video(request, capabilities),
         *_ratio(request, capabilities),
         *(_older(request, capabilities) if is_legacy(capabilities) else ()),
-        *checks.options(request, OPTIONS, DERIVED_OR_OURS),
+        *checks.options(request, OPTIONS, DERIVED_OR_OURS, target),
     )
 
 

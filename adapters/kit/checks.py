@@ -3,11 +3,12 @@
 Each yields Unsupported with the field's path and a reason. A capability that is absent forbids nothing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from adapters.base import MediaInput, TaskRequest, Unsupported
+from adapters.base import MediaInput, Target, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
 from common import documents
 
@@ -106,16 +107,22 @@ def video(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Uns
     yield from input_roles(request, capabilities)
 
 
-def options(request: TaskRequest, known: Rules, taken: Sequence[str]) -> Iterator[Unsupported]:
-    """`provider_options` that the protocol knows, but for the upstream fields that are ours to set (`taken`)."""
+def options(request: TaskRequest, known: Rules, taken: Sequence[str], target: Target) -> Iterator[Unsupported]:
+    """`provider_options` that the protocol knows, but for the upstream fields that are ours to set (`taken`). One that
+    it does not know passes where the operator names it, to the place where the others go."""
     for name, value in request.provider_options.items():
         field = f"params.provider_options.{name}"
         if name in taken:
             yield Unsupported(field=field, reason="is set by the service")
-        elif name not in known:
+        elif name not in known and not is_named(name, target):
             yield Unsupported(field=field, reason="is not an option of this protocol")
-        elif wanted := known[name](value):
+        elif name in known and (wanted := known[name](value)):
             yield Unsupported(field=field, reason=f"must be {wanted}")
+
+
+def is_named(option: str, target: Target) -> bool:
+    """Whether the channel model lets callers set the option, or a part of it, or sets it itself."""
+    return option in target.fixed or any(re.split(r"[.\[]", path)[0] == option for path in target.extra_fields)
 
 
 def listed(field: str, value: object, allowed: object) -> Iterator[Unsupported]:

@@ -11,7 +11,6 @@ from adapters.kit.upstream_fields import FieldKind
 def complaints(adapter: Adapter, target: Target) -> list[str]:
     """What is wrong with a channel model's `extra_fields` and `fixed`, each with its path first."""
     table = of(adapter, target)
-    table = FieldTable((), None) if table is None else table
     return [*_of_extra_fields(table, target), *_of_fixed(table, target)]
 
 

@@ -83,10 +83,10 @@ def _letters(steps: Steps) -> str:
     return ".".join(re.sub("[^a-z0-9]", "", step.lower()) for step in steps)
 
 
-def of(adapter: Adapter, target: Target) -> FieldTable | None:
-    """None of an adapter of ours whose fields are not listed yet."""
+def of(adapter: Adapter, target: Target) -> FieldTable:
+    """An installed adapter may list none."""
     listed = getattr(adapter, "fields", lambda target: ())(target)
-    return None if listed is None else _table(tuple(listed), settings_of(adapter))
+    return _table(tuple(listed), settings_of(adapter))
 
 
 def settings_of(adapter: Adapter) -> SettingsObject | None:

@@ -86,9 +86,9 @@ class Provider:
         """Whether an error body is in the protocol's own shape, as no proxy's is: it makes a 503 a refusal."""
         return error_shapes.error_object(document)
 
-    def fields(self, target: Target) -> Sequence[UpstreamField] | None:
-        """Every upstream field of the protocol; None: not listed yet, so that nobody judges them."""
-        return None
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        """Every upstream field of the protocol. What is not listed is the operator's."""
+        return ()
 
     def prompt_command(self, prompt: str, target: Target) -> str | None:
         """What of a prompt the model would obey as a command (adapters/kit/prompt_commands.py); None without one."""

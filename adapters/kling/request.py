@@ -52,7 +52,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
         *checks.video(request, LIMITS),
         *_sound_of_video(request),
         *_ratio(request, target.capabilities),
-        *checks.options(request, known, DERIVED_OR_OURS),
+        *checks.options(request, known, DERIVED_OR_OURS, target),
         *_multi_shot(request, target.capabilities),
     )
 

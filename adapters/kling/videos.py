@@ -10,12 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, Target, UpstreamError, UpstreamRequest
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    ErrorKind,
+    Pending,
+    Target,
+    UpstreamError,
+    UpstreamField,
+    UpstreamRequest,
+)
 from adapters.kit import checks, rules
 from adapters.kit.http import bearer, call_json
 from adapters.kit.jobs import id_of
 from adapters.kit.shapes import Asynchronous, probing
-from adapters.kling import errors, jobs, legacy_request, request
+from adapters.kling import errors, fields, jobs, legacy_request, request
 from adapters.kling.auth import signed
 from adapters.kling.jobs import TASKS, KlingJob
 
@@ -41,6 +51,9 @@ class KlingTasks(Asynchronous):
     probe_path = f"{TASKS}?task_ids=0"
     problems = staticmethod(request.problems)
     build = staticmethod(request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return fields.LEGACY if request.is_legacy(target.options) else fields.V3
 
     def authorize(self, connection: Connection) -> dict[str, str]:
         return bearer(signed(connection))

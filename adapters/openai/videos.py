@@ -5,17 +5,26 @@ new-api (further state words and error codes, `task_id`, the result's URL in the
 DELETE deletes results, it cancels nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from adapters.base import Accepted, Connection, Done, Pending, UpstreamError, UpstreamRequest
-from adapters.kit import checks, error_kinds, rules
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    Pending,
+    Target,
+    UpstreamError,
+    UpstreamField,
+    UpstreamRequest,
+)
+from adapters.kit import checks, error_kinds, prompt_commands, rules
 from adapters.kit.http import HttpCall, call_json, calling, error_of
 from adapters.kit.jobs import asking, percent_of
 from adapters.kit.multipart import form_of
 from adapters.kit.shapes import Asynchronous
-from adapters.openai import errors, jobs, videos_request
+from adapters.openai import errors, jobs, video_fields, videos_request
 from adapters.openai.videos_request import OPENAI, PATH, VLLM_OMNI
 
 
@@ -38,6 +47,13 @@ class OpenAIVideos(Asynchronous):
 
     def shape(self, document: Any) -> bool:
         return errors.is_gateways(document)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return video_fields.VLLM_OMNI if videos_request.dialect_of(target) == VLLM_OMNI else video_fields.OPENAI
+
+    def prompt_command(self, prompt: str, target: Target) -> str | None:
+        """Gateways hand the prompt to Seedance as it is."""
+        return prompt_commands.seedance(prompt)
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         if upstream.encoding == "json":

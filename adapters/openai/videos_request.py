@@ -47,7 +47,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     yield from _size(request, target)
     yield from _audio(request, target)
     yield from list(_inputs(request)) or checks.input_counts(request, capabilities)
-    yield from checks.options(request, OPTIONS[dialect_of(target)], DERIVED_OR_OURS)
+    yield from checks.options(request, OPTIONS[dialect_of(target)], DERIVED_OR_OURS, target)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:

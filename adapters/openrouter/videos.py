@@ -3,19 +3,30 @@
 Facts: OpenRouter's SDK 1.3.84 (paths, fields, states). What a job costs (`usage.cost`) is the catalog's matter.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from adapters.base import Accepted, Connection, Done, ErrorKind, Pending, Reported, UpstreamError, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.base import (
+    Accepted,
+    Connection,
+    Done,
+    ErrorKind,
+    Pending,
+    Reported,
+    Target,
+    UpstreamError,
+    UpstreamField,
+    UpstreamRequest,
+)
+from adapters.kit import checks, prompt_commands, rules
 from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import call_json
 from adapters.kit.jobs import asking, failure, film, id_of
 from adapters.kit.outputs import is_own, is_url
 from adapters.kit.reports import micros_of, part
 from adapters.kit.shapes import Asynchronous
-from adapters.openrouter import errors, videos_request
+from adapters.openrouter import errors, video_fields, videos_request
 
 Document = dict[str, Any]
 
@@ -36,6 +47,13 @@ class OpenRouterVideos(Asynchronous):
     probe_path = "/key"  # the list of models needs none
     problems = staticmethod(videos_request.problems)
     build = staticmethod(videos_request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return video_fields.FIELDS
+
+    def prompt_command(self, prompt: str, target: Target) -> str | None:
+        """Seedance is among the models."""
+        return prompt_commands.seedance(prompt)
 
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document, status)

@@ -18,15 +18,16 @@ RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4", "3:2", "2:3", "21:9", "9:21"]
 OPTIONS = {
     "provider": rules.rule(lambda value: isinstance(value, dict) and bool(value), "an object"),
     "seed": rules.COUNT,
+    "session_id": rules.TEXT,
 }
 # Upstream fields that the portable ones fill, and what would buy something else or answer elsewhere.
-DERIVED = ("generate_audio", "frame_images", "input_references", "size", "previous_job_id", "upscale_factor")
+DERIVED = ("generate_audio", "frame_images", "input_references", "size", "upscale_factor")
 OURS = ("model", "prompt", "duration", "resolution", "aspect_ratio", "inputs", "callback_url")
 DERIVED_OR_OURS = (*DERIVED, *OURS)
 # What the providers behind it call the same things, in the options that are passed through to them.
 THEIR_WORDS = frozenset(DERIVED_OR_OURS) | {
     *("seconds", "durationseconds", "duration_seconds", "frames", "num_frames", "ratio", "aspectratio"),
-    *("generateaudio", "samplecount", "sample_count", "n", "webhook", "webhook_url", "storageuri"),
+    *("previous_job_id", "generateaudio", "samplecount", "sample_count", "n", "webhook", "webhook_url", "storageuri"),
 }
 
 
@@ -35,7 +36,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     found = list(checks.video(request, target.capabilities))
     yield from found
     yield from _protocol(request, target.capabilities, {problem.field for problem in found})
-    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS)
+    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS, target)
     for name in _words(request.provider_options.get("provider")):
         if name.lower() in THEIR_WORDS:
             yield Unsupported(field="params.provider_options.provider", reason=f"{name} is set by the service")

@@ -56,7 +56,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     found = list(checks.video(request, target.capabilities))
     yield from found
-    yield from checks.options(request, SHARED_OPTIONS if is_routed(target) else CLASSIC_OPTIONS, TAKEN)
+    yield from checks.options(request, SHARED_OPTIONS if is_routed(target) else CLASSIC_OPTIONS, TAKEN, target)
     for index, item in enumerate(request.inputs):
         if not item.url.lower().startswith("https://"):
             yield Unsupported(field=f"params.inputs[{index}].url", reason="must be an https URL here")

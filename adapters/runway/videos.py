@@ -3,7 +3,7 @@
 Facts: Runway's Python SDK 5.24.0 (requests, tasks, version header).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -15,18 +15,20 @@ from adapters.base import (
     Output,
     Pending,
     Reported,
+    Target,
     UpstreamError,
+    UpstreamField,
     UpstreamRequest,
     text,
 )
-from adapters.kit import checks, error_shapes, rules
+from adapters.kit import checks, error_shapes, prompt_commands, rules
 from adapters.kit.error_kinds import Meaning, SpokenError
 from adapters.kit.http import bearer, call_json, calling
 from adapters.kit.jobs import asking, failure, id_of, percent_of, seconds_of
 from adapters.kit.outputs import is_url
 from adapters.kit.reports import micros_of, part, word_of
 from adapters.kit.shapes import Asynchronous
-from adapters.runway import errors, request
+from adapters.runway import errors, fields, request
 
 VERSION = "2024-11-06"
 CREDITS_PER_USD = 100
@@ -49,6 +51,13 @@ class Runway(Asynchronous):
     probe_path = "/v1/organization"
     problems = staticmethod(request.problems)
     build = staticmethod(request.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        return fields.ROUTER if request.is_routed(target) else fields.CLASSIC
+
+    def prompt_command(self, prompt: str, target: Target) -> str | None:
+        """Seedance is among the hosted models."""
+        return prompt_commands.seedance(prompt)
 
     def codes(self, code: str) -> Meaning | None:
         """HTTP errors carry no code, only words."""

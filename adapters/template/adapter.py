@@ -5,7 +5,7 @@ reference. Facts of the shipped ones: fal's documentation and fal-client 1.0.3, 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -20,17 +20,19 @@ from adapters.base import (
     Pending,
     Target,
     UpstreamError,
+    UpstreamField,
     UpstreamRequest,
 )
-from adapters.kit import checks, outputs, pictures
+from adapters.kit import checks, outputs, pictures, prompt_commands
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import call_json, calling
 from adapters.kit.inline import body_of
 from adapters.kit.jobs import asking, failure
 from adapters.kit.shapes import Asynchronous, probing
-from adapters.template import answers, bodies, errors, request, rules
+from adapters.template import answers, bodies, errors, request, rules, schema
 from adapters.template.calls import address_of, ask, call_of, headers_of, tell, template_of
-from adapters.template.form import Template, of_target, shipped
+from adapters.template.fields import fields_of
+from adapters.template.form import BadTemplate, Template, of_target, shipped
 
 JSON = "application/json"
 
@@ -46,6 +48,15 @@ class HttpTemplate(Asynchronous):
     credential_sets = ()  # the template's placeholders tell
     problems = staticmethod(request.problems)
     build = staticmethod(bodies.build)
+
+    def fields(self, target: Target) -> Sequence[UpstreamField]:
+        template = _described(target)
+        return fields_of(template) if template else ()
+
+    def prompt_command(self, prompt: str, target: Target) -> str | None:
+        """Of films: Seedance is behind many of these."""
+        template = _described(target)
+        return prompt_commands.seedance(prompt) if template and "video" in template.modalities else None
 
     def validate(self, target: Target) -> list[str]:
         return list(rules.complaints(target))
@@ -112,6 +123,15 @@ class HttpTemplate(Asynchronous):
         if not answers.may_fetch(template, output, connection):
             raise UpstreamError(ErrorKind.EMPTY_RESULT, "file_hosts does not list the host of the result")
         return outputs.open_output(output, connection, partial(headers_of, template))
+
+
+def _described(target: Target) -> Template | None:
+    """None where there is no usable template: `validate` and `check` say so."""
+    try:
+        template = of_target(target)
+        return None if list(schema.problems(template.document)) else template
+    except (BadTemplate, LookupError, TypeError, AttributeError):
+        return None
 
 
 @contextmanager

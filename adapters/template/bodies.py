@@ -39,7 +39,7 @@ def _pictures(request: TaskRequest, target: Target, template: Template, derived:
 
 def _film(request: TaskRequest, target: Target, template: Template, body: dict[str, Any]) -> UpstreamRequest:
     for name, value in request.provider_options.items():
-        places.put(body, template.options[name], value)
+        places.put(body, template.options.get(name) or template.place_of(name), value)
     path = path_for(template.part("submit")["path"], target)
     return UpstreamRequest(path=path, body=body, billed=Billed(count=1, tier=request.resolution))
 

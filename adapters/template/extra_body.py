@@ -122,7 +122,8 @@ def field_of(place: Place) -> str:
     return EXTRA_BODY + "".join(steps)
 
 
-def _letters(name: str | int) -> str:
+def letters(name: str | int) -> str:
+    """A name without case and signs."""
     return re.sub("[^a-z0-9]", "", str(name).lower())
 
 
@@ -144,7 +145,7 @@ def _unbilled(root: Mapping[str, Any], template: Template) -> Iterator[Unsupport
     listed = [tuple(path.split(".")) for path in template.options.values()]
     billed = {place[:length] for place in [*told, *listed] for length in range(1, len(place) + 1)}
     for place in names(root):
-        if _letters(place[-1]) in PRICED and place not in billed:
+        if letters(place[-1]) in PRICED and place not in billed:
             yield Unsupported(field=field_of(place), reason="cannot be billed here")
 
 

@@ -62,10 +62,12 @@ class Template:
     def options(self) -> Mapping[str, str]:
         """Where each option of a request goes in the body, by its name."""
         listed = self.document.get("options") or {}
-        if isinstance(listed, Mapping):
-            return listed
+        return listed if isinstance(listed, Mapping) else {name: self.place_of(name) for name in listed}
+
+    def place_of(self, option: str) -> str:
+        """Where an option goes of which nothing else is said: into the model's input."""
         place = self.document.get("input_at")
-        return {name: f"{place}.{name}" if place else name for name in listed}
+        return f"{place}.{option}" if place else option
 
 
 def shipped() -> list[str]:

@@ -12,8 +12,10 @@ from adapters.base import Target, TaskRequest, Unsupported
 from adapters.kit import checks, references
 from adapters.template import extra_body, fill
 from adapters.template.bodies import mapped, size_table, word
+from adapters.template.fields import is_billed_name, neutrals
 from adapters.template.fill import ALL_OF_ROLE, ONE_OF_ROLE, SIZES, size_of, tier_of_request
 from adapters.template.form import BadTemplate, Template, of_target
+from adapters.template.places import leaves
 
 MAX_N = 10
 MAX_IMAGES = 16
@@ -56,6 +58,8 @@ def _problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
         yield from _size(request, target.capabilities, names)
     yield from _unmapped(request, target, template, names)
     yield from (_extra_body if request.modality == "image" else _options)(request, target, template)
+    yield from _scalars("params.extra_body", request.extra_body, template)
+    yield from _scalars("params.provider_options", request.provider_options, template)
 
 
 def _image(
@@ -129,6 +133,26 @@ def _extra_body(request: TaskRequest, target: Target, template: Template) -> Ite
 
 
 def _options(request: TaskRequest, target: Target, template: Template) -> Iterator[Unsupported]:
-    for name in request.provider_options:
-        if name not in template.options:
-            yield Unsupported(field=f"params.provider_options.{name}", reason="is not an option here")
+    """Listed ones; and others that the operator names, unless they would buy something else."""
+    for name in request.provider_options.keys() - template.options.keys():
+        field = f"params.provider_options.{name}"
+        if not checks.is_named(name, target):
+            yield Unsupported(field=field, reason="is not an option here")
+        elif is_billed_name(name) or _is_filled(template, template.place_of(name)):
+            yield Unsupported(field=field, reason="is set by the service, or cannot be billed here")
+
+
+def _scalars(place: str, options: Mapping[str, Any], template: Template) -> Iterator[Unsupported]:
+    """Nobody has judged what could stand inside of a neutral option."""
+    for name in neutrals(template).keys() & template.options.keys() & options.keys():
+        if isinstance(options[name], Mapping | list):
+            yield Unsupported(field=f"{place}.{name}", reason="must be text, a number or a boolean")
+
+
+def _is_filled(template: Template, path: str) -> bool:
+    """Whether the template's body, or an option of it, has something there."""
+    body, own = template.part("submit").get("body") or {}, tuple(path.split("."))
+    listed = (tuple(place.split(".")) for place in template.options.values())
+    return any(
+        own[: len(place)] == place[: len(own)] for place in (*(place for place, _ in leaves(body)), *listed) if place
+    )

@@ -8,6 +8,8 @@ from adapters.base import Target
 from adapters.kit import rules
 from adapters.kit.rules import Rules
 from adapters.template import fill, schema
+from adapters.template.extra_body import letters
+from adapters.template.fields import NEVER_NEUTRAL, neutrals
 from adapters.template.form import BadTemplate, Template, for_model, resolved
 from adapters.template.paths import found
 
@@ -53,6 +55,7 @@ def _meaning(document: Mapping[str, Any], capabilities: Mapping[str, Any]) -> It
     yield from _placeholders(template, capabilities)
     yield from _paths(template)
     yield from _option_places(template)
+    yield from _neutrals(template)
     yield from _secrets(template)
 
 
@@ -124,6 +127,14 @@ def _option_places(template: Template) -> Iterator[str]:
         elif by := next((by for other, by in filled.items() if _overlap(path, other)), None):
             yield f"options.template.options.{name}: {path} is filled by {by}"
         filled.setdefault(path, f"the option {name}")
+
+
+def _neutrals(template: Template) -> Iterator[str]:
+    """What nobody could bill is not harmless, whatever the template says."""
+    for name in neutrals(template):
+        path = template.options.get(name, name)
+        if {letters(name), letters(path.rpartition(".")[2])} & NEVER_NEUTRAL:
+            yield f"options.template.neutral.{name}: can change the cost"
 
 
 def _leaves(body: Mapping[str, Any]) -> Iterator[str]:

@@ -68,6 +68,10 @@ KIND_MAP = rule(is_map(is_kind), f"an object of kinds by code; kinds are {', '.j
 STATE_MAP = rule(is_map(lambda value: value in STATES), f"an object of {', '.join(STATES)} by the provider's words")
 MAPS = rule(is_map(is_map(is_scalar)), "an object of translations {field: {value: the provider's}}")
 OPTIONS = rule(is_options, "a list of names, or an object of paths into the body by name")
+NEUTRAL = rule(
+    lambda value: is_texts(value) or is_map(lambda each: isinstance(each, list) and all(map(is_scalar, each)))(value),
+    "a list of names of options, or an object of lists of their harmless values by name",
+)
 HOSTS = rule(
     lambda value: is_texts(value) and all(HOST.fullmatch(item) for item in value),
     "a list of host names in lower case, *.host for all below it",
@@ -83,6 +87,7 @@ FORM: dict[str, Rule | Rules] = {
     "submit": {"method": rules.one_of("POST", "PUT"), "path": LOCAL, "body": OBJECT, "seconds": SECONDS},
     "input_at": rule(lambda value: isinstance(value, str) and bool(BODY_PATH.fullmatch(value)), "a path into the body"),
     "options": OPTIONS,
+    "neutral": NEUTRAL,
     "maps": MAPS,
     "fan_out": rules.BOOLEAN,
     "pictures": rules.one_of("data_url", "base64"),

@@ -133,6 +133,14 @@ def of_openrouter(upstream: UpstreamRequest) -> Asked:
     return Asked(count=upstream.body["n"], size={"512": "0.5K"}.get(size, size) if isinstance(size, str) else None)
 
 
+def of_fal(upstream: UpstreamRequest) -> Asked:
+    return Asked(count=upstream.body["num_images"] * upstream.calls, size=None)  # no model without a table has a size
+
+
+def of_replicate(upstream: UpstreamRequest) -> Asked:
+    return Asked(count=upstream.body["input"]["num_outputs"] * upstream.calls, size=None)
+
+
 SIZES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "openai_images": openai.SIZES,
     "openai_images xai": {"1K": {}, "2K": {}},
@@ -141,6 +149,8 @@ SIZES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "dashscope_image": dashscope.SIZES,
     "dashscope_image async": dashscope.SIZES,
     "openrouter_images": openrouter.SIZES,
+    "http_template fal_image": {},
+    "http_template replicate_image": {},
 }
 READERS = {
     "openai_images": of_openai,
@@ -150,6 +160,8 @@ READERS = {
     "dashscope_image": of_dashscope,
     "dashscope_image async": of_dashscope,
     "openrouter_images": of_openrouter,
+    "http_template fal_image": of_fal,
+    "http_template replicate_image": of_replicate,
 }
 
 

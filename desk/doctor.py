@@ -18,7 +18,7 @@ from catalog import credentials, standing
 from catalog.models import Channel, Credential
 from common import sql, urls
 from common.errors import StorageUnavailable
-from desk import in_use, reencryption
+from desk import in_use, reencryption, refused_fields
 from storage import blobs as assets
 from tasks import leases
 from tasks.models import ServiceState
@@ -29,6 +29,9 @@ SHORTEST_TOKEN = 16
 CONNECT_SECONDS = 3.0
 PORTS = {"http": 80, "https": 443}
 PROBE = b"probe"
+MOST_FIELDS = 50
+FIELD_ADVICE = "name it in `extra_fields` of the channel model if you pay for it, else tell those who send it"
+PROMPT_ADVICE = "tell those who send it: it holds a command that the model would obey, or is too long"
 
 Level = Literal["ok", "warning", "error"]
 
@@ -228,6 +231,20 @@ def service() -> Iterator[Remark]:
         yield warning("no worker is alive", "start one: `manage.py run_worker`")
 
 
+def fields() -> Iterator[Remark]:
+    """What customers have sent of late and could not send any more."""
+    found = refused_fields.survey()
+    listed = found.refused.most_common(MOST_FIELDS)
+    for (channel, model, path), count in listed:
+        message = f"{channel}, {model}: {path} would be refused now; it is in {count} tasks of the last 30 days"
+        yield warning(message, PROMPT_ADVICE if path == "params.prompt" else FIELD_ADVICE)
+    if more := len(found.refused) - len(listed):
+        yield warning(f"{more} more fields would be refused now", "put these right first, and run this again")
+    sample = "" if found.is_whole else ", the newest alone"
+    none = "" if listed else ": no field of theirs would be refused now"
+    yield ok(f"read {found.tasks} tasks of the last 30 days{sample}{none}")
+
+
 Check = Callable[[], Iterator[Remark]]
 CHECKS: Mapping[str, Check] = {
     "configuration": configuration,
@@ -240,5 +257,6 @@ CHECKS_IN_DATABASE: Mapping[str, Check] = {
     "jobs": jobs,
     "secrets": keys,
     "catalog": catalog,
+    "fields": fields,
     "service": service,
 }

@@ -3,6 +3,7 @@
 import io
 import json
 import socket
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,14 +13,15 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from adapters import registry
 from adapters.base import ErrorKind, Target, UpstreamError
-from catalog import health
-from catalog.models import Channel, Credential
+from catalog import health, snapshot
+from catalog.models import Channel, ChannelModel, Credential, Route
+from common import ids
 from config.settings import asset_storage
 from desk import doctor
 from desk.doctor import Finding
 from tasks import paid_calls
-from tasks.models import ServiceState, Worker
-from tests.rows import add_credential, make_channel
+from tasks.models import RouteSet, ServiceState, Task, TaskPayload, Worker
+from tests.rows import add_credential, make_channel, make_task
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
@@ -175,3 +177,86 @@ def test_a_credential_of_another_origin_than_its_channel_is_named(of, provider):
     (finding,) = [finding for finding in of("channels") if finding.level == "error"]
     assert "was entered for" in finding.message
     assert "enter the secret" in finding.advice
+
+
+FILM = {"prompt": "a fox runs", "duration": 5, "resolution": "720p", "aspect_ratio": "16:9"}
+
+
+def sent(key, channel, modality="image", params=FILM, **fields):
+    """A task that was taken and ended, as an older version, or another catalog, let it pass."""
+    route = Route.objects.get(channel=channel)
+    task = make_task(key, modality=modality, channel=channel, route_id=route.pk, **{"id": ids.new_task_id(), **fields})
+    TaskPayload.objects.create(task=task, params=params)
+    return task
+
+
+def of_fields():
+    """What the check of fields finds amiss, without the connections of the others."""
+    return [found for found in doctor.findings({"fields": doctor.fields}) if found.level != "ok"]
+
+
+def told():
+    return [found.message for found in of_fields()]
+
+
+def test_fields_that_would_be_refused_now_are_counted_by_channel_model_and_path(key, video_model, video_channel):
+    films = [
+        {"service_tier": "flex"},
+        {"service_tier": "flex", "seed": 7},
+        {"seed": 7},
+        {"tools": [{"a": 1}, {"b": 2}]},
+    ]
+    for options in films:
+        sent(key, video_channel, "video", FILM | {"provider_options": options})
+    assert told() == [
+        "cinema, comet-video: params.provider_options.service_tier would be refused now; "
+        "it is in 2 tasks of the last 30 days",
+        "cinema, comet-video: params.provider_options.tools would be refused now; it is in 1 tasks of the last 30 days",
+    ]
+    assert all("extra_fields" in found.advice for found in of_fields())
+    ChannelModel.objects.filter(channel=video_channel).update(extra_fields=["service_tier", "tools"])
+    snapshot.forget()
+    assert told() == []
+
+
+def test_no_value_of_a_request_is_told(key, video_model, video_channel):
+    sent(key, video_channel, "video", FILM | {"provider_options": {"safety_identifier": "s3cr3t-value"}})
+    assert "safety_identifier" in told()[0]
+    assert "s3cr3t-value" not in str(of_fields())
+
+
+def test_a_command_in_a_prompt_is_told(key, video_model, video_channel):
+    sent(key, video_channel, "video", FILM | {"prompt": "a fox --dur 12"})
+    (found,) = of_fields()
+    assert "params.prompt" in found.message
+    assert "extra_fields" not in found.advice
+
+
+def test_a_task_that_waits_is_judged_by_each_channel_model_that_may_run_it(key, video_model, video_channel):
+    route = Route.objects.get(channel=video_channel)
+    routes = RouteSet.objects.create(digest="d", routes=[route.pk, 987_654])
+    params = FILM | {"provider_options": {"draft": True}}
+    sent(key, video_channel, "video", params, status="queued")
+    Task.objects.update(route_id=None, channel=None, route_set=routes)
+    assert len(told()) == 1
+
+
+def test_only_the_newest_tasks_of_thirty_days_are_read(key, video_model, video_channel, monkeypatch):
+    draft = FILM | {"provider_options": {"draft": True}}
+    sent(key, video_channel, "video", draft, id=ids.task_id_floor(time.time() - 31 * 86_400))
+    assert told() == []
+    sent(key, video_channel, "video", draft)
+    assert len(told()) == 1
+    monkeypatch.setattr("desk.refused_fields.MOST_TASKS", 1)
+    sent(key, video_channel, "video", FILM)
+    assert told() == []
+    (found,) = doctor.findings({"fields": doctor.fields})
+    assert found.message.startswith("read 1 tasks of the last 30 days, the newest alone")
+
+
+def test_tasks_that_cannot_be_read_or_run_no_more_are_passed_over(key, video_model, video_channel):
+    for params in (None, {"duration": "x"}, [], FILM | {"provider_options": {"draft": True}, "modality": "x"}):
+        sent(key, video_channel, "video", params)
+    Route.objects.all().delete()
+    snapshot.forget()
+    assert told() == []

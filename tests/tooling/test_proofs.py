@@ -1,4 +1,5 @@
-"""The table of tests/proofs.md names tests that exist, for every rule but those of companion endpoints."""
+"""The tables of tests/proofs.md and docs/security.md name tests that exist; the first has every rule but those of
+companion endpoints."""
 
 import ast
 import re
@@ -37,3 +38,11 @@ def test_every_rule_but_those_of_later_names_its_tests():
 def test_every_test_that_a_rule_names_exists():
     named = [(number, file, name) for number, _, proof in ROWS for file, name in NAMED.findall(proof)]
     assert [f"{number} {file}::{name}" for number, file, name in named if name not in functions_of(file)] == []
+
+
+def test_every_test_that_a_limit_names_exists():
+    document = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    files = set(re.findall(r"`((?:[a-z_]+/)+test_[a-z0-9_]+\.py)[`:]", document))
+    assert len(files) > 20
+    assert [file for file in files if not (ROOT / "tests" / file).exists()] == []
+    assert [f"{file}::{name}" for file, name in NAMED.findall(document) if name not in functions_of(file)] == []

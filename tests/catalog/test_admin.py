@@ -415,6 +415,7 @@ def test_a_retired_credential_cannot_be_enabled(desk: Client, studio: Channel) -
 def test_a_groups_channel_that_moves_needs_its_key_again(desk: Client) -> None:
     group = Group.objects.create(name="text", platform="openai")
     fields = {"group": str(group.pk), "base_url": "https://llm.example/v1", "priority": "10", "dialects": ""}
+    fields |= {"reason": "new"}
     desk.post(url("groupchannel", action="add"), fields | {"api_key": SECRET})
     row = GroupChannel.objects.get()
     elsewhere = fields | {"base_url": "https://thief.example/v1", "api_key": ""}

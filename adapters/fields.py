@@ -4,8 +4,9 @@ The adapter lists its fields (adapters/kit/upstream_fields.py). What it does not
 field passes that nobody has judged; an installed adapter without a list has such fields only.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from adapters.base import Adapter, Target, TaskRequest, Unsupported
@@ -79,16 +80,26 @@ def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[G
 
 
 def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:
-    """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say."""
+    """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say. No
+    further field is looked at once there is enough to say."""
+    return list(checks.once(*islice(_found(adapter, request, target, rules), MOST_NAMED)))
+
+
+def _found(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
     table = of(adapter, target)
-    fields = list(given(table, request, target)) if request.extra_body or request.provider_options else []
-    found = [
-        *_refused(table, fields, target),
-        *_prompts(fields, target),
-        *_images(table, request, target, rules),
-        *_commands(adapter, fields, request, target),
-    ]
-    return list(checks.once(*found))[:MOST_NAMED]
+    prompts: list[Given] = []
+    yield from _refused(table, _noting_prompts(given(table, request, target), prompts), target)
+    yield from _prompts(prompts, target)
+    yield from _images(table, request, target, rules)
+    yield from _commands(adapter, prompts, request, target)
+
+
+def _noting_prompts(fields: Iterable[Given], prompts: list[Given]) -> Iterator[Given]:
+    """The fields one by one; those that stand for the prompt are added to `prompts`."""
+    for field in fields:
+        if field.replaces == "prompt":
+            prompts.append(field)
+        yield field
 
 
 def _refused(table: FieldTable, fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
@@ -111,10 +122,9 @@ def _is_along(one: Steps, other: Steps) -> bool:
     return one[:length] == other[:length]
 
 
-def _prompts(fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
-    for field in fields:
-        if field.replaces == "prompt":
-            yield from replaced_inputs.prompt(field.shown, field.value, target.capabilities)
+def _prompts(prompts: Iterable[Given], target: Target) -> Iterator[Unsupported]:
+    for field in prompts:
+        yield from replaced_inputs.prompt(field.shown, field.value, target.capabilities)
 
 
 def _images(table: FieldTable, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
@@ -125,10 +135,12 @@ def _images(table: FieldTable, request: TaskRequest, target: Target, rules: Inpu
     yield from replaced_inputs.images(values, target.capabilities, most=most, rules=rules)
 
 
-def _commands(adapter: Adapter, fields: Sequence[Given], request: TaskRequest, target: Target) -> Iterator[Unsupported]:
+def _commands(
+    adapter: Adapter, prompts: Iterable[Given], request: TaskRequest, target: Target
+) -> Iterator[Unsupported]:
     """Read from the prompt that goes out, whoever gives it."""
     find = getattr(adapter, "prompt_command", None)
-    replacing = {field.shown: field.value for field in fields if field.replaces == "prompt"}
+    replacing = {field.shown: field.value for field in prompts}
     for shown, prompt in (replacing or {"params.prompt": request.prompt}).items():
         if find and isinstance(prompt, str) and (command := find(prompt, target)):
             yield Unsupported(field=shown, reason=f"holds {command}, which the model would obey as a command")

@@ -24,6 +24,7 @@ class FieldTable:
         self.settings = settings
         self.at = {steps_of(field.path): field for field in fields}
         self.above = frozenset(above(self.at))
+        self.depth = max(map(len, self.at), default=0)
         # An object is what the strictest field in it is.
         strictest = sorted(self.at.items(), key=lambda item: STRICTNESS.index(item[1].kind))
         around = {_letters(steps[:length]): field for steps, field in strictest for length in range(1, len(steps))}
@@ -31,7 +32,7 @@ class FieldTable:
 
     def nearest(self, steps: Steps) -> UpstreamField | None:
         """The field of this path, else the listed one that covers it."""
-        found = (self.at.get(steps[:length]) for length in range(len(steps), 0, -1))
+        found = (self.at.get(steps[:length]) for length in range(min(len(steps), self.depth), 0, -1))
         return next((field for field in found if field), None)
 
     def canonical(self, steps: Steps) -> Steps:
@@ -42,7 +43,8 @@ class FieldTable:
     def twin(self, steps: Steps) -> UpstreamField | None:
         """The listed field of which an unlisted path is another spelling, in case or in signs; for an object with such
         fields in it, one of them."""
-        return None if steps in self.at or steps in self.above else self._by_letters.get(_letters(steps))
+        is_itself = steps in self.at or steps in self.above
+        return None if is_itself or len(steps) > self.depth else self._by_letters.get(_letters(steps))
 
 
 def steps_of(path: str) -> Steps:

@@ -1,5 +1,6 @@
 """Upstream fields that a caller gives: which pass, which are the operator's, and what the operator fixes."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -258,6 +259,23 @@ def test_commands_are_searched_for_in_the_prompt_that_goes_out() -> None:
     assert fields_of(prompt="a fox --dur 10") == ["params.prompt"]
     assert fields_of(extra_body={"prompt": "a fox --dur 10"}) == ["params.extra_body.prompt"]
     assert fields_of(prompt="a fox --dur 10", extra_body={"prompt": "an owl"}) == []
+
+
+class Endless(dict[str, Any]):
+    """An object of fields without an end."""
+
+    def items(self) -> Any:
+        return ((f"field{n}", n) for n in itertools.count())
+
+
+def test_no_more_fields_are_looked_at_than_a_refusal_names() -> None:
+    request = image_request(extra_body=Endless())
+    assert len(fields.problems(ADAPTER, request, image_target())) == fields.MOST_NAMED
+
+
+def test_a_path_longer_than_any_listed_one_is_covered_by_what_is_above() -> None:
+    assert refused({f"quality{'[a]' * 60}": 1}, extra_fields=["quality"]) == []
+    assert refused({f"svg[model]{'[a]' * 60}": 1}, extra_fields=["svg"]) != []
 
 
 def test_a_refusal_names_no_more_fields_than_people_read() -> None:

@@ -26,15 +26,15 @@ NO_RULES = InputRules()
 
 
 def check(adapter: Adapter, request: TaskRequest, target: Target, inputs: InputRules = NO_RULES) -> list[Unsupported]:
-    """Why this target cannot run the request; empty if it can. `inputs` is asked about what `extra_body` gives for the
-    portable inputs."""
+    """Why this target cannot run the request, as much of it as people read; empty if it can. `inputs` is asked about
+    what `extra_body` gives for the portable inputs."""
     final = with_fixed(adapter, request, target)
     found = [*_unexpressed(adapter, final), *adapter.check(final, target)]
     named = {problem.field for problem in found}
     unnamed = (
         each for each in fields.problems(adapter, request, target, inputs) if named.isdisjoint(_around(each.field))
     )
-    return [*found, *unnamed]
+    return [*found, *unnamed][: fields.MOST_NAMED]
 
 
 def build(adapter: Adapter, request: TaskRequest, target: Target) -> UpstreamRequest:

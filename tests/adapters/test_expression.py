@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters import expression, registry
+from adapters import expression, fields, registry
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
 from adapters.openai.images import OpenAIImages
 from common.errors import NoCapableRoute
@@ -86,6 +86,14 @@ def test_every_set_field_that_a_declaration_lacks_is_refused_in_order() -> None:
 
 def test_a_declaration_is_of_its_modalities_only() -> None:
     assert refused(Declared(), replace(FULL, modality="3d")) == []
+
+
+@pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
+def test_a_refusal_names_no_more_than_people_read(column: Column) -> None:
+    place = "extra_body" if column.base.modality == "image" else "provider_options"
+    changes: dict[str, Any] = {place: {f"odd_{n}": n for n in range(1000)}}
+    request = replace(column.base, **changes)
+    assert len(expression.check(column.adapter, request, column.target)) == fields.MOST_NAMED
 
 
 def test_what_is_not_named_comes_before_what_the_adapter_says() -> None:

@@ -132,7 +132,9 @@ def _images(table: FieldTable, request: TaskRequest, target: Target, rules: Inpu
     listed = [field for field in table.at.values() if field.replaces == "images" and field.path in request.extra_body]
     values = {f"params.extra_body.{field.path}": request.extra_body[field.path] for field in listed}
     most = max((field.most for field in listed), default=0)
-    yield from replaced_inputs.images(values, target.capabilities, most=most, rules=rules)
+    # Judged above, where the list knows of them; elsewhere nobody would.
+    takes_files = any(steps[-1] == replaced_inputs.FILE for steps in table.at)
+    yield from replaced_inputs.images(values, target.capabilities, most=most, rules=rules, takes_files=takes_files)
 
 
 def _commands(

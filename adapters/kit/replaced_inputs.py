@@ -9,7 +9,8 @@ from adapters.kit import checks, references
 from common import data_urls
 
 LONGEST_PROMPT = 32_000
-KEYS = frozenset({"type", "url", "image_url", "file_id"})
+FILE = "file_id"
+KEYS = frozenset({"type", "url", "image_url"})
 NO_IMAGES = "must be addresses of images, or Data URLs, as this protocol writes them"
 
 
@@ -32,14 +33,14 @@ def prompt(field: str, value: object, capabilities: Mapping[str, Any]) -> Iterat
 
 
 def images(
-    given: Mapping[str, Any], capabilities: Mapping[str, Any], *, most: int, rules: InputRules
+    given: Mapping[str, Any], capabilities: Mapping[str, Any], *, most: int, rules: InputRules, takes_files: bool
 ) -> Iterator[Unsupported]:
     """Of the fields that stand for `params.images`, by where they are shown: all of them together are no more than
     protocol, channel model and model take, and each image is an address or a Data URL as it would be there."""
     found: list[tuple[str, str | None]] = []
     for field, value in given.items():
         try:
-            found += _addresses(field, value)
+            found += _addresses(field, value, takes_files=takes_files)
         except ValueError:
             yield Unsupported(field=field, reason=NO_IMAGES)
             return
@@ -51,17 +52,21 @@ def images(
             yield Unsupported(field=field, reason=problem)
 
 
-def _addresses(field: str, value: object) -> Iterator[tuple[str, str | None]]:
+def _addresses(field: str, value: object, *, takes_files: bool) -> Iterator[tuple[str, str | None]]:
     """Where each image is given, and its address; None for a file of the operator's account, which `extra_fields` let
     pass. Raises ValueError for whatever else."""
+    if isinstance(value, Mapping) and not isinstance(value.get("type", ""), str):
+        raise ValueError("no image")
     if isinstance(value, str):
         yield field, value
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _addresses(f"{field}[{index}]", item)
+            yield from _addresses(f"{field}[{index}]", item, takes_files=takes_files)
+    elif isinstance(value, Mapping) and takes_files and value.keys() - {"type"} == {FILE}:
+        yield field, None
     elif isinstance(value, Mapping) and value.keys() <= KEYS and len(value.keys() - {"type"}) == 1:
         (name,) = value.keys() - {"type"}
-        yield from [(field, None)] if name == "file_id" else _addresses(f"{field}.{name}", value[name])
+        yield from _addresses(f"{field}.{name}", value[name], takes_files=False)
     else:
         raise ValueError("no image")
 

@@ -61,11 +61,13 @@ def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[G
     inner = {*table.above, *above(opened), *above(fixed)} - fixed.keys()
 
     def walk(shown: str, steps: Steps, value: Any, is_form: bool) -> Iterator[Given]:
-        if steps in inner and isinstance(value, Mapping):
+        # An empty object or list of a listed field is a value of its own.
+        is_open = steps in inner and (bool(value) or steps not in table.at)
+        if is_open and isinstance(value, Mapping):
             for name, item in value.items():
                 more = form_steps(name)
                 yield from walk(strict_json.field(shown, name), (*steps, *more), item, is_form or more != (name,))
-        elif steps in inner and isinstance(value, list):
+        elif is_open and isinstance(value, list):
             for index, item in enumerate(value):
                 yield from walk(f"{shown}[{index}]", steps, item, is_form)
         else:

@@ -120,6 +120,8 @@ def test_neutral_and_priced_fields_pass(extra_body: dict[str, Any]) -> None:
         ({"config": {"image": {"people": "all"}}}, "config.image.people"),
         ({"config": {"Seed": 9}}, "config.Seed"),
         ({"provider": {"sort": "price"}}, "provider.sort"),
+        ({"provider": {}}, "provider"),
+        ({"provider": [{}]}, "provider[0]"),
         ({"provider": {"options": {"a": 1}}}, "provider.options"),
     ],
 )

@@ -12,7 +12,8 @@ import re
 TERMS = "rs|rt|dur|wm|cf|fps|frames?_?per_?second|camera_?fixed|no_?audio|generate_?audio"
 # Words, which people write after a dash of two: a command where they stand apart or a value follows.
 WORDS = "resolution|ratio|duration|frames|seed|watermark|audio"
-VALUE = r"(?:[\s=:]*-?\d|[\s=:]+(?:true|false|adaptive|keep_ratio)\b|=)"
+BETWEEN = r"(?u:[\s=:])"  # blanks of every script, such as the wide one of Chinese
+VALUE = rf"(?:{BETWEEN}*-?\d|{BETWEEN}+(?:true|false|adaptive|keep_ratio)\b|=)"
 SEEDANCE = re.compile(
     rf"--(?:(?:{TERMS})(?![a-z])|(?:{WORDS}){VALUE}|(?<![^\W_]--)(?:{WORDS})(?![a-z]))", re.IGNORECASE | re.ASCII
 )

@@ -28,6 +28,8 @@ from adapters.kit import prompt_commands
         ("ein Fuchs（--wm false）", "--wm"),
         ("a fox ---rt 1:1", "--rt"),
         ("狐狸--dur 10", "--dur"),
+        ("fox--duration\u300010", "--duration\u30001"),
+        ("fox--watermark\u00a0false", "--watermark\u00a0false"),
     ],
 )
 def test_a_command_is_found(prompt: str, command: str) -> None:

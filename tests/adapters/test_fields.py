@@ -129,6 +129,10 @@ def test_every_other_field_rules_the_route_out_by_its_path(extra_body: dict[str,
     assert refused(extra_body) == [f"params.{field}" if '["' in field else f"params.extra_body.{field}"]
 
 
+def test_a_billed_field_in_a_forms_spelling_inside_an_object_is_refused() -> None:
+    assert refused({"config": {"image[size]": "4K"}}) == ['params.extra_body.config["image[size]"]']
+
+
 def test_options_of_films_are_judged_alike() -> None:
     request = video_request(provider_options={"seed": 1, "quality": "high"})
     (problem,) = fields.problems(ADAPTER, request, image_target())
@@ -197,6 +201,20 @@ def test_the_fields_of_a_fixed_object_join_those_of_the_caller() -> None:
     request = image_request(extra_body={"provider": {"order": ["a"]}})
     assert expression.check(ADAPTER, request, target) == []
     assert expression.build(ADAPTER, request, target).body["provider"] == {"order": ["a"], "sort": "price"}
+
+
+def test_a_fixed_list_is_one_value() -> None:
+    tools = [{"type": "search"}]
+    assert sent({"tools": tools}, {"tools": tools})["tools"] == tools
+    assert refused({"tools": [*tools, {}]}, fixed={"tools": tools}) == ["params.extra_body.tools"]
+
+
+def test_an_adapter_checks_what_goes_out() -> None:
+    class Checking(Tabled):
+        def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
+            return [Unsupported(field=f"params.extra_body.{name}", reason="is seen") for name in request.extra_body]
+
+    assert refused({}, Checking(), fixed={"quality": "medium"}) == ["params.extra_body.quality"]
 
 
 def test_of_films_the_options_are_fixed() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from adapters.base import MediaInput, Target, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
-from common import documents
+from common import documents, strict_json
 
 BOUNDS = (("least", "min"), ("most", "max"))
 FIELDS = {
@@ -111,7 +111,7 @@ def options(request: TaskRequest, known: Rules, taken: Sequence[str], target: Ta
     """`provider_options` that the protocol knows, but for the upstream fields that are ours to set (`taken`). One that
     it does not know passes where the operator names it, to the place where the others go."""
     for name, value in request.provider_options.items():
-        field = f"params.provider_options.{name}"
+        field = strict_json.field("params.provider_options", name)
         if name in taken:
             yield Unsupported(field=field, reason="is set by the service")
         elif name not in known and not is_named(name, target):

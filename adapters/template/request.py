@@ -16,6 +16,7 @@ from adapters.template.fields import is_billed_name, neutrals
 from adapters.template.fill import ALL_OF_ROLE, ONE_OF_ROLE, SIZES, size_of, tier_of_request
 from adapters.template.form import BadTemplate, Template, of_target
 from adapters.template.places import leaves
+from common import strict_json
 
 MAX_N = 10
 MAX_IMAGES = 16
@@ -135,7 +136,7 @@ def _extra_body(request: TaskRequest, target: Target, template: Template) -> Ite
 def _options(request: TaskRequest, target: Target, template: Template) -> Iterator[Unsupported]:
     """Listed ones; and others that the operator names, unless they would buy something else."""
     for name in request.provider_options.keys() - template.options.keys():
-        field = f"params.provider_options.{name}"
+        field = strict_json.field("params.provider_options", name)
         if not checks.is_named(name, target):
             yield Unsupported(field=field, reason="is not an option here")
         elif is_billed_name(name) or _is_filled(template, template.place_of(name)):

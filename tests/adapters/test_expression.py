@@ -96,6 +96,13 @@ def test_a_refusal_names_no_more_than_people_read(column: Column) -> None:
     assert len(expression.check(column.adapter, request, column.target)) == fields.MOST_NAMED
 
 
+@pytest.mark.parametrize("column", list(columns("video")), ids=lambda column: column.name.replace(" ", "-"))
+def test_an_option_with_an_odd_name_is_named_once(column: Column) -> None:
+    request = replace(column.base, provider_options={"a b": 1})
+    named = [problem.field for problem in expression.check(column.adapter, request, column.target)]
+    assert named == ['params.provider_options["a b"]']
+
+
 def test_what_is_not_named_comes_before_what_the_adapter_says() -> None:
     adapter = registry.ADAPTERS["openai_images"]
     assert refused(adapter, image_request(duration=5, n=99)) == ["params.duration", "params.n"]

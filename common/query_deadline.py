@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
-from django.db import OperationalError, connection
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
 SECONDS = 10.0
 LOOK_SECONDS = 0.25
@@ -93,23 +93,28 @@ watchdog = Watchdog()
 
 
 class Budget:
-    """What a request has left; Django calls it around each of its statements."""
+    """What a request has left, for each of its statements and commits."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
         self._current: Statement | None = None
 
     def __call__(self, execute: Callable[..., Any], statement: Any, parameters: Any, many: bool, context: Any) -> Any:
+        """Django's execute wrapper."""
+        return self.bound(context["connection"].connection, execute, statement, parameters, many, context)
+
+    def bound(self, raw: Any, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do the work on the raw connection. Raises OperationalError where that takes longer than is left."""
         self.finish()
         if self._left <= 0:
             raise OperationalError("the request has used up its time with the database")
-        raw, began = context["connection"].connection, time.monotonic()
+        began = time.monotonic()
         if isinstance(raw, sqlite3.Connection):
             _wait_for_locks(raw, self._left)
         self._current = Statement(raw, began + self._left)
         watchdog.watch(self._current)
         try:
-            return execute(statement, parameters, many, context)
+            return work(*arguments)
         finally:
             self._left -= time.monotonic() - began
             if not isinstance(raw, sqlite3.Connection):  # SQLite goes on working while its rows are fetched
@@ -128,11 +133,23 @@ def _wait_for_locks(raw: sqlite3.Connection, seconds: float) -> None:
 
 
 @contextmanager
+def _commits_within(budget: Budget) -> Iterator[None]:
+    """A commit is no statement to Django, but it may wait: PostgreSQL locks then the rows that new ones refer to."""
+    wrapper: Any = connections[DEFAULT_DB_ALIAS]
+    commit = wrapper._commit
+    wrapper._commit = lambda: budget.bound(wrapper.connection, commit)
+    try:
+        yield
+    finally:
+        wrapper._commit = commit
+
+
+@contextmanager
 def limited() -> Iterator[None]:
-    """The statements of this block on this thread; each beyond the time raises OperationalError."""
+    """The statements and commits of this block on this thread; each beyond the time raises OperationalError."""
     budget = Budget(SECONDS)
     try:
-        with connection.execute_wrapper(budget):
+        with connection.execute_wrapper(budget), _commits_within(budget):
             yield
     finally:
         budget.finish()

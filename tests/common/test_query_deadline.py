@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
 from django.test import Client
 
-from accounts.models import Account
+from accounts.models import Account, ApiKey
 from common import front_body, query_deadline, sql, threads
 from front import wsgi_side
 from tests.scopes import scope
@@ -73,6 +73,21 @@ def test_a_wait_for_a_lock_is_bounded_and_leaves_nothing_half_written(account, s
         with pytest.raises(OperationalError):
             asyncio.run(threads.call(both))
     assert Account.objects.get().max_queued == 2
+
+
+def test_a_commit_that_waits_for_a_lock_is_bounded_too(account, short):
+    if not sql.is_postgresql():
+        pytest.skip("its writers wait at the beginning")
+
+    def refer() -> None:
+        with transaction.atomic():
+            ApiKey.objects.create(account=account, name="late")  # the account's row is looked at on commit
+
+    with transaction.atomic():
+        Account.objects.select_for_update().get()
+        with pytest.raises(OperationalError):
+            asyncio.run(threads.call(refer))
+    assert not ApiKey.objects.exists()
 
 
 def answer_to(path: str, **headers: str):

@@ -74,8 +74,7 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
             self._callback_parser.feed(data)
             self._note_head(data)
         except UNREADABLE as error:
-            self._turn_away(error)
-            return False
+            return self._turn_away(error)
         return True
 
     def _note_head(self, data: bytes) -> None:
@@ -93,12 +92,14 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
             refuse_other_codings(self._callback_parser.headers)
         return bool(super()._on_headers_complete())
 
-    def _turn_away(self, error: Exception) -> None:
-        if self._body_receiver is None:
-            offered_id = header(self._callback_parser._headers_list, b"x-request-id")
-            self._part(refusals.spoken(refusals.of_head(error, offered_id=offered_id)))
-        else:
+    def _turn_away(self, error: Exception) -> bool:
+        """Whether the connection goes on: once more, where the front has to answer."""
+        if self._body_receiver is not None:
             self._break_off(self._body_receiver)
+            return True
+        offered_id = header(self._callback_parser._headers_list, b"x-request-id")
+        self._part(refusals.spoken(refusals.of_head(error, offered_id=offered_id)))
+        return False
 
     def _break_off(self, receiver: BodyReceiver) -> None:
         """The framing of the body is broken. The front answers: its request has an id, and perhaps its answer began."""

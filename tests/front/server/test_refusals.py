@@ -91,6 +91,11 @@ def test_what_follows_a_request_is_refused_after_its_answer(dial):
     assert statuses(connection) == [200, 400]
 
 
+def test_a_broken_body_that_came_behind_another_request_is_refused_too(dial):
+    connection = dial(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n" + POST + CHUNKED + b"\r\nzz\r\n")
+    assert statuses(connection) == [200, 400]
+
+
 def test_a_client_that_writes_on_is_not_reset_over_its_refusal(dial):
     connection = dial(b"GET /" + b"x" * 70_000)
     assert said(connection).status == 414

@@ -40,7 +40,8 @@ class ConnectionLimits:
 class Places:
     """A guest is idle, sends a head, or is busy with a request; a busy one may also be slow to take its answer.
 
-    Every step costs the same for any number of guests.
+    One that is gone has no place to give way with, whatever is still heard of it. Every step costs the same for any
+    number of guests.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, limits: ConnectionLimits) -> None:
@@ -70,13 +71,13 @@ class Places:
 
     def idle(self, guest: Guest) -> None:
         """It has its answer. The beginning of a next head that came meanwhile counts from its own time."""
-        if guest not in self._heads:
+        if guest in self._guests and guest not in self._heads:
             self._idle.enter(guest)
 
     def sends_head(self, guest: Guest) -> None:
         """Some bytes, not the whole head. Only the first ones count: who drips has no more time."""
         self._idle.leave(guest)
-        if guest not in self._heads:
+        if guest in self._guests and guest not in self._heads:
             self._heads.enter(guest)
 
     def busy(self, guest: Guest) -> None:

@@ -41,6 +41,7 @@ def test_half_a_head_ends_10_seconds_after_its_first_byte_however_it_drips():
 def test_the_next_half_of_a_head_does_not_count_as_idle_when_an_answer_ends():
     async def live():
         here, guest = places(), StubGuest()
+        here.admit(guest)
         here.sends_head(guest)
         await asyncio.sleep(5)
         here.idle(guest)
@@ -132,6 +133,21 @@ def test_when_full_the_oldest_head_gives_way_then_the_longest_idle_and_never_a_r
         assert order == ["head", "later head", "idle", "answered"]
         assert not here.admit(StubGuest("one too many"))
         assert busy.ended_at is None
+
+    seconds_of(live())
+
+
+def test_who_is_gone_has_no_place_to_give_way_with():
+    async def live():
+        here, gone, idle, busy = places(room=1), StubGuest(), StubGuest(), StubGuest()
+        here.admit(gone)
+        here.gone(gone)
+        here.sends_head(gone)  # what had waited behind its last request
+        here.idle(idle)
+        assert here.admit(busy)
+        here.busy(busy)
+        assert not here.admit(StubGuest())
+        assert (gone.ended_at, idle.ended_at) == (None, None)
 
     seconds_of(live())
 

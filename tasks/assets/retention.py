@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -18,6 +19,7 @@ from common import ids
 from common.errors import StorageUnavailable
 from storage import blobs
 from tasks.assets import stored_inputs
+from tasks.locks import lock_tasks
 from tasks.models import Asset, Task, TaskPayload
 
 ABANDONED_SECONDS = 86_400
@@ -86,8 +88,11 @@ def _prune_payloads(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pr
 
 
 def _mark_payloads(emptied: list[str]) -> None:
-    TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
-    Task.objects.filter(id__in=emptied, input_bytes__gt=0).update(input_bytes=0)
+    """Together: bytes whose payload is gone would count against their account for ever."""
+    with transaction.atomic():
+        lock_tasks(emptied)
+        TaskPayload.objects.filter(task_id__in=emptied, pruned_at=None).update(params=None, pruned_at=Now())
+        Task.objects.filter(id__in=emptied, input_bytes__gt=0).update(input_bytes=0)
 
 
 def _emptied(

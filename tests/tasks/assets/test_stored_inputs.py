@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from storage import blobs
@@ -228,6 +229,22 @@ def test_a_worker_that_stops_finishes_the_batch_in_hand(queued, monkeypatch):
 def test_the_end_of_its_retention_frees_an_unknown_outcome(unknown, monkeypatch):
     task_id = unknown()
     monkeypatch.setattr(retention, "_old_payloads", lambda: TaskPayload.objects.filter(pruned_at=None))
+    retention.prune()
+    assert counted(task_id) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_payload_is_not_emptied_without_freeing_its_bytes(unknown, monkeypatch):
+    task_id = unknown()
+    monkeypatch.setattr(retention, "_old_payloads", lambda: TaskPayload.objects.filter(pruned_at=None))
+
+    def without_tasks(execute, statement, *rest):
+        if statement.startswith('UPDATE "tasks_task" '):
+            raise OperationalError("the database went away")
+        return execute(statement, *rest)
+
+    with connection.execute_wrapper(without_tasks), pytest.raises(OperationalError):
+        retention.prune()
     retention.prune()
     assert counted(task_id) == 0
 

@@ -77,10 +77,10 @@ def store(channel: Channel, values: Mapping[str, str]) -> bool:
     return True
 
 
-def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_in_use: bool) -> bool:
+def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]]) -> bool:
     """Make these the channel's only credentials; False if they already are.
 
-    A channel in use keeps the others retired: what was bought with them is followed with them.
+    The others are retired: what was bought with them is followed with them, also what is found out later to be bought.
     """
     kept, is_changed = [], False
     for values in wanted:
@@ -91,21 +91,11 @@ def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]], *, is_in_us
             is_changed = True
         kept.append(row.pk)
     for row in of_channel(channel.pk):
-        if row.pk not in kept:
-            is_changed |= _remove(row, is_in_use=is_in_use)
+        if row.pk not in kept and row.retired_at is None:
+            retire(row, LEFT_OUT)
+            row.save()
+            is_changed = True
     return is_changed
-
-
-def _remove(row: Credential, *, is_in_use: bool) -> bool:
-    """Whether anything had to be done."""
-    if not is_in_use:
-        row.delete()
-        return True
-    if row.retired_at is not None:
-        return False
-    retire(row, LEFT_OUT)
-    row.save()
-    return True
 
 
 def replace(old: Credential | None, channel: Channel, values: Mapping[str, str]) -> Credential:

@@ -25,7 +25,10 @@ class KeptCredentialFormSet(CredentialFormSet):
         super().clean()
         kept = in_use.credentials()
         needed = [form.instance for form in self.deleted_forms if form.instance.pk in kept]
-        reasons = [f"{row}: the jobs that it bought are still followed: disable it instead." for row in needed]
+        reasons = [
+            f"{row}: jobs that it bought are still followed, or their outcome is unknown: disable it instead."
+            for row in needed
+        ]
         if reasons:
             raise forms.ValidationError(reasons)
         for form in self.touched():

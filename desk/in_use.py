@@ -10,6 +10,7 @@ from catalog import connections
 from common import urls
 from common.documents import Unreadable, read
 from tasks.models import Call, Task
+from tasks.unknown import open_calls
 
 
 def channels() -> set[int]:
@@ -20,9 +21,10 @@ def channels() -> set[int]:
 
 
 def credentials() -> set[int]:
-    """The ids of credentials that bought a job which is still followed."""
+    """The ids of credentials that bought a job which is still followed, or perhaps one that an operator may attach."""
     followed = _followed().values_list("credential_id", flat=True)
-    return {credential for credential in followed if credential is not None}
+    unresolved = open_calls.open_calls().values_list("credential_id", flat=True)
+    return {credential for credential in {*followed, *unresolved} if credential is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,8 +32,7 @@ def load(
 ) -> Changes:
     """Make the catalog say what the file says, and tell what that changed; a second time changes nothing.
 
-    What the file does not name stays, or with `prune` is removed. `channels_in_use` (ids) are then only disabled, and
-    so are their credentials that a list leaves out.
+    What the file does not name stays, or with `prune` is removed. `channels_in_use` (ids) are then only disabled.
     Raises CatalogFileError with everything that is wrong; nothing is written then.
     """
     with transaction.atomic():
@@ -42,7 +41,7 @@ def load(
         changes = Changes()
         if prune:
             pruning.before(document, known, changes, channels_in_use=channels_in_use)
-        offer.apply(document, known, changes, channels_in_use=channels_in_use)
+        offer.apply(document, known, changes)
         groups.apply(document.groups, changes)
         if prune:
             pruning.after(known, changes)

@@ -1,6 +1,6 @@
 """Writes the plans, models, channels and routes of a catalog file into the tables."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from catalog import credentials, naming
 from catalog.file.changes import Changes, find, values, write
@@ -9,7 +9,7 @@ from catalog.file.specs import ChannelModelSpec, ChannelSpec, Document, ModelSpe
 from catalog.models import Channel, ChannelModel, MediaModel, Plan, Route
 
 
-def apply(document: Document, known: KnownNames, changes: Changes, *, channels_in_use: Collection[int] = ()) -> None:
+def apply(document: Document, known: KnownNames, changes: Changes) -> None:
     """Write the models, channels and plans of a checked document. Runs inside the caller's transaction."""
     for plan in document.plans:
         changes.bring(find(Plan, name=plan.name), values(plan, "price_multiplier"))
@@ -17,7 +17,7 @@ def apply(document: Document, known: KnownNames, changes: Changes, *, channels_i
     _models(document.models, plans, changes)
     by_key = {(model.modality, model.name): model for model in MediaModel.objects.all()}
     for channel in document.channels:
-        row = _channel(channel, changes, channels_in_use)
+        row = _channel(channel, changes)
         for offer in channel.models:
             _channel_model(offer, row, by_key[known.keys(offer)[0]], changes)
     channels = {channel.name: channel for channel in Channel.objects.all()}
@@ -48,21 +48,21 @@ def _models(specs: list[ModelSpec], plans: Mapping[str, Plan], changes: Changes)
         changes.note(row, is_new=is_new, fields=[name.removesuffix("_id") for name in fields])
 
 
-def _channel(spec: ChannelSpec, changes: Changes, channels_in_use: Collection[int]) -> Channel:
+def _channel(spec: ChannelSpec, changes: Changes) -> Channel:
     row = find(Channel, name=spec.name)
     is_new = row.pk is None
     fields = write(row, values(spec, "adapter", "base_url", "options", "max_running", "enabled"))
-    if _store(row, spec, is_in_use=row.pk in channels_in_use):
+    if _store(row, spec):
         fields.append("credentials")
     changes.note(row, is_new=is_new, fields=fields)
     return row
 
 
-def _store(channel: Channel, spec: ChannelSpec, *, is_in_use: bool) -> bool:
+def _store(channel: Channel, spec: ChannelSpec) -> bool:
     if spec.credentials is None:
         return False
     if isinstance(spec.credentials, list):
-        return credentials.store_all(channel, spec.credentials, is_in_use=is_in_use)
+        return credentials.store_all(channel, spec.credentials)
     return credentials.store(channel, spec.credentials)
 
 

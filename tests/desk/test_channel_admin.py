@@ -14,6 +14,7 @@ from tasks.failures import Failure
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tasks.paid_calls import CallEnd
+from tasks.unknown import resolve
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
@@ -87,8 +88,19 @@ def deletion(channel: Channel, row: Credential) -> dict[str, str]:
 def test_a_credential_whose_jobs_are_followed_is_not_deleted(operator, followed):
     page = reverse("admin:catalog_channel_change", args=[followed.channel_id])
     answer = operator.post(page, deletion(followed.channel, followed.credential))
-    assert "the jobs that it bought are still followed: disable it instead" in answer.content.decode()
+    assert "jobs that it bought are still followed, or their outcome is unknown" in answer.content.decode()
     assert Call.objects.get(pk=followed.pk).credential_id == followed.credential_id
     end(followed)
     assert operator.post(page, deletion(followed.channel, followed.credential)).status_code == 302
+    assert not Credential.objects.exists()
+
+
+def test_a_credential_is_not_deleted_before_what_it_perhaps_bought_is_settled(operator, followed):
+    end(followed)
+    Call.objects.filter(pk=followed.pk).update(state="unknown", outcome={"kind": "crash"})
+    page = reverse("admin:catalog_channel_change", args=[followed.channel_id])
+    operator.post(page, deletion(followed.channel, followed.credential))
+    assert Call.objects.get(pk=followed.pk).credential_id == followed.credential_id
+    resolve.mark_lost(followed.pk, by="ada")
+    operator.post(page, deletion(followed.channel, followed.credential))
     assert not Credential.objects.exists()

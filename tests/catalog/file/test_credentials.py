@@ -42,24 +42,18 @@ def test_the_same_list_changes_nothing(cinema: Channel, again: tuple[str, str]) 
     assert list(Credential.objects.order_by("id").values()) == before
 
 
-def test_what_a_list_leaves_out_is_removed_and_what_it_adds_is_stored(cinema: Channel) -> None:
+def test_what_a_list_leaves_out_is_retired_and_what_it_adds_is_stored(cinema: Channel) -> None:
     kept = credentials.of_channel(cinema.pk)[1].pk
-    assert load(text(TWO, "{api_key: key-number-three}")).changed == ["channel cinema: credentials"]
-    assert stored(cinema) == ["key-number-two", "key-number-three"]
-    assert credentials.of_channel(cinema.pk)[0].pk == kept
-
-
-def test_a_busy_channel_keeps_what_a_list_leaves_out_disabled(cinema: Channel) -> None:
-    assert load(text(TWO), channels_in_use={cinema.pk}).changed == ["channel cinema: credentials"]
-    first = credentials.of_channel(cinema.pk)[0]
-    assert (first.disabled_at is None, first.reason, first.probe_at) == (False, "no longer in the catalog file", None)
-    assert load(text(TWO), channels_in_use={cinema.pk}).changed == []
-    load(text(TWO))
-    assert stored(cinema) == ["key-number-two"]
+    for changed in (["channel cinema: credentials"], []):
+        assert load(text(TWO, "{api_key: key-number-three}")).changed == changed
+    assert stored(cinema) == ["key-number-one", "key-number-two", "key-number-three"]
+    first, second, _ = credentials.of_channel(cinema.pk)
+    assert (first.retired_at is None, first.reason, first.probe_at) == (False, "no longer in the catalog file", None)
+    assert (second.pk, second.retired_at) == (kept, None)
 
 
 def test_what_was_left_out_and_comes_back_is_enabled_again(cinema: Channel) -> None:
-    load(text(TWO), channels_in_use={cinema.pk})
+    load(text(TWO))
     load(text(ONE, TWO))
     assert [row.disabled_at for row in credentials.of_channel(cinema.pk)] == [None, None]
 

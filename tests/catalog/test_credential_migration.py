@@ -50,3 +50,15 @@ def test_existing_rows_get_the_origin_of_their_channel(before):
     assert opened.values == {"api_key": "in-use"}
     kept = migrate(BEFORE).get_model("catalog", "Credential").objects.order_by("id")
     assert list(kept.values_list("reason", flat=True)) == ["", "no longer in the catalog file"]
+
+
+def test_what_moved_or_was_replaced_is_the_same_after_going_back(image_channel):
+    image_channel.base_url = "https://elsewhere.example/v1"
+    image_channel.save()
+    for secret in ("first", "second"):
+        credentials.store(image_channel, {"api_key": secret})
+    kept = [(row.pk, row.origin, row.retired_at) for row in credentials.of_channel(image_channel.pk)]
+    migrate(BEFORE)
+    migrate(*MigrationExecutor(connection).loader.graph.leaf_nodes())
+    assert [(row.pk, row.origin, row.retired_at) for row in credentials.of_channel(image_channel.pk)] == kept
+    assert all(map(credentials.opened, credentials.of_channel(image_channel.pk)))

@@ -100,6 +100,13 @@ def test_ark_errors() -> None:
         assert (error.kind, error.code, error.model_specific) == (kind, code, status == 404), (status, code)
 
 
+def test_a_busy_answer_that_says_when_to_come_back_was_not_accepted() -> None:
+    for status in (503, 529):
+        for wait in ("7", "0"):
+            error = refused("ark_content_tasks", status, headers={"Retry-After": wait})
+            assert (error.kind, error.retry_after) == (ErrorKind.OVERLOADED, float(wait)), (status, wait)
+
+
 def test_without_a_code_the_status_decides() -> None:
     """That every adapter asks the same function: `test_what_was_surely_not_bought_is_not_left_open`."""
     for status, kind, model_specific in [

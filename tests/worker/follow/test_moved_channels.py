@@ -10,6 +10,7 @@ import requests
 from adapters.base import Target
 from catalog import connections, credentials
 from catalog.models import Channel, Credential
+from common.encryption import encrypt_mapping
 from desk import in_use
 from sandbox.server import Sandbox
 from tasks import paid_calls
@@ -174,6 +175,17 @@ def test_a_credential_is_never_opened_for_another_origin(video_channel):
         assert (opened, dict(connection.credentials)) == (None, {})
 
 
+def test_a_credential_without_an_origin_goes_nowhere(video_channel):
+    row = video_channel.credentials.get()
+    ciphertext = encrypt_mapping({"api_key": old_key()})
+    Credential.objects.filter(pk=row.pk).update(origin="", ciphertext=ciphertext)
+    for base_url in (video_channel.base_url, "ftp://elsewhere.example"):
+        opened, _ = connections.to(
+            video_channel.pk, target(base_url), total_timeout=PATIENCE, credential_id=row.pk, follows=True
+        )
+        assert opened is None
+
+
 def test_a_row_whose_ciphertext_was_sealed_for_another_origin_is_not_opened(video_channel, new_home):
     row = video_channel.credentials.get()
     Credential.objects.filter(pk=row.pk).update(origin=new_home.url)
@@ -191,6 +203,17 @@ def test_a_probe_goes_nowhere_but_to_the_origin_of_the_credential(video_channel,
     assert f"it was entered for {sandbox.url}, and the channel is elsewhere now" in caplog.text
     row.refresh_from_db()
     assert row.disabled_at is not None
+
+
+def test_a_credential_that_cannot_be_opened_is_not_probed_with_another(video_channel, sent):
+    broken = video_channel.credentials.get()
+    credentials.new(video_channel, {"api_key": "the-key-that-works-5678"}).save()
+    unreadable = {"ciphertext": "unreadable", "disabled_at": "2026-01-01T00:00:00Z"}
+    Credential.objects.filter(pk=broken.pk).update(probe_at="2026-01-01T00:00:00Z", **unreadable)
+    assert probes.probe_one()
+    broken.refresh_from_db()
+    assert broken.disabled_at is not None
+    assert sent == []
 
 
 def test_a_retired_credential_is_not_probed(video_channel, new_home):

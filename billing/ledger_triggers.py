@@ -126,6 +126,13 @@ def _of_sqlite(guarded: Guarded) -> Iterator[tuple[str, str]]:
             yield name, f"is missing on {guarded.table}"
         elif stored[name] != statement:
             yield name, f"is not as it was installed on {guarded.table}"
+    yield from _replacers(guarded.table)
+
+
+def _replacers(table: str) -> Iterable[tuple[str, str]]:
+    """Unique indexes that were added: REPLACE removes the rows that collide in them, and no guard hears of it."""
+    names = sql.column("""SELECT name FROM pragma_index_list(%s) WHERE "unique" AND origin = 'c'""", [table])
+    return [(name, f"is a unique index by which REPLACE removes rows of {table}") for name in names]
 
 
 STORED = """

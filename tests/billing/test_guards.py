@@ -147,6 +147,16 @@ def test_a_rule_that_rewrites_statements_is_told(restored):
         sql.run("DROP RULE lost ON billing_ledgerentry")
 
 
+def test_a_unique_index_by_which_entries_can_be_replaced_is_told(restored):
+    if connection.vendor == "postgresql":
+        return
+    sql.run("CREATE UNIQUE INDEX lost ON billing_ledgerentry (reason) WHERE id IN (1, 900)")
+    try:
+        assert broken() == {("lost", ledger_check.GUARDED)}
+    finally:
+        sql.run("DROP INDEX lost")
+
+
 def test_the_migration_goes_back_and_forth_with_entries_there(account, restored):
     before = stored("billing_ledgerentry")
     MigrationExecutor(connection).migrate([("billing", "0002_append_only_ledger")])

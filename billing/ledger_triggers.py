@@ -154,9 +154,16 @@ def _of_postgresql(guarded: Guarded) -> Iterator[tuple[str, str]]:
         elif (row.kind, row.function, row.body, row.is_plain) != (kind, FUNCTION, BODY, True):
             yield name, f"is not as it was installed on {guarded.table}"
     yield from _rules(guarded.table)
+    yield from _heirs(guarded.table)
 
 
 def _rules(table: str) -> Iterable[tuple[str, str]]:
     """Rules rewrite statements before any trigger sees them; the ledger has none."""
     names = sql.column("SELECT rulename FROM pg_rules WHERE schemaname = current_schema() AND tablename = %s", [table])
     return [(name, f"is a rule that rewrites statements on {table}") for name in names]
+
+
+def _heirs(table: str) -> Iterable[tuple[str, str]]:
+    """Tables that inherit from it: their rows count as its own, and triggers are not inherited."""
+    names = sql.column("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass", [table])
+    return [(name, f"is a table whose rows count as rows of {table}, without its guards") for name in names]

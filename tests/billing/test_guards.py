@@ -147,6 +147,16 @@ def test_a_rule_that_rewrites_statements_is_told(restored):
         sql.run("DROP RULE lost ON billing_ledgerentry")
 
 
+def test_a_table_of_entries_without_guards_is_told(restored):
+    if connection.vendor == "sqlite":
+        return
+    sql.run("CREATE TABLE lost () INHERITS (billing_ledgerentry)")
+    try:
+        assert broken() == {("lost", ledger_check.GUARDED)}
+    finally:
+        sql.run("DROP TABLE lost")
+
+
 def test_a_unique_index_by_which_entries_can_be_replaced_is_told(restored):
     if connection.vendor == "postgresql":
         return

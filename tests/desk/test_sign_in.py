@@ -77,6 +77,11 @@ def test_right_passwords_that_are_still_checked_lock_nobody(rf):
     assert is_locked(try_as("ada", PASSWORD))
 
 
+def test_a_sign_in_leads_to_pages_of_ours_only():
+    fields = {"username": "ada", "password": PASSWORD, "next": "//elsewhere.example/"}
+    assert Client().post(reverse("admin:login"), fields).headers["Location"] == reverse("admin:index")
+
+
 def test_other_names_and_other_addresses_are_not_locked():
     User.objects.create_superuser("bob", password=PASSWORD)
     fail("ada")

@@ -33,7 +33,7 @@ SELECT {COLUMNS} FROM (
 ) AS abandoned WHERE next_attempt_at <= {{now}}
 """
 # From account to account and from host to host by the index: what one of them has piled up is never read through to
-# find another's. An account with very many hosts is looked at in parts.
+# find another's. An account of which nothing is due is passed over, and one with very many hosts looked at in parts.
 BY_HOST = f"""
 WITH RECURSIVE accounts(account) AS (
     SELECT min(account_id) FROM callbacks_delivery WHERE {UNCLAIMED}
@@ -45,7 +45,9 @@ WITH RECURSIVE accounts(account) AS (
     SELECT account, (SELECT min(d.host) FROM callbacks_delivery d
         WHERE d.status = 'pending' AND d.claimed_at IS NULL AND d.account_id = accounts.account
         AND d.host > COALESCE((SELECT r.host FROM {{turns}} WHERE r.account = accounts.account), '')), 1
-    FROM accounts WHERE account IS NOT NULL
+    FROM accounts WHERE account IS NOT NULL AND EXISTS (SELECT 1 FROM callbacks_delivery d
+        WHERE d.status = 'pending' AND d.claimed_at IS NULL AND d.account_id = accounts.account
+        AND d.next_attempt_at <= {{now}})
     UNION ALL
     SELECT account, (SELECT min(d.host) FROM callbacks_delivery d
         WHERE d.status = 'pending' AND d.claimed_at IS NULL AND d.account_id = hosts.account AND d.host > hosts.host),

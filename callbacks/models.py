@@ -40,6 +40,7 @@ class Delivery(models.Model):
         indexes = [
             models.Index(name="delivery_due", fields=["next_attempt_at"], condition=UNCLAIMED),
             models.Index(name="delivery_unattempted", fields=["account"], condition=PENDING & Q(attempts=0)),
+            models.Index(name="delivery_accounts", fields=["account", "next_attempt_at"], condition=UNCLAIMED),
             models.Index(name="delivery_hosts", fields=["account", "host", "next_attempt_at"], condition=UNCLAIMED),
             models.Index(
                 name="delivery_claimed", fields=["claimed_at"], condition=PENDING & Q(claimed_at__isnull=False)

@@ -23,7 +23,7 @@ from tasks.request import stored_params
 
 DAYS = 30
 MOST_TASKS = 5_000
-BATCH = 500
+BATCH = 20  # params may have megabytes
 JUDGED = ("params.extra_body", "params.provider_options", "params.prompt")
 INDEX = re.compile(r"\[\d+\]")
 

@@ -23,7 +23,8 @@ class PreparedSubmission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One submission of a caller, ready to be written: its files are stored."""
+    """One submission of a caller, ready to be written: its files are stored. `option_bytes` are those of large options,
+    which are inputs, too (tasks/assets/stored_inputs.py)."""
 
     caller: Caller
     prepared: PreparedSubmission
@@ -31,6 +32,7 @@ class Draft:
     route_set_id: int
     body_digest: str
     idempotency_key: str | None
+    option_bytes: int = 0
 
     @property
     def owes_callback(self) -> bool:
@@ -38,5 +40,7 @@ class Draft:
 
     @property
     def input_bytes(self) -> int:
-        """Of the files that it stored."""
-        return sum(image.stored.size_bytes for image in self.prepared.request.images if image.stored is not None)
+        """Of the files that it stored, and of its large options."""
+        return self.option_bytes + sum(
+            image.stored.size_bytes for image in self.prepared.request.images if image.stored is not None
+        )

@@ -146,11 +146,14 @@ def _over_inputs(d: Draft, standing: Standing) -> QueueLimitExceeded | None:
     if not d.input_bytes or stored + d.input_bytes <= settings.MAX_INPUT_BYTES:
         return None
     message = (
-        f"params.images: these Data URLs have {d.input_bytes} bytes, and those of the account's live tasks and unknown "
-        f"outcomes {stored}; the limit is {settings.MAX_INPUT_BYTES}. Wait until some tasks have ended, or give the "
-        "images by URL."
+        f"{_place(d)} {d.input_bytes} bytes, and the stored inputs of the account's live tasks and unknown outcomes "
+        f"{stored}; the limit is {settings.MAX_INPUT_BYTES}. Wait until some tasks have ended, or give images by URL."
     )
     return QueueLimitExceeded(message, headers={"Retry-After": "60"})
+
+
+def _place(d: Draft) -> str:
+    return "params: these options and Data URLs have" if d.option_bytes else "params.images: these Data URLs have"
 
 
 def _add(counts: dict[int, int], caller: Caller, more: int) -> None:

@@ -49,6 +49,7 @@ def draft(prepared: PreparedSubmission, *, caller: Caller, body_digest: str, ide
         route_set_id=route_set_id,
         body_digest=body_digest,
         idempotency_key=idempotency_key,
+        option_bytes=stored_inputs.bytes_of_options(prepared.request),
     )
 
 

@@ -260,3 +260,28 @@ def test_inputs_are_counted_from_the_submission_to_their_deletion(key, other_key
     lifecycle.end([Ending.canceled(canceled, 0)])
     assert read_standing([draft]).input_bytes == {key.account.pk: 2 * BYTES}
     submission.discard_inputs(draft)
+
+
+STYLE = "x" * stored_inputs.LARGE_BYTES
+STYLED = {**PICTURE, "extra_body": {"style": STYLE}}
+
+
+def params_of(task_id: str) -> Any:
+    return TaskPayload.objects.get(task_id=task_id).params
+
+
+def test_large_options_count_and_go_with_a_task_that_nobody_pays_for(key: IssuedKey) -> None:
+    task_id = steps.submitted(key, params=STYLED)
+    assert counted(task_id) == BYTES + len('{"style": ""}') + len(STYLE)
+    assert params_of(task_id)["extra_body"] == {"style": STYLE}
+    lifecycle.end([Ending.canceled(task_id, 0)])
+    assert counted(task_id) == 0
+    assert "extra_body" not in params_of(task_id)
+    assert params_of(task_id)["prompt"] == "a fox"
+
+
+def test_small_options_stay_and_do_not_count(key: IssuedKey) -> None:
+    task_id = steps.submitted(key, params={**PICTURE, "extra_body": {"style": "vivid"}})
+    assert counted(task_id) == BYTES
+    lifecycle.end([Ending.canceled(task_id, 0)])
+    assert params_of(task_id)["extra_body"] == {"style": "vivid"}

@@ -17,6 +17,8 @@ from tests.front.test_front import lines_of
 from tests.processes import PATIENT, TestStack
 from tools.children import wait_until
 
+pytestmark = pytest.mark.slow
+
 Dial = Callable[..., socket.socket]
 HASTY = {
     "DJANGO_SETTINGS_MODULE": "tests.front.server.hasty",
@@ -92,7 +94,6 @@ def test_an_upload_and_a_download_in_progress_stay_open(dial):
     assert len(said(download).body) == LARGE
 
 
-@pytest.mark.slow
 def test_half_a_head_is_closed_where_nothing_is_configured(stack):
     stack.start_web()
     with socket.create_connection(("127.0.0.1", int(stack.environment["PORT"]))) as connection:

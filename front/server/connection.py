@@ -29,6 +29,7 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
         self._places: Places = worker.places
         self._head_bytes = 0
         self._is_broken = False
+        self._says_close = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         if not self._places.admit(self):
@@ -115,6 +116,15 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
         self._resume_reading()
         self._places.gone(self)
         Farewell(self.transport, words, places=self._places, after=self)
+
+    def _send_response_start(self, status: int, headers: Any, request: Any, close: bool = False) -> None:
+        self._says_close = header(headers, b"connection") == "close"
+        super()._send_response_start(status, headers, request, close=close)
+
+    async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:
+        """Whether the connection goes on. What follows an answer that ends it is not served (RFC 9112, 9.6)."""
+        goes_on = await super()._serve_http_request(request, sockname, peername)
+        return bool(goes_on) and not self._says_close
 
     def _close_transport(self) -> None:
         if self._closed:

@@ -25,6 +25,8 @@ OURS = {
         "resume_writing(self)",
         "_arm_keepalive_timer(self)",
         "_cancel_keepalive_timer(self)",
+        "_send_response_start(self, status, headers, request, close=False)",
+        "_serve_http_request(self, request, sockname, peername)",
         "_close_transport(self)",
         "_send_error_response(self, status, message, extra_headers=())",
         "_is_websocket_upgrade(self, request)",

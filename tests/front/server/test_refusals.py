@@ -96,6 +96,17 @@ def test_a_broken_body_that_came_behind_another_request_is_refused_too(dial):
     assert statuses(connection) == [200, 400]
 
 
+@pytest.mark.parametrize("framing", ["declared", "chunked"])
+def test_an_answer_that_says_the_connection_ends_ends_it(dial, framing):
+    body = b"x" * 65_537
+    refused = {
+        "declared": b"Content-Length: 65537\r\n\r\n" + body,
+        "chunked": CHUNKED + b"\r\n10001\r\n" + body + b"\r\n1\r\nx\r\n0\r\n\r\n",
+    }
+    head = b"POST /v1/tasks HTTP/1.1\r\n" + HOST
+    assert statuses(dial(head + refused[framing] + b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")) == [401]
+
+
 def test_a_client_that_writes_on_is_not_reset_over_its_refusal(dial):
     connection = dial(b"GET /" + b"x" * 70_000)
     assert said(connection).status == 414

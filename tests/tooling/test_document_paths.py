@@ -13,7 +13,6 @@ DOCUMENTS = [
     "SECURITY.md",
     *sorted(f"docs/{p.name}" for p in ROOT.glob("docs/*.md")),
 ]
-FOLDERS = {"docs/security.md": ROOT / "tests"}  # it names tests
 PATH = re.compile(r"`((?:\.?[A-Za-z_-]+/)+[A-Za-z_.-]+\.(?:py|md|yaml|yml|toml|jsonl|mjs|sh))`(?: · `([a-z_]+)`)?")
 MAP = (ROOT / "ARCHITECTURE.md").read_text()
 PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
@@ -27,7 +26,7 @@ TARGET = re.compile(r"`?make ([a-z-]+)`")
 def test_every_named_path_and_function_exists():
     for document in DOCUMENTS:
         for path, function in PATH.findall((ROOT / document).read_text()):
-            assert (FOLDERS.get(document, ROOT) / path).exists(), (document, path)
+            assert (ROOT / path).exists(), (document, path)
             assert not function or re.search(rf"def {function}\b", (ROOT / path).read_text()), (document, function)
 
 

@@ -1,8 +1,8 @@
 """Whose a presented secret is, as this process has seen: for shares and counts alone. Nobody is let in by it."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
+
+from common.recent import Recent
 
 MOST = 10_000
 
@@ -15,17 +15,12 @@ class Holder:
     account_id: int
 
 
-_lock = Lock()
-_seen: OrderedDict[str, Holder] = OrderedDict()
+_seen: Recent[str, Holder] = Recent(MOST)
 
 
 def remember(digest: str, holder: Holder) -> None:
     """The secret of this digest has just opened; whoever has not been seen for longest makes room."""
-    with _lock:
-        _seen[digest] = holder
-        _seen.move_to_end(digest)
-        if len(_seen) > MOST:
-            _seen.popitem(last=False)
+    _seen.put(digest, holder)
 
 
 def find(digest: str) -> Holder | None:
@@ -35,5 +30,4 @@ def find(digest: str) -> Holder | None:
 
 def forget() -> None:
     """As in a new process; ids repeat where tests roll back."""
-    with _lock:
-        _seen.clear()
+    _seen.clear()

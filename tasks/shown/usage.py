@@ -4,15 +4,14 @@ What has ended never changes. So the sums up to the oldest task that still may a
 what came after them; the first one in a process reads all.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Lock
 from typing import Any
 
 from common import ids, sql
 from common.money import usd
+from common.recent import Recent
 from tasks.gate import Caller
 from tasks.shown.listing import CLOCK_SLACK_SECONDS, EARLIEST
 
@@ -30,14 +29,12 @@ class SettledUsage:
     sums: Sums = field(default_factory=dict)
 
 
-_lock = Lock()
-_settled: OrderedDict[int, SettledUsage] = OrderedDict()
+_settled: Recent[int, SettledUsage] = Recent(REMEMBERED_KEYS)
 
 
 def forget() -> None:
     """As in a new process; ids repeat where tests roll back."""
-    with _lock:
-        _settled.clear()
+    _settled.clear()
 
 
 def of(caller: Caller) -> dict[str, Any]:
@@ -61,7 +58,7 @@ def of(caller: Caller) -> dict[str, Any]:
 
 def _sums(caller: Caller) -> Sums:
     """Of all the key's tasks. What has settled meanwhile is remembered."""
-    known = _settled.get(caller.key_id, SettledUsage())
+    known = _settled.get(caller.key_id) or SettledUsage()
     mine = [caller.account_id, caller.key_id, SETTLES_SECONDS]
     until = sql.as_moment(sql.value(UNTIL.format(before=sql.later("-1 * %s")), mine))
     floor = ids.task_id_floor(known.until.timestamp() - CLOCK_SLACK_SECONDS) if known.sums else ""
@@ -69,7 +66,7 @@ def _sums(caller: Caller) -> Sums:
     since, mark = sql.moment(known.until), sql.moment(until)
     rows = sql.fetch(SUMS.format(day=days), [mark, caller.key_id, floor, since])
     settled = _merged([*known.sums.items(), *_of_rows(row for row in rows if row[3])])
-    _remember(caller.key_id, SettledUsage(until=max(until, known.until), sums=settled))
+    _settled.put(caller.key_id, SettledUsage(until=max(until, known.until), sums=settled))
     return _merged([*settled.items(), *_of_rows(row for row in rows if not row[3])])
 
 
@@ -97,14 +94,6 @@ def _merged(parts: Iterable[tuple[Any, tuple[int, int]]]) -> dict[Any, tuple[int
         before = sums.get(group, (0, 0))
         sums[group] = before[0] + tasks, before[1] + micros
     return sums
-
-
-def _remember(key_id: int, settled: SettledUsage) -> None:
-    with _lock:
-        _settled[key_id] = settled
-        _settled.move_to_end(key_id)
-        if len(_settled) > REMEMBERED_KEYS:
-            _settled.popitem(last=False)
 
 
 def _figures(tasks: int, micros: int) -> Mapping[str, Any]:

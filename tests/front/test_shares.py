@@ -6,6 +6,7 @@ import pytest
 
 from accounts import holders
 from common import threads
+from common.recent import Recent
 from front import shares
 from tasks.gate import admit
 from tests.scopes import scope
@@ -33,7 +34,7 @@ def test_strangers_take_turns_by_their_secret_else_by_their_address():
 
 
 def test_only_the_latest_holders_are_remembered(monkeypatch):
-    monkeypatch.setattr(holders, "MOST", 2)
+    monkeypatch.setattr(holders, "_seen", Recent(2))
     for digest in ("a", "b", "a", "c"):
         holders.remember(digest, holders.Holder(key_id=1, account_id=1))
     assert [holders.find(digest) is not None for digest in "abc"] == [True, False, True]

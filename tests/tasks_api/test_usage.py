@@ -28,7 +28,7 @@ def test_what_has_settled_is_read_once_and_what_comes_after_is_added(api, key, m
     open_since = make_task(created_at=datetime(2026, 2, 1, 0, 0, 0, 5_000, tzinfo=UTC))
     make_task("succeeded", actual_micros=10_000, created_at=datetime(2026, 2, 2, tzinfo=UTC))
     assert api.get("/v1/tasks/usage").json()["total"] == {"tasks": 3, "cost": 0.05}
-    assert usage._settled[key.id].sums == {("2026-01-31", "aurora-image", "image"): (1, 40_000)}
+    assert usage._settled.get(key.id).sums == {("2026-01-31", "aurora-image", "image"): (1, 40_000)}
     Task.objects.filter(pk=settled.pk).update(actual_micros=7)  # which never happens: it shows what is read again
     Task.objects.filter(pk=open_since.pk).update(status="succeeded", actual_micros=5_000, finished_at=old)
     make_task("succeeded", actual_micros=1_000)

@@ -3,11 +3,10 @@
 Facts: Volcengine's Ark runtime SDK 5.0.54 (Images.generate) and its documentation of the image generation API.
 """
 
-from adapters.kit.upstream_fields import FieldKind, forbidden, neutral, operators, priced
+from adapters.kit.upstream_fields import OUR_CALLS, FieldKind, forbidden, neutral, operators, priced
 
 SDK = "volcengine-ark-runtime 5.0.54: Images.generate"
 API = "https://docs.byteplus.com/en/docs/ModelArk/1541523"
-OURS = "the service's own"
 MAX_IMAGES = 14
 
 FIELDS = (
@@ -21,5 +20,5 @@ FIELDS = (
     *forbidden(SDK, "n", "max_images", "sequential_image_generation_options"),
     *operators(SDK, "tools", "tools[].type", "optimize_prompt", "optimize_prompt_options"),
     *forbidden(SDK, "model", "stream"),
-    *forbidden(OURS, "webhook", "webhook_url", "callback_url"),
+    *OUR_CALLS,
 )

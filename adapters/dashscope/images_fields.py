@@ -3,14 +3,12 @@
 Facts: Alibaba's DashScope SDK 2.0.2 (ImageSynthesis) and its documentation of the two endpoints.
 """
 
-from adapters.kit.upstream_fields import forbidden, neutral, priced
+from adapters.kit.upstream_fields import CALLS, OUR_CALLS, OURS, forbidden, neutral, priced
 
 SDK = "dashscope 2.0.2: ImageSynthesis"
 API = "https://www.alibabacloud.com/help/en/model-studio/qwen-image-api"
-OURS = "the service's own"
 # The model, where the answer goes and its shape; text with as many pictures as the model likes, whatever `n` says.
 NEVER = ("model", "stream", "incremental_output", "enable_interleave", "max_images")
-OUR_OWN = ("webhook", "webhook_url", "callback_url")
 
 FIELDS = (
     *priced(API, *(f"parameters.{name}" for name in ("n", "size", "enable_sequential"))),
@@ -20,7 +18,8 @@ FIELDS = (
     *neutral(SDK, *(f"parameters.{name}" for name in ("ref_strength", "ref_mode", "similarity", "sketch_weight"))),
     *neutral(SDK, "parameters.realisticness"),
     *forbidden(SDK, *NEVER, *(f"parameters.{name}" for name in NEVER)),
-    *forbidden(OURS, *OUR_OWN, *(f"parameters.{name}" for name in OUR_OWN)),
+    *OUR_CALLS,
+    *forbidden(OURS, *(f"parameters.{name}" for name in CALLS)),
     # Prompt and pictures in one, beside parts that nobody could check as such; and its parts, where they are not read.
     *forbidden(SDK, "input", "messages", "prompt", "image", "images", "function"),
 )

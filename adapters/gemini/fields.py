@@ -4,12 +4,11 @@ Facts: Google's SDK google-genai 3.4.0 (GenerateContentConfig, GenerationConfig,
 generateContent.
 """
 
-from adapters.kit.upstream_fields import forbidden, neutral, operators, priced
+from adapters.kit.upstream_fields import OUR_CALLS, forbidden, neutral, operators, priced
 
 SDK = "google-genai 3.4.0: GenerateContentConfig, GenerationConfig, ImageConfig"
 API = "https://ai.google.dev/api/generate-content"
 PRICES = "https://ai.google.dev/gemini-api/docs/pricing"
-OURS = "the service's own"
 CONFIG, IMAGE = "generationConfig.", "generationConfig.imageConfig."
 
 FIELDS = (
@@ -34,5 +33,5 @@ FIELDS = (
     # Prompt and pictures in one, beside parts that nobody could check as such.
     *forbidden(API, "contents"),
     *forbidden(API, "model", "stream", "n"),
-    *forbidden(OURS, "webhook", "webhook_url", "callback_url"),
+    *OUR_CALLS,
 )

@@ -57,3 +57,9 @@ def forbidden(source: str, *paths: str, **more: Any) -> tuple[UpstreamField, ...
 
 def _listed(kind: FieldKind, source: str, paths: tuple[str, ...], more: dict[str, Any]) -> tuple[UpstreamField, ...]:
     return tuple(UpstreamField(path=path, kind=kind, source=source, **more) for path in paths)
+
+
+OURS = "the service's own"
+CALLS = ("webhook", "webhook_url", "callback_url")
+OUR_CALLS = forbidden(OURS, *CALLS)
+"""Where a provider would tell of a result: to us alone, if at all."""

@@ -3,12 +3,11 @@
 Facts: its SDK openai 3.54.0 (ImageGenerateParams, ImageEditParams) and its pages on image generation and its prices.
 """
 
-from adapters.kit.upstream_fields import forbidden, neutral, operators, priced
+from adapters.kit.upstream_fields import OUR_CALLS, forbidden, neutral, operators, priced
 
 SDK = "openai 3.54.0: ImageGenerateParams, ImageEditParams"
 PRICES = "https://platform.openai.com/docs/pricing"
 GUIDE = "https://platform.openai.com/docs/guides/image-generation"
-OURS = "the service's own"
 
 FIELDS = (
     *priced(SDK, "n", "size"),
@@ -24,5 +23,5 @@ FIELDS = (
     *forbidden(SDK, "svg.model", "partial_images", "stream", "model"),
     # Edits go out as forms with files: in them an address would be no picture, and nobody could check it.
     *forbidden(SDK, "image", "images"),
-    *forbidden(OURS, "webhook", "webhook_url", "callback_url"),
+    *OUR_CALLS,
 )

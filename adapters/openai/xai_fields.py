@@ -3,11 +3,10 @@
 Facts: xAI's SDK 1.21.0 (GenerateImageRequest) and its documentation of image generation.
 """
 
-from adapters.kit.upstream_fields import forbidden, neutral, operators, priced
+from adapters.kit.upstream_fields import OUR_CALLS, OURS, forbidden, neutral, operators, priced
 
 SDK = "xai-sdk 1.21.0: GenerateImageRequest"
 GUIDE = "https://docs.x.ai/docs/guides/image-generations"
-OURS = "the service's own"
 MAX_IMAGES = 5
 
 FIELDS = (
@@ -22,5 +21,6 @@ FIELDS = (
     *operators(SDK, "image.file_id", "images[].file_id", "storage_options"),
     *forbidden(GUIDE, "size", "style"),
     *forbidden(SDK, "model", "stream"),
-    *forbidden(OURS, "partial_images", "webhook", "webhook_url", "callback_url"),
+    *forbidden(OURS, "partial_images"),
+    *OUR_CALLS,
 )

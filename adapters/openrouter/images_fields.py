@@ -3,11 +3,10 @@
 Facts: OpenRouter's SDK 1.3.84 (ImageGenerationRequest) and its documentation of provider routing.
 """
 
-from adapters.kit.upstream_fields import forbidden, neutral, operators, priced
+from adapters.kit.upstream_fields import OUR_CALLS, OURS, forbidden, neutral, operators, priced
 
 SDK = "openrouter 1.3.84: ImageGenerationRequest"
 ROUTING = "https://openrouter.ai/docs/features/provider-routing"
-OURS = "the service's own"
 MAX_IMAGES = 16
 
 FIELDS = (
@@ -22,5 +21,6 @@ FIELDS = (
     *operators(ROUTING, "provider"),
     *forbidden(ROUTING, "provider.options"),
     *forbidden(SDK, "model", "models", "stream"),
-    *forbidden(OURS, "partial_images", "webhook", "webhook_url", "callback_url"),
+    *forbidden(OURS, "partial_images"),
+    *OUR_CALLS,
 )

@@ -15,6 +15,7 @@ from tasks.lifecycle import Ending
 from tasks.models import Call
 from tasks.paid_calls import CallEnd
 from tasks.unknown import resolve
+from tests.desk.sensitive import channel_fields
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db
@@ -67,31 +68,17 @@ def test_a_channel_without_jobs_is_deleted(operator, followed):
     assert not Channel.objects.filter(pk=followed.channel_id).exists()
 
 
-def deletion(channel: Channel, row: Credential) -> dict[str, str]:
-    return {
-        "name": channel.name,
-        "adapter": channel.adapter,
-        "base_url": channel.base_url,
-        "options": "{}",
-        "enabled": "on",
-        "channel_models-TOTAL_FORMS": "0",
-        "channel_models-INITIAL_FORMS": "0",
-        "credentials-TOTAL_FORMS": "1",
-        "credentials-INITIAL_FORMS": "1",
-        "credentials-0-id": str(row.pk),
-        "credentials-0-channel": str(channel.pk),
-        "credentials-0-DELETE": "on",
-        "credentials-0-change_reason": "leaked",
-    }
+def deletion() -> dict[str, str]:
+    return channel_fields(DELETE="on", change_reason="leaked")
 
 
 def test_a_credential_whose_jobs_are_followed_is_not_deleted(operator, followed):
     page = reverse("admin:catalog_channel_change", args=[followed.channel_id])
-    answer = operator.post(page, deletion(followed.channel, followed.credential))
+    answer = operator.post(page, deletion())
     assert "jobs that it bought are still followed, or their outcome is unknown" in answer.content.decode()
     assert Call.objects.get(pk=followed.pk).credential_id == followed.credential_id
     end(followed)
-    assert operator.post(page, deletion(followed.channel, followed.credential)).status_code == 302
+    assert operator.post(page, deletion()).status_code == 302
     assert not Credential.objects.exists()
 
 
@@ -99,8 +86,8 @@ def test_a_credential_is_not_deleted_before_what_it_perhaps_bought_is_settled(op
     end(followed)
     Call.objects.filter(pk=followed.pk).update(state="unknown", outcome={"kind": "crash"})
     page = reverse("admin:catalog_channel_change", args=[followed.channel_id])
-    operator.post(page, deletion(followed.channel, followed.credential))
+    operator.post(page, deletion())
     assert Call.objects.get(pk=followed.pk).credential_id == followed.credential_id
     resolve.mark_lost(followed.pk, by="ada")
-    operator.post(page, deletion(followed.channel, followed.credential))
+    operator.post(page, deletion())
     assert not Credential.objects.exists()

@@ -1,0 +1,112 @@
+"""Work done in groups: what comes while a group is at work goes together into the next one.
+
+No timer holds anything back: what comes while nothing is at work begins at once, alone. So a group is as large as the
+load makes it, and one transaction serves all of it.
+"""
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar, final
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@final
+class Later:
+    """Said of an item that this group could not take: it stands first in line for the next."""
+
+
+LATER: Final = Later()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[Item, Result]):
+    item: Item
+    payer: Hashable
+    future: "Future[Result]" = field(default_factory=Future)
+
+
+class Gathering(Generic[Item, Result]):
+    """Gives groups of at most `most` items to `work`, one group at a time, on a thread that `start` runs.
+
+    `work` returns for each item its result, the exception that its caller gets, or LATER; what it raises, every caller
+    of the group gets. LATER for all of them would be asked again at once, so `work` has to wait then. Payers take
+    turns, so that one with many items does not hold up another with one.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[list[Item]], Sequence[Result | BaseException | Later]],
+        *,
+        start: Callable[[Callable[[], None]], Any],
+        most: int = 100,
+    ) -> None:
+        self._work = work
+        self._start = start
+        self._most = most
+        self._lock = threading.Lock()
+        self._lines: OrderedDict[Hashable, deque[_Entry[Item, Result]]] = OrderedDict()
+        self._is_at_work = False
+
+    def add(self, item: Item, *, payer: Hashable = None) -> "Future[Result]":
+        """The promise of its result. A cancelled one is left out where its group has not begun."""
+        entry: _Entry[Item, Result] = _Entry(item, payer)
+        with self._lock:
+            self._lines.setdefault(payer, deque()).append(entry)
+            begins, self._is_at_work = not self._is_at_work, True
+        if begins:
+            self._begin()
+        return entry.future
+
+    def _begin(self) -> None:
+        try:
+            self._start(self._run)
+        except BaseException as error:  # no thread is left, or the process ends
+            self._refuse(error)
+
+    def _refuse(self, error: BaseException) -> None:
+        with self._lock:
+            entries = [entry for line in self._lines.values() for entry in line]
+            self._lines.clear()
+            self._is_at_work = False
+        for entry in entries:
+            if entry.future.set_running_or_notify_cancel():
+                entry.future.set_exception(error)
+
+    def _run(self) -> None:
+        while group := self._next():
+            try:
+                results: Sequence[Any] = self._work([entry.item for entry in group])
+            except BaseException as error:
+                results = [error] * len(group)
+            self._answer(group, results)
+
+    def _next(self) -> list[_Entry[Item, Result]]:
+        """The first of each payer in turn; with none left, the work is over."""
+        group: list[_Entry[Item, Result]] = []
+        with self._lock:
+            while self._lines and len(group) < self._most:
+                payer, line = self._lines.popitem(last=False)
+                entry = line.popleft()
+                if line:
+                    self._lines[payer] = line
+                if entry.future.running() or entry.future.set_running_or_notify_cancel():
+                    group.append(entry)
+            self._is_at_work = bool(group)
+        return group
+
+    def _answer(self, group: Sequence[_Entry[Item, Result]], results: Sequence[Any]) -> None:
+        postponed = [entry for entry, result in zip(group, results, strict=True) if result is LATER]
+        with self._lock:
+            for entry in reversed(postponed):
+                self._lines.setdefault(entry.payer, deque()).appendleft(entry)
+                self._lines.move_to_end(entry.payer, last=False)
+        for entry, result in zip(group, results, strict=True):
+            if isinstance(result, BaseException):
+                entry.future.set_exception(result)
+            elif result is not LATER:
+                entry.future.set_result(result)

@@ -1,0 +1,135 @@
+"""Groups: what waits goes together, payers take turns, and nobody pays for a neighbour's fault."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+import pytest
+
+from common.gathering import LATER, Gathering
+from tools.children import wait_until
+
+
+def on_a_thread(step: Callable[[], None]) -> None:
+    threading.Thread(target=step, daemon=True).start()
+
+
+class Held:
+    """Work that keeps its first group until it is let go, and notes the groups."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[str]] = []
+        self.go_on = threading.Event()
+
+    def __call__(self, items: list[str]) -> Sequence[str]:
+        self.groups.append(items)
+        assert self.go_on.wait(60)
+        return [item.upper() for item in items]
+
+
+def gathered_behind(held: Held, items: Sequence[tuple[str, str]], *, most: int = 100) -> list["Future[str]"]:
+    """All of them added while a first group, of one item, is at work; then it goes on."""
+    gathering = Gathering(held, start=on_a_thread, most=most)
+    futures = [gathering.add("first", payer="nobody")]
+    wait_until(lambda: bool(held.groups))
+    futures += [gathering.add(item, payer=payer) for payer, item in items]
+    held.go_on.set()
+    return futures
+
+
+def test_one_that_comes_alone_begins_at_once() -> None:
+    gathering: Gathering[int, int] = Gathering(lambda items: [item + 1 for item in items], start=on_a_thread)
+
+    assert [gathering.add(n).result(60) for n in (1, 5)] == [2, 6]
+
+
+def test_those_that_come_meanwhile_go_together() -> None:
+    held = Held()
+
+    futures = gathered_behind(held, [("a", "x"), ("b", "y"), ("a", "z")])
+
+    assert [future.result(60) for future in futures] == ["FIRST", "X", "Y", "Z"]
+    assert [sorted(group) for group in held.groups] == [["first"], ["x", "y", "z"]]
+
+
+def test_payers_take_turns_where_a_group_has_no_room_for_all() -> None:
+    held = Held()
+
+    futures = gathered_behind(held, [*(("many", f"m{n}") for n in range(5)), ("one", "o")], most=2)
+
+    for future in futures:
+        future.result(60)
+    assert held.groups[1] == ["m0", "o"]
+    assert [item for group in held.groups for item in group] == ["first", "m0", "o", "m1", "m2", "m3", "m4"]
+
+
+def test_a_fault_of_one_is_told_to_that_one_alone() -> None:
+    def work(items: list[int]) -> list[int | BaseException]:
+        return [ValueError("three") if item == 3 else item for item in items]
+
+    gathering = Gathering(work, start=lambda step: step())
+
+    assert gathering.add(2).result(60) == 2
+    with pytest.raises(ValueError, match="three"):
+        gathering.add(3).result(60)
+
+
+def test_what_the_work_raises_every_caller_of_the_group_gets_and_the_next_group_goes_on() -> None:
+    def work(items: list[str]) -> list[str]:
+        if "bad" in items:
+            raise RuntimeError("the whole group")
+        return items
+
+    gathering = Gathering(work, start=lambda step: step())
+
+    with pytest.raises(RuntimeError, match="the whole group"):
+        gathering.add("bad").result(60)
+    assert gathering.add("good").result(60) == "good"
+
+
+def test_one_that_is_put_off_stands_first_in_the_next_group() -> None:
+    held, seen = Held(), list[list[str]]()
+
+    def work(items: list[str]) -> list[object]:
+        seen.append(items)
+        done = held(items)
+        return [
+            LATER if item == "locked" and len(seen) == 2 else upper for item, upper in zip(items, done, strict=True)
+        ]
+
+    gathering: Gathering[str, object] = Gathering(work, start=on_a_thread, most=2)
+    futures = [gathering.add("first")]
+    wait_until(lambda: bool(seen))
+    futures += [gathering.add(item) for item in ("open", "locked", "next")]
+    held.go_on.set()
+
+    assert [future.result(60) for future in futures] == ["FIRST", "OPEN", "LOCKED", "NEXT"]
+    assert seen == [["first"], ["open", "locked"], ["locked", "next"]]
+
+
+def test_one_that_is_cancelled_while_it_waits_is_left_out() -> None:
+    held = Held()
+    gathering = Gathering(held, start=on_a_thread)
+    first = gathering.add("first")
+    wait_until(lambda: bool(held.groups))
+    given_up, kept = gathering.add("given up"), gathering.add("kept")
+    assert given_up.cancel()
+    held.go_on.set()
+
+    assert (first.result(60), kept.result(60)) == ("FIRST", "KEPT")
+    assert held.groups == [["first"], ["kept"]]
+
+
+def test_where_no_thread_is_left_everybody_hears_of_it_and_the_next_may_find_one() -> None:
+    threads = iter([RuntimeError("can't start new thread"), None])
+
+    def start(step: Callable[[], None]) -> None:
+        if error := next(threads):
+            raise error
+        step()
+
+    gathering: Gathering[int, int] = Gathering(lambda items: items, start=start)
+
+    with pytest.raises(RuntimeError, match="new thread"):
+        gathering.add(1).result(60)
+    assert gathering.add(2).result(60) == 2

@@ -15,7 +15,7 @@ WITHOUT_ENV := env DEBUG=true DATABASE_URL=sqlite://:memory:
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --extra s3
 
-.PHONY: setup lock format check test test-slow faults docs run demo
+.PHONY: setup lock format check test test-slow faults docs run demo bench
 
 setup: $(STAMP)
 
@@ -58,3 +58,6 @@ run: $(STAMP)
 
 demo: $(STAMP)
 	@$(BIN)/python -m tools.demo
+
+bench: $(STAMP)
+	@$(BIN)/python -m bench $(ARGS)

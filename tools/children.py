@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 Value = TypeVar("Value")
+ROOT = Path(__file__).resolve().parent.parent
 LONGEST_LINE = 1_000
 PATIENCE = 300.0
 """Seconds that we wait for what must come. It promises nothing: only what hangs takes as long."""
@@ -46,7 +47,9 @@ def free_port() -> int:
 class Child:
     """A running process with its output in `log`; it is in a session of its own, so that Ctrl-C does not reach it."""
 
-    def __init__(self, name: str, command: Sequence[str], *, environment: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], *, environment: Mapping[str, str], log: Path, folder: Path = ROOT
+    ) -> None:
         self.name = name
         self.log = log
         self.url = ""
@@ -54,7 +57,7 @@ class Child:
             self.process = subprocess.Popen(
                 command,
                 env=environment,
-                cwd=Path(__file__).resolve().parent.parent,
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -10,18 +10,28 @@ from typing import Any
 from tools.children import PATIENCE, Child, ChildFailed
 
 ROOT = Path(__file__).resolve().parent.parent
-MANAGE = (sys.executable, str(ROOT / "manage.py"))
+PYTHON = Path(sys.executable)
 CATALOG = ROOT / "catalog.example.yaml"
-GUNICORN = (str(Path(sys.executable).with_name("gunicorn")), "-c", "config/gunicorn.py")
+CONFIGURED = ("-c", "config/gunicorn.py")
+MANAGE = (str(PYTHON), str(ROOT / "manage.py"))
+GUNICORN = (str(PYTHON.with_name("gunicorn")), *CONFIGURED)
 WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104
 
 
 class Stack:
-    """Processes that share one environment; `folder` takes their logs. Start them, then `stop` them all."""
+    """Processes that share one environment; `folder` takes their logs. Start them, then `stop` them all.
 
-    def __init__(self, *, environment: Mapping[str, str], folder: Path) -> None:
+    Another checkout than this one is named with its `root` and the `python` of its environment.
+    """
+
+    def __init__(
+        self, *, environment: Mapping[str, str], folder: Path, root: Path = ROOT, python: Path = PYTHON
+    ) -> None:
         self.environment = {"PYTHONUNBUFFERED": "1", **environment}
         self.folder = folder
+        self.root = root
+        self._manage = (str(python), str(root / "manage.py"))
+        self._gunicorn = (str(python.with_name("gunicorn")), *CONFIGURED)
         self.children: list[Child] = []
 
     @property
@@ -32,9 +42,9 @@ class Stack:
     def manage(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a management command to its end. Raises ChildFailed for an exit code other than 0, unless told not to."""
         answer = subprocess.run(
-            [*MANAGE, *arguments],
+            [*self._manage, *arguments],
             env={**self.environment, **environment},
-            cwd=ROOT,
+            cwd=self.root,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -59,24 +69,24 @@ class Stack:
         """Start a process; its log is `<name>.log`, or `<name>-2.log` and so on."""
         count = sum(child.log.name.startswith(name) for child in self.children)
         log = self.folder / (f"{name}-{count + 1}.log" if count else f"{name}.log")
-        child = Child(name, command, environment={**self.environment, **environment}, log=log)
+        child = Child(name, command, environment={**self.environment, **environment}, log=log, folder=self.root)
         self.children.append(child)
         return child
 
     def start_web(self, **environment: str) -> Child:
         """The web process, once it answers. Raises ChildFailed."""
-        web = self.start("web", *GUNICORN, **environment)
+        web = self.start("web", *self._gunicorn, **environment)
         web.url = self.base_url
         web.wait_for_http(f"{web.url}/healthz")
         return web
 
     def start_worker(self, *arguments: str, **environment: str) -> Child:
         """A worker process; it may take a moment until it claims."""
-        return self.start("worker", *MANAGE, "run_worker", *arguments, **environment)
+        return self.start("worker", *self._manage, "run_worker", *arguments, **environment)
 
     def start_sandbox(self, port: int = 0) -> Child:
         """The built-in provider; its origin is in `url`. Port 0 takes a free one. Raises ChildFailed."""
-        sandbox = self.start("sandbox", *MANAGE, "run_sandbox", "--port", str(port))
+        sandbox = self.start("sandbox", *self._manage, "run_sandbox", "--port", str(port))
         sandbox.url = sandbox.wait_for_line(r"sandbox listening on (http://\S+)")[1]
         return sandbox
 

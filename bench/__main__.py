@@ -1,0 +1,56 @@
+"""`python -m bench`: run the rows, print the table. Exit code 1 where a row has failed; a miss is no failure."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from bench import results, rows, runner, table
+from bench.model import Row
+from bench.surroundings import Bench
+from tools.stack import ROOT
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="short runs and smaller tables: all rows in ten minutes")
+    parser.add_argument("--only", metavar="NAME[,NAME]", default="", help="these rows; a name's beginning will do")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write what each round gave, into what is there")
+    parser.add_argument("--tree", metavar="PATH", type=Path, default=ROOT, help="measure another checkout's service")
+    parser.add_argument("--rounds", metavar="N", type=int, default=3)
+    parser.add_argument("--list", action="store_true", help="name the rows and what they measure")
+    return parser.parse_args()
+
+
+def chosen(only: str) -> list[Row]:
+    """The rows whose names begin so. Exits where a name is nobody's."""
+    every, wanted = rows.every(), [name for name in only.split(",") if name]
+    for name in wanted:
+        if not any(row.name.startswith(name) for row in every):
+            sys.exit(f"bench: no row begins with {name!r}; --list names them")
+    return [row for row in every if not wanted or any(row.name.startswith(name) for name in wanted)]
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def main() -> int:
+    given = arguments()
+    picked = chosen(given.only)
+    if given.list:
+        for row in picked:
+            say(f"{row.name}: {row.what} (about {row.quick_seconds} s with --quick)")
+        return 0
+    found = []
+    with Bench(tree=given.tree.resolve(), is_quick=given.quick, rounds=given.rounds) as bench:
+        for row in picked:
+            found.append(runner.run(row, bench, say))
+        versions = bench.versions()
+    if given.json:
+        results.merge(given.json, found, versions)
+    say("\n" + table.text(zip(picked, found, strict=True)))
+    return int(any(result.failed for result in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""After every run: what was answered is what is in the database, and the books are right; or the run has failed."""
+
+import sqlite3
+from dataclasses import dataclass
+
+import psycopg
+
+from bench.model import Incorrect
+from bench.service import Service
+
+COUNTS = """
+SELECT (SELECT count(*) FROM tasks_task), (SELECT count(*) FROM billing_hold),
+       (SELECT count(*) FROM tasks_taskpayload),
+       (SELECT count(*) FROM tasks_taskevent WHERE status = 'queued')
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Rows that each task has one of."""
+
+    tasks: int
+    holds: int
+    payloads: int
+    queued_events: int
+
+
+def fetch(url: str, statement: str) -> list[tuple[int, ...]]:
+    """The rows of a statement, on either database."""
+    if url.startswith("postgres"):
+        with psycopg.connect(url) as connection:
+            return connection.execute(statement.encode()).fetchall()
+    with sqlite3.connect(url.removeprefix("sqlite:///"), timeout=60) as file:
+        return file.execute(statement).fetchall()
+
+
+def counts(url: str) -> Counts:
+    ((tasks, holds, payloads, events),) = fetch(url, COUNTS)
+    return Counts(tasks=tasks, holds=holds, payloads=payloads, queued_events=events)
+
+
+def check(service: Service, *, before: Counts, answered: int, refused: int, in_flight: int) -> None:
+    """Raises Incorrect. A load generator that stops leaves at most `in_flight` requests without a known answer."""
+    after = counts(service.database_url)
+    if refused:
+        raise Incorrect(f"{refused} answers were no 2xx")
+    if len({after.tasks, after.holds, after.payloads, after.queued_events}) != 1:
+        raise Incorrect(f"tasks, holds, payloads and events differ: {after}")
+    made = after.tasks - before.tasks
+    if not answered <= made <= answered + in_flight:
+        raise Incorrect(f"{answered} submissions were answered, {made} tasks are there")
+    check_ledger(service)
+
+
+def check_ledger(service: Service) -> None:
+    """Raises Incorrect where a rule of the books is broken."""
+    answer = service.manage("check_ledger", check=False)
+    if answer.returncode:
+        raise Incorrect(f"check_ledger: {answer.stdout.strip()[:300]}")

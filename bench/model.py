@@ -1,0 +1,97 @@
+"""The words of the benchmark: a row has goals, and contenders that run in turn; each run gives a sample of figures."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+OURS = "ours"
+"""The contender that is measured; all others of a row are its references."""
+
+
+class Missing(Exception):
+    """A tool, a peer or a machine's ability is not there; the message is its name. What needs it is skipped."""
+
+
+class Incorrect(Exception):
+    """A run was not right: rows do not agree, an answer was no 2xx, a plan scans a table. The row has failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What one run of one contender gave: figures by name, such as rate (per second), p50_ms, p99_ms, cpu_ms."""
+
+    figures: Mapping[str, float]
+
+
+Contender = Callable[[], Sample]
+"""Runs once for a few seconds. Raises Missing (the contender is left out from then on) and Incorrect."""
+
+Contest = Mapping[str, Contender]
+"""The contenders by name, in the order in which each round runs them. OURS is one of them."""
+
+Round = Mapping[str, Sample]
+"""The samples of one round, by contender; one that was skipped is not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A bound on a figure of ours: as such, in `unit`, or as its ratio to a reference's figure in the same round.
+
+    Exactly one of `at_least` and `at_most` is given. `against` may be OURS, for one figure of ours to another.
+    """
+
+    figure: str
+    against: str | None = None
+    against_figure: str | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    unit: str = "×"
+    is_stretch: bool = False
+
+    @property
+    def reference(self) -> str:
+        """The reference's name for the table."""
+        if self.against is None:
+            return "–"
+        named = "" if self.against_figure in (None, self.figure) else f" {self.against_figure}"
+        return f"{self.against}{named}"
+
+    @property
+    def bound(self) -> str:
+        """The goal in short."""
+        number = self.at_most if self.at_least is None else self.at_least
+        sign = "≤" if self.at_least is None else "≥"
+        return f"{sign} {number:g} {self.unit}{' (stretch)' if self.is_stretch else ''}"
+
+    def is_met(self, value: float) -> bool:
+        return value >= self.at_least if self.at_least is not None else value <= (self.at_most or 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One thing that is measured.
+
+    `contest` is a context manager: it starts what the contenders need, gives them, and stops it. It raises Missing
+    where the row cannot run at all. `quick_seconds` is about what the row takes with --quick. `anchor` names a
+    contender whose rate tells whether the machine was steady, where the goals have no reference of their own.
+    """
+
+    name: str
+    what: str
+    goals: tuple[Goal, ...]
+    quick_seconds: int
+    contest: Callable[[Any], AbstractContextManager[Contest]]
+    anchor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the rounds of a row gave. `skipped` and `failed` say why there are none; `missing` are left-out contenders
+    with what they lacked."""
+
+    name: str
+    rounds: tuple[Round, ...] = ()
+    skipped: str = ""
+    failed: str = ""
+    missing: Mapping[str, str] | None = None

@@ -1,0 +1,122 @@
+"""PostgreSQL for the benchmark: the server that BENCH_DATABASE_URL names, or a private one that is as durable as in
+production. Databases are copies of templates, so that each row begins with the same preloaded tables."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import psycopg
+from psycopg import sql
+
+from bench.model import Missing
+from tests.databases import renamed
+from tests.postgres import NoPostgres, Server
+
+SETTINGS = {
+    "listen_addresses": "''",
+    "max_connections": "300",
+    "shared_buffers": "512MB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "max_wal_size": "4GB",
+}
+
+
+class DurableServer(Server):
+    """A private server on a Unix socket that flushes each commit to the disk."""
+
+    def start(self) -> None:
+        """Raises NoPostgres with what the server said."""
+        self._run("initdb", "-U", "darkroom", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        settings = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
+        log = str(self.scratch / "log")
+        self._run("pg_ctl", "-w", "-t", "300", "-l", log, "-o", f"-k '{self.scratch}' {settings}", "start")
+
+    @property
+    def pid(self) -> int:
+        return int((self.scratch / "data" / "postmaster.pid").read_text().split()[0])
+
+
+class Databases:
+    """Databases on one server. `pid` is its main process where it is ours, for its CPU seconds."""
+
+    def __init__(self, url: str, pid: int | None) -> None:
+        self.url = url
+        self.pid = pid
+
+    def execute(self, statement: str, *names: str, url: str = "") -> None:
+        """Run a statement that names things, outside of any transaction."""
+        with psycopg.connect(url or self.url, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+    def empty(self, prefix: str) -> str:
+        """The URL of a new database."""
+        name = f"{prefix}_{secrets.token_hex(4)}"
+        self.execute("CREATE DATABASE {}", name)
+        return renamed(self.url, name)
+
+    def copy(self, template_url: str) -> str:
+        """The URL of a new database like another one, which nobody may be using."""
+        name, template = f"bench_{secrets.token_hex(4)}", name_of(template_url)
+        self.execute("CREATE DATABASE {} TEMPLATE {}", name, template)
+        return renamed(self.url, name)
+
+    def drop(self, url: str) -> None:
+        self.execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", name_of(url))
+
+    def emulate_flush(self, url: str) -> None:
+        """Let each commit in this database wait 1 ms before its flush, as on a slower disk. Raises Missing."""
+        try:
+            self.execute("ALTER DATABASE {} SET commit_delay = 1000", name_of(url))
+            self.execute("ALTER DATABASE {} SET commit_siblings = 0", name_of(url))
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise Missing("the right to set commit_delay") from error
+
+    def version(self) -> str:
+        with psycopg.connect(self.url) as connection:
+            return str(connection.info.parameter_status("server_version"))
+
+
+def name_of(url: str) -> str:
+    return urlsplit(url).path.removeprefix("/")
+
+
+def client_environment(url: str) -> dict[str, str]:
+    """What libpq programs, such as pgbench, connect with."""
+    parts = urlsplit(url)
+    host = parts.hostname or parse_qs(parts.query).get("host", [""])[0]
+    found = {
+        "PGHOST": unquote(host),
+        "PGPORT": str(parts.port or ""),
+        "PGUSER": unquote(parts.username or ""),
+        "PGPASSWORD": unquote(parts.password or ""),
+        "PGDATABASE": name_of(url),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+@contextlib.contextmanager
+def databases() -> Iterator[Databases]:
+    """The server for as long as the block lasts. Raises Missing."""
+    if given := os.environ.get("BENCH_DATABASE_URL"):
+        yield Databases(given, None)
+        return
+    scratch = Path(tempfile.mkdtemp(prefix="darkroom-bench-pg-"))
+    try:
+        try:
+            server = DurableServer(scratch)
+            server.start()
+        except NoPostgres as error:
+            raise Missing("PostgreSQL") from error
+        try:
+            yield Databases(server.url, server.pid)
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,52 @@
+"""Results as JSON: what each round gave, with the date, the machine and the versions. One file for each state."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.model import Result, Sample
+
+
+def machine() -> str:
+    return f"{os.cpu_count()} CPUs, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+
+
+def dump(result: Result) -> dict[str, Any]:
+    return {
+        "rounds": [{name: dict(sample.figures) for name, sample in one.items()} for one in result.rounds],
+        "skipped": result.skipped,
+        "failed": result.failed,
+        "missing": dict(result.missing or {}),
+    }
+
+
+def load(name: str, stored: Mapping[str, Any]) -> Result:
+    return Result(
+        name=name,
+        rounds=tuple({n: Sample(figures=figures) for n, figures in one.items()} for one in stored["rounds"]),
+        skipped=stored["skipped"],
+        failed=stored["failed"],
+        missing=stored["missing"],
+    )
+
+
+def read(path: Path) -> dict[str, Result]:
+    """The results by row; none where there is no such file."""
+    if not path.exists():
+        return {}
+    return {name: load(name, stored) for name, stored in json.loads(path.read_text())["rows"].items()}
+
+
+def merge(path: Path, found: list[Result], versions: Mapping[str, str]) -> None:
+    """Write these rows into the file; what it holds of other rows stays."""
+    stored = json.loads(path.read_text()) if path.exists() else {"rows": {}, "versions": {}}
+    stored |= {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
+    stored["versions"] |= versions
+    stored["rows"] |= {result.name: dump(result) for result in found}
+    stored["rows"] = dict(sorted(stored["rows"].items()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(stored, indent=1) + "\n")

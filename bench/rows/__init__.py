@@ -1,0 +1,15 @@
+"""The rows, one module for each kind. A module lists its rows in ROWS; they run in the order of the modules' names."""
+
+import importlib
+import pkgutil
+
+from bench.model import Row
+
+
+def every() -> list[Row]:
+    """All rows. Raises ValueError where a name stands twice."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    found = [row for name in names for row in importlib.import_module(f"{__name__}.{name}").ROWS]
+    if len({row.name for row in found}) != len(found):
+        raise ValueError("two rows have one name")
+    return found

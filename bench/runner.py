@@ -1,0 +1,48 @@
+"""Runs the rounds of a row: each contender once in each round, in turn, so that all see the same machine."""
+
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from bench.model import Contest, Incorrect, Missing, Result, Round, Row, Sample
+
+Say = Callable[[str], None]
+
+
+def one_round(contest: Contest, missing: dict[str, str], say: Say) -> Round:
+    """Run each contender that is not missing; one that turns out to be is left out from now on."""
+    samples: dict[str, Sample] = {}
+    for name, contender in contest.items():
+        if name in missing:
+            continue
+        try:
+            samples[name] = contender()
+        except Missing as error:
+            missing[name] = str(error)
+            say(f"  {name}: skipped: {error}")
+        else:
+            say(f"  {name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in samples[name].figures.items()))
+    return samples
+
+
+def run(row: Row, bench: Any, say: Say) -> Result:
+    """All rounds of a row. What fails, fails this row alone."""
+    missing: dict[str, str] = {}
+    started = time.monotonic()
+    try:
+        with row.contest(bench) as contest:
+            rounds = []
+            for n in range(bench.rounds):
+                say(f" {row.name}, round {n + 1} of {bench.rounds}")
+                rounds.append(one_round(contest, missing, say))
+        return Result(name=row.name, rounds=tuple(rounds), missing=missing)
+    except Missing as error:
+        return Result(name=row.name, skipped=str(error))
+    except Incorrect as error:
+        return Result(name=row.name, failed=str(error))
+    except Exception as error:
+        say(traceback.format_exc())
+        return Result(name=row.name, failed=f"{type(error).__name__}: {error}".splitlines()[0][:200])
+    finally:
+        say(f" {row.name}: {time.monotonic() - started:.0f} s")

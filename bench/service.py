@@ -1,0 +1,104 @@
+"""The service of the measured tree: its processes, its commands, and the CPU seconds of each kind of process."""
+
+import os
+import signal
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import processor
+from tools.children import free_port
+from tools.stack import Stack
+
+if TYPE_CHECKING:
+    from bench.surroundings import Bench
+
+WEB_PROCESSES = "2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """CPU seconds so far. `database` is 0 where the server is not ours, and in SQLite, which has no process."""
+
+    web: float
+    worker: float
+    database: float
+
+    def since(self, before: "Spent") -> "Spent":
+        return Spent(
+            web=self.web - before.web, worker=self.worker - before.worker, database=self.database - before.database
+        )
+
+    def each(self, count: float) -> Mapping[str, float]:
+        """As figures in milliseconds for each of `count` tasks."""
+        if not count:
+            return {}
+        kinds = {"web": self.web, "worker": self.worker, "database": self.database}
+        return {f"{name}_cpu_ms": value * 1000 / count for name, value in kinds.items() if value}
+
+
+class Service(Stack):
+    """A stack of the measured tree, with limits out of the way. Children are named web, worker and sandbox."""
+
+    def __init__(self, bench: "Bench", database_url: str, **environment: str) -> None:
+        folder = Path(tempfile.mkdtemp(dir=bench.folder))
+        port = str(free_port())
+        self.database_pid = bench.databases.pid if database_url.startswith("postgres") else None
+        super().__init__(
+            environment={
+                **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+                **bench.secrets,
+                "DATABASE_URL": database_url,
+                "ASSET_STORAGE": f"file://{folder / 'assets'}",
+                "HOST": "127.0.0.1",
+                "PORT": port,
+                "PUBLIC_BASE_URL": f"http://127.0.0.1:{port}",
+                "ALLOWED_HOSTS": "127.0.0.1,localhost",
+                "OUTBOUND_ALLOW_NETWORKS": "127.0.0.0/8",
+                "RATE_LIMITS": "off",
+                "WEB_CONCURRENCY": WEB_PROCESSES,
+                "DEBUG": "false",
+                **environment,
+            },
+            folder=folder,
+            root=bench.tree,
+            python=bench.python,
+        )
+
+    @property
+    def database_url(self) -> str:
+        return self.environment["DATABASE_URL"]
+
+    def pids(self, name: str) -> list[int]:
+        """The main processes of this kind."""
+        return [child.process.pid for child in self.children if child.name == name and child.is_running]
+
+    def spent(self) -> Spent:
+        """Raises Missing where the system does not tell."""
+        return Spent(
+            web=sum(map(processor.seconds, self.pids("web"))),
+            worker=sum(map(processor.seconds, self.pids("worker"))),
+            database=processor.seconds(self.database_pid),
+        )
+
+    def pause(self) -> None:
+        """Stop all processes for now, so that they take nothing from a reference that runs."""
+        self._signal(signal.SIGSTOP)
+
+    def unpause(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for child in self.children:
+            if child.is_running:
+                os.killpg(child.process.pid, number)
+
+    def stop(self) -> None:
+        self.unpause()
+        super().stop()
+
+    def last_words(self) -> str:
+        """The ends of all logs, for a message."""
+        return "\n".join(f"{child.name}:\n{child.tail()}" for child in self.children)

@@ -1,0 +1,117 @@
+"""What rows run in: the tree that is measured, a scratch folder, the database server, and services of the tree."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import cryptography.fernet
+
+from bench import postgres, seed
+from bench.model import Missing
+from bench.postgres import Databases
+from bench.service import Service
+from tools.stack import ROOT
+
+ACCOUNTS = 1_000
+TASKS = 30_000
+
+
+class Bench:
+    """One run of the benchmark. What it starts, it stops at its end."""
+
+    def __init__(self, *, tree: Path, is_quick: bool, rounds: int) -> None:
+        self.tree = tree
+        self.is_quick = is_quick
+        self.rounds = rounds
+        self.seconds = 2 if is_quick else 4
+        self.folder = Path(tempfile.mkdtemp(prefix="darkroom-bench-"))
+        self.secrets = {
+            "SECRET_KEY": "bench-" + os.urandom(40).hex(),
+            "ENCRYPTION_KEYS": cryptography.fernet.Fernet.generate_key().decode(),
+        }
+        self._stack = ExitStack()
+        self._templates: dict[tuple[str, int], str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def python(self) -> Path:
+        """The measured tree's own interpreter."""
+        own = self.tree / ".venv" / "bin" / "python"
+        return own if own.exists() else ROOT / ".venv" / "bin" / "python"
+
+    @cached_property
+    def databases(self) -> Databases:
+        """The PostgreSQL server, started when the first row asks for it. Raises Missing."""
+        return self._stack.enter_context(postgres.databases())
+
+    @contextmanager
+    def database(self, *, tasks: int = TASKS) -> Iterator[str]:
+        """The URL of a PostgreSQL database of the tree, preloaded and analysed. Raises Missing."""
+        server = self.databases
+        if ("postgresql", tasks) not in self._templates:
+            template = server.empty("template")
+            self.fill(template, tasks=tasks)
+            self._templates["postgresql", tasks] = template
+        url = server.copy(self._templates["postgresql", tasks])
+        try:
+            yield url
+        finally:
+            server.drop(url)
+
+    @contextmanager
+    def sqlite(self, *, tasks: int = TASKS) -> Iterator[str]:
+        """The same as a SQLite file."""
+        if ("sqlite", tasks) not in self._templates:
+            template = self.folder / f"template-{tasks}.sqlite3"
+            self.fill(f"sqlite:///{template}", tasks=tasks)
+            self._templates["sqlite", tasks] = str(template)
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            file = Path(name) / "darkroom.sqlite3"
+            shutil.copyfile(self._templates["sqlite", tasks], file)
+            yield f"sqlite:///{file}"
+
+    def fill(self, url: str, *, tasks: int) -> None:
+        """Migrate and load: the example catalog, ACCOUNTS accounts with a key each, and ended tasks."""
+        service = Service(self, url)
+        service.manage("migrate", "--noinput")
+        service.manage("load_catalog", "catalog.example.yaml")
+        script = [str(self.python), "-P", str(Path(seed.__file__)), "--accounts", str(ACCOUNTS), "--tasks", str(tasks)]
+        answer = subprocess.run(script, cwd=self.tree, env=service.environment, capture_output=True, text=True)
+        if answer.returncode:
+            raise RuntimeError(f"the database could not be filled:\n{answer.stdout}{answer.stderr}")
+
+    @contextmanager
+    def service(self, database_url: str, **environment: str) -> Iterator[Service]:
+        """A service of the tree on this database; start its processes, they are stopped at the end of the block."""
+        service = Service(self, database_url, **environment)
+        try:
+            yield service
+        finally:
+            service.stop()
+
+    def versions(self) -> dict[str, str]:
+        """Of what took part, as far as it has been started."""
+        found = {}
+        if "databases" in self.__dict__:
+            found["PostgreSQL"] = self.databases.version()
+        return found
+
+
+def tool(name: str) -> str:
+    """The path of a program. Raises Missing."""
+    found = shutil.which(name)
+    if found is None:
+        raise Missing(name)
+    return found

@@ -1,0 +1,77 @@
+"""From rounds to verdicts: per-round ratios, their median and spread, and whether a goal is met. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.model import OURS, Goal, Result, Round, Row
+
+LARGEST_SPREAD = 2.0
+"""Where the reference's own figure moves further from round to round, nothing is concluded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One goal of one row. `value` is what the goal bounds, as median, least and most over the rounds; `figure` and
+    `reference` are medians of what it is made of. `word` is pass, miss, unsure, failed or skipped: and why."""
+
+    goal: Goal
+    word: str
+    figure: float | None = None
+    reference: float | None = None
+    value: float | None = None
+    least: float | None = None
+    most: float | None = None
+
+
+def spread(figures: Sequence[float]) -> float:
+    """The greatest over the smallest; 1 for none."""
+    return max(figures) / min(figures) if figures and min(figures) > 0 else 1.0
+
+
+def figures_of(rounds: Sequence[Round], contender: str, figure: str) -> list[float]:
+    """The figure of each round that has it."""
+    return [r[contender].figures[figure] for r in rounds if contender in r and figure in r[contender].figures]
+
+
+def values_of(goal: Goal, rounds: Sequence[Round]) -> list[float]:
+    """What the goal bounds, for each round that has both sides: the figure itself or its ratio."""
+    if goal.against is None:
+        return figures_of(rounds, OURS, goal.figure)
+    values = []
+    for one in rounds:
+        ours = figures_of([one], OURS, goal.figure)
+        theirs = figures_of([one], goal.against, goal.against_figure or goal.figure)
+        if ours and theirs and theirs[0]:
+            values.append(ours[0] / theirs[0])
+    return values
+
+
+def is_unsteady(row: Row, goal: Goal, rounds: Sequence[Round]) -> bool:
+    """Whether the reference, or the row's anchor, moved too far for any conclusion."""
+    consulted = [figures_of(rounds, row.anchor, "rate")] if row.anchor else []
+    if goal.against not in (None, OURS):
+        consulted.append(figures_of(rounds, str(goal.against), goal.against_figure or goal.figure))
+    return any(spread(figures) > LARGEST_SPREAD for figures in consulted)
+
+
+def judge(row: Row, goal: Goal, result: Result) -> Verdict:
+    """The verdict on one goal."""
+    if result.failed or result.skipped:
+        return Verdict(goal=goal, word=f"failed: {result.failed}" if result.failed else f"skipped: {result.skipped}")
+    values = values_of(goal, result.rounds)
+    if not values:
+        lacking = (result.missing or {}).get(goal.against or OURS, f"{goal.against or OURS} {goal.figure}")
+        return Verdict(goal=goal, word=f"skipped: {lacking}")
+    theirs = figures_of(result.rounds, goal.against, goal.against_figure or goal.figure) if goal.against else []
+    middle = median(values)
+    unsteady = is_unsteady(row, goal, result.rounds)
+    return Verdict(
+        goal=goal,
+        word="unsure" if unsteady else "pass" if goal.is_met(middle) else "miss",
+        figure=median(figures_of(result.rounds, OURS, goal.figure)),
+        reference=median(theirs) if theirs else None,
+        value=middle,
+        least=min(values),
+        most=max(values),
+    )

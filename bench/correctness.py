@@ -1,6 +1,7 @@
 """After every run: what was answered is what is in the database, and the books are right; or the run has failed."""
 
 import sqlite3
+import time
 from dataclasses import dataclass
 
 import psycopg
@@ -11,7 +12,7 @@ from bench.service import Service
 COUNTS = """
 SELECT (SELECT count(*) FROM tasks_task), (SELECT count(*) FROM billing_hold),
        (SELECT count(*) FROM tasks_taskpayload),
-       (SELECT count(*) FROM tasks_taskevent WHERE status = 'queued')
+       (SELECT count(*) FROM tasks_taskevent WHERE status = 'queued' AND attempt = 0)
 """
 
 
@@ -37,6 +38,14 @@ def fetch(url: str, statement: str) -> list[tuple[int, ...]]:
 def counts(url: str) -> Counts:
     ((tasks, holds, payloads, events),) = fetch(url, COUNTS)
     return Counts(tasks=tasks, holds=holds, payloads=payloads, queued_events=events)
+
+
+def settle(service: Service) -> None:
+    """Until no more tasks come: the load generator has hung up, but the last requests may still be at work."""
+    last = -1
+    while (now := counts(service.database_url).tasks) != last:
+        last = now
+        time.sleep(0.25 if service.database_url.startswith("postgres") else 2.0)  # a writer of SQLite may starve
 
 
 def check(service: Service, *, before: Counts, answered: int, refused: int, in_flight: int) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import client
+from tools.children import PATIENCE
 
 SCRIPT = Path(__file__).with_name("load.lua")
 
@@ -53,8 +54,9 @@ def with_wrk(wrk: str, plan: Plan, connections: int, seconds: float, folder: Pat
     head = [plan.method, plan.body, "unique" if plan.is_unique else "", secrets.token_hex(6)]
     parts.write_text("\n".join([*head, str(len(plan.paths)), *plan.paths, *plan.authorizations]) + "\n")
     threads = min(2, connections)
-    command = [wrk, f"-t{threads}", f"-c{connections}", f"-d{max(1, round(seconds))}s", "-s", str(SCRIPT), plan.url]
-    said = subprocess.run([*command, "--", str(parts)], capture_output=True, text=True, check=True).stdout
+    much = [f"-t{threads}", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", f"{PATIENCE:g}s"]
+    command = [wrk, *much, "-s", str(SCRIPT), plan.url, "--", str(parts)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = json.loads(said[said.rindex("JSON:") + 5 :])
     return Load(
         answered=found["requests"] - found["refused"],

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ class Bench:
             "ENCRYPTION_KEYS": cryptography.fernet.Fernet.generate_key().decode(),
         }
         self._stack = ExitStack()
-        self._templates: dict[tuple[str, int], str] = {}
+        self._templates: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -59,12 +59,18 @@ class Bench:
     @contextmanager
     def database(self, *, tasks: int = TASKS) -> Iterator[str]:
         """The URL of a PostgreSQL database of the tree, preloaded and analysed. Raises Missing."""
+        with self.copy(f"tree-{tasks}", lambda url: self.fill(url, tasks=tasks)) as url:
+            yield url
+
+    @contextmanager
+    def copy(self, kind: str, fill: Callable[[str], None]) -> Iterator[str]:
+        """The URL of a copy of the template of this kind, which is filled when it is first needed. Raises Missing."""
         server = self.databases
-        if ("postgresql", tasks) not in self._templates:
+        if kind not in self._templates:
             template = server.empty("template")
-            self.fill(template, tasks=tasks)
-            self._templates["postgresql", tasks] = template
-        url = server.copy(self._templates["postgresql", tasks])
+            fill(template)
+            self._templates[kind] = template
+        url = server.copy(self._templates[kind])
         try:
             yield url
         finally:
@@ -73,13 +79,14 @@ class Bench:
     @contextmanager
     def sqlite(self, *, tasks: int = TASKS) -> Iterator[str]:
         """The same as a SQLite file."""
-        if ("sqlite", tasks) not in self._templates:
+        kind = f"sqlite-{tasks}"
+        if kind not in self._templates:
             template = self.folder / f"template-{tasks}.sqlite3"
             self.fill(f"sqlite:///{template}", tasks=tasks)
-            self._templates["sqlite", tasks] = str(template)
+            self._templates[kind] = str(template)
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             file = Path(name) / "darkroom.sqlite3"
-            shutil.copyfile(self._templates["sqlite", tasks], file)
+            shutil.copyfile(self._templates[kind], file)
             yield f"sqlite:///{file}"
 
     def fill(self, url: str, *, tasks: int) -> None:

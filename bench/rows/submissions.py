@@ -1,5 +1,184 @@
-"""Submissions over HTTP, and GET of a task."""
+"""Rows of the web processes on PostgreSQL: submissions of many accounts and of one, the latency of one, GET."""
 
-from bench.model import Row
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-ROWS: list[Row] = []
+from bench import correctness, load, naive_reference, seed
+from bench.anchors import databases, pgbench, script
+from bench.load import Load, Plan
+from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
+from bench.service import Service
+from bench.surroundings import ACCOUNTS, Bench
+
+STEP_MANY = "pgbench step by step, many, c=4"
+STEP_HOT = "pgbench step by step, hot, c=4"
+PIPELINE_MANY = "pgbench pipeline, many, c=16"
+PIPELINE_HOT = "pgbench pipeline, hot, c=4"
+NAIVE = "naive Django, c=4"
+NAIVE_GET = "naive Django, c=16"
+BARE = "bare psycopg, c=1"
+CONNECTIONS = 64
+BODY = f'{{"model": "aurora-image", "modality": "image", "params": {script.BODY}}}'
+
+
+def plan(url: str, *, accounts: int = ACCOUNTS, prompt: str = "") -> Plan:
+    """Submissions of so many accounts in turn, each with an Idempotency-Key of its own. A prompt begins so."""
+    keys = tuple(seed.authorizations(accounts))
+    body = BODY.replace('"prompt": "', f'"prompt": "{prompt}')
+    return Plan(url=url, method="POST", paths=("/v1/tasks",), body=body, authorizations=keys, is_unique=True)
+
+
+def figures(found: Load) -> dict[str, float]:
+    return {"rate": found.rate, "p50_ms": found.p50_ms, "p99_ms": found.p99_ms}
+
+
+def submit(bench: Bench, service: Service, *, accounts: int, connections: int, prompt: str = "") -> Sample:
+    """One run of ours, checked. Raises Incorrect."""
+    correctness.settle(service)
+    before, spent = correctness.counts(service.database_url), service.spent()
+    found = load.run(
+        plan(service.base_url, accounts=accounts, prompt=prompt),
+        connections=connections,
+        seconds=bench.seconds,
+        folder=bench.folder,
+    )
+    correctness.settle(service)
+    cpu = service.spent().since(spent).each(found.answered)
+    correctness.check(service, before=before, answered=found.answered, refused=found.refused, in_flight=connections)
+    return Sample(figures={**figures(found), **cpu})
+
+
+def warm(bench: Bench, url: str) -> None:
+    """So that no first round pays for imports, connections and snapshots."""
+    load.run(plan(url), connections=8, seconds=1, folder=bench.folder)
+
+
+def submit_naively(bench: Bench, url: str) -> Sample:
+    return answered(load.run(plan(url), connections=4, seconds=bench.seconds, folder=bench.folder))
+
+
+def answered(found: Load) -> Sample:
+    """Raises Incorrect where an answer was no 2xx."""
+    if found.refused or not found.answered:
+        raise Incorrect(f"{found.refused} answers were no 2xx, {found.answered} were")
+    return Sample(figures=figures(found))
+
+
+@contextmanager
+def many(bench: Bench) -> Iterator[Contest]:
+    with (
+        bench.database() as url,
+        databases.on_postgresql(bench) as anchor,
+        naive_reference.running(bench) as naive,
+        bench.service(url) as service,
+    ):
+        warm(bench, service.start_web().url)
+        warm(bench, naive)
+        yield {
+            STEP_MANY: lambda: pgbench.run(anchor, "step", clients=4, accounts=ACCOUNTS, seconds=bench.seconds),
+            OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=CONNECTIONS),
+            NAIVE: lambda: submit_naively(bench, naive),
+            PIPELINE_MANY: lambda: pgbench.run(
+                anchor, "pipeline", clients=16, accounts=ACCOUNTS, seconds=bench.seconds
+            ),
+        }
+
+
+@contextmanager
+def hot(bench: Bench, *, emulated: bool = False) -> Iterator[Contest]:
+    with bench.database() as url, databases.on_postgresql(bench) as anchor, bench.service(url) as service:
+        if emulated:
+            bench.databases.emulate_flush(url)
+            bench.databases.emulate_flush(anchor)
+        warm(bench, service.start_web().url)
+        contest = {
+            STEP_HOT: lambda: pgbench.run(anchor, "step", clients=4, accounts=1, seconds=bench.seconds),
+            OURS: lambda: submit(bench, service, accounts=1, connections=CONNECTIONS),
+        }
+        if not emulated:
+            contest[PIPELINE_HOT] = lambda: pgbench.run(
+                anchor, "pipeline", clients=4, accounts=1, seconds=bench.seconds
+            )
+        yield contest
+
+
+@contextmanager
+def hot_on_a_slow_disk(bench: Bench) -> Iterator[Contest]:
+    with hot(bench, emulated=True) as contest:
+        yield contest
+
+
+@contextmanager
+def latency(bench: Bench) -> Iterator[Contest]:
+    with bench.database() as url, databases.on_postgresql(bench) as anchor, bench.service(url) as service:
+        warm(bench, service.start_web().url)
+        yield {
+            BARE: lambda: script.bare_psycopg(anchor, accounts=ACCOUNTS, seconds=bench.seconds),
+            OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=1),
+        }
+
+
+def read(bench: Bench, plan: Plan) -> Sample:
+    return answered(load.run(plan, connections=16, seconds=bench.seconds, folder=bench.folder))
+
+
+@contextmanager
+def get(bench: Bench) -> Iterator[Contest]:
+    with bench.database() as url, naive_reference.running(bench) as naive, bench.service(url) as service:
+        warm(bench, service.start_web().url)
+        warm(bench, naive)
+        keys = tuple(seed.authorizations(ACCOUNTS))
+        # Task n is account n's (from 0, in turn); the naive tasks count from 1.
+        ours = Plan(
+            url=service.base_url,
+            paths=tuple(f"/v1/tasks/task_00{n:024d}" for n in range(ACCOUNTS, 2 * ACCOUNTS)),
+            authorizations=keys,
+        )
+        theirs = Plan(url=naive, paths=tuple(f"/v1/tasks/{n + 1}" for n in range(ACCOUNTS)), authorizations=keys)
+        yield {NAIVE_GET: lambda: read(bench, theirs), OURS: lambda: read(bench, ours)}
+
+
+ROWS = [
+    Row(
+        name="submissions-many",
+        what="submissions over HTTP, 1,000 accounts, c=64, two web processes, PostgreSQL",
+        goals=(
+            Goal(figure="rate", against=STEP_MANY, at_least=1),
+            Goal(figure="rate", against=NAIVE, at_least=10),
+            Goal(figure="rate", against=PIPELINE_MANY, at_least=0.7, is_stretch=True),
+        ),
+        quick_seconds=50,
+        contest=many,
+    ),
+    Row(
+        name="submissions-hot",
+        what="the same of one hot account",
+        goals=(
+            Goal(figure="rate", against=STEP_HOT, at_least=3),
+            Goal(figure="rate", against=PIPELINE_HOT, at_least=1, is_stretch=True),
+        ),
+        quick_seconds=25,
+        contest=hot,
+    ),
+    Row(
+        name="submissions-hot-flush",
+        what="one hot account where each flush takes 1 ms more (commit_delay)",
+        goals=(Goal(figure="rate", against=STEP_HOT, at_least=10),),
+        quick_seconds=20,
+        contest=hot_on_a_slow_disk,
+    ),
+    Row(
+        name="latency",
+        what="one submission at a time: its median against the same statements on a bare connection",
+        goals=(Goal(figure="p50_ms", against=BARE, at_most=2),),
+        quick_seconds=20,
+        contest=latency,
+    ),
+    Row(
+        name="get",
+        what="GET of a task, c=16, two web processes, PostgreSQL",
+        goals=(Goal(figure="rate", against=NAIVE_GET, at_least=2.5),),
+        quick_seconds=20,
+        contest=get,
+    ),
+]

@@ -1,0 +1,1 @@
+"""References without a service: the statements of a submission from pgbench, bare psycopg and bare sqlite3."""

@@ -1,0 +1,13 @@
+-- One submission step by step: ten round trips. `\gset` keeps a row's columns as variables.
+\set account random(1, :accounts)
+\set unique random(1, 9000000000000000)
+BEGIN;
+SELECT id AS key, account_id AS account FROM anchor_key WHERE hash = 'key-' || CAST(:account AS text) \gset
+SELECT id FROM anchor_task WHERE key_id = :key AND idempotency_key = CAST(:unique AS text);
+SELECT count(*) FROM (SELECT 1 FROM anchor_task WHERE account_id = :account AND status = 'queued' LIMIT 100) AS queued;
+SELECT balance, reserved FROM anchor_account WHERE id = :account FOR UPDATE;
+INSERT INTO anchor_task (id, key_id, account_id, status, idempotency_key, model, params, estimate, created_at) VALUES ('task_n' || CAST(:unique AS text), :key, :account, 'queued', CAST(:unique AS text), 'aurora-image', :body, 40000, CURRENT_TIMESTAMP);
+INSERT INTO anchor_ledger (task_id, kind, account_id, amount, at) VALUES ('task_n' || CAST(:unique AS text), 'reserve', :account, 40000, CURRENT_TIMESTAMP);
+UPDATE anchor_account SET balance = balance - 40000, reserved = reserved + 40000 WHERE id = :account;
+INSERT INTO anchor_event (task_id, key_id, status, at) VALUES ('task_n' || CAST(:unique AS text), :key, 'queued', CURRENT_TIMESTAMP);
+COMMIT;

@@ -1,0 +1,7 @@
+"""Its two addresses."""
+
+from django.urls import path
+
+from bench.naive.views import OneTask, Tasks
+
+urlpatterns = [path("v1/tasks", Tasks.as_view()), path("v1/tasks/<int:task_id>", OneTask.as_view())]

@@ -1,0 +1,59 @@
+"""The row of the embedded database: submissions on SQLite, with two workers at work on the same file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.anchors import databases, script
+from bench.model import OURS, Contest, Goal, Row, Sample
+from bench.rows import submissions
+from bench.service import Service
+from bench.surroundings import ACCOUNTS, Bench
+
+BARE = "bare sqlite3 script"
+# The sandbox's pictures take this long, so the workers beside are busy as workers are: they wait, poll and end.
+SLOW = "[slow=3]"
+
+
+def alone(bench: Bench, service: Service, file: Path) -> Sample:
+    """The bare script, with the service standing still."""
+    service.pause()
+    try:
+        return script.bare_sqlite(file, accounts=ACCOUNTS, seconds=bench.seconds)
+    finally:
+        service.unpause()
+
+
+def ours(bench: Bench, service: Service) -> Sample:
+    """At c=1, then at c=64; what a figure is of c=1 says so."""
+    one = submissions.submit(bench, service, accounts=ACCOUNTS, connections=1, prompt=SLOW)
+    crowd = submissions.submit(bench, service, accounts=ACCOUNTS, connections=submissions.CONNECTIONS, prompt=SLOW)
+    return Sample(figures={**crowd.figures, "rate_c1": one.figures["rate"], "p50_ms_c1": one.figures["p50_ms"]})
+
+
+@contextmanager
+def on_sqlite(bench: Bench) -> Iterator[Contest]:
+    with bench.sqlite() as url, bench.service(url) as service:
+        anchor = service.folder / "anchor.sqlite3"
+        databases.on_sqlite(anchor)
+        sandbox = service.start_sandbox()
+        service.manage("load_catalog", "catalog.example.yaml", SANDBOX_URL=sandbox.url)
+        submissions.warm(bench, service.start_web().url)
+        service.start_worker()
+        service.start_worker()
+        yield {BARE: lambda: alone(bench, service, anchor), OURS: lambda: ours(bench, service)}
+
+
+ROWS = [
+    Row(
+        name="sqlite",
+        what="submissions on SQLite, 1,000 accounts, c=64, two web processes, with two workers running beside",
+        goals=(
+            Goal(figure="rate", against=BARE, at_least=0.5),
+            Goal(figure="rate", against=OURS, against_figure="rate_c1", at_least=1),
+            Goal(figure="p99_ms", against=OURS, against_figure="p50_ms", at_most=20),
+        ),
+        quick_seconds=50,
+        contest=on_sqlite,
+    )
+]

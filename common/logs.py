@@ -13,6 +13,8 @@ from typing import Any
 from common import moments, redaction, request_ids
 
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "response", "color_message"}
+STANDARD |= {"redacted"}  # said of a record that holds no secret any more
+_encode = json.JSONEncoder(default=str).encode
 _formatter = logging.Formatter()
 _bound: ContextVar[MappingProxyType[str, Any]] = ContextVar("bound", default=MappingProxyType({}))
 
@@ -78,11 +80,11 @@ class JsonLines(logging.Formatter):
             "request_id": request_ids.current() or None,
             **_bound.get(),
         }
-        extra = vars(record).keys() - STANDARD - {"redacted"}
-        line |= {name: getattr(record, name) for name in sorted(extra)}
+        fields = vars(record)
+        line |= {name: fields[name] for name in sorted(fields.keys() - STANDARD)}
         if record.exc_info or record.exc_text:
             line["traceback"] = record.exc_text or self.formatException(record.exc_info or (None, None, None))
-        return json.dumps({name: value for name, value in line.items() if value is not None}, default=str)
+        return _encode({name: value for name, value in line.items() if value is not None})
 
 
 def configuration() -> dict[str, Any]:

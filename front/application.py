@@ -4,7 +4,6 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-import logging
 import re
 import time
 from asyncio import CancelledError
@@ -15,7 +14,7 @@ from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import doors, error_responses, shares, wsgi_side
+from front import access_log, doors, error_responses, shares, wsgi_side
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -23,9 +22,7 @@ Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+")
 # A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
 ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
-access = logging.getLogger("darkroom.access")
 CLIENT_LEFT = 499
-LONGEST_LOGGED_PATH = 500
 
 
 class ResponseSend:
@@ -94,14 +91,8 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if not reply.status:
             await error_answer(error).send(reply)
     finally:
-        log(scope, reply.status or CLIENT_LEFT, round((time.monotonic() - began) * 1000, 1))
-
-
-def log(scope: Scope, status: int, milliseconds: float) -> None:
-    """The access log: never a query, which may hold a signature."""
-    method, path = scope["method"], scope["path"][:LONGEST_LOGGED_PATH]
-    seen = {"method": method, "path": path, "status": status, "milliseconds": milliseconds}
-    access.info("%s %s %s", method, path, status, extra=seen)
+        milliseconds = round((time.monotonic() - began) * 1000, 1)
+        access_log.write(scope["method"], scope["path"], reply.status or CLIENT_LEFT, milliseconds)
 
 
 async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from io import StringIO
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common import logs, redaction, request_ids
@@ -160,3 +160,24 @@ def test_any_text_can_be_cleaned_again_without_change(text):
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_a_key_is_removed_wherever_it_stands(before, after):
     assert "Qq7canary" not in redaction.clean(f"{before}dr-task-Qq7canary {after}")
+
+
+WORDS = [*KEYS, *TEXTS, PICTURE, "?", "&", "sig=", "canary-value", "sk_", "ſk-", "baſic ", " ", ": ", "x" * 200]
+
+
+@given(st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=4).map("".join))
+def test_a_shape_that_is_passed_over_would_have_found_nothing(text):
+    whole = redaction.DATA_URL.sub(redaction._data_url, text)
+    for _, shape, replacement in redaction.SHAPES:
+        whole = shape.sub(replacement, whole)
+    assert redaction.clean(text) == (whole if len(text) >= redaction.SHORTEST_SECRET else text)
+
+
+@pytest.mark.parametrize(("words", "shape"), [(words, shape) for words, shape, _ in redaction.SHAPES])
+def test_whatever_a_shape_matches_has_one_of_its_words(words, shape):
+    @settings(max_examples=50)
+    @given(st.from_regex(shape))
+    def look(text):
+        assert any(word in redaction.hints_of(text) for word in words)
+
+    look()

@@ -14,6 +14,8 @@ from typing import Any
 from django.db import connection
 from psycopg.types.json import Jsonb
 
+from common.recent import Recent
+
 type_names = {
     "real": "double precision",
     "text": "text",
@@ -22,6 +24,7 @@ type_names = {
     "time": "timestamptz",
     "json": "jsonb",
 }
+_kinds: Recent[str, Any] = Recent(500)
 
 
 def is_postgresql() -> bool:
@@ -138,13 +141,16 @@ def as_moment(value: Any) -> datetime:
 
 def as_document(value: Any) -> Any:
     """A JSON column as a raw statement returns it: text."""
-    return json.loads(value, parse_int=_whole) if isinstance(value, str) else value
+    return _decoder.decode(value) if isinstance(value, str) else value
 
 
 def _whole(digits: str) -> int | float:
     """PostgreSQL writes 1e22 out; no integer that we store needs more than 64 bits."""
     number = int(digits)
     return number if -(2**63) <= number < 2**63 else float(number)
+
+
+_decoder = json.JSONDecoder(parse_int=_whole)
 
 
 def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -169,10 +175,18 @@ def records(statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
     """Run one statement and return its rows, their columns by name: `row.task_id`."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        if not cursor.description:
-            return []
-        kind = _record(tuple(column[0] for column in cursor.description))
-        return [kind._make(row) for row in cursor.fetchall()]
+        kind = _kind(cursor, statement)
+        return list(map(kind._make, cursor.fetchall())) if kind else []
+
+
+def _kind(cursor: Any, statement: str) -> Any:
+    """What the statement's rows are made into; None where it has none. To ask for the columns costs as much as to send
+    a short statement: so they are kept."""
+    kind = _kinds.get(statement)
+    if kind is None and (columns := cursor.description):
+        kind = _record(tuple(column[0] for column in columns))
+        _kinds.put(statement, kind)
+    return kind
 
 
 @lru_cache(maxsize=500)

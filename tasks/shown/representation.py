@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from common import documents, moments, sql
@@ -37,6 +38,7 @@ class TaskView:
     assets: tuple[Mapping[str, Any], ...]
 
 
+FIELDS = tuple(field.name for field in fields(TaskView))
 ASSET_KEYS = (
     *("position", "kind", "storage_key", "content_type", "size_bytes", "sha256"),
     *("width", "height", "duration_seconds", "created_at", "deleted_at"),
@@ -44,6 +46,7 @@ ASSET_KEYS = (
 LISTED_ASSETS = {name: f"a.{name}" for name in ASSET_KEYS}
 MOMENTS = ("created_at", "started_at", "finished_at", "next_attempt_at")
 DOCUMENTS = ("metadata", "error", "result", "assets")
+_encode = json.JSONEncoder(default=str, sort_keys=True).encode
 # Each column has the name of its field in TaskView. `open_routes_id > 0` always holds; it leads SQLite,
 # too, to the claim index, which knows only queued tasks.
 SELECT = """
@@ -61,8 +64,13 @@ FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id LEFT JOIN ca
 
 def find(where: str, parameters: Sequence[object], *, suffix: str = "") -> list[TaskView]:
     """The tasks that match an SQL condition on `t`; one statement."""
-    statement = SELECT.format(assets=sql.objects(LISTED_ASSETS)) + f" WHERE {where}{suffix}"
-    return [_view(row._asdict()) for row in sql.records(statement, parameters)]
+    statement = f"{_select(sql.is_postgresql())} WHERE {where}{suffix}"
+    return [_view(row) for row in sql.records(statement, parameters)]
+
+
+@lru_cache
+def _select(_is_postgresql: bool) -> str:
+    return SELECT.format(assets=sql.objects(LISTED_ASSETS))
 
 
 def find_one(key_id: int, task_id: str) -> TaskView | None:
@@ -70,11 +78,16 @@ def find_one(key_id: int, task_id: str) -> TaskView | None:
     return next(iter(find("t.key_id = %s AND t.id = %s", [key_id, task_id])), None)
 
 
-def _view(row: Mapping[str, Any]) -> TaskView:
-    times = {name: None if row[name] is None else sql.as_moment(row[name]) for name in MOMENTS}
-    documents = {name: sql.as_document(row[name]) for name in DOCUMENTS}
-    listed = sorted(documents.pop("assets") or (), key=lambda asset: int(asset["position"]))
-    given = {**row, **times, **documents, "assets": tuple(listed), "has_callback": bool(row["has_callback"])}
+def _view(row: Any) -> TaskView:
+    """The row has TaskView's fields, as the database gives them."""
+    given = row._asdict()
+    for name in MOMENTS:
+        if given[name] is not None:
+            given[name] = sql.as_moment(given[name])
+    for name in DOCUMENTS:
+        given[name] = sql.as_document(given[name])
+    given["assets"] = tuple(sorted(given["assets"] or (), key=lambda asset: int(asset["position"])))
+    given["has_callback"] = bool(given["has_callback"])
     return TaskView(**given)
 
 
@@ -126,5 +139,5 @@ def submission(task: TaskView) -> dict[str, Any]:
 
 def etag(task: TaskView) -> str:
     """Changes with anything the object shows, and with the window of its signed URLs."""
-    text = json.dumps([astuple(task), signed_urls.window()], default=str, sort_keys=True)
+    text = _encode([[getattr(task, name) for name in FIELDS], signed_urls.window()])
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'

@@ -32,6 +32,13 @@ def test_no_rows_are_no_rows(db):
     assert unpacked("id text") == []
 
 
+def test_records_have_their_columns_by_name_each_time(db):
+    for number in (1, 2):
+        (row,) = sql.records("SELECT %s AS one, 'b' AS other", [number])
+        assert (int(row.one), row.other) == (number, "b")
+    assert sql.records(f"UPDATE accounts_account SET name = name WHERE id {sql.among('bigint')}", [sql.ids([])]) == []
+
+
 def test_an_in_list_holds_its_parameters(db):
     for values in ([], [7], [7, 8]):
         found = sql.fetch(

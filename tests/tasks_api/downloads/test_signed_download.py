@@ -20,10 +20,12 @@ from tools.children import PATIENCE
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+def row_of(asset: Asset) -> dict[str, Any]:
+    return Asset.objects.filter(pk=asset.pk).values().get()
+
+
 def public(asset: Asset) -> dict[str, Any]:
-    row = Asset.objects.filter(pk=asset.pk).values().get()
-    del row["id"], row["task_id"]
-    return links.public(asset.task_id, row)
+    return links.public(asset.task_id, row_of(asset))
 
 
 def signed(asset: Asset, *, seconds: int = 600) -> str:
@@ -90,7 +92,7 @@ class TestPublic:
 
     def test_the_url_expires_after_its_life_time(self, image: Asset, settings: Any) -> None:
         settings.ASSET_URL_TTL = 3600
-        row = {"position": 0, "created_at": "2026-11-21 09:00:00.250", "deleted_at": None}
+        row = row_of(image) | {"created_at": "2026-11-21 09:00:00.250"}
         moment = datetime(2026, 11, 21, 10, tzinfo=UTC)
         shown = links.public(image.task_id, row, now=moment)
         assert shown["expires_at"] == "2026-11-21T11:00:00.000Z"
@@ -107,7 +109,7 @@ class TestPublic:
         assert public(image)["retained_until"] is None
 
     def test_every_answer_mints_anew(self, image: Asset) -> None:
-        row = {"position": 0, "created_at": timezone.now(), "deleted_at": None}
+        row = row_of(image)
         now = timezone.now()
         later = links.public(image.task_id, row, now=now + timedelta(seconds=5))
         assert later["url"] != links.public(image.task_id, row, now=now)["url"]

@@ -1,9 +1,14 @@
-"""Closes PostgreSQL's connection pools before the interpreter ends: newer Pythons cannot join their threads later."""
+"""Closes the connections that are kept before the interpreter ends.
+
+Newer Pythons cannot join the threads of PostgreSQL's pools later. SQLite's last connection tidies its log away.
+"""
 
 import atexit
 
 from django.db import connections
 from django.db.backends.postgresql.base import DatabaseWrapper
+
+from common.sqlite.connections import kept
 
 
 def close_at_exit() -> None:
@@ -16,3 +21,4 @@ def _close() -> None:
         connection.close()
         if isinstance(connection, DatabaseWrapper):
             connection.close_pool()
+    kept.close()

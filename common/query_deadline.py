@@ -16,6 +16,8 @@ from typing import Any
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
+from common.sqlite.connections import FileConnection
+
 SECONDS = 10.0
 LOOK_SECONDS = 0.25
 CANCEL_SECONDS = 2.0
@@ -109,8 +111,8 @@ class Budget:
         if self._left <= 0:
             raise OperationalError("the request has used up its time with the database")
         began = time.monotonic()
-        if isinstance(raw, sqlite3.Connection):
-            _wait_for_locks(raw, self._left)
+        if isinstance(raw, FileConnection):  # it cannot be interrupted while it waits for others
+            raw.patience = self._left
         self._current = Statement(raw, began + self._left)
         watchdog.watch(self._current)
         try:
@@ -127,21 +129,22 @@ class Budget:
             self._current = None
 
 
-def _wait_for_locks(raw: sqlite3.Connection, seconds: float) -> None:
-    """SQLite cannot be interrupted while it waits for another writer."""
-    raw.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
-
-
 @contextmanager
 def _commits_within(budget: Budget) -> Iterator[None]:
-    """A commit is no statement to Django, but it may wait: PostgreSQL locks then the rows that new ones refer to."""
+    """A commit is no statement to Django, but it may wait: PostgreSQL locks then the rows that new ones refer to. And
+    what is handed back may be at work for somebody else at once."""
     wrapper: Any = connections[DEFAULT_DB_ALIAS]
-    commit = wrapper._commit
-    wrapper._commit = lambda: budget.bound(wrapper.connection, commit)
+    commit, close = wrapper._commit, wrapper._close
+
+    def finish_and_close() -> None:
+        budget.finish()
+        close()
+
+    wrapper._commit, wrapper._close = lambda: budget.bound(wrapper.connection, commit), finish_and_close
     try:
         yield
     finally:
-        wrapper._commit = commit
+        wrapper._commit, wrapper._close = commit, close
 
 
 @contextmanager
@@ -153,5 +156,5 @@ def limited() -> Iterator[None]:
             yield
     finally:
         budget.finish()
-        if isinstance(connection.connection, sqlite3.Connection):
-            _wait_for_locks(connection.connection, connection.settings_dict["OPTIONS"].get("timeout", 5))
+        if isinstance(connection.connection, FileConnection):
+            connection.connection.patience = connection.connection.usual_patience

@@ -127,8 +127,8 @@ executor = DealtThreads(THREADS, "django")
 
 
 def returning_connection(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Run it as Django runs a request: with a usable connection, handed back at the end where there is a pool, and ten
-    seconds of the database at most."""
+    """Run it as Django runs a request: with a usable connection, handed back at the end, and ten seconds of the
+    database at most."""
     close_old_connections()
     try:
         with query_deadline.limited():

@@ -111,6 +111,7 @@ DATABASES = {"default": _database}
 if _database["ENGINE"] == "django.db.backends.sqlite3":
     if _database["NAME"] != ":memory:":
         Path(_database["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+    _database["ENGINE"] = "common.sqlite"
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -120,7 +121,7 @@ else:
     _database["CONN_MAX_AGE"] = 0
     _database["CONN_HEALTH_CHECKS"] = True
     _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 24, "timeout": 5}
-    pools.close_at_exit()
+pools.close_at_exit()
 
 ASSET_STORAGE = text("ASSET_STORAGE", f"file://{VAR_DIR / 'assets'}")
 ASSET_URL_TTL = whole("ASSET_URL_TTL", 86_400)

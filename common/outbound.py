@@ -48,6 +48,7 @@ def open_url(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
     redirects: int = 0,
+    keeps: bool = False,
     resolve: Resolve = system_resolve,
 ) -> Iterator[Reply]:
     """The reply to one request, its body still to be read; a context manager, so that the connection is closed.
@@ -55,7 +56,9 @@ def open_url(
     Each name is looked up once, in the share of `chosen_by`, and refused if any of its addresses is; the connection
     goes to a judged address. With
     `redirects` = 0 a 3xx is a reply like any other, else that many are followed, as GET and without the headers and
-    the body. Raises AddressRefused (policy) or Failed, also while the chunks are read.
+    the body. With `keeps` the connection may be one that was dialled for the same policy and chooser a moment ago, and
+    is left for the next; only for requests that buy and change nothing. Raises AddressRefused (policy) or Failed, also
+    while the chunks are read.
     """
     message = Message(method=method, url=url, headers=headers or {}, body=body)
     judge = partial(address_problem, policy=policy)
@@ -63,8 +66,14 @@ def open_url(
     with Deadline(limits.total_seconds) as deadline:
         for left in range(redirects, -1, -1):
             _refuse(message.url, policy)
-            seconds = limits.connect_seconds
-            dialer = Dialer(deadline, judge=judge, chosen_by=chosen_by, connect_seconds=seconds, resolve=lookup)
+            dialer = Dialer(
+                deadline,
+                judge=judge,
+                chosen_by=chosen_by,
+                connect_seconds=limits.connect_seconds,
+                resolve=lookup,
+                circle=(policy, chosen_by) if keeps else None,
+            )
             with exchange(message, dialer, max_bytes=limits.max_bytes) as reply:
                 location = reply.headers.get("Location") if redirects and reply.status in REDIRECTS else None
                 if location is None:

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from ipaddress import ip_address
 from typing import Literal
 
@@ -19,7 +19,8 @@ LOOKUP_SECONDS = 5.0
 
 class Dialer:
     """Opens the connections of one exchange. `judge` says why an address must not be reached, None if it may;
-    `chosen_by` whose share of which pool the lookups of its names take."""
+    `chosen_by` whose share of which pool the lookups of its names take. `circle` names those who may share connections,
+    since they judge alike; None for an exchange that wants a fresh one and leaves none behind."""
 
     def __init__(
         self,
@@ -29,16 +30,23 @@ class Dialer:
         chosen_by: Chooser,
         connect_seconds: float,
         resolve: Resolve = system_resolve,
+        circle: Hashable | None = None,
     ) -> None:
         self.deadline = deadline
+        self.circle = circle
         self.has_connected = False  # set once a connection, TLS included, stands and a request can go out
         self._judge = judge
         self._chosen_by = chosen_by
         self._connect_seconds = connect_seconds
         self._resolve = resolve
 
+    @property
+    def connect_share(self) -> float:
+        """How long a connection may take, or take nothing of what is sent: seconds of those that are left."""
+        return max(0.001, min(self._connect_seconds, self.deadline.remaining))
+
     def dial(self, host: str, port: int) -> socket.socket:
-        """A connected socket under the deadline. Raises AddressRefused if any of the addresses is, or Failed."""
+        """A connected socket, to be watched. Raises AddressRefused if any of the addresses is, or Failed."""
         addresses = self._addresses(host, port)
         if not addresses:
             raise Failed("the host name has no address", was_sent=False)
@@ -47,7 +55,6 @@ class Dialer:
                 raise AddressRefused(f"{host} {reason}")
         connected = self._connect(addresses, port)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.deadline.watch(connected)
         return connected
 
     def _addresses(self, host: str, port: int) -> list[Address]:

@@ -7,6 +7,7 @@ nor what stands around the chunks of a body.
 from http.client import CONTINUE, SWITCHING_PROTOCOLS, HTTPException, HTTPResponse
 from io import BufferedReader
 from socket import socket
+from ssl import SSLWantReadError
 from typing import Any
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -34,6 +35,10 @@ class Lines(BufferedReader):
         self._run = 0
         return data
 
+    @property
+    def has_begun(self) -> bool:
+        return self._lines > 0
+
 
 class FinalResponse(HTTPResponse):
     """Skips the interim answers (100, 102, 103), the first ten; the standard library skips `100 Continue` only, and as
@@ -41,8 +46,16 @@ class FinalResponse(HTTPResponse):
 
     def __init__(self, sock: socket, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
+        self._sock = sock
         self._interims = 0
-        self.fp = Lines(self.fp.detach())
+        self._lines = Lines(self.fp.detach())
+        self.fp = self._lines
+        self.has_surplus = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the answer's first line came."""
+        return self._lines.has_begun
 
     def _read_status(self) -> tuple[str, int, str]:
         version, status, reason = super()._read_status()  # type: ignore[misc]
@@ -52,3 +65,17 @@ class FinalResponse(HTTPResponse):
         if self._interims > MAX_INTERIMS:
             raise HTTPException(f"more than {MAX_INTERIMS} interim answers")
         return version, CONTINUE, reason
+
+    def _close_conn(self) -> None:
+        self.has_surplus = self.has_surplus or (not self.will_close and self._is_more_there())
+        super()._close_conn()  # type: ignore[misc]
+
+    def _is_more_there(self) -> bool:
+        """Whether bytes came that are no part of the answer, or the other side has closed: found without waiting."""
+        self._sock.settimeout(0)
+        try:
+            return bool(self._lines.peek(1))
+        except SSLWantReadError:
+            return False
+        except (OSError, ValueError):
+            return True

@@ -1,36 +1,41 @@
-"""One HTTP exchange over connections that a Dialer opens: fresh, without retries, redirects, proxies or cookies.
+"""One HTTP exchange over connections that a Dialer opens: without redirects, proxies or cookies.
 
-Shared by the outbound door, which judges addresses, and the adapters, whose base URLs are the operator's own.
+Shared by the outbound door, which judges addresses, and the adapters, whose base URLs are the operator's own. What may
+buy something goes over a fresh connection, once. What buys nothing may go over a kept one (`common/outbound_kept.py`),
+and once more over a fresh one where the kept one proves closed.
 """
 
 import logging
-import ssl
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from http.client import HTTPException
-from socket import socket
-from typing import Any
+from time import monotonic
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.utils import DEFAULT_CA_BUNDLE_PATH
-from urllib3 import HTTPConnectionPool, PoolManager
-from urllib3.connection import HTTPConnection, HTTPSConnection
+from requests.structures import CaseInsensitiveDict
+from urllib3 import Timeout
 from urllib3.exceptions import HTTPError
 
 from common import outbound_words
 from common.deadline import Deadline
+from common.outbound_connection import PlainConnection, TlsConnection
 from common.outbound_dial import Dialer
 from common.outbound_faults import Failed
-from common.outbound_head import FinalResponse
+from common.outbound_kept import Origin, kept
 
 # It warns of odd headers with a traceback, and quotes them and the path, which may hold a secret.
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
 
+logger = logging.getLogger(__name__)
+
 CHUNK_BYTES = 64 * 1024
-HEADERS = {"User-Agent": "darkroom", "Accept": "*/*", "Accept-Encoding": "identity", "Connection": "close"}
+HEADERS = {"User-Agent": "darkroom", "Accept": "*/*", "Accept-Encoding": "identity"}
+PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,41 +62,41 @@ class Reply:
 @contextmanager
 def exchange(message: Message, dialer: Dialer, *, max_bytes: int) -> Iterator[Reply]:
     """Send one request and read its answer under the dialer's deadline. Raises AddressRefused or Failed."""
-    with PlainSession() as session:
-        session.trust_env = False
-        session.headers.update(HEADERS)
-        session.mount("http://", DialingAdapter(dialer))
-        session.mount("https://", DialingAdapter(dialer))
-        response = _send(message, session, dialer)
+    line = Line(dialer)
+    try:
+        response = _send(message, line)
+        logger.debug("answered %d", response.status_code)
         try:
             if _declared_bytes(response) > max_bytes:
                 raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
-            chunks, deadline = _chunks(response, dialer, max_bytes), dialer.deadline
+            chunks, deadline = _chunks(response, line, max_bytes), dialer.deadline
             yield Reply(status=response.status_code, headers=response.headers, chunks=chunks, deadline=deadline)
         finally:
-            response.close()
+            response.raw.close()
+    finally:
+        line.leave()
 
 
-def _send(message: Message, session: requests.Session, dialer: Dialer) -> requests.Response:
+def _send(message: Message, line: "Line") -> "Answered":
     try:
-        return session.request(
-            message.method,
-            message.url,
-            headers=dict(message.headers),
-            data=message.body,
-            allow_redirects=False,
-            stream=True,
-            timeout=max(dialer.deadline.remaining, 0.001),
-        )
+        request = requests.PreparedRequest()
+        request.prepare_method(message.method)
+        request.prepare_url(message.url, None)
+        request.prepare_headers({**HEADERS, **message.headers, "Connection": line.habit})
+        request.prepare_body(message.body, None)
+        request.line = line  # type: ignore[attr-defined]
+        return cast("Answered", WIRE.send(request, stream=True, timeout=max(line.dialer.deadline.remaining, 0.001)))
     except (OSError, ValueError, HTTPError, HTTPException) as error:  # requests' own are OSErrors
-        raise _failure(error, dialer) from error
+        raise _failure(error, line.dialer) from error
 
 
-def _chunks(response: requests.Response, dialer: Dialer, max_bytes: int) -> Iterator[bytes]:
+def _chunks(response: "Answered", line: "Line", max_bytes: int) -> Iterator[bytes]:
+    deadline = line.dialer.deadline
     try:
-        yield from punctual(capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes), dialer.deadline)
+        yield from punctual(capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes), deadline)
+        line.is_whole = True
     except (OSError, ValueError, HTTPError, HTTPException) as error:
-        raise _failure(error, dialer) from error
+        raise _failure(error, line.dialer) from error
 
 
 def punctual(chunks: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:
@@ -134,83 +139,101 @@ def _failure(error: Exception, dialer: Dialer) -> Failed:
     )
 
 
-def _declared_bytes(response: requests.Response) -> int:
+def _declared_bytes(response: "Answered") -> int:
     declared = response.headers.get("Content-Length", "")
     return int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 20 else 0
 
 
-@cache
-def tls_context() -> ssl.SSLContext:
-    """Public authorities, and those that the system or SSL_CERT_FILE adds; loading them is slow, so once."""
-    context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
-    context.load_default_certs()
-    return context
-
-
-class PlainSession(requests.Session):
-    """A session for which no answer is a redirect: even unfollowed ones it would parse, and read without a cap."""
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        return None
-
-
-class DialingAdapter(HTTPAdapter):
-    """Sends over the dialer's connections. URL, Host, SNI and certificate check stay with the name."""
+class Line:
+    """The way of one exchange to its server, over a kept connection or a fresh one. For requests it is a pool."""
 
     def __init__(self, dialer: Dialer) -> None:
-        self._dialer = dialer
-        super().__init__(max_retries=0)
+        self.dialer = dialer
+        self.is_whole = False  # once the answer was read to its end
+        self._connection: PlainConnection | None = None
+        self._origin: Origin = (None, "", "", 0)
+        self._dialled_at = 0.0
 
-    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **options: Any) -> None:
-        self.poolmanager = DialingPools(self._dialer, num_pools=connections, maxsize=maxsize, block=block)
+    @property
+    def habit(self) -> str:
+        """What the server is told of the connection."""
+        return "close" if self.dialer.circle is None else "keep-alive"
 
-    def build_connection_pool_key_attributes(
-        self, request: requests.PreparedRequest, verify: Any, cert: Any = None
-    ) -> tuple[Any, Any]:
-        host, _ = super().build_connection_pool_key_attributes(request, verify, cert)
-        return host, {"ssl_context": tls_context()} if host["scheme"] == "https" else {}
+    def lead_to(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._origin = (self.dialer.circle, parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme])
 
-    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
-        conn.cert_reqs = "CERT_REQUIRED"  # by the authorities of tls_context, already loaded
+    def urlopen(
+        self, *, method: str, url: str, body: Any, headers: Mapping[str, str], timeout: Timeout, **_: object
+    ) -> Any:
+        """Ask for `url`, a path here, and return urllib3's answer. What may go over a kept connection buys nothing, and
+        is asked for once more where nothing came over that."""
+        ask = partial(PlainConnection.ask, method=method, target=url, headers=headers, body=body, timeout=timeout)
+        is_repeatable = self.dialer.circle is not None and isinstance(body, bytes | None)
+        if is_repeatable and (idle := kept.take(self._origin)):
+            self._connection, self._dialled_at = idle.connection, idle.dialled_at
+            idle.connection.lend(self.dialer)
+            if answer := self._over_kept(idle.connection, ask):
+                return answer
+            idle.connection.retire()
+        return ask(self._dial())
+
+    def leave(self) -> None:
+        """Keep the connection for others, or close it."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if self.dialer.circle is not None and self.is_whole and connection.give_back():
+            kept.give(self._origin, connection, dialled_at=self._dialled_at)
+        else:
+            connection.retire()
+
+    def _dial(self) -> PlainConnection:
+        _, scheme, host, port = self._origin
+        self.dialer.has_connected = False
+        self._connection = (TlsConnection if scheme == "https" else PlainConnection)(host, port, self.dialer)
+        self._dialled_at = monotonic()
+        self._connection.connect()
+        return self._connection
+
+    def _over_kept(self, connection: PlainConnection, ask: Callable[[PlainConnection], Any]) -> Any:
+        """None where the server has closed the connection meanwhile, as far as can be told."""
+        try:
+            return ask(connection)
+        except OSError as error:
+            if connection.has_heard or self.dialer.deadline.is_over or isinstance(error, TimeoutError):
+                raise
+            return None
 
 
-class DialingPools(PoolManager):
-    def __init__(self, dialer: Dialer, **options: Any) -> None:
-        self._dialer = dialer
-        super().__init__(**options)
+@dataclass(slots=True, kw_only=True)
+class Answered:
+    """What requests and its tests ask of an answer."""
 
-    def _new_pool(
-        self, scheme: str, host: str, port: int, request_context: dict[str, Any] | None = None
-    ) -> HTTPConnectionPool:
-        pool = super()._new_pool(scheme, host, port, request_context)
-        connection = TlsConnection if scheme == "https" else PlainConnection
-        pool.ConnectionCls = partial(connection, dialer=self._dialer)  # type: ignore[assignment]
-        return pool
+    status_code: int
+    headers: Mapping[str, str]
+    raw: Any
+    request: requests.PreparedRequest
+    url: str | None
 
 
-class PlainConnection(HTTPConnection):
-    response_class = FinalResponse
+class LineAdapter(HTTPAdapter):
+    """Sends each request over the line that it brings along."""
 
-    def __init__(self, *arguments: Any, dialer: Dialer, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._dialer = dialer
+    def get_connection_with_tls_context(self, request: Any, *_: object, **__: object) -> Any:
+        request.line.lead_to(request.url)
+        return request.line
 
-    def _new_conn(self) -> socket:
-        return self._dialer.dial(self.host.strip("[]"), self.port)
+    def cert_verify(self, *_: object) -> None:
+        """The context of the line's connection does."""
 
-    def connect(self) -> None:
-        super().connect()
-        self._dialer.has_connected = True
+    def request_url(self, request: requests.PreparedRequest, proxies: object) -> str:
+        return request.path_url
 
-    def getresponse(self) -> Any:
-        """Raises TimeoutError: the standard library takes the end of the connection for the end of the head, and so it
-        does where the deadline has shut the socket."""
-        response = super().getresponse()
-        if self._dialer.deadline.is_over:
-            response.close()
-            raise TimeoutError("the head took too long")
-        return response
+    def build_response(self, req: requests.PreparedRequest, resp: Any) -> Any:
+        """Without cookies."""
+        headers = CaseInsensitiveDict(resp.headers)
+        return Answered(status_code=resp.status, headers=headers, raw=resp, request=req, url=req.url)
 
 
-class TlsConnection(PlainConnection, HTTPSConnection):
-    """`connect` and the rest of HTTPS come from HTTPSConnection, the socket from the dialer."""
+WIRE = LineAdapter(max_retries=0)

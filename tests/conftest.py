@@ -15,6 +15,7 @@ from accounts import holders
 from accounts.models import Account
 from catalog import snapshot
 from catalog.models import Channel, MediaModel, Plan
+from common.outbound_kept import kept
 from tasks import route_sets
 from tasks.shown import eta, usage
 from tests import emptying, io_guard, postgres
@@ -96,6 +97,12 @@ def no_io_in_transactions() -> Iterator[None]:
     breaches = list(io_guard.breaches)
     io_guard.breaches.clear()
     assert not breaches, "\n".join(breaches)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """A provider that resets connections meets fresh ones, in whatever order the tests run."""
+    kept.close()
 
 
 @pytest.fixture(autouse=True)

@@ -4,23 +4,21 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from common.deadline import Deadline
+from common.deadline import Deadline, warden
 from tests.threads import joined
 from tools.children import wait_until
 
 
 def running() -> list[Deadline]:
     """Those of this process that run now."""
-    timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
-    owners = [getattr(timer.function, "__self__", None) for timer in timers]
-    return [owner for owner in owners if isinstance(owner, Deadline)]
+    return warden.running
 
 
 def end() -> None:
     """End them as if their time had passed."""
     for deadline in running():
         deadline._ends_at = 0.0
-        deadline._shut_all()
+        deadline.shut_all()
 
 
 @contextmanager

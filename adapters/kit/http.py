@@ -1,7 +1,7 @@
 """The adapters' exchange with a channel: credentials, one total deadline, caps, and faults as UpstreamError.
 
-Every exchange is a connection of its own, never repeated and never redirected, so that whether a paid request went out
-is always known. Base URLs are the operator's own and may be private.
+A paid exchange is a connection of its own, never repeated and never redirected, so that whether the request went out is
+always known. What buys nothing goes over kept connections. Base URLs are the operator's own and may be private.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -74,7 +74,7 @@ def calling(call: HttpCall, connection: Connection) -> Iterator[Reply]:
     try:
         with (
             Deadline(connection.total_timeout) as deadline,
-            exchange(message, dialer(connection, deadline), max_bytes=call.max_bytes) as sent,
+            exchange(message, dialer(connection, deadline, paid=call.paid), max_bytes=call.max_bytes) as sent,
         ):
             reply = plain(sent, call.max_bytes)
             if not 200 <= reply.status < 300:
@@ -86,10 +86,16 @@ def calling(call: HttpCall, connection: Connection) -> Iterator[Reply]:
         raise error_kinds.lost(failed, paid=call.paid) from failed
 
 
-def dialer(connection: Connection, deadline: Deadline) -> Dialer:
-    """Opens connections to the channel itself: its address is the operator's choice, whatever it resolves to."""
-    seconds = connection.connect_timeout
-    return Dialer(deadline, judge=lambda address: None, chosen_by=OPERATOR, connect_seconds=seconds)
+def dialer(connection: Connection, deadline: Deadline, *, paid: bool) -> Dialer:
+    """Opens connections to the channel itself: its address is the operator's choice, whatever it resolves to. What buys
+    nothing may go over a connection that another such call has left, whatever its credential."""
+    return Dialer(
+        deadline,
+        judge=lambda address: None,
+        chosen_by=OPERATOR,
+        connect_seconds=connection.connect_timeout,
+        circle=None if paid else OPERATOR,
+    )
 
 
 def call_json(

@@ -47,10 +47,12 @@ def _opened(output: Output, connection: Connection, authorize: Authorize, stack:
         if not is_own(url, connection):
             limits = Limits(max_bytes=max_bytes, total_seconds=deadline.remaining)
             policy, chosen_by = connection.url_policy, provider(connection.base_url)
-            elsewhere = open_url(url, policy=policy, limits=limits, chosen_by=chosen_by, redirects=left)
+            elsewhere = open_url(url, policy=policy, limits=limits, chosen_by=chosen_by, redirects=left, keeps=True)
             return _checked(stack.enter_context(elsewhere))
         message = Message(method="GET", url=url, headers=authorize(connection))
-        reply = stack.enter_context(exchange(message, http.dialer(connection, deadline), max_bytes=max_bytes))
+        reply = stack.enter_context(
+            exchange(message, http.dialer(connection, deadline, paid=False), max_bytes=max_bytes)
+        )
         if reply.status not in REDIRECTS or "Location" not in reply.headers:
             return _checked(reply)
         url = joined(url, reply.headers["Location"])

@@ -177,9 +177,9 @@ def test_a_204_with_a_body_acknowledges(owed):
 
 
 def test_a_body_that_never_ends_is_left_and_its_2xx_acknowledges(owed, caplog):
-    caplog.set_level("DEBUG", logger="urllib3.connectionpool")  # it tells when the head has been read
+    caplog.set_level("DEBUG", logger="common.outbound_wire")  # it tells when the head has been read
     over = threading.Event()
-    with raw_server(behaviours.drip_body(over)) as server, deadlines.ended_once(lambda: '" 200 ' in caplog.text):
+    with raw_server(behaviours.drip_body(over)) as server, deadlines.ended_once(lambda: "answered 200" in caplog.text):
         outcome = sent(server.url, owed)
     over.set()
     assert (outcome.status_code, outcome.error, outcome.is_delivered) == (200, "", True)

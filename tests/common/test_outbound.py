@@ -22,10 +22,10 @@ from cryptography.x509.oid import NameOID
 from common import outbound_dial, outbound_words
 from common.deadline import Deadline
 from common.outbound import AddressRefused, Failed, Limits, UrlPolicy, open_url
+from common.outbound_connection import tls_context
 from common.outbound_lookup import customer
-from common.outbound_wire import tls_context
 from tests import deadlines
-from tests.adapters.raw_server import answer, first_bytes, raw_server
+from tests.adapters.raw_server import answer, first_bytes, raw_server, read_request
 from tools.children import PATIENCE
 
 LOOPBACK = UrlPolicy(allow_networks=(ip_network("127.0.0.0/8"),))
@@ -369,6 +369,18 @@ def certified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.S
 def test_tls_is_checked_against_the_name(certified: ssl.SSLContext, host: str) -> None:
     with raw_server(answer(b"ok"), tls=certified) as server:
         assert fetch(f"https://{host}:{server.port}/", resolve=stub("127.0.0.1")) == (200, b"ok")
+
+
+def test_a_tls_connection_is_kept(certified: ssl.SSLContext) -> None:
+    def behave(connection: socket.socket, request: bytes) -> None:
+        while request:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            request = read_request(connection)
+
+    with raw_server(behave, tls=certified) as server:
+        url = f"https://hooks.example.com:{server.port}/"
+        assert [fetch(url, resolve=stub("127.0.0.1"), keeps=True) for _ in range(3)] == [(200, b"ok")] * 3
+        assert len(server.requests) == 1
 
 
 def test_a_certificate_of_another_name_is_refused_before_anything_is_sent(certified: ssl.SSLContext) -> None:

@@ -1,9 +1,8 @@
 """No database connection is held while a provider works."""
 
-import socket
-
 import pytest
 from django.db import connection
+from requests.adapters import HTTPAdapter
 
 from tests.tasks import steps
 from tests.worker.driving import film, hurry, outage, picture
@@ -12,45 +11,45 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def dialled(monkeypatch):
-    """For each outbound connection to a provider, whether its thread held a connection to the database."""
-    held, connect = [], socket.create_connection
+def asked(monkeypatch):
+    """For each request to a provider, whether its thread held a connection to the database."""
+    held, send = [], HTTPAdapter.send
 
     def probe(*arguments, **options):
         held.append(connection.connection is not None)
-        return connect(*arguments, **options)
+        return send(*arguments, **options)
 
-    monkeypatch.setattr(socket, "create_connection", probe)
+    monkeypatch.setattr(HTTPAdapter, "send", probe)
     return held
 
 
-def test_none_is_held_during_a_paid_call(shift, key, dialled):
+def test_none_is_held_during_a_paid_call(shift, key, asked):
     picture(key, "a fox")
     film(key, "a fox runs")
     shift.execute()
     shift.execute()
-    assert dialled == [False, False]
+    assert asked == [False, False]
 
 
-def test_none_is_held_during_a_poll_and_a_download(shift, key, dialled):
+def test_none_is_held_during_a_poll_and_a_download(shift, key, asked):
     task_id = film(key, "a fox runs")
     shift.work(task_id)
-    assert len(dialled) >= 3
-    assert not any(dialled)
+    assert len(asked) >= 3
+    assert not any(asked)
 
 
-def test_none_is_held_while_a_job_is_cancelled(shift, key, dialled, sandbox):
+def test_none_is_held_while_a_job_is_cancelled(shift, key, asked, sandbox):
     task_id = film(key, "a fox runs [queued=3600]")
     shift.execute()
     steps.age(task_id, "deadline_at", -1)
     hurry()
     shift.poll()
     assert sandbox.audit()["canceled"] == 1
-    assert not any(dialled)
+    assert not any(asked)
 
 
-def test_none_is_held_when_a_call_was_refused(shift, key, dialled, sandbox):
+def test_none_is_held_when_a_call_was_refused(shift, key, asked, sandbox):
     outage(sandbox, path="/openai/", status=429, times=1)
-    dialled.clear()
+    asked.clear()
     shift.work(picture(key, "a fox"))
-    assert dialled == [False, False]
+    assert asked == [False, False]

@@ -17,6 +17,7 @@ from common import backoff, urls
 from common.database_retry import AWAY, insist, release_connection
 from common.documents import Unreadable
 from common.logs import bind
+from common.outbound_kept import kept
 from tasks import due_calls, paid_calls
 from tasks.due_calls import DueCall, Reschedule
 from tasks.paid_calls import CallEnd
@@ -72,6 +73,7 @@ class Polling:
             each.clear()
         for each in every:
             each.wait_idle(max(0.0, ends_at - time.monotonic()))
+        kept.close()
 
     def _release(self, batch: Iterable[DueCall]) -> None:
         with self._lock:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-import requests
+from requests.adapters import HTTPAdapter
 
 from adapters.base import Target
 from catalog import connections, credentials
@@ -34,14 +34,14 @@ def new_home() -> Iterator[Sandbox]:
 @pytest.fixture
 def sent(monkeypatch) -> list[tuple[str, str, str]]:
     """The method, the host and port, and the key of each request that leaves us."""
-    seen, send = [], requests.Session.send
+    seen, send = [], HTTPAdapter.send
 
-    def tap(session, request, **options):
+    def tap(adapter, request, **options):
         key = request.headers.get("Authorization", "").removeprefix("Bearer ")
         seen.append((request.method, urlsplit(request.url).netloc, key))
-        return send(session, request, **options)
+        return send(adapter, request, **options)
 
-    monkeypatch.setattr(requests.Session, "send", tap)
+    monkeypatch.setattr(HTTPAdapter, "send", tap)
     return seen
 
 

@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 
@@ -26,7 +27,7 @@ class Counts:
     queued_events: int
 
 
-def fetch(url: str, statement: str) -> list[tuple[int, ...]]:
+def fetch(url: str, statement: str) -> list[tuple[Any, ...]]:
     """The rows of a statement, on either database."""
     if url.startswith("postgres"):
         with psycopg.connect(url) as connection:

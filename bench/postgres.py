@@ -44,11 +44,12 @@ class DurableServer(Server):
 
 
 class Databases:
-    """Databases on one server. `pid` is its main process where it is ours, for its CPU seconds."""
+    """Databases on one server. `pid` is its main process and `log` its log, where it is ours."""
 
-    def __init__(self, url: str, pid: int | None) -> None:
+    def __init__(self, url: str, pid: int | None = None, log: Path | None = None) -> None:
         self.url = url
         self.pid = pid
+        self.log = log
 
     def execute(self, statement: str, *names: str, url: str = "") -> None:
         """Run a statement that names things, outside of any transaction."""
@@ -105,7 +106,7 @@ def client_environment(url: str) -> dict[str, str]:
 def databases() -> Iterator[Databases]:
     """The server for as long as the block lasts. Raises Missing."""
     if given := os.environ.get("BENCH_DATABASE_URL"):
-        yield Databases(given, None)
+        yield Databases(given)
         return
     scratch = Path(tempfile.mkdtemp(prefix="darkroom-bench-pg-"))
     try:
@@ -115,7 +116,7 @@ def databases() -> Iterator[Databases]:
         except NoPostgres as error:
             raise Missing("PostgreSQL") from error
         try:
-            yield Databases(server.url, server.pid)
+            yield Databases(server.url, server.pid, scratch / "log")
         finally:
             server.stop()
     finally:

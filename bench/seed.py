@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 CREDIT = 10**15  # micro-USD
 PRICE = 40_000
 MOST = 10_000_000  # no limit is ever reached
+DETAILED = 30_000  # so many of the first tasks have a paid call and a callback, too
+TASK = "{task}"
+DIGITS = 15  # of a task's number, at the end of its id; what is before them is the time, an hour ago
+DIGITS_FROM = 31 - DIGITS
+RECEIVER = "https://receiver.example/"
 
 
 def secret(number: int) -> str:
@@ -26,15 +32,6 @@ def secret(number: int) -> str:
 
 def authorizations(count: int) -> list[str]:
     return [f"Bearer {secret(number)}" for number in range(count)]
-
-
-def ended_id(number: str) -> str:
-    """An SQL expression: the id of the ended task of this number, older than any real one."""
-    return f"'task_00' || lpad(({number})::text, 24, '0')"
-
-
-def ended_id_on_sqlite(number: str) -> str:
-    return f"printf('task_00%024d', {number})"
 
 
 def main() -> None:
@@ -97,17 +94,21 @@ def open_accounts(count: int) -> None:
 
 
 def end_tasks(accounts: int, count: int) -> None:
-    """Succeeded tasks with payload, settled hold, charge and three events each, dealt to the accounts in turn."""
+    """Succeeded tasks with payload, settled hold, charge and three events each, dealt to the accounts in turn; the
+    first ones with call and delivery."""
     from django.utils import timezone
 
     from billing.models import Hold, LedgerEntry
+    from callbacks.models import Delivery
     from catalog.models import MediaModel
-    from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
+    from common import ids
+    from tasks.models import Call, RouteSet, Task, TaskEvent, TaskPayload, Worker
 
     now = timezone.now()
+    prefix = ids.task_id_floor(time.time() - 3600)[:DIGITS_FROM]
     routes, _ = RouteSet.objects.get_or_create(digest="none", defaults={"routes": []})
     first = Task.objects.create(
-        id="task_00" + "0" * 24,
+        id=f"{prefix}{0:0{DIGITS}d}",
         key_id=1,
         secret_id=1,
         account_id=1,
@@ -125,6 +126,7 @@ def end_tasks(accounts: int, count: int) -> None:
         deadline_at=now,
         started_at=now,
         finished_at=now,
+        callback_url=RECEIVER,
     )
     params = {"prompt": "p" * 700, "n": 1, "image_size": "1K", "aspect_ratio": "1:1"}
     TaskPayload.objects.create(task=first, params=params, trace={"plan": "standard", "routes": []})
@@ -137,31 +139,55 @@ def end_tasks(accounts: int, count: int) -> None:
         LedgerEntry.objects.create(
             reference=first.id, kind="charge", book=book, account_id=account, amount_micros=amount, at=now
         )
+    worker = Worker.objects.create(id="bench", host="bench", pid=1, lanes="", stopped_at=now)
+    Call.objects.create(
+        task=first, attempt=1, worker=worker, route_id=1, target={}, request_digest="0" * 64, state="done", ended_at=now
+    )
+    Delivery.objects.create(
+        id=f"{first.id}-1",
+        task=first,
+        account_id=1,
+        url=RECEIVER,
+        host="receiver.example:443",
+        status="delivered",
+        attempts=1,
+        next_attempt_at=None,
+        scheduled_at=None,
+        delivered_at=now,
+    )
     owner = f"1 + n % {accounts}"
-    multiply(Task, "id", first.id, count, {"id": None, "key_id": owner, "secret_id": owner, "account_id": owner})
-    multiply(TaskPayload, "task_id", first.id, count, {"task_id": None})
-    multiply(Hold, "reference", first.id, count, {"reference": None, "account_id": owner})
-    multiply(TaskEvent, "task_id", first.id, count, {"task_id": None, "key_id": owner}, numbered=True)
+    called_back = f"CASE WHEN n < {DETAILED} THEN '{RECEIVER}' END"
+    keys = {"key_id": owner, "secret_id": owner, "account_id": owner}
+    multiply(Task, "id", first.id, count, {"id": TASK, **keys, "callback_url": called_back})
+    multiply(TaskPayload, "task_id", first.id, count, {"task_id": TASK})
+    multiply(Hold, "reference", first.id, count, {"reference": TASK, "account_id": owner})
+    multiply(TaskEvent, "task_id", first.id, count, {"task_id": TASK, "key_id": owner}, numbered=True)
     owner_leg = f"CASE WHEN book = 'customer' THEN {owner} END"
-    multiply(LedgerEntry, "reference", first.id, count, {"reference": None, "account_id": owner_leg}, numbered=True)
+    multiply(LedgerEntry, "reference", first.id, count, {"reference": TASK, "account_id": owner_leg}, numbered=True)
+    detailed = min(count, DETAILED)
+    multiply(Call, "task_id", first.id, detailed, {"task_id": TASK}, numbered=True)
+    delivery = {"id": f"{TASK} || '-1'", "task_id": TASK, "account_id": owner}
+    multiply(Delivery, "task_id", first.id, detailed, delivery)
     charge_accounts(accounts, count)
 
 
 def multiply(
-    model: "type[Model]", key: str, first: str, count: int, changes: "dict[str, str | None]", *, numbered: bool = False
+    model: "type[Model]", key: str, first: str, count: int, changes: dict[str, str], *, numbered: bool = False
 ) -> None:
-    """Copy the rows of task 0 to tasks 1 … count-1. A change of None is the task's id; `numbered` rows get new ids."""
+    """Copy the rows of task 0 to tasks 1 … count-1. Changes are SQL expressions of n, by column, in which TASK is the
+    task's id; `numbered` rows get new ids."""
     from django.db import connection
 
     is_postgresql = connection.vendor == "postgresql"
-    task = ended_id("n") if is_postgresql else ended_id_on_sqlite("n")
+    number = f"lpad(n::text, {DIGITS}, '0')" if is_postgresql else f"printf('%0{DIGITS}d', n)"
+    task = f"'{first[:DIGITS_FROM]}' || {number}"
     series = f"generate_series(1, {count - 1}) AS n"
     recursive = ""
     if not is_postgresql:
         recursive = f"WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {count - 1}) "
         series = "s"
     columns = [f.column for f in model._meta.concrete_fields if not (numbered and f.primary_key)]
-    picked = [(changes[c] or task) if c in changes else f't."{c}"' for c in columns]
+    picked = [changes[c].replace(TASK, task) if c in changes else f't."{c}"' for c in columns]
     listed = ", ".join(f'"{c}"' for c in columns)
     order = f" ORDER BY n, t.{model._meta.pk.column}" if numbered else ""
     with connection.cursor() as cursor:

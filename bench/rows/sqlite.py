@@ -38,7 +38,7 @@ def on_sqlite(bench: Bench) -> Iterator[Contest]:
         databases.on_sqlite(anchor)
         sandbox = service.start_sandbox()
         service.manage("load_catalog", "catalog.example.yaml", SANDBOX_URL=sandbox.url)
-        submissions.warm(bench, service.start_web().url)
+        submissions.start_web(bench, service)
         service.start_worker()
         service.start_worker()
         yield {BARE: lambda: alone(bench, service, anchor), OURS: lambda: ours(bench, service)}

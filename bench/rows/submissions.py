@@ -34,7 +34,6 @@ def figures(found: Load) -> dict[str, float]:
 
 def submit(bench: Bench, service: Service, *, accounts: int, connections: int, prompt: str = "") -> Sample:
     """One run of ours, checked. Raises Incorrect."""
-    correctness.settle(service)
     before, spent = correctness.counts(service.database_url), service.spent()
     found = load.run(
         plan(service.base_url, accounts=accounts, prompt=prompt),
@@ -51,6 +50,12 @@ def submit(bench: Bench, service: Service, *, accounts: int, connections: int, p
 def warm(bench: Bench, url: str) -> None:
     """So that no first round pays for imports, connections and snapshots."""
     load.run(plan(url), connections=8, seconds=1, folder=bench.folder)
+
+
+def start_web(bench: Bench, service: Service) -> None:
+    """Two web processes, warm, with nothing left to do."""
+    warm(bench, service.start_web().url)
+    correctness.settle(service)
 
 
 def submit_naively(bench: Bench, url: str) -> Sample:
@@ -72,7 +77,7 @@ def many(bench: Bench) -> Iterator[Contest]:
         naive_reference.running(bench) as naive,
         bench.service(url) as service,
     ):
-        warm(bench, service.start_web().url)
+        start_web(bench, service)
         warm(bench, naive)
         yield {
             STEP_MANY: lambda: pgbench.run(anchor, "step", clients=4, accounts=ACCOUNTS, seconds=bench.seconds),
@@ -90,7 +95,7 @@ def hot(bench: Bench, *, emulated: bool = False) -> Iterator[Contest]:
         if emulated:
             bench.databases.emulate_flush(url)
             bench.databases.emulate_flush(anchor)
-        warm(bench, service.start_web().url)
+        start_web(bench, service)
         contest = {
             STEP_HOT: lambda: pgbench.run(anchor, "step", clients=4, accounts=1, seconds=bench.seconds),
             OURS: lambda: submit(bench, service, accounts=1, connections=CONNECTIONS),
@@ -111,7 +116,7 @@ def hot_on_a_slow_disk(bench: Bench) -> Iterator[Contest]:
 @contextmanager
 def latency(bench: Bench) -> Iterator[Contest]:
     with bench.database() as url, databases.on_postgresql(bench) as anchor, bench.service(url) as service:
-        warm(bench, service.start_web().url)
+        start_web(bench, service)
         yield {
             BARE: lambda: script.bare_psycopg(anchor, accounts=ACCOUNTS, seconds=bench.seconds),
             OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=1),
@@ -122,20 +127,27 @@ def read(bench: Bench, plan: Plan) -> Sample:
     return answered(load.run(plan, connections=16, seconds=bench.seconds, folder=bench.folder))
 
 
+def read_ours(bench: Bench, service: Service, plan: Plan) -> Sample:
+    spent = service.spent()
+    found = load.run(plan, connections=16, seconds=bench.seconds, folder=bench.folder)
+    return Sample(figures={**answered(found).figures, **service.spent().since(spent).each(found.answered)})
+
+
 @contextmanager
 def get(bench: Bench) -> Iterator[Contest]:
     with bench.database() as url, naive_reference.running(bench) as naive, bench.service(url) as service:
-        warm(bench, service.start_web().url)
+        start_web(bench, service)
         warm(bench, naive)
         keys = tuple(seed.authorizations(ACCOUNTS))
-        # Task n is account n's (from 0, in turn); the naive tasks count from 1.
+        # The tasks are dealt to the accounts in turn, here and there.
+        ids = [task for (task,) in correctness.fetch(url, f"SELECT id FROM tasks_task ORDER BY id LIMIT {ACCOUNTS}")]
         ours = Plan(
             url=service.base_url,
-            paths=tuple(f"/v1/tasks/task_00{n:024d}" for n in range(ACCOUNTS, 2 * ACCOUNTS)),
+            paths=tuple(f"/v1/tasks/{task}" for task in ids),
             authorizations=keys,
         )
         theirs = Plan(url=naive, paths=tuple(f"/v1/tasks/{n + 1}" for n in range(ACCOUNTS)), authorizations=keys)
-        yield {NAIVE_GET: lambda: read(bench, theirs), OURS: lambda: read(bench, ours)}
+        yield {NAIVE_GET: lambda: read(bench, theirs), OURS: lambda: read_ours(bench, service, ours)}
 
 
 ROWS = [

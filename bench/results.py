@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import django
+import psycopg
+
 from bench.model import Result, Sample
 
 
@@ -45,7 +48,7 @@ def merge(path: Path, found: list[Result], versions: Mapping[str, str]) -> None:
     """Write these rows into the file; what it holds of other rows stays."""
     stored = json.loads(path.read_text()) if path.exists() else {"rows": {}, "versions": {}}
     stored |= {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
-    stored["versions"] |= versions
+    stored["versions"] |= {"Django": django.__version__, "psycopg": psycopg.__version__, **versions}
     stored["rows"] |= {result.name: dump(result) for result in found}
     stored["rows"] = dict(sorted(stored["rows"].items()))
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
-"""The table: a line for each goal of each row, in text for a terminal and in Markdown for a document. Pure."""
+"""The table: a line for each goal of each row, in text. Pure."""
 
 from collections.abc import Iterable
+from statistics import median
 
 from bench.model import Result, Row
-from bench.verdicts import Verdict, judge
+from bench.verdicts import Verdict, figures_of, judge
 
 HEADINGS = ("row", "figure", "reference", "ratio (least–most)", "goal", "verdict")
 
@@ -24,6 +25,15 @@ def cells(row: Row, verdict: Verdict) -> tuple[str, ...]:
         ratio = f"{ratio} ({number(verdict.least)}–{number(verdict.most)})"
     reference = "–" if goal.against is None else f"{goal.reference} {number(verdict.reference)}"
     return row.name, f"{goal.figure} {number(verdict.figure)}", reference, ratio, goal.bound, verdict.word
+
+
+def medians(result: Result) -> dict[str, list[str]]:
+    """Each contender's figures, `name median`."""
+    found: dict[str, list[str]] = {}
+    for contender in dict.fromkeys(name for one in result.rounds for name in one):
+        names = dict.fromkeys(f for one in result.rounds if contender in one for f in one[contender].figures)
+        found[contender] = [f"{name} {number(median(figures_of(result.rounds, contender, name)))}" for name in names]
+    return found
 
 
 def lines_of(pairs: Iterable[tuple[Row, Result]]) -> list[tuple[str, ...]]:

@@ -49,6 +49,13 @@ def run(plan: Plan, *, connections: int, seconds: float, folder: Path) -> Load:
     return with_wrk(wrk, plan, connections, seconds, folder) if wrk else client.run(plan, connections, seconds)
 
 
+def described() -> str:
+    """Which of the two it is; our own with what it can do at most."""
+    if shutil.which("wrk"):
+        return "wrk"
+    return f"own client, at most {client.ceiling(64).rate:,.0f} requests a second"
+
+
 def with_wrk(wrk: str, plan: Plan, connections: int, seconds: float, folder: Path) -> Load:
     parts = folder / f"load-{secrets.token_hex(4)}.txt"
     head = [plan.method, plan.body, "unique" if plan.is_unique else "", secrets.token_hex(6)]

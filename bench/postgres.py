@@ -44,12 +44,23 @@ class DurableServer(Server):
 
 
 class Databases:
-    """Databases on one server. `pid` is its main process and `log` its log, where it is ours."""
+    """Databases on one server. Where it is ours, `pid` is its main process, `log` its log, `folder` its programs'."""
 
-    def __init__(self, url: str, pid: int | None = None, log: Path | None = None) -> None:
+    def __init__(
+        self, url: str, *, pid: int | None = None, log: Path | None = None, folder: Path | None = None
+    ) -> None:
         self.url = url
         self.pid = pid
         self.log = log
+        self.folder = folder
+
+    def program(self, name: str) -> str:
+        """The path of one of PostgreSQL's own programs. Raises Missing."""
+        beside = self.folder / name if self.folder else None
+        found = str(beside) if beside and beside.exists() else shutil.which(name)
+        if found is None:
+            raise Missing(name)
+        return found
 
     def execute(self, statement: str, *names: str, url: str = "") -> None:
         """Run a statement that names things, outside of any transaction."""
@@ -116,7 +127,7 @@ def databases() -> Iterator[Databases]:
         except NoPostgres as error:
             raise Missing("PostgreSQL") from error
         try:
-            yield Databases(server.url, server.pid, scratch / "log")
+            yield Databases(server.url, pid=server.pid, log=scratch / "log", folder=server.folder)
         finally:
             server.stop()
     finally:

@@ -9,7 +9,6 @@ import argparse
 import hashlib
 import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ PRICE = 40_000
 MOST = 10_000_000  # no limit is ever reached
 DETAILED = 30_000  # so many of the first tasks have a paid call and a callback, too
 TASK = "{task}"
-DIGITS = 15  # of a task's number, at the end of its id; what is before them is the time, an hour ago
-DIGITS_FROM = 31 - DIGITS
 RECEIVER = "https://receiver.example/"
 
 
@@ -32,6 +29,15 @@ def secret(number: int) -> str:
 
 def authorizations(count: int) -> list[str]:
     return [f"Bearer {secret(number)}" for number in range(count)]
+
+
+def ended_id(number: str) -> str:
+    """An SQL expression: the id of the ended task of this number, older than any real one."""
+    return f"'task_00' || lpad(({number})::text, 24, '0')"
+
+
+def ended_id_on_sqlite(number: str) -> str:
+    return f"printf('task_00%024d', {number})"
 
 
 def main() -> None:
@@ -101,14 +107,12 @@ def end_tasks(accounts: int, count: int) -> None:
     from billing.models import Hold, LedgerEntry
     from callbacks.models import Delivery
     from catalog.models import MediaModel
-    from common import ids
     from tasks.models import Call, RouteSet, Task, TaskEvent, TaskPayload, Worker
 
     now = timezone.now()
-    prefix = ids.task_id_floor(time.time() - 3600)[:DIGITS_FROM]
     routes, _ = RouteSet.objects.get_or_create(digest="none", defaults={"routes": []})
     first = Task.objects.create(
-        id=f"{prefix}{0:0{DIGITS}d}",
+        id="task_00" + "0" * 24,
         key_id=1,
         secret_id=1,
         account_id=1,
@@ -129,7 +133,9 @@ def end_tasks(accounts: int, count: int) -> None:
         callback_url=RECEIVER,
     )
     params = {"prompt": "p" * 700, "n": 1, "image_size": "1K", "aspect_ratio": "1:1"}
-    TaskPayload.objects.create(task=first, params=params, trace={"plan": "standard", "routes": []})
+    trace = {"plan": "standard", "routes": []}
+    # Marked as retention leaves what is so old; the params stay, so that a GET reads as much as it does of a young one.
+    TaskPayload.objects.create(task=first, params=params, trace=trace, pruned_at=now)
     Hold.objects.create(
         reference=first.id, account_id=1, amount_micros=PRICE, state="settled", created_at=now, closed_at=now
     )
@@ -179,8 +185,7 @@ def multiply(
     from django.db import connection
 
     is_postgresql = connection.vendor == "postgresql"
-    number = f"lpad(n::text, {DIGITS}, '0')" if is_postgresql else f"printf('%0{DIGITS}d', n)"
-    task = f"'{first[:DIGITS_FROM]}' || {number}"
+    task = ended_id("n") if is_postgresql else ended_id_on_sqlite("n")
     series = f"generate_series(1, {count - 1}) AS n"
     recursive = ""
     if not is_postgresql:

@@ -12,7 +12,7 @@ from typing import Self
 
 import cryptography.fernet
 
-from bench import postgres, seed
+from bench import load, postgres, seed
 from bench.model import Missing
 from bench.postgres import Databases
 from bench.service import Service
@@ -110,7 +110,7 @@ class Bench:
 
     def versions(self) -> dict[str, str]:
         """Of what took part, as far as it has been started."""
-        found = {}
+        found = {"load": load.described()}
         if "databases" in self.__dict__:
             found["PostgreSQL"] = self.databases.version()
         return found

@@ -80,12 +80,10 @@ def many(bench: Bench) -> Iterator[Contest]:
         start_web(bench, service)
         warm(bench, naive)
         yield {
-            STEP_MANY: lambda: pgbench.run(anchor, "step", clients=4, accounts=ACCOUNTS, seconds=bench.seconds),
+            STEP_MANY: lambda: pgbench.run(bench, anchor, "step", clients=4, accounts=ACCOUNTS),
             OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=CONNECTIONS),
             NAIVE: lambda: submit_naively(bench, naive),
-            PIPELINE_MANY: lambda: pgbench.run(
-                anchor, "pipeline", clients=16, accounts=ACCOUNTS, seconds=bench.seconds
-            ),
+            PIPELINE_MANY: lambda: pgbench.run(bench, anchor, "pipeline", clients=16, accounts=ACCOUNTS),
         }
 
 
@@ -97,13 +95,11 @@ def hot(bench: Bench, *, emulated: bool = False) -> Iterator[Contest]:
             bench.databases.emulate_flush(anchor)
         start_web(bench, service)
         contest = {
-            STEP_HOT: lambda: pgbench.run(anchor, "step", clients=4, accounts=1, seconds=bench.seconds),
+            STEP_HOT: lambda: pgbench.run(bench, anchor, "step", clients=4, accounts=1),
             OURS: lambda: submit(bench, service, accounts=1, connections=CONNECTIONS),
         }
         if not emulated:
-            contest[PIPELINE_HOT] = lambda: pgbench.run(
-                anchor, "pipeline", clients=4, accounts=1, seconds=bench.seconds
-            )
+            contest[PIPELINE_HOT] = lambda: pgbench.run(bench, anchor, "pipeline", clients=4, accounts=1)
         yield contest
 
 

@@ -57,9 +57,9 @@ class Bench:
         return self._stack.enter_context(postgres.databases())
 
     @contextmanager
-    def database(self, *, tasks: int = TASKS) -> Iterator[str]:
+    def database(self, *, tasks: int = TASKS, accounts: int = ACCOUNTS) -> Iterator[str]:
         """The URL of a PostgreSQL database of the tree, preloaded and analysed. Raises Missing."""
-        with self.copy(f"tree-{tasks}", lambda url: self.fill(url, tasks=tasks)) as url:
+        with self.copy(f"{tasks} of {accounts}", lambda url: self.fill(url, tasks=tasks, accounts=accounts)) as url:
             yield url
 
     @contextmanager
@@ -89,12 +89,12 @@ class Bench:
             shutil.copyfile(self._templates[kind], file)
             yield f"sqlite:///{file}"
 
-    def fill(self, url: str, *, tasks: int) -> None:
-        """Migrate and load: the example catalog, ACCOUNTS accounts with a key each, and ended tasks."""
+    def fill(self, url: str, *, tasks: int, accounts: int = ACCOUNTS) -> None:
+        """Migrate and load: the example catalog, accounts with a key each, and ended tasks."""
         service = Service(self, url)
         service.manage("migrate", "--noinput")
         service.manage("load_catalog", "catalog.example.yaml")
-        script = [str(self.python), "-P", str(Path(seed.__file__)), "--accounts", str(ACCOUNTS), "--tasks", str(tasks)]
+        script = [str(self.python), "-P", str(Path(seed.__file__)), "--accounts", str(accounts), "--tasks", str(tasks)]
         answer = subprocess.run(script, cwd=self.tree, env=service.environment, capture_output=True, text=True)
         if answer.returncode:
             raise RuntimeError(f"the database could not be filled:\n{answer.stdout}{answer.stderr}")

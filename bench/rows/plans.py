@@ -13,6 +13,7 @@ from bench.service import Service
 from bench.surroundings import Bench
 
 KEYS = 4
+ACCOUNTS = 20_000  # so many that no plan is right to read them all
 IMAGE = f'{{"model": "aurora-image", "modality": "image", "params": {BODY}, "callback_url": "%s/nobody"}}'
 VIDEO = (
     '{"model": "comet-video", "modality": "video", "params": '
@@ -99,7 +100,7 @@ def look(bench: Bench, service: Service, provider: str) -> Sample:
 
 @contextmanager
 def explained(bench: Bench) -> Iterator[Contest]:
-    with bench.database() as url, bench.service(url) as service:
+    with bench.database(accounts=ACCOUNTS) as url, bench.service(url) as service:
         plans.record(bench.databases, url)
         sandbox = service.start_sandbox()
         service.manage("load_catalog", "catalog.example.yaml", SANDBOX_URL=sandbox.url)

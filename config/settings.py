@@ -256,6 +256,13 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "front.admin_door.AdminDoor",  # the innermost: its 404 passes all that another path's passes
 ]
+# Of these, what does something for the Task API (/v1/): it has no sessions, forms, files and pages.
+API_MIDDLEWARE = [
+    "front.page_headers.PageHeaders",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
 APPEND_SLASH = False
 
 ROOT_URLCONF = "config.urls"
@@ -311,6 +318,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tasks_api.rendering.Negotiation",
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "front.error_responses.handle",
 }

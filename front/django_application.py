@@ -1,11 +1,14 @@
-"""Django's WSGI application: the short, buffered requests behind the front in `front/application.py`."""
+"""Django's WSGI applications, behind the front in `front/application.py`: one for pages, a lean one for the API."""
 
 import os
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import BadRequest
-from django.core.handlers.wsgi import WSGIRequest
+from django.core.handlers.exception import convert_exception_to_response
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.wsgi import get_wsgi_application
+from django.utils.module_loading import import_string
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -20,5 +23,20 @@ class Request(WSGIRequest):
             super().__init__({**environ, "CONTENT_TYPE": ""})
 
 
+class ApiHandler(WSGIHandler):
+    """Django's, with API_MIDDLEWARE alone, which looks at nothing but request and answer."""
+
+    request_class = Request
+
+    def load_middleware(self: Any, is_async: bool = False) -> None:
+        for hooks in ("_view_middleware", "_template_response_middleware", "_exception_middleware"):
+            setattr(self, hooks, [])
+        handler = convert_exception_to_response(self._get_response)
+        for path in reversed(settings.API_MIDDLEWARE):
+            handler = convert_exception_to_response(import_string(path)(handler))
+        self._middleware_chain = handler
+
+
 application = get_wsgi_application()
 application.request_class = Request
+api = ApiHandler()

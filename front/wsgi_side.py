@@ -15,9 +15,10 @@ from a2wsgi.wsgi import build_environ
 from common import query_deadline, threads
 from common.asgi import REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.front_body import Body
-from front.django_application import application as django
+from front import django_application
 
 BODILESS = (204, 304)
+NONE: frozenset[str] = frozenset()
 
 
 async def ask(scope: Scope, body: Body) -> Answer:
@@ -35,6 +36,8 @@ def _run(scope: Scope, body: Body) -> Answer:
         start.append((int(status[:3]), headers))
         return _refuse_write
 
+    is_api = scope["path"].startswith("/v1/")
+    django = django_application.api if is_api else django_application.application
     with query_deadline.limited():
         chunks = django(environ_of(scope, body), start_response)
         try:
@@ -61,8 +64,10 @@ def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
 
 def repeated(scope: Scope) -> frozenset[str]:
     """The lower-case names of the headers that came more than once; WSGI takes an underscore for a hyphen."""
-    names = Counter(name.decode("latin-1").replace("_", "-") for name, _ in scope["headers"])
-    return frozenset(name for name, count in names.items() if count > 1)
+    names = [name.decode("latin-1").replace("_", "-") for name, _ in scope["headers"]]
+    if len(set(names)) == len(names):
+        return NONE
+    return frozenset(name for name, count in Counter(names).items() if count > 1)
 
 
 def answer_of(status: int, headers: list[tuple[str, str]], content: bytes) -> Answer:

@@ -35,7 +35,7 @@ class TaskDetailView(TaskApiView):
         headers = {"ETag": representation.etag(task)}
         if task.finished_at is None:
             headers["Retry-After"] = str(poll_after(task))
-        if byte_ranges.is_known([request.headers.get("If-None-Match", "")], headers["ETag"]):
+        if byte_ranges.is_known([request.META.get("HTTP_IF_NONE_MATCH", "")], headers["ETag"]):
             return Response(status=304, headers=headers | {"Cache-Control": "no-store"})
         return Response(representation.represent(task), headers=headers)
 

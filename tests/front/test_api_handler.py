@@ -1,0 +1,81 @@
+"""The Task API's lean way through Django gives the answers of the long one, to the byte."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from django.core import signals
+from django.db import close_old_connections
+
+from common import front_body
+from front import django_application, wsgi_side
+from tests.rows import make_task
+from tests.scopes import scope
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN = "/v1/tasks/task_00000000000000000000000000"
+ASKED = [
+    *[(method, path) for method in ("GET", "HEAD", "OPTIONS", "POST", "PUT") for path in ("/v1/tasks", UNKNOWN)],
+    *[("GET", path) for path in ("/v1/", "/v1/nothing", "/v1/tasks/", "/v1/tasks/x/y", "/v1/tasks/é", "/v1//tasks")],
+    *[("POST", "/v1/nothing"), ("POST", "/v1/tasks/quote"), ("DELETE", f"{UNKNOWN}/cancel"), ("GET", "/v1/tasks?a=1")],
+]
+SENT: list[dict[str, str]] = [
+    {},
+    {"host": "evil.example"},
+    {"accept": "application/json; indent=4"},
+    {"accept": "text/html, */*;q=0.1"},
+    {"content_type": "multipart/form-data; boundary=é", "x_forwarded_proto": "https"},
+]
+
+
+@pytest.fixture(autouse=True)
+def kept_connection() -> Iterator[None]:
+    """The test's transaction is on it; Django's own client does the same."""
+    signals.request_started.disconnect(close_old_connections)
+    signals.request_finished.disconnect(close_old_connections)
+    yield
+    signals.request_started.connect(close_old_connections)
+    signals.request_finished.connect(close_old_connections)
+
+
+def answered(handler: Callable[..., Any], request: Any) -> tuple[Any, ...]:
+    """Status line, headers in their order, and body."""
+    started: list[Any] = []
+    with closing(front_body.empty()) as nothing:
+        chunks = handler(wsgi_side.environ_of(request, nothing), lambda *given: started.append(given))
+        body = b"".join(chunks)
+        chunks.close()
+    return *started[-1], body
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000", "https://ours.example"])
+@pytest.mark.parametrize("headers", SENT, ids=range(len(SENT)))
+@pytest.mark.parametrize("is_known", [True, False])
+def test_every_answer_is_the_same_on_both_ways(key, settings, is_known, headers, url):
+    settings.PUBLIC_BASE_URL = url
+    own = {"authorization": f"Bearer {key.secret}"} if is_known else {}
+    for method, path in [*ASKED, ("GET", f"/v1/tasks/{make_task(key).id}")]:
+        request = scope(method, *path.split("?"), **headers, **own)
+        long, lean = (answered(way, request) for way in (django_application.application, django_application.api))
+        assert lean == long, (method, path)
+        assert lean[0] < "500", (method, path)
+
+
+def test_cookies_of_the_admin_mean_nothing_to_the_api():
+    request = scope("GET", "/v1/tasks", cookie="sessionid=x; csrftoken=x; messages=x")
+    _, headers, body = answered(django_application.api, request)
+    assert not {"Set-Cookie", "Vary"} & {name for name, _ in headers}
+    assert json.loads(body)["error"]["type"] == "authentication_error"
+
+
+def test_the_front_takes_the_lean_way_for_the_api_alone(monkeypatch):
+    ways = []
+    for way in ("application", "api"):
+        monkeypatch.setattr(django_application, way, lambda *given, way=way: ways.append(way) or 1 / 0)
+    for path in ("/v1/tasks", "/v1", "/admin/", "/static/v1/x", "/v1/nothing"):
+        with pytest.raises(ZeroDivisionError), closing(front_body.empty()) as nothing:
+            wsgi_side._run(scope("GET", path), nothing)
+    assert ways == ["api", "application", "application", "application", "api"]

@@ -47,11 +47,14 @@ class UnbalancedHold(Exception):
     """A subject ends whose hold is not open: the books would be wrong, so the transaction must not commit."""
 
 
-def lock_accounts(account_ids: Iterable[int]) -> dict[int, AccountState]:
-    """Lock these accounts in id order and read them. A statement of its own: what is counted after it is current."""
+def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dict[int, AccountState]:
+    """Lock these accounts in id order and read them. A statement of its own: what is counted after it is current.
+
+    With `only_free` those that somebody else holds are left out, and nobody is waited for.
+    """
     rows = sql.records(
         "SELECT id, balance_micros, held_micros, max_queued FROM accounts_account "
-        f"WHERE id {sql.among('bigint')} ORDER BY id{sql.row_lock()}",
+        f"WHERE id {sql.among('bigint')} ORDER BY id{sql.row_lock(skip_locked=only_free)}",
         [sql.ids(sorted(set(account_ids)))],
     )
     return {

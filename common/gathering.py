@@ -33,14 +33,14 @@ class _Entry(Generic[Item, Result]):
 class Gathering(Generic[Item, Result]):
     """Gives groups of at most `most` items to `work`, one group at a time, on a thread that `start` runs.
 
-    `work` returns for each item its result, the exception that its caller gets, or LATER; what it raises, every caller
-    of the group gets. LATER for all of them would be asked again at once, so `work` has to wait then. Payers take
-    turns, so that one with many items does not hold up another with one.
+    `work` returns for each item its result, the exception that its caller gets, LATER, or another Gathering, where the
+    item then waits; what it raises, every caller of the group gets. LATER for all of them would be asked again at once,
+    so `work` has to wait then. Payers take turns, so that one with many items does not hold up another with one.
     """
 
     def __init__(
         self,
-        work: Callable[[list[Item]], Sequence[Result | BaseException | Later]],
+        work: Callable[[list[Item]], Sequence["Result | BaseException | Later | Gathering[Item, Result]"]],
         *,
         start: Callable[[Callable[[], None]], Any],
         most: int = 100,
@@ -55,12 +55,15 @@ class Gathering(Generic[Item, Result]):
     def add(self, item: Item, *, payer: Hashable = None) -> "Future[Result]":
         """The promise of its result. A cancelled one is left out where its group has not begun."""
         entry: _Entry[Item, Result] = _Entry(item, payer)
+        self._line_up(entry)
+        return entry.future
+
+    def _line_up(self, entry: _Entry[Item, Result]) -> None:
         with self._lock:
-            self._lines.setdefault(payer, deque()).append(entry)
+            self._lines.setdefault(entry.payer, deque()).append(entry)
             begins, self._is_at_work = not self._is_at_work, True
         if begins:
             self._begin()
-        return entry.future
 
     def _begin(self) -> None:
         try:
@@ -74,7 +77,7 @@ class Gathering(Generic[Item, Result]):
             self._lines.clear()
             self._is_at_work = False
         for entry in entries:
-            if entry.future.set_running_or_notify_cancel():
+            if entry.future.running() or entry.future.set_running_or_notify_cancel():
                 entry.future.set_exception(error)
 
     def _run(self) -> None:
@@ -108,5 +111,7 @@ class Gathering(Generic[Item, Result]):
         for entry, result in zip(group, results, strict=True):
             if isinstance(result, BaseException):
                 entry.future.set_exception(result)
+            elif isinstance(result, Gathering):
+                result._line_up(entry)
             elif result is not LATER:
                 entry.future.set_result(result)

@@ -148,9 +148,9 @@ def _commits_within(budget: Budget) -> Iterator[None]:
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def limited(seconds: float | None = None) -> Iterator[None]:
     """The statements and commits of this block on this thread; each beyond the time raises OperationalError."""
-    budget = Budget(SECONDS)
+    budget = Budget(SECONDS if seconds is None else seconds)
     try:
         with connection.execute_wrapper(budget), _commits_within(budget):
             yield

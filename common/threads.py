@@ -126,12 +126,12 @@ class DealtThreads(Executor):
 executor = DealtThreads(THREADS, "django")
 
 
-def returning_connection(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Run it as Django runs a request: with a usable connection, handed back at the end, and ten seconds of the
-    database at most."""
+def returning_connection(function: Callable[..., Result], *arguments: Any, seconds: float | None = None) -> Result:
+    """Run it as Django runs a request: with a usable connection, handed back at the end, and so many seconds of the
+    database at most, ten where nothing else is said."""
     close_old_connections()
     try:
-        with query_deadline.limited():
+        with query_deadline.limited(seconds):
             return function(*arguments)
     finally:
         close_old_connections()

@@ -14,7 +14,7 @@ from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import access_log, doors, error_responses, shares, wsgi_side
+from front import access_log, doors, error_responses, shares, submitting
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -131,7 +131,7 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
         body.close()
         await endpoint(scope, receive, reply)
     else:
-        whole = await waiting.answer(wsgi_side.ask, scope, body, receive)
+        whole = await waiting.answer(submitting.ask, scope, body, receive)
         await whole.send(reply)
 
 

@@ -15,7 +15,8 @@ from common import threads
 from common.asgi import Scope, header, joined
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 from front import shares
-from tasks import gate
+from tasks.gate import Knock
+from tasks_api import admissions
 
 ADMIN_BYTES = 2_621_440  # what Django itself takes where nobody has set more
 
@@ -32,7 +33,7 @@ def limit(path: str) -> int:
 async def opened_for(scope: Scope) -> Hashable | None:
     """The payer of a body over 64 KiB; None where nobody may send one. Other paths than these two take none."""
     if scope["path"].startswith("/v1/"):
-        account_id = await threads.call(_account, joined(scope["headers"], b"authorization"))
+        account_id = await _account(joined(scope["headers"], b"authorization"))
         if account_id is not None:
             threads.share.set(threads.of_account(account_id))
         return account_id
@@ -41,9 +42,9 @@ async def opened_for(scope: Scope) -> Hashable | None:
     return None
 
 
-def _account(authorization: str) -> int | None:
+async def _account(authorization: str) -> int | None:
     try:
-        return gate.admit(authorization).caller.account_id
+        return (await admissions.admit(Knock(authorization=authorization))).caller.account_id
     except (ApiDisabled, AuthenticationError, ScopeRequired):
         return None
 

@@ -13,7 +13,7 @@ from typing import Any
 from a2wsgi.wsgi import build_environ
 
 from common import query_deadline, threads
-from common.asgi import REPEATED_HEADERS, Answer, Headers, Scope, joined
+from common.asgi import ENVIRON, REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.front_body import Body
 from front import django_application
 
@@ -59,7 +59,7 @@ def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
     own = {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
     # WSGI would join one with underscores to it, which no proxy has written.
     own["HTTP_X_FORWARDED_FOR"] = joined(scope["headers"], b"x-forwarded-for")
-    return environ | own | {REPEATED_HEADERS: repeated(scope)}
+    return {**environ, **own, REPEATED_HEADERS: repeated(scope), **scope.get(ENVIRON, {})}
 
 
 def repeated(scope: Scope) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.base import TaskRequest
+from adapters.base import StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog.routing import Decision
 from catalog.snapshot import ModelEntry
@@ -39,8 +39,11 @@ class Draft:
         return self.prepared.body.callback_url is not None
 
     @property
+    def files(self) -> list[StoredFile]:
+        """Those that it stored of its Data URLs."""
+        return [image.stored for image in self.prepared.request.images if image.stored is not None]
+
+    @property
     def input_bytes(self) -> int:
         """Of the files that it stored, and of its large options."""
-        return self.option_bytes + sum(
-            image.stored.size_bytes for image in self.prepared.request.images if image.stored is not None
-        )
+        return self.option_bytes + sum(file.size_bytes for file in self.files)

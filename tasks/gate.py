@@ -1,17 +1,20 @@
 """Step 2: who calls and whether the service is open, in one statement that is always the request's first.
 
+Requests that come together share it (`tasks_api/admissions.py`).
+
 Nothing of a key is cached, so what a command or the admin changes holds from the next request on. Whose it is, is only
 remembered to share out what a process has (`accounts/holders.py`).
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from accounts import holders, keys
 from accounts.holders import Holder
 from common import sql
-from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
+from common.errors import ApiDisabled, ApiError, AuthenticationError, ScopeRequired
 
 BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
@@ -53,6 +56,14 @@ class Admission:
     replay: Replay | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knock:
+    """A request that wants to be let in: its raw Authorization, and its Idempotency-Key where that is a valid one."""
+
+    authorization: str | None
+    idempotency_key: str | None = None
+
+
 def digest_of(authorization: str | None) -> str:
     """What the presented secret is looked up by; empty where there is none."""
     match = BEARER.fullmatch(authorization or "")
@@ -64,14 +75,34 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
 
     Raises ApiDisabled, AuthenticationError, ScopeRequired, in this order; the 401 is the same for every cause.
     """
-    digest = digest_of(authorization)
-    (row,) = sql.records(STATEMENT.format(valid=VALID.format(now=sql.now())), [digest, idempotency_key])
+    (found,) = admit_all([Knock(authorization=authorization, idempotency_key=idempotency_key)])
+    if isinstance(found, ApiError):
+        raise found
+    return found
+
+
+def admit_all(knocks: Sequence[Knock]) -> list[Admission | ApiError]:
+    """The same of many requests in one statement: for each its admission, or what `admit` raises."""
+    digests = [digest_of(knock.authorization) for knock in knocks]
+    listed = zip(range(len(knocks)), digests, (knock.idempotency_key for knock in knocks), strict=True)
+    rows = sql.records(
+        STATEMENT.format(valid=VALID.format(now=sql.now()), knocks=", ".join(["(%s, %s, %s)"] * len(knocks))),
+        [value for knock in listed for value in knock],
+    )
+    by_number = {row.n: row for row in rows}
+    return [_judged(by_number[n], digest) for n, digest in enumerate(digests)]
+
+
+def _judged(row: Any, digest: str) -> Admission | ApiError:
     if row.api_disabled:
-        raise ApiDisabled(headers={"Retry-After": str(row.retry_after_seconds)})
-    caller = _caller(row)
-    holders.remember(digest, Holder(key_id=caller.key_id, account_id=caller.account_id))
+        return ApiDisabled(headers={"Retry-After": str(row.retry_after_seconds)})
+    if row.key_id is None or not row.is_valid:
+        return AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
+    if row.binding != "task" or not row.task_api:
+        return ScopeRequired()
+    holders.remember(digest, Holder(key_id=row.key_id, account_id=row.account_id))
     return Admission(
-        caller=caller,
+        caller=_caller(row),
         service=Service(
             is_paused=bool(row.paused),
             message=row.message,
@@ -85,24 +116,21 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
 # Whether a secret (ks) of a key (k) opens anything; `tasks/events/readmission.py` asks the same of open streams.
 VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
     AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
+# The knocks are spelled out, so that the planner knows how few they are; and a join to the tasks might read them all.
 STATEMENT = """
-SELECT s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
+SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
        k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
        k.binding, k.task_api, {valid} AS is_valid,
-       t.id AS task_id, t.body_digest
-FROM tasks_servicestate s CROSS JOIN catalog_catalogversion c
-LEFT JOIN accounts_keysecret ks ON ks.digest = %s
+       (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS task_id,
+       (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
+FROM (VALUES {knocks}) AS r CROSS JOIN tasks_servicestate s CROSS JOIN catalog_catalogversion c
+LEFT JOIN accounts_keysecret ks ON ks.digest = r.column2
 LEFT JOIN accounts_apikey k ON k.id = ks.key_id
 LEFT JOIN accounts_account a ON a.id = k.account_id
-LEFT JOIN tasks_task t ON t.key_id = k.id AND t.idempotency_key = %s
 """
 
 
 def _caller(row: Any) -> Caller:
-    if row.key_id is None or not row.is_valid:
-        raise AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
-    if row.binding != "task" or not row.task_api:
-        raise ScopeRequired()
     return Caller(
         key_id=row.key_id,
         secret_id=row.secret_id,

@@ -1,6 +1,6 @@
 """Step 6: prepared submissions become queued tasks. One transaction writes their rows, holds and events.
 
-It takes a list of drafts; one request is a list of one.
+It takes a list of drafts; `tasks/joint_submission.py` has the drafts of many requests written together.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,15 @@ from adapters.base import StoredFile
 from billing import ledger
 from catalog.routing import Decision
 from common import ids, sql
+from common.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
-from tasks import limits, route_sets
+from tasks import limits, lost_commits, route_sets
 from tasks.assets import stored_inputs
 from tasks.drafts import Draft, PreparedSubmission
 from tasks.events import events
 from tasks.gate import Caller, Replay
+from tasks.lost_commits import OutcomeUnknown
 from tasks.request import stored_params
 from tasks.request.values import UnstoredFile
 
@@ -68,29 +70,55 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
 def submit(drafts: Sequence[Draft]) -> list[Outcome]:
     """Write the drafts that the locked accounts and limits allow, in order; a refusal touches nothing of its own.
 
-    Seven statements in one transaction, whatever the number of drafts.
+    Seven statements in one transaction, whatever the number of drafts. Raises OutcomeUnknown where the answer to the
+    commit was lost and the database cannot be asked; whatever else it raises, nothing was written.
     """
-    with transaction.atomic():
-        accounts = ledger.lock_accounts(d.caller.account_id for d in drafts)
-        outcomes = limits.decide(drafts, accounts, limits.read_standing(drafts))
-        fresh = [d for d, outcome in zip(drafts, outcomes, strict=True) if outcome is None]
-        created = insert(fresh) if fresh else {}
-    for d, outcome in zip(drafts, outcomes, strict=True):
-        if outcome is not None:
-            discard_inputs(d)
-    return [
-        outcome or Created(task_id=d.task_id, created_at=created[d.task_id])
-        for d, outcome in zip(drafts, outcomes, strict=True)
-    ]
+    outcomes = _submit(drafts, only_free=False)
+    return [outcomes[d.task_id] for d in drafts]
+
+
+def submit_free(drafts: Sequence[Draft]) -> list[Outcome | None]:
+    """The same without waiting for accounts that somebody else holds: nothing happens to their drafts, and None is
+    said of each."""
+    outcomes = _submit(drafts, only_free=True)
+    return [outcomes.get(d.task_id) for d in drafts]
+
+
+def _submit(drafts: Sequence[Draft], *, only_free: bool) -> dict[str, Outcome]:
+    """The outcomes by task id."""
+    decided: dict[str, Replay | ApiError | None] = {}
+    created: dict[str, datetime] = {}
+    try:
+        with transaction.atomic():
+            accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=only_free)
+            taken = [d for d in drafts if d.caller.account_id in accounts]
+            if taken:
+                outcomes = limits.decide(taken, accounts, limits.read_standing(taken))
+                decided = dict(zip((d.task_id for d in taken), outcomes, strict=True))
+            fresh = [d for d in taken if decided[d.task_id] is None]
+            created = insert(fresh) if fresh else {}
+    except AWAY as error:
+        if not created or not lost_commits.took_place(fresh, error):
+            raise
+    return {
+        task_id: outcome or Created(task_id=task_id, created_at=created[task_id])
+        for task_id, outcome in decided.items()
+    }
 
 
 def submit_one(single: Draft) -> Outcome:
-    """`submit` of a single draft; its Data URLs are deleted again when the transaction fails."""
+    """`submit` of a single draft. Nothing is left of its Data URLs where it became no task."""
     try:
-        return submit([single])[0]
+        (outcome,) = submit([single])
+    except OutcomeUnknown:
+        lost_commits.doubt(single)
+        raise
     except BaseException:
         discard_inputs(single)
         raise
+    if not isinstance(outcome, Created):
+        discard_inputs(single)
+    return outcome
 
 
 def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
@@ -171,4 +199,4 @@ def _trace(decision: Decision) -> dict[str, Any]:
 
 def discard_inputs(refused: Draft) -> None:
     """Delete the Data URLs of a draft that became no task."""
-    stored_inputs.discard(image.stored for image in refused.prepared.request.images if image.stored is not None)
+    stored_inputs.discard(refused.files)

@@ -10,10 +10,10 @@ from common.errors import BillingUnsupported, TaskNotFound
 from common.ids import is_task_id
 from tasks import examination
 from tasks.drafts import PreparedSubmission
-from tasks.gate import Admission, Caller, admit
+from tasks.gate import Admission, Caller
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
-from tasks_api import json_body, queries, rates
+from tasks_api import admissions, json_body, queries, rates
 
 
 class TaskApiView(APIView):
@@ -31,7 +31,7 @@ class TaskApiView(APIView):
             self.read_query(request)
 
     def admit(self, request: Request) -> None:
-        self.admission = admit(request.headers.get("Authorization"))
+        self.admission = admissions.of(request)
         rates.check("read", self.caller.key_id)
 
     def read_query(self, request: Request) -> None:

@@ -1,24 +1,21 @@
 """Step 1: `POST /v1/tasks` and its quote, and the list of what was submitted."""
 
-import re
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common import moments, strict_json
+from common import strict_json
 from common.asgi import REPEATED_HEADERS
-from common.errors import ApiError, ApiPaused, InvalidRequest
+from common.errors import ApiPaused, InvalidRequest
 from common.money import usd
 from tasks import submission
-from tasks.drafts import PreparedSubmission
-from tasks.gate import Admission, Replay, admit
+from tasks.drafts import Draft
+from tasks.gate import Admission
 from tasks.shown import listing, representation
-from tasks.submission import Created
-from tasks_api import body_digests, json_body, rates
+from tasks_api import admissions, body_digests, json_body, rates, receipts
 from tasks_api.base_view import TaskApiView
-
-IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+from tasks_api.receipts import Receipt
 
 
 class TasksView(TaskApiView):
@@ -32,35 +29,32 @@ class TasksView(TaskApiView):
             return super().initial(request, *args, **kwargs)
         sent = request.headers.get("Idempotency-Key")
         problem = key_problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ()))
-        self.admission = admit(request.headers.get("Authorization"), idempotency_key=None if problem else sent)
+        self.admission = admissions.of(request, idempotency_key=None if problem else sent)
         if problem:
             raise InvalidRequest(f"Idempotency-Key: {problem}.")
         self.idempotency_key = sent
         return None
 
     def post(self, request: Request) -> Response:
-        """The order of checks is the contract's (section 1): a replay answers whatever is wrong, at its own rate."""
+        """The order of checks is the contract's (section 1): a replay answers whatever is wrong, at its own rate.
+
+        The draft that it ends in goes to the front, which will answer; where there is no front, this does.
+        """
         if replay := self.admission.replay:
             rates.check("replay", self.caller.key_id)
-            return self.replayed(replay.task_id, replay.body_digest == body_digests.of(json_body.raw(request)))
+            is_same = replay.body_digest == body_digests.of(json_body.raw(request))
+            return whole(receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
         rates.check("submit", self.caller.key_id)
         refuse_while_paused(self.admission)
-        document = self.document(request)
-        prepared, digest = self.prepared(document), strict_json.digest_of(document)
-        draft = submission.draft(prepared, caller=self.caller, body_digest=digest, idempotency_key=self.idempotency_key)
-        outcome = submission.submit_one(draft)
-        if isinstance(outcome, ApiError):
-            raise outcome
-        if isinstance(outcome, Replay):
-            return self.replayed(outcome.task_id, outcome.body_digest == digest)
-        return accepted(created(prepared, outcome))
+        draft = self.draft(self.document(request))
+        if submit := request.META.get(receipts.SUBMIT):
+            submit(draft)
+            return Response(status=202)
+        return whole(receipts.of(draft, submission.submit_one(draft)))
 
-    def replayed(self, task_id: str, is_same_body: bool) -> Response:
-        response = accepted(representation.submission(self.task(task_id)))
-        response["Idempotency-Replayed"] = "true"
-        if not is_same_body:
-            response["Idempotency-Body-Mismatch"] = "true"
-        return response
+    def draft(self, document: dict[str, Any]) -> Draft:
+        prepared, digest = self.prepared(document), strict_json.digest_of(document)
+        return submission.draft(prepared, caller=self.caller, body_digest=digest, idempotency_key=self.idempotency_key)
 
     def get(self, request: Request) -> Response:
         found = listing.page(self.caller.key_id, self.parameters)
@@ -95,7 +89,7 @@ def key_problem(sent: str | None, *, is_repeated: bool) -> str | None:
     """What is wrong with the Idempotency-Key; repeated ones come joined, and one may hold a comma itself."""
     if is_repeated:
         return "given more than once"
-    if sent is not None and not IDEMPOTENCY_KEY.fullmatch(sent):
+    if sent is not None and not admissions.IDEMPOTENCY_KEY.fullmatch(sent):
         return "must be 1 to 255 printable ASCII characters"
     return None
 
@@ -106,17 +100,5 @@ def refuse_while_paused(admission: Admission) -> None:
         raise ApiPaused(service.message, headers={"Retry-After": str(service.retry_after_seconds)})
 
 
-def created(prepared: PreparedSubmission, outcome: Created) -> dict[str, Any]:
-    """The six fields of a new task, as `representation.submission` gives those of an existing one."""
-    return {
-        "id": outcome.task_id,
-        "status": "queued",
-        "modality": prepared.model.modality,
-        "model": prepared.body.model,
-        "created_at": moments.iso(outcome.created_at),
-        "estimated_cost": usd(prepared.price.estimate_micros),
-    }
-
-
-def accepted(answer: dict[str, Any]) -> Response:
-    return Response(answer, status=202, headers={"Location": f"/v1/tasks/{answer['id']}", "Retry-After": "1"})
+def whole(answer: Receipt) -> Response:
+    return Response(answer.document, status=202, headers=answer.headers)

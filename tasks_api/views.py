@@ -12,10 +12,9 @@ from catalog import listing, snapshot
 from common.errors import AuthenticationError, InvalidRequest, ScopeRequired, TaskNotFound
 from common.ids import is_task_id
 from tasks import cancellation
-from tasks.gate import admit
 from tasks.shown import representation, usage
 from tasks.shown.representation import TaskView
-from tasks_api import byte_ranges, model_list
+from tasks_api import admissions, byte_ranges, model_list
 from tasks_api.base_view import TaskApiView
 
 WAIT = re.compile(r"[0-9]+")
@@ -72,7 +71,7 @@ class UnknownPathView(TaskApiView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """No key is needed to learn that a path does not exist; a disabled API says so first."""
         with suppress(AuthenticationError, ScopeRequired):
-            admit(request.headers.get("Authorization"))
+            admissions.of(request)
         raise TaskNotFound("No such path.")
 
 

@@ -107,6 +107,15 @@ def test_one_that_is_put_off_stands_first_in_the_next_group() -> None:
     assert seen == [["first"], ["open", "locked"], ["locked", "next"]]
 
 
+def test_one_that_is_sent_on_is_done_by_another_gathering() -> None:
+    patient: Gathering[str, str] = Gathering(lambda items: [f"{item} at last" for item in items], start=on_a_thread)
+    quick: Gathering[str, str] = Gathering(
+        lambda items: [patient if item == "locked" else item for item in items], start=on_a_thread
+    )
+
+    assert [quick.add(item).result(60) for item in ("open", "locked")] == ["open", "locked at last"]
+
+
 def test_one_that_is_cancelled_while_it_waits_is_left_out() -> None:
     held = Held()
     gathering = Gathering(held, start=on_a_thread)

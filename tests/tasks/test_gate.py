@@ -5,9 +5,9 @@ from django.db.models import F
 
 from accounts.models import Account
 from catalog.models import CatalogVersion
-from common.errors import ApiDisabled
+from common.errors import ApiDisabled, AuthenticationError
 from tasks import switches
-from tasks.gate import admit
+from tasks.gate import Knock, admit, admit_all
 from tests.rows import make_key
 from tests.tasks import steps
 
@@ -69,3 +69,15 @@ def test_another_keys_idempotency_keys_do_not_count(account, key, image_model):
     steps.submitted(key, idempotency_key="order-1")
     sibling = make_key(account, "sibling")
     assert admit(bearer(sibling), idempotency_key="order-1").replay is None
+
+
+def test_many_are_judged_in_one_statement_each_by_its_own(key, other_key, image_model, django_assert_num_queries):
+    task_id = steps.submitted(key, idempotency_key="k")
+    knocks = [(bearer(key), "k"), ("Bearer dr-task-unknown", "k"), (bearer(other_key), "k"), (bearer(key), None)]
+    with django_assert_num_queries(1):
+        mine, unknown, other, again = admit_all(
+            [Knock(authorization=sent, idempotency_key=idempotency_key) for sent, idempotency_key in knocks]
+        )
+    assert isinstance(unknown, AuthenticationError)
+    assert [found.caller.key_id for found in (mine, other, again)] == [key.id, other_key.id, key.id]
+    assert [found.replay and found.replay.task_id for found in (mine, other, again)] == [task_id, None, None]

@@ -36,13 +36,6 @@ METADATA = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, settings) -> Path:
-    """Asset storage of the test's own."""
-    settings.STORAGES = {**settings.STORAGES, "assets": asset_storage(f"file://{tmp_path}")}
-    return tmp_path
-
-
 def files(folder: Path) -> int:
     return sum(path.is_file() for path in folder.rglob("*"))
 

@@ -1,0 +1,80 @@
+"""Gives requests of the Task API to Django's side, and answers submissions once their draft is a task.
+
+Whoever asks is let in before Django's turn (`tasks_api/admissions.py`). The view of a submission ends in a draft, which
+goes to `tasks/joint_submission.py`: what waits for a transaction holds no thread and no database connection.
+"""
+
+import asyncio
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+
+from common import plain_json, threads
+from common.asgi import ENVIRON, Answer, Scope, error_answer
+from common.front_body import Body
+from front import error_responses, wsgi_side
+from tasks import joint_submission
+from tasks.drafts import Draft
+from tasks.gate import Admission, Replay
+from tasks.submission import Outcome
+from tasks_api import admissions, receipts
+from tasks_api.receipts import Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awaited:
+    """A draft that waits for its group, or is in it."""
+
+    draft: Draft
+    promise: Future[Outcome]
+
+
+def is_task_request(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path == "/v1/tasks" or path.startswith("/v1/tasks/")
+
+
+async def ask(scope: Scope, body: Body) -> Answer:
+    """The whole answer. The body is closed."""
+    if not is_task_request(scope):
+        return await wsgi_side.ask(scope, body)
+    try:
+        handed = await admissions.handed(scope)
+    except BaseException:
+        body.close()
+        raise
+    if isinstance(handed.outcome, Admission):
+        threads.share.set(threads.of_account(handed.outcome.caller.account_id))
+    awaited: list[Awaited] = []
+
+    def submit(draft: Draft) -> None:
+        awaited.append(Awaited(draft=draft, promise=joint_submission.add(draft)))
+
+    given = {admissions.HANDED: handed, receipts.SUBMIT: submit}
+    answer = await wsgi_side.ask({**scope, ENVIRON: given}, body)
+    return await _answered(answer, awaited[0]) if awaited else answer
+
+
+async def _answered(left: Answer, awaited: Awaited) -> Answer:
+    """What came of the draft, with the headers that Django's side left for it. Where the client leaves, a draft whose
+    turn has not come is taken back; else it stands."""
+    try:
+        outcome = await asyncio.wrap_future(awaited.promise)
+        answer = _accepted(await _shown(awaited.draft, outcome))
+    except Exception as raised:
+        error = error_responses.documented(raised)
+        error_responses.report(raised, error)
+        answer = error_answer(error)
+    names = {name for name, _ in answer.headers}
+    return replace(answer, headers=(*answer.headers, *(pair for pair in left.headers if pair[0] not in names)))
+
+
+async def _shown(draft: Draft, outcome: Outcome) -> Receipt:
+    if isinstance(outcome, Replay):
+        return await threads.call(receipts.of, draft, outcome)
+    return receipts.of(draft, outcome)
+
+
+def _accepted(shown: Receipt) -> Answer:
+    content = plain_json.dumps(shown.document, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **shown.headers}
+    return wsgi_side.answer_of(202, list(headers.items()), content)

@@ -1,0 +1,58 @@
+"""Commits of submissions whose answer was lost: whether they took place is asked of the database, and never guessed."""
+
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+
+from django.db import OperationalError, transaction
+
+from billing import ledger
+from common import sql
+from common.database_retry import AWAY, reset_connections
+from tasks.assets import stored_inputs
+from tasks.drafts import Draft
+
+CONNECTION_FAULTS = ("08", "57P")  # SQLSTATEs of connections that end; any other is the server's own no
+MOST_DOUBTFUL = 1_000
+_doubtful: deque[Draft] = deque(maxlen=MOST_DOUBTFUL)
+
+
+class OutcomeUnknown(OperationalError):
+    """The drafts may have become tasks; the database is away."""
+
+
+def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
+    """Whether the transaction that wrote the drafts was committed, although the commit failed like this.
+
+    Asked on a new connection, once whatever is left of the old one has let go of the accounts. Raises OutcomeUnknown.
+    """
+    state = getattr(error.__cause__, "sqlstate", None)
+    if state and not state.startswith(CONNECTION_FAULTS):
+        return False
+    reset_connections()
+    try:
+        return _is_there(drafts)
+    except AWAY:
+        raise OutcomeUnknown(*error.args) from error
+
+
+def _is_there(drafts: Sequence[Draft]) -> bool:
+    with transaction.atomic():
+        ledger.lock_accounts(d.caller.account_id for d in drafts)
+        return bool(sql.fetch("SELECT 1 FROM tasks_task WHERE id = %s", [drafts[0].task_id]))
+
+
+def doubt(draft: Draft) -> None:
+    """Remember a draft of unknown outcome, whose stored inputs may be those of no task."""
+    if draft.files:
+        _doubtful.append(draft)
+
+
+def settle() -> None:
+    """Delete the inputs of those that became no task, as far as the database can tell by now."""
+    with suppress(*AWAY):
+        while _doubtful:
+            draft = _doubtful[0]
+            if not _is_there([draft]):
+                stored_inputs.discard(draft.files)
+            _doubtful.popleft()

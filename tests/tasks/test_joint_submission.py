@@ -1,0 +1,157 @@
+"""Drafts of many requests together: each gets what it would have got alone, and nobody waits for another's account."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from django.db import IntegrityError, connection
+
+from common import query_deadline, sql
+from tasks import joint_submission
+from tasks.models import Task
+from tasks.submission import Created, Outcome
+from tests.databases import database_url
+from tests.rows import make_account, make_key
+from tests.tasks import steps
+from tests.tasks.request.param_requests import data_url
+from tests.tasks.test_submission import files
+from tools.children import PATIENCE, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+needs_row_locks = pytest.mark.skipif(connection.vendor != "postgresql", reason="one lock for everything")
+NO_ROUTE_SET = 10**9
+WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
+
+
+@pytest.fixture(autouse=True)
+def no_limit_of_time(monkeypatch):
+    monkeypatch.setattr(joint_submission, "SHARED_SECONDS", PATIENCE)
+    monkeypatch.setattr(joint_submission, "OWN_SECONDS", PATIENCE)
+    monkeypatch.setattr(query_deadline, "SECONDS", PATIENCE)
+
+
+@contextmanager
+def gathered() -> Iterator[None]:
+    """What is added meanwhile is one group."""
+    entered, left = threading.Event(), threading.Event()
+
+    def occupy() -> None:
+        entered.set()
+        left.wait(PATIENCE)
+
+    joint_submission._thread.submit(occupy)
+    entered.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        left.set()
+
+
+def together(drafts) -> list[Outcome | BaseException]:
+    with gathered():
+        promises = [joint_submission.add(draft) for draft in drafts]
+    return [promise.exception(PATIENCE) or promise.result() for promise in promises]
+
+
+def names(outcomes) -> list[str]:
+    return [type(outcome).__name__ for outcome in outcomes]
+
+
+@contextmanager
+def held(account) -> Iterator[None]:
+    """Somebody else has locked the account."""
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [account.pk])
+        yield
+        other.rollback()
+
+
+def waiting() -> int:
+    """How many sessions wait for a lock."""
+    return int(sql.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+
+
+def test_a_group_is_one_transaction(key, other_key, image_model):
+    drafts = [steps.drafted(owner) for owner in (key, other_key, key)]
+    assert names(together(drafts)) == ["Created"] * 3
+    written = sql.column("SELECT count(DISTINCT created_at) FROM tasks_task")
+    assert written == [1]
+    assert steps.breaches() == []
+
+
+def test_one_idempotency_key_twice_in_a_group_is_one_task_and_a_replay(key, image_model):
+    drafts = [steps.drafted(key, idempotency_key="order-1") for _ in range(2)]
+    created, replay = together(drafts)
+    assert (names([created, replay]), replay.task_id) == (["Created", "Replay"], created.task_id)
+
+
+def test_a_group_keeps_to_the_queue_limit_and_the_balance(image_model):
+    account = make_account("poor", usd="0.2", max_queued=4)
+    key, small = make_key(account), make_key(account, "small", max_queued=2)
+    drafts = [steps.drafted(owner) for owner in (small, small, small, key, key, key)]
+    assert Counter(names(together(drafts))) == {"Created": 4, "QueueLimitExceeded": 2}
+    assert steps.breaches() == []
+
+
+def test_a_draft_that_cannot_be_written_fails_alone(key, other_key, image_model):
+    good = [steps.drafted(owner) for owner in (key, other_key, key, key)]
+    bad = steps.another(good[0], route_set_id=NO_ROUTE_SET)
+    outcomes = together([good[0], bad, *good[1:]])
+    assert isinstance(outcomes.pop(1), IntegrityError)
+    assert names(outcomes) == ["Created"] * 4
+    assert steps.breaches() == []
+
+
+def test_what_cannot_be_written_leaves_no_inputs(key, image_model, folder):
+    draft = steps.drafted(key, params=WITH_IMAGE)
+    together([steps.another(draft, route_set_id=NO_ROUTE_SET)])
+    wait_until(lambda: not files(folder))
+
+
+def test_what_is_taken_back_before_its_turn_is_no_task_and_leaves_no_inputs(key, image_model, folder):
+    draft = steps.drafted(key, params=WITH_IMAGE)
+    with gathered():
+        promise = joint_submission.add(draft)
+        assert promise.cancel()
+    wait_until(lambda: not files(folder))
+    assert names(together([steps.drafted(key)])) == ["Created"]
+    assert Task.objects.count() == 1
+
+
+@needs_row_locks
+def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, image_model):
+    with held(key.account):
+        stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
+        assert isinstance(free.result(PATIENCE), Created)
+        wait_until(lambda: waiting() == 1)
+        again = joint_submission.add(steps.drafted(key))
+        assert isinstance(joint_submission.add(steps.drafted(other_key)).result(PATIENCE), Created)
+        assert not stuck.done()
+        assert not again.done()
+    assert names([stuck.result(PATIENCE), again.result(PATIENCE)]) == ["Created"] * 2
+    assert steps.breaches() == []
+
+
+@needs_row_locks
+def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_key, image_model, monkeypatch):
+    monkeypatch.setattr(joint_submission, "OWN_SECONDS", 0.1)
+    with held(key.account):
+        stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
+        assert names([stuck.exception(PATIENCE), free.result(PATIENCE)]) == ["OperationalError", "Created"]
+    assert Task.objects.count() == 1
+
+
+@needs_row_locks
+def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(key, other_key, image_model, monkeypatch):
+    monkeypatch.setattr(joint_submission, "SHARED_SECONDS", 0.1)
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT 1 FROM accounts_apikey WHERE id = %s FOR UPDATE", [key.id])
+        with gathered():
+            stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
+        assert isinstance(free.result(PATIENCE), Created)
+        assert not stuck.done()
+        other.rollback()
+    assert isinstance(stuck.result(PATIENCE), Created)

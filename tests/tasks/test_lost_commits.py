@@ -1,0 +1,100 @@
+"""A commit whose answer was lost: what was written is told as written, and its inputs are kept."""
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
+
+from tasks import lost_commits, submission
+from tasks.lost_commits import OutcomeUnknown
+from tasks.models import Task
+from tasks.submission import Created
+from tests.databases import database_url
+from tests.tasks import steps
+from tests.tasks.request.param_requests import data_url
+from tests.tasks.test_submission import files
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database gives every answer"),
+]
+WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
+Commit = Callable[[], None]
+
+
+@pytest.fixture(autouse=True)
+def no_doubts():
+    lost_commits._doubtful.clear()
+
+
+@pytest.fixture
+def at_the_next_commit(monkeypatch):
+    """Puts this in the place of the next commit, which it may call."""
+
+    def arrange(step: Callable[[Commit], None]) -> None:
+        wrapper = connections[DEFAULT_DB_ALIAS]
+        usual = wrapper._commit
+
+        def once() -> None:
+            wrapper._commit = usual
+            step(usual)
+
+        monkeypatch.setattr(wrapper, "_commit", once)
+
+    return arrange
+
+
+def end_session() -> None:
+    """The server ends the session of this thread's connection."""
+    with psycopg.connect(database_url(), autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+
+
+def lose_the_answer(commit: Commit) -> None:
+    commit()
+    end_session()
+    with connection.wrap_database_errors:
+        connection.connection.execute("SELECT 1")
+
+
+def lose_the_commit(commit: Commit) -> None:
+    end_session()
+    commit()
+
+
+def test_what_was_committed_is_created_and_keeps_its_inputs(key, image_model, folder, at_the_next_commit):
+    draft = steps.drafted(key, params=WITH_IMAGE)
+    at_the_next_commit(lose_the_answer)
+    assert submission.submit_one(draft) == Created(task_id=draft.task_id, created_at=Task.objects.get().created_at)
+    assert files(folder) == 1
+    assert steps.breaches() == []
+
+
+def test_what_was_not_committed_is_no_task_and_leaves_no_inputs(key, image_model, folder, at_the_next_commit):
+    draft = steps.drafted(key, params=WITH_IMAGE)
+    at_the_next_commit(lose_the_commit)
+    with pytest.raises(OperationalError) as caught:
+        submission.submit_one(draft)
+    assert not isinstance(caught.value, OutcomeUnknown)
+    assert (files(folder), Task.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize(("fate", "left"), [(lose_the_answer, 1), (lose_the_commit, 0)])
+def test_nothing_is_deleted_until_the_database_can_tell(
+    key, image_model, folder, at_the_next_commit, monkeypatch, fate, left
+):
+    draft = steps.drafted(key, params=WITH_IMAGE)
+    at_the_next_commit(fate)
+
+    def refused() -> None:
+        raise OperationalError("connection refused")
+
+    with monkeypatch.context() as away:
+        away.setattr(connections[DEFAULT_DB_ALIAS], "connect", refused)
+        with pytest.raises(OutcomeUnknown):
+            submission.submit_one(draft)
+        lost_commits.settle()
+    assert files(folder) == 1
+    lost_commits.settle()
+    assert (files(folder), Task.objects.count()) == (left, left)

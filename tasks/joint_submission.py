@@ -21,9 +21,8 @@ from tasks.drafts import Draft
 from tasks.lost_commits import OutcomeUnknown
 from tasks.submission import Created, Outcome
 
-# Of the ten seconds that a request has: what a transaction of many accounts takes, and what is left for one alone.
-SHARED_SECONDS = 2.0
-OWN_SECONDS = query_deadline.SECONDS - SHARED_SECONDS
+# Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
+SHARED_PART, OWN_PART = 0.2, 0.8
 HELD_UP = (psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
 
 Line = Gathering[Draft, Outcome]
@@ -58,7 +57,7 @@ def _start_own(account_id: int, run: Callable[[], None]) -> None:
 
 def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Line]:
     """Raises what fails all of them."""
-    seconds = SHARED_SECONDS if sql.is_postgresql() else query_deadline.SECONDS
+    seconds = query_deadline.SECONDS * (SHARED_PART if sql.is_postgresql() else 1)
     outcomes = threads.returning_connection(_submit_free, drafts, seconds=seconds)
     return [outcome or _own_line(draft.caller.account_id) for draft, outcome in zip(drafts, outcomes, strict=True)]
 
@@ -81,7 +80,7 @@ def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
 
 def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
     """Of one account, which is waited for."""
-    return threads.returning_connection(_submit_each, drafts, seconds=OWN_SECONDS)
+    return threads.returning_connection(_submit_each, drafts, seconds=query_deadline.SECONDS * OWN_PART)
 
 
 def _submit_each(drafts: Sequence[Draft]) -> list[Outcome | Exception]:

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 SizeTable = Mapping[str, Mapping[str, str]]
 """{tier: {ratio: "WIDTHxHEIGHT"}}"""
 
 SIZE = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
+LONGEST = len("99999x99999")
 DEFAULT_RATIO = "1:1"
 
 
@@ -25,7 +27,12 @@ def turned(pair: str, separator: str) -> str:
 
 def pixels(size: object) -> int | None:
     """The area of a "WIDTHxHEIGHT"; None for `auto` and whatever else is no such text."""
-    match = SIZE.fullmatch(size) if isinstance(size, str) else None
+    return _area(size) if isinstance(size, str) and len(size) <= LONGEST else None
+
+
+@lru_cache(maxsize=1_000)  # the sizes of every table are asked for at every submission
+def _area(size: str) -> int | None:
+    match = SIZE.fullmatch(size)
     return int(match[1]) * int(match[2]) if match else None
 
 

@@ -28,8 +28,6 @@ WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
 
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch):
-    monkeypatch.setattr(joint_submission, "SHARED_SECONDS", PATIENCE)
-    monkeypatch.setattr(joint_submission, "OWN_SECONDS", PATIENCE)
     monkeypatch.setattr(query_deadline, "SECONDS", PATIENCE)
 
 
@@ -137,7 +135,7 @@ def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, im
 
 @needs_row_locks
 def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(joint_submission, "OWN_SECONDS", 0.1)
+    monkeypatch.setattr(joint_submission, "OWN_PART", 0.1 / PATIENCE)
     with held(key.account):
         stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert names([stuck.exception(PATIENCE), free.result(PATIENCE)]) == ["OperationalError", "Created"]
@@ -146,7 +144,7 @@ def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_
 
 @needs_row_locks
 def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(joint_submission, "SHARED_SECONDS", 0.1)
+    monkeypatch.setattr(joint_submission, "SHARED_PART", 0.1 / PATIENCE)
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT 1 FROM accounts_apikey WHERE id = %s FOR UPDATE", [key.id])
         with gathered():

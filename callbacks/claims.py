@@ -68,6 +68,16 @@ WHERE id IN (SELECT id FROM callbacks_delivery WHERE id {chosen} AND {free}{lock
 RETURNING id, task_id, account_id, url, host, attempts, resends, scheduled_at, claimed_at,
     (SELECT secret_id FROM tasks_task WHERE tasks_task.id = task_id) AS secret_id
 """
+NEXT = f"""
+SELECT min(seconds) FROM (
+    SELECT {{until_due}} AS seconds FROM (
+        SELECT min(next_attempt_at) AS due_at FROM callbacks_delivery WHERE {UNCLAIMED}) AS unclaimed
+    UNION ALL
+    SELECT {{until_expired}} FROM (
+        SELECT min(claimed_at) AS claimed_at FROM callbacks_delivery
+        WHERE status = 'pending' AND claimed_at IS NOT NULL) AS claimed
+) AS next
+"""
 HAS_DUE = f"""
 SELECT 1 FROM callbacks_delivery WHERE {UNCLAIMED} AND next_attempt_at <= {{now}}
 UNION ALL
@@ -110,6 +120,16 @@ class Claims:
         hosts = sql.records(statement, [turns])
         self._turns = {row.account: row.host for row in hosts if row.looked_at == HOSTS_LOOKED_AT}
         return [_waiting(row.account, row.host, each) for row in hosts for each in sql.as_document(row.waiting) or ()]
+
+
+def seconds_to_next() -> float | None:
+    """Until a delivery may be claimed: 0 where one may now, None where none is pending."""
+    statement = NEXT.format(
+        until_due=sql.seconds_between(sql.now(), "due_at"),
+        until_expired=sql.seconds_between(_expired(), "claimed_at"),
+    )
+    found = sql.value(statement)
+    return None if found is None else max(0.0, float(found))
 
 
 def has_due() -> bool:

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from callbacks import schedule
 from callbacks.models import Delivery, DeliveryAttempt
-from common import sql, urls
+from common import sql, urls, wakeups
 from common.errors import ApiError
 
 LONGEST_LOG = 100
@@ -84,6 +84,7 @@ def owe(ended: Iterable[Owed]) -> None:
             f"FROM {sql.rows('task_id text, account_id bigint, url text, host text')}",
             [sql.pack(listed)],
         )
+        wakeups.tell("callbacks")
 
 
 # A resend that was asked for after the claim is still owed, whatever came of this attempt.
@@ -150,7 +151,9 @@ def resend(task_ids: Sequence[str]) -> int:
 
     The schedule of a pending delivery stays as it is; one that had ended returns to delivered or exhausted.
     """
-    return sql.run(RESEND.format(now=sql.now(), chosen=sql.among("text")), [sql.ids(task_ids)])
+    found = sql.run(RESEND.format(now=sql.now(), chosen=sql.among("text")), [sql.ids(task_ids)])
+    wakeups.tell("callbacks")
+    return found
 
 
 def redeliver(task_id: str) -> Delivery:

@@ -19,6 +19,10 @@ WHERE id = (SELECT c.id FROM catalog_credential c JOIN catalog_channel h ON h.id
     AND probe_at <= {now}
 RETURNING id
 """
+FIRST = """
+SELECT min(c.probe_at) AS probe_at FROM catalog_credential c JOIN catalog_channel h ON h.id = c.channel_id
+WHERE c.disabled_at IS NOT NULL AND h.enabled
+"""
 RECOVER = """
 UPDATE catalog_credential SET disabled_at = NULL, reason = '', probe_at = NULL, cooldown_until = NULL, cooldowns = 0
 WHERE id = %s AND disabled_at IS NOT NULL AND probe_at IS NOT NULL
@@ -29,6 +33,12 @@ def disable(credential_id: int, reason: str) -> bool:
     """Out of use until a probe or an operator brings it back; False where it already was."""
     probe = sql.later(WAIT.format(probes="probes"))
     return bool(sql.run(DISABLE.format(now=sql.now(), probe=probe), [reason, credential_id]))
+
+
+def seconds_to_next() -> float | None:
+    """Until a probe is due: 0 where one is now, None where no credential waits for one."""
+    found = sql.value(f"SELECT {sql.seconds_between(sql.now(), 'probe_at')} FROM ({FIRST}) AS next")
+    return None if found is None else max(0.0, float(found))
 
 
 def claim_probe() -> int | None:

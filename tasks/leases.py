@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from common import sql
+from common import sql, wakeups
 from tasks import paid_calls
 from tasks.locks import lock_tasks, serialise_claims
 
@@ -44,8 +44,10 @@ def register(lanes: Iterable[str]) -> str:
     return worker_id
 
 
-def heartbeat(worker_id: str) -> None:
-    sql.run(f"UPDATE tasks_worker SET heartbeat_at = {sql.now()} WHERE id = %s AND stopped_at IS NULL", [worker_id])
+def heartbeat(worker_id: str) -> bool:
+    """Renew the lease; False where somebody has declared this worker stopped."""
+    statement = f"UPDATE tasks_worker SET heartbeat_at = {sql.now()} WHERE id = %s AND stopped_at IS NULL"
+    return bool(sql.run(statement, [worker_id]))
 
 
 def alive() -> int:
@@ -62,6 +64,7 @@ def is_dead() -> str:
 def stop(worker_id: str) -> None:
     """What this worker still owns is free to adopt at once."""
     sql.run(f"UPDATE tasks_worker SET stopped_at = {sql.now()} WHERE id = %s AND stopped_at IS NULL", [worker_id])
+    wakeups.tell("stopped")
 
 
 def dead_workers(but: str) -> list[str]:

@@ -58,9 +58,19 @@ class Claim:
     stranded: tuple[Stranded, ...] = ()
 
 
-def has_waiting() -> bool:
-    """Whether any queued task may start now; cheap, without the lock."""
-    return bool(sql.fetch(f"SELECT 1 FROM tasks_task WHERE status = 'queued' AND {ready()} LIMIT 1"))
+NEXT = """
+SELECT CASE WHEN EXISTS (SELECT 1 FROM tasks_task WHERE status = 'queued' AND {ready}) THEN 0.0 ELSE (
+    SELECT {until} FROM (
+        SELECT min(not_before) AS first FROM tasks_task WHERE status = 'queued' AND not_before > {now}) AS later) END
+"""
+
+
+def seconds_to_next() -> float | None:
+    """Until a queued task may start: 0 where one may now, None where none waits for a moment that will come. Cheap,
+    without the lock."""
+    now = sql.now()
+    found = sql.value(NEXT.format(ready=ready(), now=now, until=sql.seconds_between(now, "first")))
+    return None if found is None else max(0.0, float(found))
 
 
 def claim(worker_id: str, *, seats: int) -> Claim:

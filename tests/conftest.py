@@ -15,6 +15,7 @@ from accounts import holders
 from accounts.models import Account
 from catalog import snapshot
 from catalog.models import Channel, MediaModel, Plan
+from common import wakeups
 from common.outbound_kept import kept
 from tasks import route_sets
 from tasks.shown import eta, usage
@@ -83,6 +84,13 @@ def django_db_modify_db_settings() -> None:
     connection.settings_dict["TEST"]["NAME"] = name
     options = connection.settings_dict["OPTIONS"]
     options.get("pool", options)["timeout"] = PATIENCE  # threads wait for a lock, or for a connection of the pool
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """The database can be dropped once nobody is connected to it."""
+    yield
+    wakeups.post.close()
 
 
 # What a transactional test ends with; Django has no public name for it.

@@ -12,6 +12,7 @@ from common import database_retry
 from common.logs import bind
 from common.outbound import UrlPolicy
 from tasks.shown import callback_bodies
+from worker.lanes import WorkerLane
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -19,8 +20,9 @@ logger = logging.getLogger(__name__)
 SEATS = 96
 # Receivers that have failed before never hold more than these, so that first attempts find a seat.
 RETRY_SEATS = SEATS // 2
-IDLE_SECONDS = 0.25
-BUSY_SECONDS = 0.05
+SAFETY_SECONDS = 4.0  # between two looks that no wake-up has asked for
+FULL_SECONDS = 0.25  # deliveries are due, but their receivers have no more seats
+BUSY_SECONDS = 0.05  # what comes due within is claimed together
 
 
 class Callbacks:
@@ -34,18 +36,23 @@ class Callbacks:
         self._claims = Claims()
         self._busy: Counter[Receiver] = Counter()
         self._retries = 0
+        self.lane = WorkerLane(self.step, stopping)
 
     def step(self) -> float:
         """Claim what there are seats for and start sending it; returns the seconds to wait before the next step."""
-        if not self._seats.wait_free(IDLE_SECONDS):
+        if not self._seats.wait_free(FULL_SECONDS):
             return 0.0
+        wait = claims.seconds_to_next()
+        if wait != 0:
+            return SAFETY_SECONDS if wait is None else min(wait, SAFETY_SECONDS)
         with self._lock:
             busy, retry_seats = dict(self._busy), RETRY_SEATS - self._retries
         claimed = self._claims.claim(seats=self._seats.free, retry_seats=retry_seats, busy=busy)
         for due in claimed:
             self._count(due, 1)
             self._seats.start(self._send, due)
-        return BUSY_SECONDS if claimed else IDLE_SECONDS
+        self._stopping.wait(BUSY_SECONDS)
+        return 0.0 if claimed else FULL_SECONDS
 
     def finish(self, seconds: float) -> None:
         """Wait that long for what is being sent; what is not recorded by then comes due again with its claim's end."""
@@ -64,6 +71,7 @@ class Callbacks:
             logger.warning("delivery %s comes due again when its claim ends: %s", due.id, error)
         finally:
             self._count(due, -1)
+            self.lane.wake()
 
     def _count(self, due: Due, change: int) -> None:
         with self._lock:

@@ -2,14 +2,24 @@
 
 from collections.abc import Iterable
 
-from common import sql
+from common import sql, wakeups
+from tasks.models import ENDED
 
 
 def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
-    """Append (task id, key id, status, attempt) rows, inside the caller's transaction. One statement."""
+    """Append (task id, key id, status, attempt) rows, inside the caller's transaction. One statement. After the commit
+    those who wait for such changes are woken."""
+    rows = [{"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in transitions]
     sql.run(
         "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
         f"SELECT r.id, r.key, r.status, r.attempt, {sql.now()} "
         f"FROM {sql.rows('id text, key bigint, status text, attempt bigint')}",
-        [sql.pack({"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in transitions)],
+        [sql.pack(rows)],
     )
+    statuses = {row["status"] for row in rows}
+    if "queued" in statuses:
+        wakeups.tell("queued")
+    if not statuses.isdisjoint(ENDED):
+        wakeups.tell("freed")
+    if statuses:
+        wakeups.tell("events")

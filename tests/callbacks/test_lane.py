@@ -6,17 +6,17 @@ from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from callbacks import claims, sender
 from callbacks.dealing import HOST_SEATS, KEPT_FOR_RECEIVERS, RECEIVER_SEATS
 from callbacks.models import Delivery, DeliveryAttempt
+from common import wakeups
 from tests.adapters.raw_server import raw_server
 from tests.callbacks import behaviours, steps
-from tests.threads import joined
 from tools.children import PATIENCE, wait_until
-from worker.callbacks import IDLE_SECONDS, SEATS, Callbacks
+from worker.callbacks import SAFETY_SECONDS, SEATS, Callbacks
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,21 +31,16 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def running() -> Iterator[Callbacks]:
     """A lane that works as in a worker until the block ends."""
     stopping = threading.Event()
-    lane = Callbacks(stopping, steps.LOOPBACK)
-
-    def repeat() -> None:
-        while not stopping.is_set():
-            stopping.wait(lane.step())
-        connections.close_all()
-
-    thread = threading.Thread(target=repeat)
-    thread.start()
-    try:
-        yield lane
-    finally:
-        stopping.set()
-        joined(thread)
-        lane.finish(PATIENCE)
+    callbacks = Callbacks(stopping, steps.LOOPBACK)
+    with wakeups.post.listening({"callbacks": callbacks.lane.wake}):
+        callbacks.lane.start()
+        try:
+            yield callbacks
+        finally:
+            stopping.set()
+            callbacks.lane.wake()
+            callbacks.lane.join(PATIENCE)
+            callbacks.finish(PATIENCE)
 
 
 def deliveries_named(requests: list[bytes]) -> list[str]:
@@ -116,11 +111,14 @@ def test_a_receiver_that_recovers_gets_its_delivery(owed, settings):
         wait_until(lambda: steps.state(task_id) == ("delivered", 3))
 
 
-def test_an_idle_lane_asks_once_a_quarter_of_a_second(owed):
+def test_an_idle_lane_asks_once_and_sleeps_until_a_delivery_is_due(owed):
     lane = Callbacks(threading.Event(), steps.LOOPBACK)
     with CaptureQueriesContext(connection) as queries:
-        assert lane.step() == IDLE_SECONDS == 0.25
+        assert lane.step() == SAFETY_SECONDS
     assert len(queries) == 1
+    task_id = owed("https://receiver.example/hook")
+    steps.let_pass(task_id, -2)
+    assert 0 < lane.step() <= 2
 
 
 def test_what_was_claimed_before_a_stop_is_given_back_unsent(owed):

@@ -72,14 +72,14 @@ def test_no_seats_claim_nothing(key, image_model, worker):
 
 def test_an_empty_queue_gives_nothing(worker):
     assert steps.claimed(worker) == ()
-    assert not queue.has_waiting()
+    assert queue.seconds_to_next() != 0
 
 
 def test_waiting_is_noticed(key, image_model, worker):
     steps.submitted(key)
-    assert queue.has_waiting()
+    assert queue.seconds_to_next() == 0
     steps.claimed(worker)
-    assert not queue.has_waiting()
+    assert queue.seconds_to_next() != 0
 
 
 def test_the_key_limit_holds_and_frees_with_an_end(account, image_model, worker):
@@ -235,7 +235,7 @@ def test_a_canceled_task_is_not_claimed(key, image_model, worker):
 def test_a_task_past_its_queue_deadline_is_not_started(key, image_model, worker):
     task_id = steps.submitted(key)
     steps.age(task_id, "deadline_at", -1)
-    assert not queue.has_waiting()
+    assert queue.seconds_to_next() != 0
     assert steps.claimed(worker) == ()
     steps.age(task_id, "deadline_at", 3_600)
     assert [task.id for task in steps.claimed(worker)] == [task_id]
@@ -351,7 +351,7 @@ def test_a_task_of_a_modality_of_another_version_is_not_claimed_and_keeps_no_oth
     first, second = steps.submitted(key), steps.submitted(key)
     Task.objects.filter(id=first).update(modality="smell")
     assert [task.id for task in steps.claimed(steps.worker())] == [second]
-    assert not queue.has_waiting()
+    assert queue.seconds_to_next() != 0
 
 
 @pytest.mark.parametrize("routes", [{"all": True}, ["1"]], ids=str)

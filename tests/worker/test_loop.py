@@ -12,9 +12,11 @@ from adapters.base import ErrorKind, UpstreamError
 from billing.models import LedgerSeal
 from callbacks import claims
 from catalog import health
-from common import sql
+from common import sql, wakeups
+from common.wakeups import Post
 from tasks import cancellation, leases, queue
 from tasks.models import Asset, Task, TaskEvent, Worker
+from tests.common.test_wakeups import cut
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import assets, beside, film, picture, task
@@ -57,7 +59,7 @@ def test_pictures_and_films_run_by_themselves(start, key):
 def test_a_claim_that_was_committed_unseen_is_found_by_its_own_worker(start, key, monkeypatch):
     monkeypatch.setattr("worker.loop.ORPHAN_SECONDS", 0.1)
     with monkeypatch.context() as patch:
-        patch.setattr("worker.loop.queue.has_waiting", lambda: False)
+        patch.setattr("worker.loop.queue.seconds_to_next", lambda: None)
         worker, _ = start()
         task_id = picture(key, "a fox")
         assert len(queue.claim(worker.id, seats=1).tasks) == 1
@@ -80,6 +82,77 @@ def test_files_past_their_retention_go_by_themselves(start, key):
     Asset.objects.update(created_at="2020-01-01T00:00:00Z")
     start("janitor")
     wait_until(lambda: all(asset.deleted_at for asset in assets(task_id)), what="the janitor")
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """Starts a worker as in a process of its own, that looks for tasks only when it is woken."""
+    monkeypatch.setattr("worker.loop.SAFETY_SECONDS", 3_600.0)
+    own = Post()
+
+    def run(start, *lanes):
+        with monkeypatch.context() as patch:
+            patch.setattr(wakeups, "post", own)
+            found, _ = start(*lanes)
+            wait_until(lambda: own.is_listening, what="the worker's ears")
+        return found
+
+    yield run
+    own.close()
+
+
+def test_a_sleeping_worker_is_woken_by_another_process(start, apart, key):
+    apart(start, "tasks")
+    for number in range(3):
+        assert ended(picture(key, f"a fox {number}")) == ["succeeded"]
+
+
+def test_a_worker_whose_line_was_cut_is_still_woken(start, apart, key):
+    apart(start, "tasks")
+    ended(picture(key, "a fox"))
+    if connection.vendor == "postgresql":
+        cut()
+    assert ended(picture(key, "a hen")) == ["succeeded"]
+
+
+def test_a_lost_wake_up_is_healed_by_the_next_look(start, key, monkeypatch):
+    monkeypatch.setattr("worker.loop.SAFETY_SECONDS", 0.1)
+    task_id = picture(key, "a fox")
+    steps.age(task_id, "not_before", 3_600)
+    start("tasks")
+    steps.age(task_id, "not_before", -1)  # which nobody tells
+    assert ended(task_id) == ["succeeded"]
+
+
+def test_a_task_that_limits_hold_back_starts_when_another_ends(start, key, account, monkeypatch):
+    monkeypatch.setattr("worker.loop.SAFETY_SECONDS", 3_600.0)
+    monkeypatch.setattr("worker.loop.FULL_SECONDS", 3_600.0)
+    account.max_running = 1
+    account.save()
+    start("tasks")
+    assert ended(*[picture(key, f"a fox {number}") for number in range(4)]) == ["succeeded"] * 4
+
+
+def test_a_task_that_has_to_wait_starts_at_its_moment(start, key, monkeypatch):
+    monkeypatch.setattr("worker.loop.SAFETY_SECONDS", 3_600.0)
+    task_id = picture(key, "a fox")
+    sql.run(f"UPDATE tasks_task SET not_before = {sql.later('0.5')}")
+    start("tasks")
+    assert ended(task_id) == ["succeeded"]
+
+
+def test_an_idle_worker_makes_two_statements_a_second_at_most(key):
+    """All lanes together but the one that polls, by what each step asks and how long it then sleeps."""
+    worker = Loop(leases.register(LANES), LANES, concurrency=8)
+    rates = {}
+    for lane in worker._made():
+        if lane.step != worker._poll:
+            lane.step()
+            with steps.captured() as statements:
+                pause = lane.step()
+            rates[lane.step.__name__] = len(statements) / pause
+    assert sum(rates.values()) <= 2, rates
+    assert len(rates) == 10
 
 
 @pytest.mark.soak

@@ -35,6 +35,13 @@ ORDER BY t.deadline_at, t.id LIMIT %s
 """
 
 
+def seconds_to_next() -> float | None:
+    """Until a task is past its deadline: 0 where one is, None where none is queued or running."""
+    first = "SELECT min(deadline_at) AS deadline_at FROM tasks_task WHERE status IN ('queued', 'running')"
+    found = sql.value(f"SELECT {sql.seconds_between(sql.now(), 'deadline_at')} FROM ({first}) AS next")
+    return None if found is None else max(0.0, float(found))
+
+
 def enforce_deadlines() -> int:
     """End tasks whose time is over. One whose job can be polled is left a few seconds for its last poll, by whoever
     adopts it where its worker is dead. One whose provider has finished is left as long as its result may be copied, and

@@ -1,0 +1,61 @@
+"""A lane of the worker: repeats one part of its work on a thread, after a pause or as soon as it is woken."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from django.db import connections
+
+from common import sql
+from common.database_retry import AWAY, is_passing, reset_connections
+
+logger = logging.getLogger(__name__)
+AWAY_SECONDS = 1.0
+LONG_SECONDS = 1.0
+
+
+class WorkerLane:
+    """The step returns the seconds until the next one, unless `wake` comes first. A database that is away is waited
+    for, and other errors are logged. It ends with the step that is under way when `end` was set and it was woken."""
+
+    def __init__(self, step: Callable[[], float], end: threading.Event) -> None:
+        self.end = end
+        self.step = step
+        self._woken = threading.Event()
+        self._thread = threading.Thread(target=self._repeat, name=step.__qualname__, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Begin the step now, or once more where it is under way."""
+        self._woken.set()
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(seconds)
+
+    def _repeat(self) -> None:
+        while True:
+            self._woken.clear()
+            if self.end.is_set():
+                break
+            pause = self._stepped()
+            if pause >= LONG_SECONDS and sql.is_postgresql():  # SQLite's cost nobody anything, and time to open
+                connections.close_all()
+            if pause:
+                self._woken.wait(pause)
+        connections.close_all()
+
+    def _stepped(self) -> float:
+        """The seconds until the next step."""
+        try:
+            return self.step()
+        except AWAY as error:
+            if is_passing(error):
+                logger.warning("the database is away: %s", error)
+            else:
+                logger.exception("a step of the worker failed")
+            reset_connections()
+        except Exception:
+            logger.exception("a step of the worker failed")
+        return AWAY_SECONDS

@@ -8,9 +8,9 @@ import json
 import logging
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
-from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http import QueryDict
 
@@ -75,18 +75,19 @@ def asked_cursor(scope: Scope) -> Asked:
 
 
 class Stream:
-    """One client's way through the events: a place in them, and the time of the next heartbeat."""
+    """One client's way through the events: a place in them."""
+
+    __slots__ = ("_asked", "_listener", "_place", "_send")
 
     def __init__(self, listener: Listener, send: Send, *, cursor: Asked) -> None:
         self._listener = listener
         self._send = send
         self._asked = cursor
         self._place: int | None = None
-        self._clock = asyncio.get_running_loop().time
-        self._heartbeat_at = self._clock() + settings.SSE_HEARTBEAT
 
     async def run(self) -> None:
         """Until the listener is ended."""
+        self._listener.beats()
         if self._listener.mark is None:
             await self._listener.news(seconds=LONGEST_SILENCE_SECONDS)
         mark = self._listener.mark  # taken before the opening, so that whatever happens after it is told
@@ -94,11 +95,11 @@ class Stream:
         if mark is not None:
             self._place = await self._begin(mark)
         while True:
-            if self._clock() >= self._heartbeat_at:
+            if self._listener.is_silent:
+                self._listener.beats()
                 await _write(self._send, HEARTBEAT)
-                self._heartbeat_at = self._clock() + settings.SSE_HEARTBEAT
             if not await self._advance():
-                await self._listener.news(seconds=self._heartbeat_at - self._clock())
+                await self._listener.news()
 
     async def _advance(self) -> bool:
         """Send what there is; whether there may be more."""
@@ -144,8 +145,10 @@ class Stream:
             await _write(self._send, b"".join(map(frame, events[first : first + EVENTS_PER_SEND])))
 
 
+@lru_cache(maxsize=1_000)
 def frame(event: Event) -> bytes:
-    """A task.updated event. The id comes last, so that the line `event` is followed by the line `data`."""
+    """A task.updated event, made once for all streams. The id comes last, so that the line `event` is followed by the
+    line `data`."""
     shown = {"id": event.task_id, "status": event.status, "modality": event.modality, "model": event.model_name}
     return f"event: task.updated\ndata: {json.dumps(shown, separators=(',', ':'))}\nid: {event.id}\n\n".encode()
 

@@ -1,28 +1,31 @@
 """Step 11, in memory: one reader per web process follows the events and tells every open stream and wait of them.
 
-That costs one small query a tick, however many listen, and none while nobody does. Everything here runs on the event
-loop; a listener costs neither a thread nor a database connection. `tasks_api/stream.py` writes to the client.
+It reads when it is woken (`common/wakeups.py`): one small query, however many listen, and none while nobody does.
+Everything here runs on the event loop; a listener costs neither a thread nor a database connection.
+`tasks_api/stream.py` writes to the client.
 """
 
 import asyncio
 import contextvars
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from django.conf import settings
 from django.db import Error as DatabaseError
 
-from common import shutdown, threads
+from common import shutdown, threads, wakeups
 from common.errors import StreamLimitExceeded
 from tasks.events import readmission
-from tasks.events.listeners import Listener, Log, set_within
+from tasks.events.listeners import Listener, Log, Pulse, done_within
 from tasks.events.reader import ASYNC, PAGE, Event, EventReader, ended_among
 from tasks.gate import Caller
 from tasks.models import ENDED
 
 STREAMS_PER_KEY = 5
-TICK_SECONDS = 0.03
+SAFETY_SECONDS = 1.0  # between two reads that no wake-up has asked for
+HELD_SECONDS = 0.03  # while a transaction is open that may have lower ids
+LEAST_SECONDS = 0.01  # what comes meanwhile is read together
 GUARD_SECONDS = 0.2
 RECOVERY_SECONDS = 1.0
 logger = logging.getLogger(__name__)
@@ -34,10 +37,12 @@ class Hub:
     def __init__(self) -> None:
         self.mark: int | None = None
         self.logs: dict[int, Log] = {}
+        self._pulse = Pulse()
         self._waits: dict[str, set[asyncio.Future[bool]]] = {}
         self._arrivals: set[Listener] = set()
         self._unchecked: set[str] = set()
         self._arrived = asyncio.Event()
+        self._is_rung = False
         self._follower: asyncio.Task[None] | None = None
         self._guard: asyncio.Task[None] | None = None
 
@@ -50,7 +55,7 @@ class Hub:
         log = self.logs.get(caller.key_id) or Log(self.mark)
         if len(log.listeners) >= STREAMS_PER_KEY:
             raise StreamLimitExceeded(f"The API key has {STREAMS_PER_KEY} event streams open already.")
-        listener = Listener(caller, log, lambda: self.mark)
+        listener = Listener(caller, log, self._pulse, lambda: self.mark)
         self.logs[caller.key_id] = log
         log.listeners.add(listener)
         self._arrivals.add(listener)
@@ -92,24 +97,39 @@ class Hub:
         """Both tasks end when nobody listens, or with their event loop."""
         loop = asyncio.get_running_loop()
         if self._follower is None or self._follower.done():
-            self.mark, self._arrived = None, asyncio.Event()
+            self.mark, self._arrived, self._is_rung = None, asyncio.Event(), False
             self._follower = loop.create_task(self._follow(), context=contextvars.Context())
         if self._guard is None or self._guard.done():
             self._guard = loop.create_task(self._watch(), context=contextvars.Context())
         self._arrived.set()
 
     async def _watch(self) -> None:
-        """Apart from the reading, which a faulty database may hold up: a stopping process lets everybody go."""
+        """Apart from the reading, which a faulty database may hold up: heartbeats, and a stopping process lets
+        everybody go."""
         while not self.is_idle:
             if shutdown.is_stopping():
                 self._let_go()
+            self._pulse.beat()
             await asyncio.sleep(GUARD_SECONDS)
 
     async def _follow(self) -> None:
         try:
-            await self._read_on(EventReader())
+            with wakeups.post.listening({"events": self._alarm()}):
+                await self._read_on(EventReader())
         finally:
             self._let_go()
+
+    def _alarm(self) -> Callable[[], None]:
+        """Makes the follower read, from any thread."""
+        loop, arrived = asyncio.get_running_loop(), self._arrived
+
+        def ring() -> None:
+            if not self._is_rung:
+                self._is_rung = True
+                with suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(arrived.set)
+
+        return ring
 
     async def _read_on(self, reader: EventReader) -> None:
         loop = asyncio.get_running_loop()
@@ -128,7 +148,14 @@ class Hub:
                 logger.warning("the events cannot be read: %s", error)
                 await asyncio.sleep(RECOVERY_SECONDS)
             else:
-                await set_within(self._arrived, seconds=TICK_SECONDS if len(told) < PAGE else 0)
+                await self._pause(has_more=len(told) == PAGE, is_held=reader.is_held)
+
+    async def _pause(self, *, has_more: bool, is_held: bool) -> None:
+        if not has_more:
+            await asyncio.sleep(LEAST_SECONDS)
+            await done_within(self._arrived.wait(), seconds=HELD_SECONDS if is_held else SAFETY_SECONDS)
+            self._arrived.clear()
+            self._is_rung = False  # before the read, which sees all that was told of by now
 
     def _tell(self, events: Iterable[Event], mark: int | None) -> None:
         for event in events:

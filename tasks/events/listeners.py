@@ -1,9 +1,11 @@
 """An open stream, and the log of a key's latest events that its streams share. All of it runs on the event loop."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+
+from django.conf import settings
 
 from tasks.events.reader import Event
 from tasks.gate import Caller
@@ -11,12 +13,11 @@ from tasks.gate import Caller
 KEPT_EVENTS = 256
 
 
-async def set_within(event: asyncio.Event, *, seconds: float) -> None:
-    """Returns when the event has been set, at the latest after so many seconds; clears it."""
+async def done_within(awaitable: Awaitable[object], *, seconds: float) -> None:
+    """Returns when it is done, at the latest after so many seconds."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await event.wait()
-    event.clear()
+            await awaitable
 
 
 class Listener:
@@ -25,12 +26,28 @@ class Listener:
     `read_mark` tells up to where the events are known.
     """
 
-    def __init__(self, caller: Caller, log: "Log", read_mark: Callable[[], int | None]) -> None:
+    __slots__ = (
+        "_has_news",
+        "_is_over",
+        "_is_placed",
+        "_log",
+        "_pulse",
+        "_read_mark",
+        "_waiter",
+        "caller",
+        "is_silent",
+        "life",
+    )
+
+    def __init__(self, caller: Caller, log: "Log", pulse: "Pulse", read_mark: Callable[[], int | None]) -> None:
         self.caller = caller
         self.life = asyncio.timeout(None)
+        self.is_silent = False
         self._log = log
+        self._pulse = pulse
         self._read_mark = read_mark
-        self._news = asyncio.Event()
+        self._has_news = False
+        self._waiter: asyncio.Future[None] | None = None
         self._is_placed = False
         self._is_over = False
 
@@ -43,16 +60,34 @@ class Listener:
         """The key's events after the cursor, oldest first; None where memory does not reach back that far."""
         return self._log.since(cursor)
 
-    async def news(self, *, seconds: float) -> None:
-        """Returns when there may be news, at the latest after so many seconds."""
-        await set_within(self._news, seconds=seconds)
+    async def news(self, *, seconds: float | None = None) -> None:
+        """Returns when there may be news, or a heartbeat is due; at the latest after so many seconds."""
+        if not self._has_news:
+            self._waiter = asyncio.get_running_loop().create_future()
+            if seconds is None:
+                await self._waiter
+            else:
+                await done_within(self._waiter, seconds=seconds)
+        self._has_news = False
+
+    def beats(self) -> None:
+        """It has a heartbeat now; `is_silent` is set when the next one is due."""
+        self.is_silent = False
+        self._pulse.enter(self)
+
+    def miss(self) -> None:
+        """A heartbeat is due."""
+        self.is_silent = True
+        self.wake()
 
     def place(self) -> None:
         self._is_placed = True
         self.wake()
 
     def wake(self) -> None:
-        self._news.set()
+        self._has_news = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def end(self) -> None:
         """Cut the stream, whatever it is waiting for: also a client that does not read."""
@@ -62,6 +97,28 @@ class Listener:
 
     def leave(self) -> None:
         self._is_over = True
+        self._pulse.leave(self)
+
+
+class Pulse:
+    """The heartbeats of all streams: no timer for each."""
+
+    def __init__(self) -> None:
+        self._due: OrderedDict[Listener, float] = OrderedDict()
+
+    def enter(self, listener: Listener) -> None:
+        """All wait equally long, so they are due in the order in which they came."""
+        self._due[listener] = asyncio.get_running_loop().time() + settings.SSE_HEARTBEAT
+
+    def leave(self, listener: Listener) -> None:
+        self._due.pop(listener, None)
+
+    def beat(self) -> None:
+        """Wake those whose heartbeat is due."""
+        now = asyncio.get_running_loop().time()
+        while self._due and next(iter(self._due.values())) <= now:
+            listener, _ = self._due.popitem(last=False)
+            listener.miss()
 
 
 class Log:

@@ -10,10 +10,12 @@ import pytest
 from accounts import keys
 from common import shutdown, threads
 from common.errors import StreamLimitExceeded
+from tasks.events import hub as hub_module
 from tasks.events import listeners
 from tasks.events.hub import Hub
 from tasks.events.listeners import Listener
 from tasks.gate import Caller, admit
+from tasks.models import TaskEvent
 from tests.tasks.events.writing import finish, open_transaction, stored_ids, write
 from tools.children import PATIENCE
 
@@ -56,6 +58,59 @@ def test_all_streams_of_a_key_see_its_events_and_no_others(caller, other_caller,
             assert [event.task_id for event in one.since(before)] == [task.id]
             assert two.since(before) == one.since(before)
             assert foreign.since(before) == []
+
+    run(scenario)
+
+
+def test_streams_and_waits_are_woken_by_the_commit(caller, make_task, monkeypatch):
+    monkeypatch.setattr(hub_module, "SAFETY_SECONDS", 3_600.0)
+    task = make_task()
+    hub = Hub()
+
+    async def scenario() -> None:
+        async with placed(hub, caller) as listener:
+            for _ in range(3):
+                before = listener.mark
+                await threads.call(write, task)
+                while not listener.since(before):
+                    await listener.news()
+            with hub.ended(task.id) as wait:
+                await threads.call(finish, task)
+                assert await wait is True
+
+    run(scenario)
+
+
+def test_a_lost_wake_up_is_healed_by_the_next_read(caller, make_task, monkeypatch):
+    monkeypatch.setattr(hub_module, "SAFETY_SECONDS", 0.1)
+    task = make_task()
+    hub = Hub()
+
+    async def scenario() -> None:
+        async with placed(hub, caller) as listener:
+            before = listener.mark
+            await threads.call(
+                lambda: TaskEvent.objects.create(task=task, key_id=task.key_id, status="running", attempt=1)
+            )
+            while not listener.since(before):
+                await listener.news()
+
+    run(scenario)
+
+
+def test_every_stream_has_its_heartbeats_by_one_timer(caller, other_caller, settings):
+    settings.SSE_HEARTBEAT = 0.1
+    hub = Hub()
+
+    async def scenario() -> None:
+        async with placed(hub, caller) as one, placed(hub, other_caller) as other:
+            for listener in (one, other) * 2:
+                listener.beats()
+            while not (one.is_silent and other.is_silent):
+                await (other if one.is_silent else one).news()
+            one.beats()
+            assert not one.is_silent
+        assert not hub._pulse._due
 
     run(scenario)
 

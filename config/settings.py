@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from callbacks import schedule
 from common import logs, modalities, pools, urls
+from common.postgresql.base import PooledConnection
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -118,9 +119,16 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
     }
 else:
+    _database["ENGINE"] = "common.postgresql"
     _database["CONN_MAX_AGE"] = 0
-    _database["CONN_HEALTH_CHECKS"] = True
-    _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 24, "timeout": 5}
+    _database.setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 1,
+        "max_size": 24,
+        "timeout": 5,
+        "connection_class": PooledConnection,
+    }
+    # The server plans a statement once for each connection: to plan most of ours costs more than to run them.
+    _database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 2}
 pools.close_at_exit()
 
 ASSET_STORAGE = text("ASSET_STORAGE", f"file://{VAR_DIR / 'assets'}")

@@ -1,0 +1,55 @@
+"""Connections of PostgreSQL's pool: a dead one is handed to nobody, and statements are planned once."""
+
+import threading
+
+import psycopg
+import pytest
+from django.db import connection
+
+from common import sql, threads
+from tests.databases import database_url
+from tests.tasks import steps
+from tools.children import PATIENCE, wait_until
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite is no server"),
+]
+OTHERS = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+
+
+def sessions_at_once(count: int) -> list[int]:
+    """So many requests, each with a session of its own: the server's numbers of them."""
+    barrier = threading.Barrier(count)
+
+    def request() -> int:
+        found = int(sql.value("SELECT pg_backend_pid()"))
+        barrier.wait(PATIENCE)
+        return found
+
+    return steps.at_once([lambda: threads.returning_connection(request)] * count)
+
+
+def test_sessions_that_the_server_has_ended_cost_nobody_an_error():
+    connection.close()
+    before = sessions_at_once(3)
+    with psycopg.connect(database_url(), autocommit=True) as other:
+        other.execute(f"SELECT pg_terminate_backend(pid) {OTHERS}")
+        wait_until(lambda: not other.execute(f"SELECT 1 {OTHERS}").fetchall(), what="the end of all sessions")
+    assert not set(sessions_at_once(3)) & set(before)
+
+
+def test_one_that_was_used_just_now_is_not_asked_whether_it_lives(monkeypatch):
+    for _ in range(connection.settings_dict["OPTIONS"]["pool"]["max_size"]):  # each comes in its turn
+        threads.returning_connection(sql.value, "SELECT 1")
+    asked: list[object] = []
+    monkeypatch.setattr("psycopg_pool.ConnectionPool.check_connection", asked.append)
+    assert threads.returning_connection(sql.value, "SELECT 1") == 1
+    assert asked == []
+
+
+def test_a_statement_that_comes_again_is_planned_once():
+    for number in range(4):
+        assert sql.value("SELECT %s + 41", [number]) == number + 41
+    plans = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
+    assert sql.value(plans, ["%+ 41"]) == 1

@@ -3,15 +3,15 @@
 import logging
 import random
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from django.conf import settings
 
 from adapters.base import Connection, Target
 from catalog import credentials
 from catalog.credentials import Opened
-from catalog.models import Credential
 from common import urls
 from storage import blobs
 
@@ -42,17 +42,20 @@ def to(
     follows: bool = False,
     reference: str = "",
     payer: str = "",
+    known: Mapping[int, Sequence[Any]] | None = None,
 ) -> tuple[int | None, Connection]:
     """The credential's id and the connection. A credential goes only where it was entered for: the target's origin.
 
     The given credential, even where it has been disabled since; without one, or where it is gone, the next of the
     usable ones; at last, to follow a job, a retired one. A channel without any is reached without, which the adapter
-    answers with an AUTH error before anything is sent.
+    answers with an AUTH error before anything is sent. `known` are the stored credentials by channel, where they were
+    read for many calls together.
     """
     opened = None
     if channel_id is not None:
         origin, turn = urls.origin(target.base_url), turns.next(channel_id)
-        rows = credentials.in_turn(channel_id, turn, origin, first=credential_id, with_retired=follows)
+        stored = (credentials.stored([channel_id]) if known is None else known).get(channel_id, [])
+        rows = credentials.in_turn(stored, turn, origin, first=credential_id, with_retired=follows)
         opened = _first_opened(rows)
     return (
         opened.id if opened else None,
@@ -70,10 +73,10 @@ def to(
     )
 
 
-def _first_opened(rows: Iterable[Credential]) -> Opened | None:
+def _first_opened(rows: Iterable[Any]) -> Opened | None:
     for row in rows:
         opened = credentials.opened(row)
         if opened is not None:
             return opened
-        logger.error("no key of ENCRYPTION_KEYS opens credential %d of channel %d", row.pk, row.channel_id)
+        logger.error("no key of ENCRYPTION_KEYS opens credential %d of channel %d", row.id, row.channel_id)
     return None

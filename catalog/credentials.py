@@ -1,16 +1,18 @@
 """A channel's credentials: stored encrypted, opened only for a call to their own origin, shown only by their last four
 characters. Another secret is another row, so that each job is followed with what bought it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
-from django.db.models import BooleanField, Case, When
-from django.db.models.functions import Now
+from django.conf import settings
 from django.utils import timezone
 
 from catalog import sealing
 from catalog.models import Channel, Credential, GroupChannel
-from common import redaction, urls
+from catalog.sealing import Unsealed
+from common import redaction, sql, urls
 
 LEFT_OUT = "no longer in the catalog file"
 REPLACED = "replaced by another"
@@ -36,16 +38,29 @@ def current(channel_id: int) -> list[Credential]:
     return [row for row in of_channel(channel_id) if row.retired_at is None]
 
 
+STORED = """
+SELECT id, channel_id, origin, ciphertext, disabled_at, retired_at, cooldown_until,
+    cooldown_until IS NOT NULL AND cooldown_until > {now} AS is_cooling
+FROM catalog_credential WHERE channel_id IN ({channels}) ORDER BY id
+"""
+
+
+def stored(channel_ids: Collection[int]) -> dict[int, list[Any]]:
+    """The rows of these channels' credentials as they are now, by channel, oldest first. One statement."""
+    found: dict[int, list[Any]] = {}
+    for row in sql.records(STORED.format(now=sql.now(), channels=sql.places(channel_ids)), [*channel_ids]):
+        found.setdefault(row.channel_id, []).append(row)
+    return found
+
+
 def in_turn(
-    channel_id: int, turn: int, origin: str, *, first: int | None = None, with_retired: bool = False
-) -> list[Credential]:
-    """A channel's credentials for an origin in the order in which to try to open them: the one asked for, whatever its
-    state, then the enabled ones that do not cool down, beginning with whose turn it is, then those that do, soonest
-    ready first; where asked for, the retired ones last, newest first."""
-    is_cooling = Case(When(cooldown_until__gt=Now(), then=True), default=False, output_field=BooleanField())
-    found = Credential.objects.filter(channel_id=channel_id, origin=origin).exclude(origin="")
-    rows = list(found.annotate(is_cooling=is_cooling).order_by("id"))
-    asked = [row for row in rows if row.pk == first]
+    of_channel: Iterable[Any], turn: int, origin: str, *, first: int | None = None, with_retired: bool = False
+) -> list[Any]:
+    """A channel's stored credentials for an origin in the order in which to try to open them: the one asked for,
+    whatever its state, then the enabled ones that do not cool down, beginning with whose turn it is, then those that
+    do, soonest ready first; where asked for, the retired ones last, newest first. Pure."""
+    rows = [row for row in of_channel if row.origin and row.origin == origin]
+    asked = [row for row in rows if row.id == first]
     enabled = [row for row in rows if row.disabled_at is None and row not in asked]
     ready = [row for row in enabled if not row.is_cooling]
     start = turn % len(ready) if ready else 0
@@ -54,15 +69,21 @@ def in_turn(
     return [*asked, *ready[start:], *ready[:start], *cooling, *retired]
 
 
-def opened(credential: Credential) -> Opened | None:
-    """This credential in the clear; None where no key of ENCRYPTION_KEYS opens it, or it was sealed for another origin
-    than its row says."""
-    found = sealing.unseal(credential.ciphertext)
+def opened(credential: Any) -> Opened | None:
+    """This credential, a model's row or a stored one, in the clear; None where no key of ENCRYPTION_KEYS opens it, or
+    it was sealed for another origin than its row says."""
+    found = _unsealed(credential.ciphertext, tuple(settings.ENCRYPTION_KEYS))
     if found is None or not found.is_for(credential.origin):
         return None
     for value in found.values.values():
         redaction.redact(value)
-    return Opened(id=credential.pk, values=found.values)
+    return Opened(id=credential.id, values=found.values)
+
+
+@lru_cache(maxsize=1_000)
+def _unsealed(ciphertext: str, _keys: tuple[str, ...]) -> Unsealed | None:
+    """Remembered as long as both are the same: the row is read for each call, and another secret has another text."""
+    return sealing.unseal(ciphertext)
 
 
 def store(channel: Channel, values: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ answer is stored even when the fence has moved on: losing it would lose a job th
 count an attempt buys with several calls, told apart by their position.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -44,7 +44,7 @@ def moving(to: str, *sources: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """Calls that are about to be paid, all equal."""
+    """So many calls of one task that are about to be paid, all equal."""
 
     task_id: str
     attempt: int
@@ -54,6 +54,7 @@ class Intent:
     credential_id: int | None
     target: Target
     request_digest: str
+    count: int = 1
     passed: Sequence[tuple[int, str]] = ()
 
 
@@ -79,50 +80,62 @@ class CallEnd:
 INTEND = """
 INSERT INTO tasks_call (task_id, attempt, position, worker_id, channel_id, credential_id, route_id, target,
     request_digest, passed, state, faults, copy_faults, created_at)
-SELECT %s, %s, r.position, %s, %s, %s, %s, %s, %s, %s, 'intent', 0, 0, {now} FROM {rows}
-WHERE EXISTS (SELECT 1 FROM tasks_task WHERE id = %s AND attempt = %s AND worker_id = %s AND status = 'running')
-RETURNING id, position
+SELECT r.task, r.attempt, r.position, r.worker, r.channel, r.credential, r.route, r.target,
+    r.digest, r.passed, 'intent', 0, 0, {now}
+FROM {rows} JOIN tasks_task t ON t.id = r.task AND {fence}
+RETURNING task_id, position, id
 """
+COMMITTED = """
+SELECT c.task_id, c.position, c.id
+FROM {rows} JOIN tasks_task t ON t.id = r.task AND {fence}
+JOIN tasks_call c ON c.task_id = r.task AND c.attempt = r.attempt AND c.position = r.position AND c.state = 'intent'
+"""
+FENCE = "t.attempt = r.attempt AND t.worker_id = r.worker AND t.status = 'running'"
+INTENT_COLUMNS = (
+    "task text, attempt bigint, position bigint, worker text, channel bigint, credential bigint, route bigint, "
+    "target json, digest text, passed json"
+)
 
 
-def intend(intent: Intent, count: int = 1) -> tuple[Intended, ...]:
-    """Commit the intent of so many calls, and return them by position; none if the task has been taken over or ended:
-    then do not call."""
+def intend(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+    """Commit these intents, and return their calls by task, in the order of their positions. A task that has been taken
+    over or has ended is not among them: then do not call. Raises IntegrityError where an earlier try was committed."""
     with transaction.atomic():
-        lock_tasks([intent.task_id])
-        rows = sql.records(
-            INTEND.format(now=sql.now(), rows=sql.rows("position bigint")),
-            [
-                intent.task_id,
-                intent.attempt,
-                intent.worker_id,
-                intent.channel_id,
-                intent.credential_id,
-                intent.route_id,
-                sql.document_parameter(asdict(intent.target)),
-                intent.request_digest,
-                sql.document_parameter([list(each) for each in intent.passed]) if intent.passed else None,
-                sql.pack({"position": position} for position in range(count)),
-                intent.task_id,
-                intent.attempt,
-                intent.worker_id,
-            ],
-        )
-    return _intended(intent, [(row.id, row.position) for row in rows])
+        lock_tasks([intent.task_id for intent in intents])
+        return _intended(INTEND, intents)
 
 
-def committed(intent: Intent) -> tuple[Intended, ...]:
-    """What `intend` returned for an earlier try whose commit went unseen, as long as it may still be called."""
-    rows = Call.objects.filter(task_id=intent.task_id, attempt=intent.attempt, state="intent")
-    mine = rows.filter(task__attempt=intent.attempt, task__status="running", task__worker_id=intent.worker_id)
-    return _intended(intent, mine.values_list("id", "position"))
+def committed(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+    """What `intend` returned for an earlier try whose commit went unseen, as long as they may still be called."""
+    return _intended(COMMITTED, intents)
 
 
-def _intended(intent: Intent, calls: Iterable[tuple[int, int]]) -> tuple[Intended, ...]:
-    return tuple(
-        Intended(id=call, reference=reference(intent.task_id, intent.attempt, position))
-        for call, position in sorted(calls, key=lambda call: call[1])
+def _intended(statement: str, intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+    rows = sql.records(
+        statement.format(now=sql.now(), rows=sql.rows(INTENT_COLUMNS), fence=FENCE),
+        [sql.pack(row for intent in intents for row in _intent_rows(intent))],
     )
+    attempts = {intent.task_id: intent.attempt for intent in intents}
+    calls: dict[str, tuple[Intended, ...]] = {}
+    for row in sorted(rows):
+        name = reference(row.task_id, attempts[row.task_id], row.position)
+        calls[row.task_id] = (*calls.get(row.task_id, ()), Intended(id=row.id, reference=name))
+    return calls
+
+
+def _intent_rows(intent: Intent) -> Iterator[dict[str, Any]]:
+    row = {
+        "task": intent.task_id,
+        "attempt": intent.attempt,
+        "worker": intent.worker_id,
+        "channel": intent.channel_id,
+        "credential": intent.credential_id,
+        "route": intent.route_id,
+        "target": sql.document(asdict(intent.target)),
+        "digest": intent.request_digest,
+        "passed": sql.document([list(each) for each in intent.passed]) if intent.passed else None,
+    }
+    return (row | {"position": position} for position in range(intent.count))
 
 
 def reference(task_id: str, attempt: int, position: int) -> str:

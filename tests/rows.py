@@ -64,7 +64,7 @@ def add_credential(channel: Channel, api_key: str) -> Credential:
 
 def opened(channel: Channel) -> dict[str, str] | None:
     """What a call to the channel may authenticate with."""
-    rows = credentials.in_turn(channel.pk, 0, urls.origin(channel.base_url))
+    rows = credentials.in_turn(credentials.stored([channel.pk]).get(channel.pk, []), 0, urls.origin(channel.base_url))
     return credentials.readable(rows[0].ciphertext) if rows else None
 
 

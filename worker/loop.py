@@ -110,8 +110,7 @@ class Loop:
             return wait
         claim = queue.claim(self.id, seats=self.seats.free)
         self.execution.take(claim.tasks)
-        for task in claim.tasks:
-            self.seats.start(self.execution.run, task)
+        self.execution.run(claim.tasks, self.seats.start)
         deadlines.end_stranded(claim.stranded)
         return 0.0 if claim.tasks else FULL_SECONDS
 

@@ -34,7 +34,7 @@ def followed(key: Any, video_model: Any) -> Call:
     task = steps.start(key, worker, steps.VIDEO)
     channel = Channel.objects.get(pk=snapshot.latest().route(task.route_id).channel.id)
     fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk}
-    (intended,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    (intended,) = steps.intend(steps.intent(task, worker, **fields))
     paid_calls.accept(intended.id, {"id": "job-1"}, poll_after=60)
     return Call.objects.select_related("channel", "credential").get(pk=intended.id)
 

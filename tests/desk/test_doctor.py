@@ -163,7 +163,7 @@ def test_jobs_that_no_credential_is_left_for_are_named(of, key, video_model, vid
     row = video_channel.credentials.get()
     target = Target(adapter="ark_content_tasks", base_url="https://old.example/api/v3", upstream_model="m")
     fields = {"channel_id": video_channel.pk, "credential_id": row.pk, "target": target}
-    (intended,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    (intended,) = steps.intend(steps.intent(task, worker, **fields))
     paid_calls.accept(intended.id, {"id": "job-1"}, poll_after=60)
     (finding,) = of("jobs")
     assert finding.level == "error"

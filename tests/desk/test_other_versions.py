@@ -3,7 +3,6 @@
 import pytest
 from django.urls import reverse
 
-from tasks import paid_calls
 from tasks.failures import OUTCOME_UNKNOWN
 from tasks.models import Call, Task, TaskPayload
 from tasks.paid_calls import CallEnd
@@ -61,7 +60,7 @@ def test_what_cannot_be_read_is_neither_attached_nor_bought_again(operator, stra
 def test_what_another_version_asked_for_is_not_bought_again(operator, key, video_model):
     worker = steps.worker()
     task = steps.start(key, worker, steps.VIDEO)
-    (call,) = paid_calls.intend(steps.intent(task, worker))
+    (call,) = steps.intend(steps.intent(task, worker))
     assert steps.end(task, "failed", failure=OUTCOME_UNKNOWN, calls=(CallEnd(id=call.id, state="unknown"),))
     TaskPayload.objects.filter(task_id=task.id).update(params={**steps.VIDEO["params"], "mood": "blue"})
     answer = operator.post(reverse("admin:tasks_call_resolve", args=[call.id, "retry"]))

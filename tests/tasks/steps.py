@@ -20,7 +20,7 @@ from tasks.drafts import Draft, PreparedSubmission
 from tasks.failures import Failure
 from tasks.gate import Admission, admit
 from tasks.lifecycle import Ending, Success
-from tasks.paid_calls import CallEnd, Intent
+from tasks.paid_calls import CallEnd, Intended, Intent
 from tasks.queue import Claimed
 from tests.rows import IssuedKey
 from tools.children import PATIENCE
@@ -150,9 +150,18 @@ def intent(task: Claimed, worker_id: str, **changes: Any) -> Intent:
     return Intent(**fields | changes)
 
 
+def intend(intent: Intent, count: int = 1) -> tuple[Intended, ...]:
+    """The committed calls of this intent alone; none if the task has been taken over or has ended."""
+    return paid_calls.intend([replace(intent, count=count)]).get(intent.task_id, ())
+
+
+def committed(intent: Intent) -> tuple[Intended, ...]:
+    return paid_calls.committed([intent]).get(intent.task_id, ())
+
+
 def intended(task: Claimed, worker_id: str) -> int:
     """The id of the call whose intent is committed."""
-    (call,) = paid_calls.intend(intent(task, worker_id))
+    (call,) = intend(intent(task, worker_id))
     return call.id
 
 

@@ -123,7 +123,7 @@ def test_a_stale_worker_cannot_end_return_or_buy(task, worker, other_worker):
     leases.heartbeat(worker)
     assert not steps.end(task)
     assert not queue.requeue([Return(task_id=task.id, attempt=1, open_routes_id=task.open_routes_id)])
-    assert paid_calls.intend(steps.intent(task, worker)) == ()
+    assert steps.intend(steps.intent(task, worker)) == ()
     assert Task.objects.get(id=task.id).status == "running"
     assert steps.breaches() == []
 
@@ -131,8 +131,8 @@ def test_a_stale_worker_cannot_end_return_or_buy(task, worker, other_worker):
 def test_the_new_attempt_is_no_help_to_the_old_worker(task, worker, other_worker):
     steps.silence(worker)
     leases.adopt(other_worker)
-    assert paid_calls.intend(steps.intent(task, worker, attempt=2)) == ()
-    assert paid_calls.intend(steps.intent(task, other_worker, attempt=2))
+    assert steps.intend(steps.intent(task, worker, attempt=2)) == ()
+    assert steps.intend(steps.intent(task, other_worker, attempt=2))
 
 
 def test_a_stale_worker_cannot_report_progress(task, worker, other_worker):

@@ -130,7 +130,7 @@ def test_an_intent_is_the_record_of_what_will_be_bought(task, worker, image_chan
     target = Target(
         adapter="a", base_url="https://x/v1", upstream_model="m", capabilities={"max_n": 2}, options={"o": [1, None]}
     )
-    (intended,) = paid_calls.intend(
+    (intended,) = steps.intend(
         steps.intent(task, worker, target=target, channel_id=image_channel.pk, request_digest="e" * 64)
     )
     call = Call.objects.get(id=intended.id)
@@ -155,30 +155,30 @@ def test_an_attempt_buys_once(task, worker):
 
 def test_nothing_is_bought_for_an_ended_task(task, worker):
     steps.end(task, "failed")
-    assert paid_calls.intend(steps.intent(task, worker)) == ()
+    assert steps.intend(steps.intent(task, worker)) == ()
     assert not Call.objects.exists()
 
 
 def test_nothing_is_bought_for_a_returned_task(task, worker):
     queue.requeue([Return(task_id=task.id, attempt=1, open_routes_id=task.open_routes_id)])
-    assert paid_calls.intend(steps.intent(task, worker)) == ()
+    assert steps.intend(steps.intent(task, worker)) == ()
 
 
 @pytest.mark.parametrize("attempt", [0, 2])
 def test_nothing_is_bought_with_another_attempt(task, worker, attempt):
-    assert paid_calls.intend(steps.intent(task, worker, attempt=attempt)) == ()
+    assert steps.intend(steps.intent(task, worker, attempt=attempt)) == ()
 
 
 def test_nothing_is_bought_by_another_worker(task, other_worker):
-    assert paid_calls.intend(steps.intent(task, other_worker)) == ()
+    assert steps.intend(steps.intent(task, other_worker)) == ()
 
 
 def test_intents_that_were_committed_unseen_are_found_until_another_has_the_task(task, worker, other_worker):
-    intended = paid_calls.intend(steps.intent(task, worker), 2)
-    assert paid_calls.committed(steps.intent(task, worker)) == intended
+    intended = steps.intend(steps.intent(task, worker), 2)
+    assert steps.committed(steps.intent(task, worker, count=2)) == intended
     leases.stop(worker)
     leases.adopt(other_worker)
-    assert paid_calls.committed(steps.intent(task, worker)) == ()
+    assert steps.committed(steps.intent(task, worker, count=2)) == ()
 
 
 def test_an_accepted_call_has_a_handle_and_a_next_poll(task, worker):

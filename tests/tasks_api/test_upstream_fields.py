@@ -8,7 +8,7 @@ from catalog.models import ChannelModel
 from desk import explain
 from tests.tasks import steps
 from tests.tasks_api.asking import error_of, image_task, refused
-from worker.buy import jobs
+from tests.worker.driving import loaded
 
 NO_ROUTE = (400, "TASK_NO_CAPABLE_ROUTE")
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
@@ -91,6 +91,6 @@ def test_images_of_extra_body_are_no_more_than_the_model_takes(api, image_model,
 
 def test_the_fields_of_a_channel_model_are_frozen_on_the_paid_call(key):
     offer(fixed={"quality": "medium"}, extra_fields=["user"])
-    job = jobs.load(steps.start(key, steps.worker()))
+    job = loaded(steps.start(key, steps.worker()))
     assert (job.upstream.body["quality"], job.target.fixed) == ("medium", {"quality": "medium"})
     assert list(job.target.extra_fields) == ["user"]

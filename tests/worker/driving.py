@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from tasks.queue import Claimed
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until
+from worker.buy import jobs
 from worker.buy.execution import Execution
+from worker.buy.jobs import Job
 from worker.follow.polling import Polling
 from worker.heal import adoption, deadlines
 
@@ -118,6 +120,14 @@ class WaitedFor:
         self._lock.release()
 
 
+def loaded(claimed: Claimed) -> Job:
+    """A claimed task made ready to run; raises why it cannot be."""
+    (found,) = jobs.load([claimed])
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
 def hurry() -> None:
     """Every wait is over: nothing of what a task, a poll or a channel waits for is left to the clock."""
     sql.run("UPDATE catalog_credential SET cooldown_until = NULL")
@@ -157,9 +167,11 @@ class Shift:
     def execute(self) -> int:
         """Claim what is ready and run it to the answer of its paid call; returns how many tasks that were."""
         claimed = self.claim()
-        for each in claimed:
-            self.execution.run(each)
+        self.run(claimed)
         return len(claimed)
+
+    def run(self, claimed: Sequence[Claimed]) -> None:
+        self.execution.run(claimed, lambda pay: pay())
 
     def poll(self) -> None:
         """Ask for what is due, and wait until the answers are in the books."""

@@ -13,10 +13,9 @@ from tasks.assets import assets
 from tasks.models import Call, Task, TaskPayload
 from tests.storage import samples
 from tests.tasks import steps
-from tests.worker.driving import Shift, at_provider, call, end_of, film, hurry, picture, task
+from tests.worker.driving import Shift, at_provider, call, end_of, film, hurry, loaded, picture, task
 from tests.worker.protocols import LANES
 from tools.children import wait_until
-from worker.buy import jobs
 from worker.deliver import copies
 from worker.follow import polling
 
@@ -199,7 +198,7 @@ def test_a_call_that_cannot_be_read_keeps_no_other_from_adoption_or_lookup(
     kling.install(plan, sandbox)
     bad, strange, good = (steps.submitted(key, kling.body(prompt)) for prompt in ("a fox", "a crow", "a hare"))
     for claimed in other.claim():
-        paid_calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+        steps.intend(steps.intent(claimed, other.id, target=loaded(claimed).target))
     Call.objects.filter(task_id=bad).update(target={"adapter": "kling_tasks"})
     Call.objects.filter(task_id=strange).update(target=call(strange).target | {"region": "moon"})
     TaskPayload.objects.filter(task_id=strange).update(params={**kling.body("a crow")["params"], "mood": "blue"})

@@ -1,16 +1,19 @@
-"""A claimed task made ready to run: its request, the route it got, the upstream request and its price."""
+"""Claimed tasks made ready to run: the request of each, the route it got, the upstream request and its price."""
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from adapters import expression, registry
 from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
 from catalog import snapshot
-from catalog.snapshot import RouteEntry
+from catalog.snapshot import Catalog, RouteEntry
+from common import sql
+from common.database_retry import AWAY
 from tasks.assets import inputs
-from tasks.models import Task
 from tasks.queue import Claimed
 from tasks.request import stored_params
 from worker.deliver import agreement
@@ -52,32 +55,56 @@ class Job:
         )
 
 
-def load(task: Claimed) -> Job:
-    """Read and build; `check` and `build` run again, since the catalog may have moved. Raises RouteGone, InputGone, and
-    Unreadable for a task of another version."""
+LOAD = """
+SELECT t.id, t.account_id, t.media_model_id, t.price, p.params
+FROM tasks_task t JOIN tasks_taskpayload p ON p.task_id = t.id WHERE t.id {among}
+"""
+
+
+def load(tasks: Sequence[Claimed]) -> list[Job | Exception]:
+    """Read and build; `check` and `build` run again, since the catalog may have moved. In place of a job: RouteGone,
+    InputGone, Unreadable for a task of another version, or whatever its adapter raised."""
+    catalog = snapshot.latest()
+    rows = {row.id: row for row in sql.records(LOAD.format(among=sql.among("text")), [sql.ids(t.id for t in tasks)])}
+    return [_job_or_fault(task, rows.get(task.id), catalog) for task in tasks]
+
+
+def _job_or_fault(task: Claimed, row: Any, catalog: Catalog) -> Job | Exception:
+    try:
+        return _job(task, row, catalog)
+    except AWAY:
+        raise
+    except Exception as fault:
+        return fault
+
+
+def _job(task: Claimed, row: Any, catalog: Catalog) -> Job:
     ends_at = time.monotonic() + task.deadline_seconds
-    row = Task.objects.select_related("payload").get(id=task.id)
-    route = snapshot.latest().route(task.route_id)
+    if row is None:
+        raise LookupError("its payload is missing")
+    route = catalog.route(task.route_id)
     adapter = registry.get(route.channel.adapter) if route else None
     if route is None or adapter is None:
         raise RouteGone("the route or its adapter is gone")
     if route.model_id != row.media_model_id:
         raise RouteGone("it serves another model now")
-    takes_files = route.target.capabilities.get("data_url", True) is not False
-    request = inputs.fresh(stored_params.load_to_buy(row.modality, row.payload.params), takes_files=takes_files)
-    if reasons := expression.check(adapter, request, route.target):
+    target = route.target
+    takes_files = target.capabilities.get("data_url", True) is not False
+    params = sql.as_document(row.params)
+    request = inputs.fresh(stored_params.load_to_buy(task.modality, params), takes_files=takes_files)
+    if reasons := expression.check(adapter, request, target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
-    upstream = expression.build(adapter, request, route.target)
-    price = Price.frozen(row.price)
+    upstream = expression.build(adapter, request, target)
+    price = Price.frozen(sql.as_document(row.price))
     if price.mode == "image_matrix" and (upstream.billed.tier, upstream.billed.count) != (price.tier, price.quantity):
         raise RouteGone(f"it would now buy {upstream.billed}")
     seconds = max(0.0, ends_at - time.monotonic()) + GRACE_SECONDS
-    longest = adapter.submit_seconds(route.target)
+    longest = adapter.submit_seconds(target)
     return Job(
         task=task,
         account_id=row.account_id,
         route=route,
-        target=route.target,
+        target=target,
         adapter=adapter,
         request=request,
         upstream=upstream,

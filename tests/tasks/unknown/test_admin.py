@@ -11,7 +11,7 @@ from django.urls import reverse
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel
 from common import ids
-from tasks import ledger_check, lifecycle, paid_calls
+from tasks import ledger_check, lifecycle
 from tasks.failures import Failure
 from tasks.models import Call, Task
 from tasks.paid_calls import CallEnd
@@ -33,7 +33,7 @@ def film(key, video_model) -> Call:
     route = snapshot.latest().route(task.route_id)
     channel = Channel.objects.get(pk=route.channel.id)
     fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
-    (call,) = paid_calls.intend(steps.intent(task, worker, **fields))
+    (call,) = steps.intend(steps.intent(task, worker, **fields))
     outcome = {"kind": "ambiguous", "message": f"{SCRIPT} api_key=CANARYKEY1234"}
     end = CallEnd(id=call.id, state="unknown", outcome=outcome)
     assert steps.end(task, "failed", failure=UNKNOWN, calls=(end,))

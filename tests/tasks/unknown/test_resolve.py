@@ -54,7 +54,7 @@ def lose(key: IssuedKey, worker: str) -> Lose:
         route = snapshot.latest().route(task.route_id)
         channel = Channel.objects.get(pk=route.channel.id)
         fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
-        calls = paid_calls.intend(steps.intent(task, worker, **fields), count)
+        calls = steps.intend(steps.intent(task, worker, **fields), count)
         ends = tuple(CallEnd(id=each.id, state="unknown", outcome={"kind": "ambiguous"}) for each in calls)
         assert steps.end(task, "failed", failure=UNKNOWN, calls=ends)
         return Call.objects.get(pk=calls[0].id)

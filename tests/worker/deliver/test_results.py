@@ -13,8 +13,7 @@ from tasks.assets.signed_urls import Grant
 from tasks.models import TaskPayload
 from tests.adapters.raw_server import answer, raw_server
 from tests.storage import samples
-from tests.worker.driving import assets, call, film, outage, picture, task
-from worker.buy import jobs
+from tests.worker.driving import assets, call, film, loaded, outage, picture, task
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -172,10 +171,10 @@ def test_an_own_image_becomes_the_first_frame_under_a_fresh_url(shift, key, sett
     task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": url}])
     settings.ASSET_URL_TTL = 360_000
     (claimed,) = shift.claim()
-    sent = jobs.load(claimed).upstream.body["content"][1]["image_url"]["url"]
+    sent = loaded(claimed).upstream.body["content"][1]["image_url"]["url"]
     assert signed_urls.parse_own(sent) == (first, 0)
     assert expiry(sent) - expiry(url) >= 360_000 - 3_600
-    shift.execution.run(claimed)
+    shift.run([claimed])
     assert shift.work(task_id) == "succeeded"
 
 
@@ -204,7 +203,7 @@ def test_an_own_image_is_an_input_by_its_url_in_s3_and_outlives_that_url(s3, shi
     payload.params["inputs"] = [{**kept, "url": signed_urls.mint(Grant(task_id=first, index=0, expires=1), "png")}]
     payload.save()
     (claimed,) = shift.claim()
-    sent = jobs.load(claimed).upstream.body["content"][1]["image_url"]["url"]
+    sent = loaded(claimed).upstream.body["content"][1]["image_url"]["url"]
     assert sent.startswith(s3)
 
 
@@ -216,7 +215,7 @@ def test_an_own_image_stays_an_address_where_a_channel_takes_no_data_urls(shift,
     mapping.save()
     picture(key, "this fox", images=[{"image_url": domain_assets.input_url(first, 0)}])
     (claimed,) = shift.claim()
-    (part,) = jobs.load(claimed).upstream.files
+    (part,) = loaded(claimed).upstream.files
     assert signed_urls.parse_own(part.image.url) == (first, 0)
 
 

@@ -11,8 +11,7 @@ from tasks import due_calls, lifecycle, paid_calls
 from tasks.due_calls import DueCall
 from tasks.models import Call, TaskEvent
 from tests.tasks import steps
-from tests.worker.driving import assets, hurry, picture, task
-from worker.buy import jobs
+from tests.worker.driving import assets, hurry, loaded, picture, task
 from worker.buy.failed_calls import Miss, judge
 from worker.deliver import copies, delivery
 from worker.deliver.copies import Copied
@@ -69,14 +68,14 @@ def bought(worker: str, key, outcomes: Sequence[str], early: Sequence[int]) -> s
     """The id of a task whose calls end like that; `early` are polled before the last has been answered."""
     task_id = picture(key, "a fox", n=len(outcomes))
     (claimed,) = steps.claimed(worker)
-    call_ids = [call.id for call in paid_calls.intend(steps.intent(claimed, worker), len(outcomes))]
+    call_ids = [call.id for call in steps.intend(steps.intent(claimed, worker), len(outcomes))]
     ends = list(zip(call_ids, outcomes, strict=True))
     for call_id, outcome in ends:
         if outcome in TAKEN:
             accept(call_id, outcome)
     poll(worker, [call_ids[n % len(call_ids)] for n in early])
     if misses := [missed(*end) for end in ends if end[1] in MISSED]:
-        judge(jobs.load(claimed), misses, has_others=len(misses) < len(ends))
+        judge(loaded(claimed), misses, has_others=len(misses) < len(ends))
     for _ in call_ids:
         poll(worker, call_ids)
     return task_id

@@ -16,7 +16,7 @@ from tasks.models import Call
 from tasks.paid_calls import CallEnd, Intended
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
-from tests.worker.driving import Shift, assets, end_of, hurry, outage, picture, task
+from tests.worker.driving import Shift, assets, end_of, hurry, loaded, outage, picture, task
 from tools.children import PATIENCE, wait_until
 from worker.buy import jobs
 from worker.buy.failed_calls import Miss, judge
@@ -79,7 +79,7 @@ def test_the_intents_are_all_committed_before_the_first_call(shift, key, sandbox
     task_id = picture(key, "a fox", n=2)
     (claimed,) = shift.claim()
     shift.execution.stop()
-    shift.execution.run(claimed)
+    shift.run([claimed])
     assert (states(task_id), task(task_id).status, sandbox.audit()["jobs"]) == ([], "queued", 0)
 
 
@@ -180,9 +180,9 @@ def intended(shift: Shift, key) -> tuple[str, jobs.Job, tuple[Intended, ...]]:
     """A task with two intents."""
     task_id = picture(key, "a fox", n=2)
     (claimed,) = shift.claim()
-    job = jobs.load(claimed)
+    job = loaded(claimed)
     intent = steps.intent(claimed, shift.id, target=job.target, channel_id=job.route.channel.id)
-    return task_id, job, paid_calls.intend(intent, 2)
+    return task_id, job, steps.intend(intent, 2)
 
 
 def halfway(shift: Shift, key) -> tuple[str, jobs.Job, tuple[Intended, ...]]:

@@ -13,12 +13,13 @@ from catalog.models import Channel, Credential
 from common.encryption import encrypt_mapping
 from desk import in_use
 from sandbox.server import Sandbox
-from tasks import paid_calls
 from tasks.models import Call
 from tests.tasks import steps
-from tests.worker.driving import call, end_of, film, hurry, task
+from tests.worker.driving import call, end_of, film, hurry, loaded, task
 from tools.children import PATIENCE
-from worker.buy import jobs, lookup
+from worker.buy import lookup, preparation
+from worker.buy.execution import leave
+from worker.buy.preparation import NotNow
 from worker.heal import probes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("video_model")]
@@ -150,7 +151,7 @@ def test_a_lookup_asks_nobody_where_no_credential_is_left(shift, key, new_home, 
     started = steps.start(key, worker)
     frozen = {"adapter": "openai_images", "base_url": "https://gone.example/v1", "upstream_model": "m"}
     fields = {"channel_id": image_channel.pk, "credential_id": image_channel.credentials.get().pk}
-    (intended,) = paid_calls.intend(steps.intent(started, worker, **fields))
+    (intended,) = steps.intend(steps.intent(started, worker, **fields))
     Call.objects.filter(pk=intended.id).update(target=frozen)
     assert lookup.recover(intended.id, worker) is False
     assert sent == []
@@ -159,9 +160,11 @@ def test_a_lookup_asks_nobody_where_no_credential_is_left(shift, key, new_home, 
 def test_a_task_whose_channel_moves_under_it_is_handed_back_unbought(shift, key, sandbox, new_home, video_channel):
     task_id = film(key, "a fox runs")
     (claimed,) = shift.claim()
-    job = jobs.load(claimed)
+    job = loaded(claimed)
     move(video_channel, new_home)
-    shift.execution._buy(job)
+    (found,) = preparation.reach([job])
+    assert isinstance(found, NotNow)
+    leave(claimed, found)
     assert (task(task_id).status, Call.objects.count()) == ("queued", 0)
     assert shift.work(task_id) == "succeeded"
     assert (sandbox.audit()["jobs"], new_home.audit()["jobs"]) == (0, 1)

@@ -9,15 +9,14 @@ from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog import connections
 from catalog.models import Route
-from tasks import due_calls, leases, lifecycle, paid_calls
+from tasks import due_calls, leases, lifecycle
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tests.tasks import steps
 from tests.threads import joined
-from tests.worker.driving import Shift, WaitedFor, at_provider, beside, call, end_of, film, hurry, picture, task
+from tests.worker.driving import Shift, WaitedFor, at_provider, beside, call, end_of, film, hurry, loaded, picture, task
 from tests.worker.protocols import LANES
 from tools.children import PATIENCE, wait_until
-from worker.buy import jobs
 from worker.buy.failed_calls import Miss, judge
 from worker.buy.purchase import Purchase, make
 from worker.follow import fan_in, polling
@@ -101,7 +100,7 @@ def test_a_worker_that_lost_its_task_before_the_intent_does_not_call(shift, othe
     (claimed,) = other.claim()
     steps.silence(other.id)
     shift.sweep()
-    other.execution.run(claimed)
+    other.run([claimed])
     assert task(task_id).status == "queued"
     assert sandbox.audit()["jobs"] == 0
 
@@ -129,8 +128,8 @@ def test_what_a_call_cost_after_the_takeover_is_known_to_whoever_decides(
     """The lease passes while the call is open, and the adopter breaks off before it decides what to do."""
     task_id = picture(key, "a fox")
     (claimed,) = other.claim()
-    job = jobs.load(claimed)
-    calls = paid_calls.intend(steps.intent(claimed, other.id), len(errors))
+    job = loaded(claimed)
+    calls = steps.intend(steps.intent(claimed, other.id), len(errors))
     steps.silence(other.id)
     adopter = shift.id if decides == "the adopter's second look" else Shift().id
     leases.adopt(adopter)
@@ -149,7 +148,7 @@ def test_what_a_call_cost_after_the_takeover_is_known_to_whoever_decides(
 def test_a_call_that_brought_nothing_makes_its_sibling_no_known_one(shift, other, key):
     task_id = picture(key, "a fox", n=2)
     (claimed,) = other.claim()
-    first, _ = paid_calls.intend(steps.intent(claimed, other.id), 2)
+    first, _ = steps.intend(steps.intent(claimed, other.id), 2)
     Call.objects.filter(id=first.id).update(state="done")
     steps.silence(other.id)
     shift.sweep()
@@ -159,10 +158,10 @@ def test_a_call_that_brought_nothing_makes_its_sibling_no_known_one(shift, other
 def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, sandbox):
     task_id = picture(key, "a fox")
     (claimed,) = other.claim()
-    calls = paid_calls.intend(steps.intent(claimed, other.id))
+    calls = steps.intend(steps.intent(claimed, other.id))
     steps.silence(other.id)
     shift.sweep()
-    job = jobs.load(claimed)
+    job = loaded(claimed)
     credential_id, connection = connections.to(job.route.channel.id, job.target, total_timeout=PATIENCE)
     make(Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection))
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
@@ -174,7 +173,7 @@ def test_a_lookup_that_breaks_off_keeps_no_other_task_waiting(shift, other, key,
     kling.install(plan, sandbox)
     task_ids = [steps.submitted(key, kling.body("a fox")), picture(key, "a fox")]
     for claimed in (*other.claim(), *other.claim()):
-        paid_calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+        steps.intend(steps.intent(claimed, other.id, target=loaded(claimed).target))
     monkeypatch.setattr(KlingTasks, "find", lambda *_: {}["data"])
     steps.silence(other.id)
     shift.sweep()
@@ -191,8 +190,8 @@ def test_a_job_found_for_a_worker_that_then_gives_it_up_is_not_bought_again(
     kling.install(plan, sandbox)
     task_id = steps.submitted(key, kling.body("a fox"))
     (claimed,) = other.claim()
-    job = jobs.load(claimed)
-    (intended,) = paid_calls.intend(steps.intent(claimed, other.id, target=job.target))
+    job = loaded(claimed)
+    (intended,) = steps.intend(steps.intent(claimed, other.id, target=job.target))
     lost = Miss(call_id=intended.id, error=UpstreamError(ErrorKind.AMBIGUOUS, "lost"))
 
     def find(*_):
@@ -215,7 +214,7 @@ def test_what_an_adoption_still_asks_for_is_no_orphan(shift, other, orphans, key
     kling.install(plan, sandbox)
     task_id = steps.submitted(key, kling.body("a fox"))
     (claimed,) = other.claim()
-    paid_calls.intend(steps.intent(claimed, other.id, target=jobs.load(claimed).target))
+    steps.intend(steps.intent(claimed, other.id, target=loaded(claimed).target))
     steps.silence(other.id)
     asked, answer, deciding = threading.Event(), threading.Event(), WaitedFor()
     monkeypatch.setattr("worker.heal.adoption._deciding", deciding)

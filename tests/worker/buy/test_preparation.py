@@ -1,0 +1,61 @@
+"""All tasks of a claim are made ready together; one that cannot be keeps no other back."""
+
+from dataclasses import replace
+
+import pytest
+
+from tasks.models import Call
+from tests.tasks import steps
+from tests.worker.driving import end_of, picture, task
+from worker.buy import jobs, preparation
+from worker.buy.preparation import Reached
+from worker.buy.purchase import Purchase
+from worker.groups import onward
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
+
+
+def reached(shift, count: int) -> list[Reached]:
+    """So many of the queued tasks, ready for their intents."""
+    found = onward(preparation.reach, onward(jobs.load, shift.claim()[:count]))
+    return [each for each in found if isinstance(each, Reached)]
+
+
+def test_many_tasks_cost_no_more_statements_than_one(shift, key):
+    spent = {}
+    for count in (1, 20):
+        for number in range(count):
+            picture(key, f"fox {number} of {count}")
+        claimed = shift.claim()
+        with steps.captured() as statements:
+            assert all(isinstance(found, Purchase) for found in preparation.prepare(claimed, shift.id))
+        spent[count] = len(statements)
+    assert spent[1] == spent[20]
+
+
+def test_one_that_cannot_be_loaded_fails_alone(shift, key):
+    bad, good = picture(key, "a fox"), picture(key, "a hen")
+    task(bad).payload.delete()
+    assert shift.work(bad, good) == "TASK_INTERNAL_ERROR"
+    assert end_of(good) == "succeeded"
+
+
+def test_one_whose_intent_the_database_refuses_is_left_out_alone(shift, key):
+    for number in range(5):
+        picture(key, f"fox {number}")
+    found = reached(shift, 5)
+    found[2] = replace(found[2], credential_id=10**9)
+    bought = onward(lambda each: preparation.intend(each, worker_id=shift.id), found)
+    assert [isinstance(each, Purchase) for each in bought] == [True, True, False, True, True]
+    assert Call.objects.count() == 4
+
+
+def test_those_that_lost_their_fence_are_left_out(shift, key):
+    lost, kept = picture(key, "a fox"), picture(key, "a hen")
+    found = reached(shift, 2)
+    task_row = task(lost)
+    task_row.attempt += 1
+    task_row.save()
+    bought = preparation.intend(found, worker_id=shift.id)
+    assert [type(each).__name__ for each in bought] == ["TakenOver", "Purchase"]
+    assert Call.objects.get().task_id == kept

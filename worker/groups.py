@@ -1,0 +1,32 @@
+"""Steps that many tasks take together, each in one transaction; one that cannot be taken keeps no other back."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from common.database_retry import insist
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Step = Callable[[Sequence[Item]], Sequence[Result | Exception]]
+"""Returns for each item its result, or why it goes no further. All of it may be repeated (`insist`)."""
+
+
+def apart(step: Step[Item, Result], items: Sequence[Item]) -> list[Result | Exception]:
+    """What the step makes of each item: of all together, and where that fails, of each half. One that fails alone has
+    its exception."""
+    if not items:
+        return []
+    try:
+        return list(insist(step, items))
+    except Exception as error:
+        if len(items) == 1:
+            return [error]
+    half = len(items) // 2
+    return apart(step, items[:half]) + apart(step, items[half:])
+
+
+def onward(step: Step[Item, Result], found: Sequence[Item | Exception]) -> list[Result | Exception]:
+    """The next step of those that have got so far; the others keep their exception."""
+    results = iter(apart(step, [each for each in found if not isinstance(each, Exception)]))
+    return [each if isinstance(each, Exception) else next(results) for each in found]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, connections
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
@@ -47,5 +47,5 @@ def reset_connections() -> None:
 
 
 def release_connection() -> None:
-    """Hold no database connection during what follows."""
-    connection.close()
+    """Hold no database connection during what follows. A thread that has had none gets none."""
+    connections.close_all()

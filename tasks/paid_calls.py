@@ -142,50 +142,88 @@ def reference(task_id: str, attempt: int, position: int) -> str:
     return f"{task_id}-{attempt}-{position}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a provider answered to a paid call: the handle of a job, to be polled after so many seconds, or a result
+    that it has finished. With neither, the result is bytes, which come to our storage from here. The given worker takes
+    the call over."""
+
+    call_id: int
+    task_id: str
+    handle: Mapping[str, Any] | None = None
+    result: Mapping[str, Any] | None = None
+    poll_after: float = 0.0
+    worker_id: str | None = None
+
+
 ANSWER = f"""
-UPDATE tasks_call SET {{answer}} = %s, {{more}}answered_at = COALESCE(answered_at, {{now}}), ended_at = NULL,
-    faults = 0, next_poll_at = {{later}}, worker_id = COALESCE(%s, worker_id),
+UPDATE tasks_call SET handle = COALESCE(r.job, handle), result = COALESCE(r.made, result),
+    finished_at = CASE WHEN r.made IS NULL THEN finished_at ELSE COALESCE(finished_at, {{now}}) END,
+    answered_at = COALESCE(answered_at, {{now}}), ended_at = NULL, faults = 0, next_poll_at = {{later}},
+    worker_id = COALESCE(r.worker, worker_id),
     state = CASE WHEN state IN ('unknown', 'late') THEN 'late' ELSE 'accepted' END
-WHERE id = %s AND ({moving("accepted", "intent")} OR {moving("late", "unknown")} OR {FOLLOWED}) RETURNING state
+FROM {{rows}} WHERE tasks_call.id = r.id
+    AND ({moving("accepted", "intent")} OR {moving("late", "unknown")} OR {FOLLOWED})
+RETURNING tasks_call.id, tasks_call.state
 """
+ANSWER_COLUMNS = "id bigint, job json, made json, delay real, worker text"
 
 
-def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float, worker_id: str | None = None) -> bool:
-    """Store the provider's handle; True if the task still waits for it. The given worker takes the call over.
+def record(answers: Sequence[Answer]) -> frozenset[int]:
+    """Store these answers; returns the calls, by id, whose tasks still wait for them.
 
     Where the task has ended meanwhile the call is late: it is followed all the same, and booked as our loss.
     """
-    return _answered("handle", call_id, handle, poll_after, worker_id)
+    stored = [each for each in answers if each.handle is not None or each.result is not None]
+    with transaction.atomic():
+        lock_tasks([each.task_id for each in answers])
+        return _answered(stored) | finish([each.call_id for each in answers if each not in stored])
+
+
+def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float, worker_id: str | None = None) -> bool:
+    """Store the provider's handle, as `record` does; True if the task still waits for it."""
+    answer = Answer(call_id=call_id, task_id="", handle=handle, poll_after=poll_after, worker_id=worker_id)
+    return bool(_answered([answer]))
 
 
 def keep(call_id: int, result: Mapping[str, Any]) -> bool:
     """Store what a call has made until the task ends with it, like `accept`: the provider has finished. The next poll
     is due at once."""
-    return _answered("result", call_id, result, 0.0, None)
+    return bool(_answered([Answer(call_id=call_id, task_id="", result=result)]))
 
 
-def _answered(
-    column: Literal["handle", "result"], call_id: int, answer: Mapping[str, Any], poll_after: float, worker: str | None
-) -> bool:
-    more = f"finished_at = COALESCE(finished_at, {sql.now()}), " if column == "result" else ""
+def _answered(answers: Sequence[Answer]) -> frozenset[int]:
+    if not answers:
+        return frozenset()
     rows = sql.records(
-        ANSWER.format(answer=column, more=more, now=sql.now(), later=sql.later("%s")),
-        [sql.document_parameter(dict(answer)), poll_after, worker, call_id],
+        ANSWER.format(now=sql.now(), later=sql.later("r.delay"), rows=sql.rows(ANSWER_COLUMNS)),
+        [
+            sql.pack(
+                {
+                    "id": answer.call_id,
+                    "job": sql.document(answer.handle),
+                    "made": sql.document(answer.result),
+                    "delay": answer.poll_after,
+                    "worker": answer.worker_id,
+                }
+                for answer in answers
+            )
+        ],
     )
-    return any(row.state == "accepted" for row in rows)
+    return frozenset(row.id for row in rows if row.state == "accepted")
 
 
-def finish(call_ids: Sequence[int]) -> bool:
+def finish(call_ids: Sequence[int]) -> frozenset[int]:
     """Note that the provider has finished these calls: what they made may be copied for a while after the deadline.
-    True if a task still waits for any of them."""
+    Returns those that a task still waits for."""
     if not call_ids:
-        return False
-    found = sql.run(
+        return frozenset()
+    found = sql.column(
         f"UPDATE tasks_call SET finished_at = COALESCE(finished_at, {sql.now()}) "
-        f"WHERE {OPEN} AND id {sql.among('bigint')}",
+        f"WHERE {OPEN} AND id {sql.among('bigint')} RETURNING id",
         [sql.ids(call_ids)],
     )
-    return found > 0
+    return frozenset(found)
 
 
 # One whose answer came after its caller gave it up as unknown is followed: the job is there. It stays accepted, as

@@ -1,9 +1,11 @@
 """Steps that many tasks take together, each in one transaction; one that cannot be taken keeps no other back."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 from common.database_retry import insist
+from common.gathering import Gathering
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,3 +32,15 @@ def onward(step: Step[Item, Result], found: Sequence[Item | Exception]) -> list[
     """The next step of those that have got so far; the others keep their exception."""
     results = iter(apart(step, [each for each in found if not isinstance(each, Exception)]))
     return [each if isinstance(each, Exception) else next(results) for each in found]
+
+
+class Together(Generic[Item, Result]):
+    """A step that many threads take together: what comes while a group is at work goes into the next one. The thread
+    that `start` runs is the only one that needs a connection to the database; the others wait."""
+
+    def __init__(self, step: Step[Item, Result], *, start: Callable[[Callable[[], None]], object]) -> None:
+        self._gathering: Gathering[Item, Result] = Gathering(partial(apart, step), start=start)
+
+    def take(self, item: Item) -> Result:
+        """Wait for this item's result. Raises what `step` met where it was taken alone."""
+        return self._gathering.add(item).result()

@@ -40,6 +40,25 @@ def held(table: str) -> Iterator[None]:
         other_file.close()
 
 
+@contextmanager
+def held_account(account_id: int) -> Iterator[None]:
+    """Keep every worker from moving this account's money (PostgreSQL)."""
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [account_id])
+        yield
+        other.rollback()
+
+
+def waiting_for_account() -> int:
+    """How many transactions of workers wait for a row that `held_account` holds (PostgreSQL)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database() "
+            "AND wait_event_type = 'Lock' AND query LIKE '%FROM accounts_account%'"
+        )
+        return int(cursor.fetchone()[0])
+
+
 def kill(worker: Child) -> None:
     """SIGKILL; what its sessions on the server still wait to write is dropped with them, as when the machine dies."""
     worker.kill()

@@ -4,19 +4,32 @@ A step is found by what the provider does then; where it cannot help, by a lock 
 """
 
 import sys
+from contextlib import ExitStack
 from ipaddress import ip_network
 
 import pytest
+from django.db import connection
 
 from common import sql
-from tasks.models import Asset, Task
+from tasks.models import Asset, Call, Task
 from tasks.request import url_policy
 from tests.adapters.raw_server import raw_server
-from tests.faults.scenes import ended, held, kill, let_lease_pass, talks_to, waits_for
+from tests.faults.scenes import (
+    ended,
+    held,
+    held_account,
+    kill,
+    let_lease_pass,
+    talks_to,
+    waiting_for_account,
+    waits_for,
+)
+from tests.tasks import steps
 from tests.worker.driving import call, film, picture, task
 from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="needs locks of tables and rows")
 
 CLAIM_AND_HANG = """
 import time, django
@@ -127,6 +140,45 @@ def test_killed_with_bytes_in_hand_the_picture_is_unknown_and_not_bought_again(s
     start_worker()
     assert ended(task_id) == ["TASK_OUTCOME_UNKNOWN"]
     assert sandbox.audit()["jobs"] == 1
+
+
+@on_postgresql
+def test_killed_in_the_shared_transaction_of_their_intents_no_task_was_bought(start_worker, key, sandbox):
+    tasks = [picture(key, f"fox {n}") for n in range(5)]
+    with held("tasks_call"):
+        worker = start_worker()
+        wait_until(lambda: waits_for("tasks_call"), what="the intents")
+        kill(worker)
+    assert (Call.objects.count(), sandbox.audit()["jobs"]) == (0, 0)
+    let_lease_pass(worker)
+    start_worker()
+    assert ended(*tasks) == ["succeeded"] * 5
+    assert sandbox.audit()["jobs"] == 5
+
+
+@on_postgresql
+def test_killed_in_the_shared_transaction_of_their_ends_no_task_has_ended(start_worker, key, other_key, sandbox):
+    """The first task's end waits for its account, so those of the others gather; then these wait for theirs."""
+    worker = start_worker()
+    first = picture(key, "a fox [held]")
+    wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
+    with ExitStack() as until_killed:
+        with held_account(key.account.pk):
+            sandbox.release()
+            wait_until(waiting_for_account, what="the first task's end")
+            tasks = [picture(other_key, f"hen {n}") for n in range(5)]
+            finished = Call.objects.filter(task_id__in=tasks, finished_at__isnull=False)
+            wait_until(lambda: finished.count() == 5, what="the answers")
+            until_killed.enter_context(held_account(other_key.account.pk))
+        assert ended(first) == ["succeeded"]
+        wait_until(waiting_for_account, what="the others' end")
+        kill(worker)
+    assert set(Task.objects.filter(id__in=tasks).values_list("status", flat=True)) == {"running"}
+    assert (Asset.objects.count(), steps.breaches()) == (1, [])
+    let_lease_pass(worker)
+    start_worker()
+    assert ended(*tasks) == ["TASK_OUTCOME_UNKNOWN"] * 5
+    assert sandbox.audit()["jobs"] == 6
 
 
 def test_killed_again_and_again_nothing_is_lost(start_worker, key, sandbox):

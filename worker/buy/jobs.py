@@ -49,7 +49,7 @@ class Job:
         return Terms(
             task_id=self.task.id,
             attempt=self.task.attempt,
-            route_id=self.route.id,
+            route=self.route,
             price=self.price,
             agreed=agreement.of_request(self.request, self.upstream, self.target),
         )

@@ -7,7 +7,6 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
@@ -16,18 +15,20 @@ from common.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
 from tasks.due_calls import AFTER_DEADLINE_SECONDS
-from tasks.paid_calls import Intended
+from tasks.paid_calls import Answer, Intended
 from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
 from worker.buy.jobs import Job
 from worker.deliver import copies, delivery
 from worker.deliver.copies import CallResult
 from worker.deliver.delivery import NotStored
+from worker.groups import Together
+from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
 
 
-class Heard:
+class Refusals:
     """What the channel's health has heard of the calls of one execution, whose threads share this: of many equal
     refusals it hears once."""
 
@@ -51,7 +52,7 @@ class Purchase:
     calls: Sequence[Intended]
     credential_id: int | None
     connection: Connection
-    heard: Heard = field(default_factory=Heard)
+    refusals: Refusals = field(default_factory=Refusals)
 
 
 def make(purchase: Purchase) -> None:
@@ -109,7 +110,7 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
         logger.warning("channel %s answered %s", channel.name, error)
         if error.maybe_accepted and (found := lookup.ask(job.adapter, job.upstream, connection)):
             return found
-        if purchase.heard.is_news(error.kind):
+        if purchase.refusals.is_news(error.kind):
             tell(health.refused, channel.id, purchase.credential_id, error)
         raise
 
@@ -125,16 +126,12 @@ def tell(step: Callable[..., None], *arguments: Any) -> None:
 def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection: Connection) -> None:
     """A handle, or the URLs of a result, are stored before anything else, so that a crash does not lose them. Bytes are
     delivered from here, or stored until the siblings have ended."""
-    note_success = partial(tell, health.succeeded, purchase.job.route.channel.id, purchase.credential_id)
     if isinstance(answer, Accepted):
-        insist(paid_calls.accept, call_id, answer.handle, poll_after=answer.poll_after)
-        note_success()
+        heard(purchase, call_id, handle=answer.handle, poll_after=answer.poll_after)
     elif all(output.url for output in answer.outputs):
-        insist(paid_calls.keep, call_id, copies.of_urls(answer))
-        note_success()
+        heard(purchase, call_id, result=copies.of_urls(answer))
     else:
-        is_waited_for = insist(paid_calls.finish, [call_id])
-        note_success()
+        is_waited_for = heard(purchase, call_id)
         job, result = purchase.job, CallResult(call_id=call_id, done=answer)
         ends_at = job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for else 0.0  # at once: it is our loss
         tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=job.terms.most)
@@ -142,3 +139,34 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
             delivery.deliver_now(job.terms, result, tries)
         else:
             insist(paid_calls.keep, call_id, delivery.staged(result, tries))
+
+
+def heard(purchase: Purchase, call_id: int, **answer: Any) -> bool:
+    """Record an answer, together with those that come meanwhile; whether its task still waits for it."""
+    return answers.take(
+        Heard(
+            answer=Answer(call_id=call_id, task_id=purchase.job.task.id, **answer),
+            channel_id=purchase.job.route.channel.id,
+            credential_id=purchase.credential_id,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """An answer, and through what it came."""
+
+    answer: Answer
+    channel_id: int
+    credential_id: int | None
+
+
+def record_together(group: Sequence[Heard]) -> list[bool]:
+    """Whether the task of each of these calls still waits for it. Each channel's health hears of it once."""
+    waited_for = paid_calls.record([each.answer for each in group])
+    for channel_id, credential_id in {(each.channel_id, each.credential_id) for each in group}:
+        tell(health.succeeded, channel_id, credential_id)
+    return [each.answer.call_id in waited_for for each in group]
+
+
+answers = Together(record_together, start=Seats("answers", 1).start)

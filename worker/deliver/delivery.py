@@ -9,6 +9,7 @@ from adapters.base import ErrorKind, UpstreamError
 from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
+from catalog.snapshot import RouteEntry
 from common.database_retry import insist
 from tasks import lifecycle, paid_calls
 from tasks.assets import assets
@@ -20,17 +21,19 @@ from tasks.paid_calls import CallEnd
 from worker.deliver import agreement, comparison, copies
 from worker.deliver.comparison import Agreed
 from worker.deliver.copies import CallResult, Copied
+from worker.groups import Together
+from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What was agreed, at which price, on which route; and the task's fence."""
+    """What was agreed, at which price, on which route, if the catalog has it; and the task's fence."""
 
     task_id: str
     attempt: int
-    route_id: int | None
+    route: RouteEntry | None
     price: Price
     agreed: Agreed
 
@@ -48,12 +51,12 @@ class Terms:
 
     def own_costs(self, results: Iterable[CallResult], seconds: float) -> dict[int, int | None]:
         """Micro-USD that the operator pays for each call; None where the catalog does not know."""
-        route = snapshot.latest().route(self.route_id) if self.route_id is not None else None
+        route, tier, mode = self.route, self.price.tier, self.price.mode
         if route is None:
             return {result.call_id: None for result in results}
         return {
             result.call_id: prices.own_cost_micros(
-                route, self.price.tier, {"image_matrix": result.size, "video_duration": seconds}.get(self.price.mode, 1)
+                route, tier, {"image_matrix": result.size, "video_duration": seconds}.get(mode, 1)
             )
             for result in results
         }
@@ -66,7 +69,7 @@ def terms_of_call(call: DueCall) -> Terms:
     return Terms(
         task_id=task.id,
         attempt=call.attempt,
-        route_id=task.route_id,
+        route=snapshot.latest().route(task.route_id) if task.route_id is not None else None,
         price=price,
         agreed=agreement.of_task(task, price, call.target, calls=call.siblings + 1),
     )
@@ -114,6 +117,15 @@ def finish(bought: Terms, made: Sequence[CallResult], copied: Copied, *, is_last
     return is_last
 
 
+def end_together(group: Sequence[Ending]) -> list[bool]:
+    """Whether each of these tasks did end so."""
+    ended = lifecycle.end(group)
+    return [ending.task_id in ended for ending in group]
+
+
+endings = Together(end_together, start=Seats("endings", 1).start)
+
+
 def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
     """Settle and end; a result for a task that has ended meanwhile is our loss."""
     stored = copied.stored
@@ -131,7 +143,7 @@ def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
         for call, cost in costs.items()
     ]
     success = Success(actual_micros=settlement.actual_micros, seconds=settlement.seconds, assets=stored)
-    if lifecycle.end([Ending.succeeded(bought.task_id, bought.attempt, success, *ends)]):
+    if endings.take(Ending.succeeded(bought.task_id, bought.attempt, success, *ends)):
         return
     # Read before the rows of its assets: what goes on now may end in between, and with the files kept for siblings.
     is_late = is_over(bought)

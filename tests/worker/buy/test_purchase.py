@@ -5,7 +5,7 @@ import threading
 from tests.threads import joined
 from tests.worker.driving import WaitedFor, beside
 from tools.children import wait_until
-from worker.buy.purchase import Heard
+from worker.buy.purchase import Refusals
 
 
 class Kind(str):
@@ -22,7 +22,7 @@ class Kind(str):
 
 
 def test_of_two_threads_with_equal_refusals_one_tells() -> None:
-    heard, lock = Heard(), WaitedFor()
+    heard, lock = Refusals(), WaitedFor()
     heard._lock = lock  # type: ignore[assignment]
     told: list[bool] = []
     others: list[threading.Thread] = []

@@ -16,6 +16,7 @@ from worker.buy.failed_calls import Miss, judge
 from worker.deliver import copies, delivery
 from worker.deliver.copies import Copied
 from worker.follow import fan_in, poll_results
+from worker.groups import Together
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("image_model")]
 
@@ -28,7 +29,9 @@ OUTCOMES = st.lists(st.sampled_from(TAKEN + MISSED), min_size=2, max_size=4)
 
 
 @pytest.fixture
-def worker(db: None) -> str:
+def worker(db: None, monkeypatch) -> str:
+    """Its groups do their work on this thread, which has a transaction open."""
+    monkeypatch.setattr(delivery, "endings", Together(delivery.end_together, start=lambda work: work()))
     return steps.worker()
 
 

@@ -1,0 +1,87 @@
+"""Steps that many tasks take together."""
+
+import threading
+
+import pytest
+
+from billing.ledger import UnbalancedHold
+from billing.models import Hold
+from tasks.lifecycle import Ending
+from tests.tasks import steps
+from tests.threads import joined
+from tests.worker.driving import beside, task
+from tools.children import PATIENCE, wait_until
+from worker.buy import purchase
+from worker.buy.purchase import Heard
+from worker.deliver import delivery
+from worker.groups import Together, apart, onward
+from worker.seats import Seats
+
+
+def halves(numbers):
+    """Refuses odd ones, and with them the whole group."""
+    if odd := [number for number in numbers if number % 2]:
+        raise ValueError(odd)
+    return [number // 2 for number in numbers]
+
+
+def test_one_that_fails_keeps_no_other_back():
+    found = apart(halves, [2, 4, 5, 6, 8])
+    assert [str(each) for each in found] == ["1", "2", "[5]", "3", "4"]
+
+
+def test_what_failed_takes_no_further_step():
+    first = ValueError("first")
+    assert onward(halves, [4, first, 8]) == [2, first, 4]
+
+
+def test_what_comes_while_a_group_is_at_work_goes_together_into_the_next():
+    at_work, gate, groups = threading.Event(), threading.Event(), []
+
+    def step(items):
+        groups.append(list(items))
+        at_work.set()
+        assert gate.wait(PATIENCE)
+        return items
+
+    together = Together(step, start=Seats("test", 1).start)
+    threads = [beside(lambda: together.take(0))]
+    assert at_work.wait(PATIENCE)
+    threads += [beside(lambda: together.take(1)) for _ in range(3)]
+    wait_until(lambda: sum(map(len, together._gathering._lines.values())) == 3, what="the others")
+    gate.set()
+    joined(*threads)
+    assert groups == [[0], [1, 1, 1]]
+
+
+@pytest.mark.django_db
+def test_a_task_whose_books_are_wrong_keeps_no_other_from_its_end(key, image_model):
+    worker = steps.worker()
+    steps.submitted_many(key, 3)
+    claimed = steps.claimed(worker)
+    Hold.objects.filter(reference=claimed[1].id).update(state="released")
+    endings = [Ending.succeeded(each.id, each.attempt, steps.success()) for each in claimed]
+    found = apart(delivery.end_together, endings)
+    assert [isinstance(each, UnbalancedHold) or each for each in found] == [True, True, True]
+    assert [task(each.id).status for each in claimed] == ["succeeded", "running", "succeeded"]
+
+
+@pytest.mark.django_db
+def test_many_answers_and_ends_cost_no_more_statements_than_one(key, image_model, image_channel):
+    worker, spent = steps.worker(), {}
+    for count in (1, 20):
+        steps.submitted_many(key, count)
+        claimed = steps.claimed(worker)
+        calls = {each.id: steps.intended(each, worker) for each in claimed}
+        heard = [
+            Heard(
+                answer=purchase.Answer(call_id=call, task_id=task_id), channel_id=image_channel.pk, credential_id=None
+            )
+            for task_id, call in calls.items()
+        ]
+        endings = [Ending.succeeded(each.id, each.attempt, steps.success()) for each in claimed]
+        with steps.captured() as statements:
+            assert purchase.record_together(heard) == [True] * count
+            assert delivery.end_together(endings) == [True] * count
+        spent[count] = len(statements)
+    assert spent[1] == spent[20]

@@ -1,0 +1,114 @@
+"""Copies of a task that the service itself has made, thousands in a moment, by the database: PostgreSQL only.
+
+A row is copied whatever columns it has; only its id, whose it is and what is unique about it are changed. So it works
+on every version of the schema, and the books stay right.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import psycopg
+
+from bench import seed
+
+OWNERS = 100
+"""Among so many accounts the copies are dealt in turn; the seed's accounts, keys and secrets have the same ids."""
+OWNER = f"1 + n % {OWNERS}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """`key` is the column with the task's id, `changes` are SQL expressions over n by column; ids that the database
+    gives are given anew."""
+
+    name: str
+    key: str
+    changes: Mapping[str, str]
+    is_numbered: bool = False
+
+
+TASK = Table(name="tasks_task", key="id", changes=dict.fromkeys(("key_id", "secret_id", "account_id"), OWNER))
+PAYLOAD = Table(name="tasks_taskpayload", key="task_id", changes={})
+HOLD = Table(name="billing_hold", key="reference", changes={"account_id": OWNER})
+EVENT = Table(name="tasks_taskevent", key="task_id", changes={"key_id": OWNER}, is_numbered=True)
+CALL = Table(
+    name="tasks_call",
+    key="task_id",
+    changes={"handle": "jsonb_set(t.handle, '{id}', to_jsonb('seeded-' || n))"},
+    is_numbered=True,
+)
+QUEUED = (TASK, PAYLOAD, HOLD, EVENT)
+FOLLOWED = (*QUEUED, CALL)
+
+
+def copied(url: str, task_id: str, count: int, tables: Iterable[Table] = QUEUED) -> None:
+    """Copy the rows of a live task `count` times, with its reservation, and analyse."""
+    new_id = f"substr('{task_id}', 1, 15) || lpad(n::text, 16, '0')"
+    with psycopg.connect(url) as connection:
+        for table in tables:
+            copy_rows(connection, table, task_id, new_id=new_id, series=f"generate_series(1, {count})")
+        connection.execute(
+            "UPDATE accounts_account a SET held_micros = held_micros + s.micros FROM (SELECT account_id, "
+            "sum(amount_micros) AS micros FROM billing_hold WHERE reference LIKE "
+            f"substr('{task_id}', 1, 15) || '0000%' GROUP BY 1) s WHERE s.account_id = a.id".encode()
+        )
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+def columns(connection: psycopg.Connection, table: Table) -> list[str]:
+    rows = connection.execute(
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s "
+        "ORDER BY ordinal_position",
+        [table.name],
+    )
+    return [name for (name,) in rows if not (table.is_numbered and name == "id")]
+
+
+def copy_rows(connection: psycopg.Connection, table: Table, task_id: str, *, new_id: str, series: str) -> None:
+    """All rows that the task has in this table, for each n of the series."""
+    names = columns(connection, table)
+    changes = {**table.changes, table.key: new_id}
+    picked = ", ".join(f"{changes[name]}" if name in changes else f't."{name}"' for name in names)
+    listed = ", ".join(f'"{name}"' for name in names)
+    order = "ORDER BY n, t.id" if table.is_numbered else ""
+    connection.execute(
+        f"INSERT INTO {table.name} ({listed}) SELECT {picked} FROM {series} AS n CROSS JOIN {table.name} t "
+        f"WHERE t.{table.key} = '{task_id}' {order}".encode()
+    )
+
+
+ENDED = (
+    Table(name="tasks_task", key="id", changes={}),
+    Table(name="tasks_taskpayload", key="task_id", changes={"params": "NULL", "pruned_at": "now()"}),
+    Table(name="billing_hold", key="reference", changes={}),
+    Table(name="tasks_taskevent", key="task_id", changes={}, is_numbered=True),
+    Table(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
+)
+INDEXES = """
+SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename = ANY(%s)
+    AND indexname NOT IN (SELECT conname FROM pg_constraint)
+"""
+
+
+def grow(url: str, first: int, end: int) -> None:
+    """Add the ended tasks with these numbers to those that the seed made, all of the first account. Their params are
+    pruned, as those of old tasks are. Indexes are made anew at the end, which is faster."""
+    zeroth = "task_00" + "0" * 24
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET maintenance_work_mem = '512MB'")
+        connection.execute("SET synchronous_commit = off")
+        connection.execute("SET session_replication_role = replica")
+        indexes = connection.execute(INDEXES, [[table.name for table in ENDED]]).fetchall()
+        for name, _ in indexes:
+            connection.execute(f'DROP INDEX "{name}"'.encode())
+        for table in ENDED:
+            series = f"generate_series({first}, {end - 1})"
+            copy_rows(connection, table, zeroth, new_id=seed.ended_id("n"), series=series)
+        for _, definition in indexes:
+            connection.execute(definition.encode())
+        connection.execute(
+            f"UPDATE accounts_account SET balance_micros = balance_micros - {seed.PRICE * (end - first)} "
+            "WHERE id = 1".encode()
+        )
+        connection.execute("VACUUM ANALYZE")

@@ -1,0 +1,169 @@
+"""What the rows about workers share: a service whose catalog leads to the row's own provider, preloaded queues, and
+what a worker has done. PostgreSQL, but for `started` and `submitted`."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+import psycopg
+import requests
+
+from bench import clones, correctness, plugin, processor, seed
+from bench.model import Incorrect
+from bench.service import Service
+from bench.surroundings import Bench
+from tools.children import Child
+from tools.stack import MANAGE, ROOT
+
+PATIENCE = 60.0
+LIVE = "SELECT count(*) FROM tasks_task WHERE status IN ('queued', 'running')"
+ENDS = """
+SELECT count(*), count(*) FILTER (WHERE status <> 'succeeded'), extract(epoch FROM min(started_at)),
+    extract(epoch FROM max(finished_at))
+FROM tasks_task WHERE id LIKE '{prefix}%' AND finished_at IS NOT NULL
+"""
+
+
+@contextmanager
+def started(bench: Bench, url: str, offer: str, **environment: str) -> Iterator[Service]:
+    """A service on this database that sells this offer, with the adapter that answers at once among its adapters."""
+    plugged = {"PYTHONPATH": str(plugin.install(bench.folder)), "WEB_CONCURRENCY": "1", **environment}
+    with bench.service(url, **plugged) as service:
+        service.load_catalog(offer)
+        yield service
+
+
+def start_worker(service: Service, *, concurrency: int, lanes: str = "tasks") -> Child:
+    """A worker, once it works; its connections to the database bear its name."""
+    arguments = ("--lanes", lanes, "--concurrency", str(concurrency))
+    worker = service.start_worker(*arguments, PGAPPNAME="worker")
+    worker.wait_for_line(r"worker \w+ starts", timeout=PATIENCE)
+    return worker
+
+
+def submitted(service: Service, body: Mapping[str, Any], *, number: int = 0, prompt: str = "") -> str:
+    """The id of a new task of this account. Raises Incorrect."""
+    sent = {**body, "params": {**body["params"], **({"prompt": prompt} if prompt else {})}}
+    headers = {"Authorization": seed.authorizations(number + 1)[number]}
+    answer = requests.post(f"{service.base_url}/v1/tasks", json=sent, headers=headers, timeout=PATIENCE)
+    if answer.status_code != 202:
+        raise Incorrect(f"a submission was answered {answer.status_code}: {answer.text[:200]}")
+    return str(answer.json()["id"])
+
+
+def preload(service: Service, body: Mapping[str, Any], count: int) -> str:
+    """Queue so many tasks, one by HTTP and its copies by the database; returns what all their ids begin with."""
+    web = service.start_web()
+    first = submitted(service, body)
+    web.stop()
+    clones.copied(service.database_url, first, count - 1)
+    return first[:15]
+
+
+def fetch(url: str, statement: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(statement.encode()).fetchall()
+
+
+def until(condition: Callable[[], bool], *, seconds: float, every: float = 0.1) -> bool:
+    """Whether it came true in time."""
+    ends_at = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > ends_at:
+            return False
+        time.sleep(every)
+    return True
+
+
+def all_ended(url: str) -> Callable[[], bool]:
+    return lambda: not fetch(url, f"{LIVE} LIMIT 1")[0][0]
+
+
+class Ended:
+    """The tasks with ids that begin so, as far as they have ended, all of them well. Raises Incorrect."""
+
+    def __init__(self, url: str, prefix: str) -> None:
+        ((count, failed, started_at, finished_at),) = fetch(url, ENDS.format(prefix=prefix))
+        if failed or not count:
+            raise Incorrect(f"{failed} of {count} ended tasks did not succeed")
+        self.count = int(count)
+        self.seconds = float(finished_at - started_at)
+
+    @property
+    def rate(self) -> float:
+        return self.count / self.seconds
+
+
+COUNTS = """
+SELECT (SELECT count(*) FROM tasks_task), (SELECT count(*) FROM billing_hold), (SELECT count(*) FROM tasks_taskpayload),
+    (SELECT count(*) FROM tasks_taskevent WHERE status = 'queued' AND attempt = 0)
+"""
+
+
+def check(service: Service) -> None:
+    """Raises Incorrect unless tasks, holds, payloads, first events and books agree. What a stopping worker hands back
+    is queued a second time."""
+    ((tasks, *others),) = correctness.fetch(service.database_url, COUNTS)
+    if {tasks} != set(others):
+        raise Incorrect(f"{tasks} tasks, but holds, payloads and first events: {others}")
+    correctness.check_ledger(service)
+
+
+class Watch:
+    """The most of a worker's memory and of its database connections, looked at ten times a second in a block."""
+
+    def __init__(self, worker: Child, url: str) -> None:
+        self.worker = worker
+        self.url = url
+        self.rss_mb = 0.0
+        self.connections = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        counting = (
+            b"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database()"
+        )
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            while not self._over.wait(0.1):
+                self.rss_mb = max(self.rss_mb, processor.resident_mb(self.worker.process.pid))
+                self.connections = max(self.connections, *connection.execute(counting).fetchone() or (0,))
+
+
+class Provider:
+    """The provider of `bench/provider.py` in a process of its own."""
+
+    def __init__(self, service: Service) -> None:
+        log = service.folder / "provider.log"
+        command = (MANAGE[0], "-m", "bench.provider")
+        self.child = Child("provider", command, environment=service.environment, log=log, folder=ROOT)
+        service.children.append(self.child)
+        self.url = self.child.wait_for_line(r"provider listening on (http://\S+)", timeout=PATIENCE)[1]
+
+    def set(self, **values: object) -> None:
+        requests.post(f"{self.url}/_/set", data=json.dumps(values), timeout=PATIENCE).raise_for_status()
+
+    def report(self) -> dict[str, Any]:
+        found: dict[str, Any] = requests.get(f"{self.url}/_/report", timeout=PATIENCE).json()
+        return found
+
+
+def written(url: str) -> int:
+    """Rows that were written in this database so far, by anybody."""
+    time.sleep(1.1)  # sessions tell the statistics once a second
+    ((rows,),) = fetch(
+        url,
+        "SELECT tup_inserted + tup_updated + tup_deleted FROM pg_stat_database WHERE datname = current_database()",
+    )
+    return int(rows)

@@ -5,7 +5,9 @@ on every version of the schema, and the books stay right.
 """
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import psycopg
 
@@ -13,13 +15,13 @@ from bench import seed
 
 OWNERS = 100
 """Among so many accounts the copies are dealt in turn; the seed's accounts, keys and secrets have the same ids."""
-OWNER = f"1 + n % {OWNERS}"
+OWNER = "1 + n % {owners}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """`key` is the column with the task's id, `changes` are SQL expressions over n by column; ids that the database
-    gives are given anew."""
+    """`key` is the column with the task's id, `changes` are SQL expressions over n and {owners} by column; ids that the
+    database gives are given anew."""
 
     name: str
     key: str
@@ -41,12 +43,12 @@ QUEUED = (TASK, PAYLOAD, HOLD, EVENT)
 FOLLOWED = (*QUEUED, CALL)
 
 
-def copied(url: str, task_id: str, count: int, tables: Iterable[Table] = QUEUED) -> None:
+def copied(url: str, task_id: str, count: int, tables: Iterable[Table] = QUEUED, *, owners: int = OWNERS) -> None:
     """Copy the rows of a live task `count` times, with its reservation, and analyse."""
     new_id = f"substr('{task_id}', 1, 15) || lpad(n::text, 16, '0')"
     with psycopg.connect(url) as connection:
         for table in tables:
-            copy_rows(connection, table, task_id, new_id=new_id, series=f"generate_series(1, {count})")
+            copy_rows(connection, table, task_id, new_id=new_id, series=f"generate_series(1, {count})", owners=owners)
         connection.execute(
             "UPDATE accounts_account a SET held_micros = held_micros + s.micros FROM (SELECT account_id, "
             "sum(amount_micros) AS micros FROM billing_hold WHERE reference LIKE "
@@ -65,10 +67,13 @@ def columns(connection: psycopg.Connection, table: Table) -> list[str]:
     return [name for (name,) in rows if not (table.is_numbered and name == "id")]
 
 
-def copy_rows(connection: psycopg.Connection, table: Table, task_id: str, *, new_id: str, series: str) -> None:
+def copy_rows(
+    connection: psycopg.Connection, table: Table, task_id: str, *, new_id: str, series: str, owners: int = 1
+) -> None:
     """All rows that the task has in this table, for each n of the series."""
     names = columns(connection, table)
-    changes = {**table.changes, table.key: new_id}
+    owned = {name: change.replace("{owners}", str(owners)) for name, change in table.changes.items()}
+    changes = {**owned, table.key: new_id}
     picked = ", ".join(f"{changes[name]}" if name in changes else f't."{name}"' for name in names)
     listed = ", ".join(f'"{name}"' for name in names)
     order = "ORDER BY n, t.id" if table.is_numbered else ""
@@ -79,36 +84,43 @@ def copy_rows(connection: psycopg.Connection, table: Table, task_id: str, *, new
 
 
 ENDED = (
-    Table(name="tasks_task", key="id", changes={}),
-    Table(name="tasks_taskpayload", key="task_id", changes={"params": "NULL", "pruned_at": "now()"}),
-    Table(name="billing_hold", key="reference", changes={}),
     Table(name="tasks_taskevent", key="task_id", changes={}, is_numbered=True),
+    Table(name="tasks_task", key="id", changes={}),
     Table(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
+    Table(name="billing_hold", key="reference", changes={}),
+    Table(name="tasks_taskpayload", key="task_id", changes={"params": "NULL", "pruned_at": "now()"}),
 )
 INDEXES = """
-SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename = ANY(%s)
+SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename = %s
     AND indexname NOT IN (SELECT conname FROM pg_constraint)
 """
+SIDE_BY_SIDE = 2
 
 
 def grow(url: str, first: int, end: int) -> None:
     """Add the ended tasks with these numbers to those that the seed made, all of the first account. Their params are
-    pruned, as those of old tasks are. Indexes are made anew at the end, which is faster."""
+    pruned, as those of old tasks are."""
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+        list(threads.map(partial(grow_table, url, first, end), ENDED))
+    with psycopg.connect(url) as connection:
+        charged = seed.PRICE * (end - first)
+        connection.execute(
+            f"UPDATE accounts_account SET balance_micros = balance_micros - {charged} WHERE id = 1".encode()
+        )
+
+
+def grow_table(url: str, first: int, end: int, table: Table) -> None:
+    """Its indexes are made anew at the end, which is faster; foreign keys are not asked."""
     zeroth = "task_00" + "0" * 24
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute("SET synchronous_commit = off")
         connection.execute("SET session_replication_role = replica")
-        indexes = connection.execute(INDEXES, [[table.name for table in ENDED]]).fetchall()
+        indexes = connection.execute(INDEXES, [table.name]).fetchall()
         for name, _ in indexes:
             connection.execute(f'DROP INDEX "{name}"'.encode())
-        for table in ENDED:
-            series = f"generate_series({first}, {end - 1})"
-            copy_rows(connection, table, zeroth, new_id=seed.ended_id("n"), series=series)
+        series = f"generate_series({first}, {end - 1})"
+        copy_rows(connection, table, zeroth, new_id=seed.ended_id("n"), series=series)
         for _, definition in indexes:
             connection.execute(definition.encode())
-        connection.execute(
-            f"UPDATE accounts_account SET balance_micros = balance_micros - {seed.PRICE * (end - first)} "
-            "WHERE id = 1".encode()
-        )
-        connection.execute("VACUUM ANALYZE")
+        connection.execute(f"VACUUM ANALYZE {table.name}".encode())

@@ -54,12 +54,12 @@ def submitted(service: Service, body: Mapping[str, Any], *, number: int = 0, pro
     return str(answer.json()["id"])
 
 
-def preload(service: Service, body: Mapping[str, Any], count: int) -> str:
+def preload(service: Service, body: Mapping[str, Any], count: int, *, owners: int = clones.OWNERS) -> str:
     """Queue so many tasks, one by HTTP and its copies by the database; returns what all their ids begin with."""
     web = service.start_web()
     first = submitted(service, body)
     web.stop()
-    clones.copied(service.database_url, first, count - 1)
+    clones.copied(service.database_url, first, count - 1, owners=owners)
     return first[:15]
 
 

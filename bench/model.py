@@ -74,7 +74,8 @@ class Row:
 
     `contest` is a context manager: it starts what the contenders need, gives them, and stops it. It raises Missing
     where the row cannot run at all. `quick_seconds` is about what the row takes with --quick. `anchor` names a
-    contender whose rate tells whether the machine was steady, where the goals have no reference of their own.
+    contender whose rate tells whether the machine was steady, where the goals have no reference of their own. `rounds`
+    is for long rows, of which fewer are enough.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Row:
     quick_seconds: int
     contest: Callable[[Any], AbstractContextManager[Contest]]
     anchor: str | None = None
+    rounds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

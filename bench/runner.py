@@ -33,8 +33,9 @@ def run(row: Row, bench: Any, say: Say) -> Result:
     try:
         with row.contest(bench) as contest:
             rounds = []
-            for n in range(bench.rounds):
-                say(f" {row.name}, round {n + 1} of {bench.rounds}")
+            most = min(bench.rounds, row.rounds or bench.rounds)
+            for n in range(most):
+                say(f" {row.name}, round {n + 1} of {most}")
                 rounds.append(one_round(contest, missing, say))
         return Result(name=row.name, rounds=tuple(rounds), missing=missing)
     except Missing as error:

@@ -1,0 +1,132 @@
+"""Open video jobs in one worker process: how late their polls come, what they cost, and how soon a result is seen.
+
+One film is bought for real; its copies stay open at the provider for ever. A second worker adopts all of them, as after
+any restart.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from bench import clones, crew, limits, offers
+from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
+from bench.service import Service
+from bench.surroundings import Bench
+
+EVERY = 10.0
+"""Seconds between two polls of a job."""
+FINISHED = 20
+WAITED = 60.0
+SEEN = """
+SELECT c.handle->>'id', extract(epoch FROM e.at) FROM tasks_call c
+JOIN tasks_taskevent e ON e.task_id = c.task_id AND e.status = 'succeeded'
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """`path` is the provider's for it; `count` open jobs in a full run and in a quick one."""
+
+    adapter: str
+    path: str
+    count: int
+    quick_count: int
+
+    def jobs(self, bench: Bench) -> int:
+        return self.quick_count if bench.is_quick else self.count
+
+
+BATCH = Protocol(adapter="ark_content_tasks", path="batch", count=20_000, quick_count=2_000)
+SINGLE = Protocol(adapter="openai_videos", path="single", count=5_000, quick_count=500)
+
+
+def buy_one(service: Service) -> str:
+    """The id of a task whose film is being made; its worker has stopped."""
+    web, worker = service.start_web(), crew.start_worker(service, concurrency=32)
+    task_id = crew.submitted(service, offers.FILM)
+    bought = "SELECT count(*) FROM tasks_call WHERE state = 'accepted'"
+    if not crew.until(lambda: bool(crew.fetch(service.database_url, bought)[0][0]), seconds=WAITED):
+        raise Incorrect("the first film was not bought")
+    worker.stop()
+    web.stop()
+    return task_id
+
+
+def follow(bench: Bench, protocol: Protocol) -> Sample:
+    jobs = protocol.jobs(bench)
+    with bench.database() as url, crew.started(bench, url, offers.instant()) as service:
+        provider = crew.Provider(service)
+        service.load_catalog(offers.films(protocol.adapter, f"{provider.url}/{protocol.path}", every=EVERY))
+        clones.copied(url, buy_one(service), jobs - 1, clones.FOLLOWED)
+        provider.set(every=EVERY)
+        worker = crew.start_worker(service, concurrency=32)
+        if not crew.until(lambda: provider.report()["jobs"] == jobs, seconds=WAITED):
+            raise Incorrect(f"of {jobs} open jobs only {provider.report()['jobs']} were asked for")
+        with crew.Watch(worker, url) as watched:
+            figures = idle_polls(service, provider, seconds=2.2 * EVERY)
+            figures["visible_s"] = finish_some(service, provider)
+        worker.stop()
+        crew.check(service)
+        return Sample(figures={**figures, "rss_mb": watched.rss_mb, "connections": watched.connections})
+
+
+def idle_polls(service: Service, provider: crew.Provider, *, seconds: float) -> dict[str, float]:
+    """Of polls that find nothing new: how late they come, and what each costs."""
+    written, before, spent = crew.written(service.database_url), provider.report(), service.spent()
+    time.sleep(seconds)
+    found, used = provider.report(), service.spent().since(spent)
+    polls = found["polls"] - before["polls"]
+    asked = sum(found["requests"].values()) - sum(before["requests"].values())
+    if not polls:
+        raise Incorrect("nothing was polled")
+    return {
+        "late_p50_s": found["late_p50"],
+        "late_p99_s": found["late_p99"],
+        "late_max_s": found["late_max"],
+        "polls_per_second": polls / seconds,
+        "worker_cpu_percent": 100 * used.worker / seconds,
+        "writes_per_poll": (crew.written(service.database_url) - written) / polls,
+        # Our own question for the report is one more of each.
+        "connections_per_request": (found["connections"] - before["connections"] - 1) / max(1, asked - 1),
+    }
+
+
+def finish_some(service: Service, provider: crew.Provider) -> float:
+    """Seconds from the answer that tells a result to the event that tells the client, the longest of some jobs."""
+    jobs = [f"seeded-{n + 1}" for n in range(FINISHED)]
+    provider.set(finish=jobs)
+    ended = "SELECT count(*) FROM tasks_task WHERE status = 'succeeded' AND modality = 'video'"
+    if not crew.until(lambda: crew.fetch(service.database_url, ended)[0][0] >= FINISHED, seconds=WAITED):
+        raise Incorrect("finished films were not delivered")
+    seen, told = dict(crew.fetch(service.database_url, SEEN)), provider.report()["told_at"]
+    return max(float(seen[job]) - float(told[job]) for job in jobs)
+
+
+@contextmanager
+def open_films(bench: Bench, protocol: Protocol) -> Iterator[Contest]:
+    with limits.within(300 if bench.is_quick else 900):
+        yield {OURS: partial(follow, bench, protocol)}
+
+
+GOALS = (
+    Goal(figure="late_max_s", at_most=2.0, unit="s"),
+    Goal(figure="rss_mb", at_most=400.0, unit="MB"),
+    Goal(figure="visible_s", at_most=3.0, unit="s"),
+    Goal(figure="writes_per_poll", at_most=0.02, unit="rows"),
+    Goal(figure="connections_per_request", at_most=0.1, unit="new"),
+)
+
+ROWS = [
+    Row(
+        name=f"films-{protocol.path}",
+        what=f"{protocol.count:,} open films in one worker ({protocol.quick_count:,} with --quick), each polled every "
+        f"{EVERY:g} s, {how}",
+        goals=GOALS,
+        quick_seconds=55,
+        rounds=1,
+        contest=partial(open_films, protocol=protocol),
+    )
+    for protocol, how in ((BATCH, "in batches"), (SINGLE, "one by one"))
+]

@@ -1,0 +1,112 @@
+"""What a large table costs: the same steps with many ended tasks and with few, in turn."""
+
+import http.client
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlsplit
+
+from bench import claimer, clones, crew, limits, offers, seed
+from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
+from bench.service import Service
+from bench.surroundings import Bench
+from bench.talks import Talk, talking
+
+SEEDED = 1_000
+FEW = 10_000
+MANY, QUICK_MANY = 10_000_000, 1_000_000
+SUBMISSIONS = 60
+READS = 60
+STEPS = ("submit_ms", "claim_ms", "get_ms", "list_ms", "filter_ms")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A service with its one connection, as the first account, which has all but the seed's tasks; and who claims."""
+
+    tasks: int
+    service: Service
+    client: http.client.HTTPConnection
+    claims: Talk
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[float, bytes]:
+        """Milliseconds, and the answer. Raises Incorrect for anything but a 2xx."""
+        headers = {"Authorization": seed.authorizations(1)[0], "Content-Type": "application/json"}
+        started = time.perf_counter()
+        self.client.request(method, path, json.dumps(body) if body else None, headers)
+        answer = self.client.getresponse()
+        said = answer.read()
+        milliseconds = (time.perf_counter() - started) * 1000
+        if not 200 <= answer.status < 300:
+            raise Incorrect(f"{method} {path.partition('?')[0]} was answered {answer.status}: {said[:200]!r}")
+        return milliseconds, said
+
+    def median_of(self, count: int, step: Callable[[int], float]) -> float:
+        return median(step(number) for number in range(count))
+
+    def submit(self, number: int) -> float:
+        return self.ask("POST", "/v1/tasks", offers.IMAGE)[0]
+
+    def claim(self, number: int) -> float:
+        return float(self.claims.ask("1").split()[0]) * 1000
+
+    def read(self, number: int) -> float:
+        """Ended tasks from all over the table."""
+        padded = str(SEEDED + number * (self.tasks - SEEDED) // READS).rjust(24, "0")
+        return self.ask("GET", f"/v1/tasks/task_00{padded}")[0]
+
+    def list(self, number: int) -> float:
+        return self.ask("GET", "/v1/tasks?limit=20")[0]
+
+    def filter(self, number: int) -> float:
+        return self.ask("GET", "/v1/tasks?limit=20&status=succeeded&modality=image")[0]
+
+    def run(self) -> Sample:
+        return Sample(
+            figures={
+                "submit_ms": self.median_of(SUBMISSIONS, self.submit),
+                "claim_ms": self.median_of(SUBMISSIONS, self.claim),
+                "get_ms": self.median_of(READS, self.read),
+                "list_ms": self.median_of(READS, self.list),
+                "filter_ms": self.median_of(READS // 2, self.filter),
+            }
+        )
+
+
+@contextmanager
+def side(bench: Bench, tasks: int) -> Iterator[Side]:
+    with bench.database(tasks=SEEDED) as url, crew.started(bench, url, offers.instant()) as service:
+        clones.grow(url, SEEDED, tasks)
+        service.start_web()
+        client = http.client.HTTPConnection(urlsplit(service.base_url).netloc, timeout=crew.PATIENCE)
+        program = [str(bench.python), "-P", str(Path(claimer.__file__))]
+        log = service.folder / "claims.log"
+        with talking(program, folder=bench.tree, environment=service.environment, log=log) as claims:
+            claims.heard()
+            yield Side(tasks=tasks, service=service, client=client, claims=claims)
+        crew.check(service)
+
+
+@contextmanager
+def growth(bench: Bench) -> Iterator[Contest]:
+    many = QUICK_MANY if bench.is_quick else MANY
+    longest = 600 if bench.is_quick else 3_600
+    with limits.within(longest), side(bench, FEW) as small, side(bench, many) as large:
+        small.run()
+        large.run()
+        yield {"small": small.run, OURS: large.run}
+
+
+ROWS = [
+    Row(
+        name="growth",
+        what=f"steps with {MANY:,} ended tasks ({QUICK_MANY:,} with --quick) against the same with {FEW:,}",
+        goals=tuple(Goal(figure=step, against="small", at_most=1.3) for step in STEPS),
+        quick_seconds=120,
+        contest=growth,
+    )
+]

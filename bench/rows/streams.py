@@ -1,0 +1,121 @@
+"""Event streams in one web process: what an open one occupies, and how soon all of many are told."""
+
+import json
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from bench import claimer, crew, limits, offers, processor
+from bench.model import OURS, Contest, Goal, Incorrect, Missing, Row, Sample
+from bench.service import Service
+from bench.surroundings import ACCOUNTS, Bench
+from bench.talks import Talk, talking
+from tools.stack import MANAGE, ROOT
+
+OPEN, QUICK_OPEN = 5_000, 1_000
+PER_KEY = 5
+TOLD, TOLD_KEYS = 1_000, 200
+QUEUED = 1 + 20 * TOLD_KEYS
+SPARE_FILES = 1_024
+SETTLING_SECONDS = 2.0
+
+
+def let_files(count: int) -> None:
+    """So many open files for this process and its children. Raises Missing."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most < count:
+        raise Missing(f"{count} open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+@contextmanager
+def opened(service: Service, count: int, keys: int) -> Iterator[Talk]:
+    """So many open streams of so many keys."""
+    command = [MANAGE[0], "-m", "bench.stream_client", service.base_url, str(count), str(keys)]
+    log = service.folder / "streams.log"
+    with talking(command, folder=ROOT, environment=service.environment, log=log) as client:
+        if client.heard() != "open":
+            raise Incorrect("the streams were not opened")
+        yield client
+
+
+def occupied(bench: Bench) -> Sample:
+    """Memory of the web process with all of them open, beyond what it had with the first few."""
+    count = QUICK_OPEN if bench.is_quick else OPEN
+    with bench.database() as url, crew.started(bench, url, offers.instant()) as service:
+        web = service.start_web()
+        with opened(service, PER_KEY, 1):
+            time.sleep(SETTLING_SECONDS)
+        before = processor.resident_mb(web.process.pid)
+        started = time.monotonic()
+        with opened(service, count, count // PER_KEY):
+            seconds = time.monotonic() - started
+            time.sleep(SETTLING_SECONDS)
+            each = (processor.resident_mb(web.process.pid) - before) * 1e6 / 1024 / count
+    return Sample(figures={"kib_each": each, "opened_per_second": count / seconds})
+
+
+@contextmanager
+def open_streams(bench: Bench) -> Iterator[Contest]:
+    let_files(OPEN + SPARE_FILES)
+    with limits.within(240):
+        yield {OURS: partial(occupied, bench)}
+
+
+def tell_all(client: Talk, claims: Talk) -> Sample:
+    """One commit with an event for each key: milliseconds until the last stream has its line."""
+    time.sleep(0.5)
+    client.ask("watch")
+    _, committed_at = map(float, claims.ask(str(TOLD_KEYS)).split())
+    heard = json.loads(client.heard())
+    if heard["told"] != TOLD:
+        raise Incorrect(f"{heard['told']} of {TOLD} streams were told")
+    return Sample(
+        figures={"p50_ms": 1000 * (heard["p50"] - committed_at), "last_ms": 1000 * (heard["last"] - committed_at)}
+    )
+
+
+@contextmanager
+def told_streams(bench: Bench) -> Iterator[Contest]:
+    let_files(TOLD + SPARE_FILES)
+    assert ACCOUNTS >= TOLD_KEYS
+    with (
+        limits.within(240),
+        bench.database() as url,
+        crew.started(bench, url, offers.instant()) as service,
+    ):
+        crew.preload(service, offers.IMAGE, QUEUED, owners=TOLD_KEYS)
+        service.start_web()
+        program = [str(bench.python), "-P", str(Path(claimer.__file__))]
+        log = service.folder / "claims.log"
+        with (
+            opened(service, TOLD, TOLD_KEYS) as client,
+            talking(program, folder=bench.tree, environment=service.environment, log=log) as claims,
+        ):
+            claims.heard()
+            claims.ask("1")
+            time.sleep(SETTLING_SECONDS)
+            yield {OURS: partial(tell_all, client, claims)}
+        crew.check(service)
+
+
+ROWS = [
+    Row(
+        name="streams-told",
+        what=f"{TOLD:,} streams of {TOLD_KEYS} keys in one web process, an event for each key in one commit",
+        goals=(Goal(figure="last_ms", at_most=100.0, unit="ms"),),
+        quick_seconds=20,
+        contest=told_streams,
+    ),
+    Row(
+        name="streams-open",
+        what=f"{OPEN:,} open streams in one web process ({QUICK_OPEN:,} with --quick)",
+        goals=(Goal(figure="kib_each", at_most=30.0, unit="KiB"),),
+        quick_seconds=25,
+        rounds=1,
+        contest=open_streams,
+    ),
+]

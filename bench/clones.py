@@ -85,7 +85,7 @@ def copy_rows(
 
 ENDED = (
     Table(name="tasks_taskevent", key="task_id", changes={}, is_numbered=True),
-    Table(name="tasks_task", key="id", changes={}),
+    Table(name="tasks_task", key="id", changes={"callback_url": "NULL"}),
     Table(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
     Table(name="billing_hold", key="reference", changes={}),
     Table(name="tasks_taskpayload", key="task_id", changes={"params": "NULL", "pruned_at": "now()"}),
@@ -100,8 +100,9 @@ SIDE_BY_SIDE = 2
 def grow(url: str, first: int, end: int) -> None:
     """Add the ended tasks with these numbers to those that the seed made, all of the first account. Their params are
     pruned, as those of old tasks are."""
+    prefix = seeded_prefix(url)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
-        list(threads.map(partial(grow_table, url, first, end), ENDED))
+        list(threads.map(partial(grow_table, url, prefix, first, end), ENDED))
     with psycopg.connect(url) as connection:
         charged = seed.PRICE * (end - first)
         connection.execute(
@@ -109,9 +110,16 @@ def grow(url: str, first: int, end: int) -> None:
         )
 
 
-def grow_table(url: str, first: int, end: int, table: Table) -> None:
+def seeded_prefix(url: str) -> str:
+    """What the ids of the seed's tasks begin with; their numbers follow."""
+    with psycopg.connect(url) as connection:
+        ((first,),) = connection.execute("SELECT min(id) FROM tasks_task").fetchall()
+    return str(first)[: seed.DIGITS_FROM]
+
+
+def grow_table(url: str, prefix: str, first: int, end: int, table: Table) -> None:
     """Its indexes are made anew at the end, which is faster; foreign keys are not asked."""
-    zeroth = "task_00" + "0" * 24
+    zeroth, new_id = prefix + "0" * seed.DIGITS, f"'{prefix}' || lpad(n::text, {seed.DIGITS}, '0')"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute("SET synchronous_commit = off")
@@ -120,7 +128,7 @@ def grow_table(url: str, first: int, end: int, table: Table) -> None:
         for name, _ in indexes:
             connection.execute(f'DROP INDEX "{name}"'.encode())
         series = f"generate_series({first}, {end - 1})"
-        copy_rows(connection, table, zeroth, new_id=seed.ended_id("n"), series=series)
+        copy_rows(connection, table, zeroth, new_id=new_id, series=series)
         for _, definition in indexes:
             connection.execute(definition.encode())
         connection.execute(f"VACUUM ANALYZE {table.name}".encode())

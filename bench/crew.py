@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Self
 
 import psycopg
@@ -63,6 +64,34 @@ def preload(service: Service, body: Mapping[str, Any], count: int, *, owners: in
     return first[:15]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preloaded:
+    """A database with a full queue, which nobody uses; the ids of its queued tasks begin with `prefix`."""
+
+    bench: Bench
+    url: str
+    prefix: str
+
+    @contextmanager
+    def copy(self) -> Iterator[Service]:
+        """A service on a copy of it; start its processes."""
+        url = self.bench.databases.copy(self.url)
+        try:
+            with self.bench.service(url, PYTHONPATH=str(plugin.install(self.bench.folder))) as service:
+                yield service
+        finally:
+            self.bench.databases.drop(url)
+
+
+@contextmanager
+def preloaded(bench: Bench, offer: str, body: Mapping[str, Any], count: int) -> Iterator[Preloaded]:
+    """So many queued tasks of this offer, for each round to begin with."""
+    with bench.database() as url:
+        with started(bench, url, offer) as service:
+            prefix = preload(service, body, count)
+        yield Preloaded(bench=bench, url=url, prefix=prefix)
+
+
 def fetch(url: str, statement: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(url, autocommit=True) as connection:
         return connection.execute(statement.encode()).fetchall()
@@ -97,18 +126,11 @@ class Ended:
         return self.count / self.seconds
 
 
-COUNTS = """
-SELECT (SELECT count(*) FROM tasks_task), (SELECT count(*) FROM billing_hold), (SELECT count(*) FROM tasks_taskpayload),
-    (SELECT count(*) FROM tasks_taskevent WHERE status = 'queued' AND attempt = 0)
-"""
-
-
 def check(service: Service) -> None:
-    """Raises Incorrect unless tasks, holds, payloads, first events and books agree. What a stopping worker hands back
-    is queued a second time."""
-    ((tasks, *others),) = correctness.fetch(service.database_url, COUNTS)
-    if {tasks} != set(others):
-        raise Incorrect(f"{tasks} tasks, but holds, payloads and first events: {others}")
+    """Raises Incorrect unless tasks, holds, payloads, first events and books agree."""
+    counted = correctness.counts(service.database_url)
+    if len({counted.tasks, counted.holds, counted.payloads, counted.queued_events}) != 1:
+        raise Incorrect(f"tasks, holds, payloads and first events differ: {counted}")
     correctness.check_ledger(service)
 
 

@@ -23,7 +23,12 @@ HEADINGS = ("row", "figure", "reference", "goal", *STATES)
 
 
 def found(state: str) -> dict[str, Result]:
-    return results.read(RESULTS / f"{state}.json")
+    """Of all files of this state, whose names begin so."""
+    return {name: result for path in files(state) for name, result in results.read(path).items()}
+
+
+def files(state: str) -> list[Path]:
+    return sorted(RESULTS.glob(f"{state}*.json"))
 
 
 def verdict(row: Row, goal: Goal, state: Mapping[str, Result]) -> Verdict | None:
@@ -67,12 +72,10 @@ def meanings(every: list[Row]) -> str:
 
 def provenance() -> str:
     lines = []
-    for state in STATES:
-        path = RESULTS / f"{state}.json"
-        if path.exists():
-            stored: dict[str, Any] = json.loads(path.read_text())
-            versions = ", ".join(f"{name} {version}" for name, version in sorted(stored["versions"].items()))
-            lines.append(f"- {state}: {stored['date']}, {stored['machine']}; {versions}.")
+    for path in [path for state in STATES for path in files(state)]:
+        stored: dict[str, Any] = json.loads(path.read_text())
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(stored["versions"].items()))
+        lines.append(f"- {path.stem}: {stored['date']}, {stored['machine']}; {versions}.")
     return "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ PEERS: Mapping[str, Peer] = {
     "procrastinate": Peer(
         program="procrastinate_peer.py",
         requirements=("procrastinate==3.10.0", "psycopg[binary,pool]==3.3.9"),
-        jobs=1_000,
+        jobs=800,
     ),
     "celery": Peer(
         program="celery_peer.py",

@@ -65,7 +65,7 @@ def follow(bench: Bench, protocol: Protocol) -> Sample:
         if not crew.until(lambda: provider.report()["jobs"] == jobs, seconds=WAITED):
             raise Incorrect(f"of {jobs} open jobs only {provider.report()['jobs']} were asked for")
         with crew.Watch(worker, url) as watched:
-            figures = idle_polls(service, provider, seconds=2.2 * EVERY)
+            figures = idle_polls(service, provider, seconds=(1.2 if bench.is_quick else 3.2) * EVERY)
             figures["visible_s"] = finish_some(service, provider)
         worker.stop()
         crew.check(service)
@@ -124,7 +124,7 @@ ROWS = [
         what=f"{protocol.count:,} open films in one worker ({protocol.quick_count:,} with --quick), each polled every "
         f"{EVERY:g} s, {how}",
         goals=GOALS,
-        quick_seconds=55,
+        quick_seconds=40,
         rounds=1,
         contest=partial(open_films, protocol=protocol),
     )

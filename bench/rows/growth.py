@@ -29,6 +29,7 @@ class Side:
     """A service with its one connection, as the first account, which has all but the seed's tasks; and who claims."""
 
     tasks: int
+    prefix: str
     service: Service
     client: http.client.HTTPConnection
     claims: Talk
@@ -56,8 +57,8 @@ class Side:
 
     def read(self, number: int) -> float:
         """Ended tasks from all over the table."""
-        padded = str(SEEDED + number * (self.tasks - SEEDED) // READS).rjust(24, "0")
-        return self.ask("GET", f"/v1/tasks/task_00{padded}")[0]
+        picked = SEEDED + number * (self.tasks - SEEDED) // READS
+        return self.ask("GET", f"/v1/tasks/{self.prefix}{picked:0{seed.DIGITS}d}")[0]
 
     def list(self, number: int) -> float:
         return self.ask("GET", "/v1/tasks?limit=20")[0]
@@ -87,7 +88,7 @@ def side(bench: Bench, tasks: int) -> Iterator[Side]:
         log = service.folder / "claims.log"
         with talking(program, folder=bench.tree, environment=service.environment, log=log) as claims:
             claims.heard()
-            yield Side(tasks=tasks, service=service, client=client, claims=claims)
+            yield Side(tasks=tasks, prefix=clones.seeded_prefix(url), service=service, client=client, claims=claims)
         crew.check(service)
 
 

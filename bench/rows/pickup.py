@@ -18,7 +18,7 @@ from bench.service import WEB_PROCESSES, Service
 from bench.surroundings import Bench
 
 PICKED = 40
-SETTLING_SECONDS = 3.0
+SETTLING_SECONDS = 2.0
 
 
 def answered_at(client: http.client.HTTPConnection, prompt: str) -> float:
@@ -82,7 +82,7 @@ def picking(bench: Bench, *, is_sqlite: bool) -> Iterator[Contest]:
 
 def rest(bench: Bench, service: Service) -> Sample:
     """What the processes do while there is nothing to do."""
-    seconds = 4.0 * bench.seconds
+    seconds = 3.0 * bench.seconds
     with statements.counted(bench.databases) as found:
         before = service.spent()
         time.sleep(seconds)

@@ -14,8 +14,8 @@ from tools.stack import GUNICORN, ROOT
 
 
 @contextmanager
-def running(bench: Bench) -> Iterator[str]:
-    """Its base URL. Raises Missing."""
+def running(bench: Bench) -> Iterator[Child]:
+    """Its process, with the base URL in `url`. Raises Missing."""
     with bench.copy("naive", fill) as database:
         port = free_port()
         folder = Path(tempfile.mkdtemp(dir=bench.folder))
@@ -24,7 +24,7 @@ def running(bench: Bench) -> Iterator[str]:
         child.url = f"http://127.0.0.1:{port}"
         try:
             child.wait_for_line(r"(?s)Booting worker.*Booting worker")
-            yield child.url
+            yield child
         finally:
             child.stop()
 

@@ -32,11 +32,12 @@ class Spent:
         )
 
     def each(self, count: float) -> Mapping[str, float]:
-        """As figures in milliseconds for each of `count` tasks."""
+        """As figures in milliseconds for each of `count` tasks; `cpu_ms` is all together."""
         if not count:
             return {}
-        kinds = {"web": self.web, "worker": self.worker, "database": self.database}
-        return {f"{name}_cpu_ms": value * 1000 / count for name, value in kinds.items() if value}
+        kinds = {"web_": self.web, "worker_": self.worker, "database_": self.database}
+        found = {f"{name}cpu_ms": value * 1000 / count for name, value in kinds.items() if value}
+        return {"cpu_ms": sum(found.values()), **found}
 
 
 class Service(Stack):

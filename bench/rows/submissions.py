@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench import correctness, load, naive_reference, seed
+from bench import correctness, load, naive_reference, processor, seed
 from bench.anchors import databases, pgbench, script
 from bench.load import Load, Plan
 from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
 from bench.service import Service
 from bench.surroundings import ACCOUNTS, Bench
+from tools.children import Child
 
 STEP_MANY = "pgbench step by step, many, c=4"
 STEP_HOT = "pgbench step by step, hot, c=4"
@@ -58,8 +59,13 @@ def start_web(bench: Bench, service: Service) -> None:
     correctness.settle(service)
 
 
-def submit_naively(bench: Bench, url: str) -> Sample:
-    return answered(load.run(plan(url), connections=4, seconds=bench.seconds, folder=bench.folder))
+def naively(bench: Bench, naive: Child, plan: Plan, *, connections: int) -> Sample:
+    """One run of the naive reference."""
+    pids = (naive.process.pid, bench.databases.pid)
+    spent = sum(map(processor.seconds, pids))
+    found = load.run(plan, connections=connections, seconds=bench.seconds, folder=bench.folder)
+    cpu = (sum(map(processor.seconds, pids)) - spent) * 1000 / max(1, found.answered)
+    return Sample(figures={**answered(found).figures, "cpu_ms": cpu})
 
 
 def answered(found: Load) -> Sample:
@@ -78,11 +84,11 @@ def many(bench: Bench) -> Iterator[Contest]:
         bench.service(url) as service,
     ):
         start_web(bench, service)
-        warm(bench, naive)
+        warm(bench, naive.url)
         yield {
             STEP_MANY: lambda: pgbench.run(bench, anchor, "step", clients=4, accounts=ACCOUNTS),
             OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=CONNECTIONS),
-            NAIVE: lambda: submit_naively(bench, naive),
+            NAIVE: lambda: naively(bench, naive, plan(naive.url), connections=4),
             PIPELINE_MANY: lambda: pgbench.run(bench, anchor, "pipeline", clients=16, accounts=ACCOUNTS),
         }
 
@@ -119,11 +125,7 @@ def latency(bench: Bench) -> Iterator[Contest]:
         }
 
 
-def read(bench: Bench, plan: Plan) -> Sample:
-    return answered(load.run(plan, connections=16, seconds=bench.seconds, folder=bench.folder))
-
-
-def read_ours(bench: Bench, service: Service, plan: Plan) -> Sample:
+def read(bench: Bench, service: Service, plan: Plan) -> Sample:
     spent = service.spent()
     found = load.run(plan, connections=16, seconds=bench.seconds, folder=bench.folder)
     return Sample(figures={**answered(found).figures, **service.spent().since(spent).each(found.answered)})
@@ -133,7 +135,7 @@ def read_ours(bench: Bench, service: Service, plan: Plan) -> Sample:
 def get(bench: Bench) -> Iterator[Contest]:
     with bench.database() as url, naive_reference.running(bench) as naive, bench.service(url) as service:
         start_web(bench, service)
-        warm(bench, naive)
+        warm(bench, naive.url)
         keys = tuple(seed.authorizations(ACCOUNTS))
         # The tasks are dealt to the accounts in turn, here and there.
         ids = [task for (task,) in correctness.fetch(url, f"SELECT id FROM tasks_task ORDER BY id LIMIT {ACCOUNTS}")]
@@ -142,8 +144,11 @@ def get(bench: Bench) -> Iterator[Contest]:
             paths=tuple(f"/v1/tasks/{task}" for task in ids),
             authorizations=keys,
         )
-        theirs = Plan(url=naive, paths=tuple(f"/v1/tasks/{n + 1}" for n in range(ACCOUNTS)), authorizations=keys)
-        yield {NAIVE_GET: lambda: read(bench, theirs), OURS: lambda: read_ours(bench, service, ours)}
+        theirs = Plan(url=naive.url, paths=tuple(f"/v1/tasks/{n + 1}" for n in range(ACCOUNTS)), authorizations=keys)
+        yield {
+            NAIVE_GET: lambda: naively(bench, naive, theirs, connections=16),
+            OURS: lambda: read(bench, service, ours),
+        }
 
 
 ROWS = [

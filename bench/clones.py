@@ -95,6 +95,8 @@ SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND table
     AND indexname NOT IN (SELECT conname FROM pg_constraint)
 """
 SIDE_BY_SIDE = 2
+DIGITS = 15
+"""Of a seeded task's number, with which its id ends."""
 
 
 def grow(url: str, first: int, end: int) -> None:
@@ -114,12 +116,12 @@ def seeded_prefix(url: str) -> str:
     """What the ids of the seed's tasks begin with; their numbers follow."""
     with psycopg.connect(url) as connection:
         ((first,),) = connection.execute("SELECT min(id) FROM tasks_task").fetchall()
-    return str(first)[: seed.DIGITS_FROM]
+    return str(first)[:-DIGITS]
 
 
 def grow_table(url: str, prefix: str, first: int, end: int, table: Table) -> None:
     """Its indexes are made anew at the end, which is faster; foreign keys are not asked."""
-    zeroth, new_id = prefix + "0" * seed.DIGITS, f"'{prefix}' || lpad(n::text, {seed.DIGITS}, '0')"
+    zeroth, new_id = prefix + "0" * DIGITS, f"'{prefix}' || lpad(n::text, {DIGITS}, '0')"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute("SET synchronous_commit = off")

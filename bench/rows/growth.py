@@ -58,7 +58,7 @@ class Side:
     def read(self, number: int) -> float:
         """Ended tasks from all over the table."""
         picked = SEEDED + number * (self.tasks - SEEDED) // READS
-        return self.ask("GET", f"/v1/tasks/{self.prefix}{picked:0{seed.DIGITS}d}")[0]
+        return self.ask("GET", f"/v1/tasks/{self.prefix}{picked:0{clones.DIGITS}d}")[0]
 
     def list(self, number: int) -> float:
         return self.ask("GET", "/v1/tasks?limit=20")[0]

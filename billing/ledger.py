@@ -52,10 +52,11 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
 
     With `only_free` those that somebody else holds are left out, and nobody is waited for.
     """
+    wanted = sorted(set(account_ids))
     rows = sql.records(
         "SELECT id, balance_micros, held_micros, max_queued FROM accounts_account "
-        f"WHERE id {sql.among('bigint')} ORDER BY id{sql.row_lock(skip_locked=only_free)}",
-        [sql.ids(sorted(set(account_ids)))],
+        f"WHERE id IN ({sql.places(wanted)}) ORDER BY id{sql.row_lock(skip_locked=only_free)}",
+        wanted,
     )
     return {
         row.id: AccountState(balance_micros=row.balance_micros, held_micros=row.held_micros, max_queued=row.max_queued)
@@ -63,18 +64,25 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
     }
 
 
-def reserve(reservations: list[Reservation]) -> None:
-    """Open the holds. The caller has locked the accounts and checked that each can pay. Two statements."""
-    packed = sql.pack(
-        {"reference": r.reference, "account": r.account_id, "amount": r.amount_micros} for r in reservations
-    )
-    sql.run(
+def reserving(*, reference: str, account: str, amount: str) -> list[str]:
+    """The writes that open a hold for each of some rows (`sql.write_together`), of these columns. The caller has locked
+    the accounts and checked that each can pay."""
+    return [
         "INSERT INTO billing_hold (reference, account_id, amount_micros, state, created_at) "
-        f"SELECT r.reference, r.account, r.amount, 'open', {sql.now()} "
-        f"FROM {sql.rows('reference text, account bigint, amount bigint')}",
-        [packed],
+        f"SELECT {reference}, {account}, {amount}, 'open', {sql.now()} FROM {{rows}} WHERE true",
+        "UPDATE accounts_account AS a SET held_micros = a.held_micros + s.held FROM ("
+        f"SELECT {account} AS account, CAST(sum({amount}) AS bigint) AS held FROM {{rows}} GROUP BY {account}"
+        ") AS s WHERE a.id = s.account",
+    ]
+
+
+def reserve(reservations: list[Reservation]) -> None:
+    """The same on its own."""
+    sql.write_together(
+        "reference text, account bigint, amount bigint",
+        [{"reference": r.reference, "account": r.account_id, "amount": r.amount_micros} for r in reservations],
+        reserving(reference="r.reference", account="r.account", amount="r.amount"),
     )
-    _move(_sums((r.account_id, 0, r.amount_micros) for r in reservations))
 
 
 def close(closings: list[Closing]) -> None:

@@ -153,6 +153,22 @@ def _whole(digits: str) -> int | float:
 _decoder = json.JSONDecoder(parse_int=_whole)
 
 
+def write_together(columns: str, items: Sequence[Mapping[str, Any]], writes: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Run writes of the same rows: each says `{rows}` where it reads them, as `r`. What the first returns is returned.
+
+    They are one statement on PostgreSQL, where none sees what another has written, and follow each other on SQLite.
+    """
+    packed = pack(items)
+    if not is_postgresql():
+        returned, *_ = [fetch(write.format(rows=rows(columns)), [packed]) for write in writes]
+        return returned
+    first, *others = (write.format(rows="r") for write in writes)
+    # The limit tells the planner how few they are: else it reads whole tables.
+    parts = [f"r AS MATERIALIZED (SELECT * FROM {rows(columns)} LIMIT {len(items)})"]
+    parts += [f"write_{number} AS ({write})" for number, write in enumerate(others)]
+    return fetch(f"WITH {', '.join(parts)} {first}", [packed])
+
+
 def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """Run one statement and return its rows."""
     with connection.cursor() as cursor:

@@ -31,7 +31,7 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
     owing = {d.caller.account_id for d in drafts if d.owes_callback}
     storing = {d.caller.account_id for d in drafts if d.input_bytes}
     keys = {d.caller.key_id for d in drafts}
-    in_use = sql.pack({"key": d.caller.key_id, "k": d.idempotency_key} for d in drafts if d.idempotency_key)
+    named = [(d.caller.key_id, d.idempotency_key) for d in drafts if d.idempotency_key] or [NOBODYS]
     rows = sql.fetch(
         STANDING.format(
             accounts=sql.places(accounts),
@@ -39,9 +39,9 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
             owing=sql.places(owing),
             storing=sql.places(storing),
             most=MOST_NEVER_ATTEMPTED,
-            in_use=sql.rows("key bigint, k text"),
+            named=" OR ".join(["t.key_id = %s AND t.idempotency_key = %s"] * len(named)),
         ),
-        [*accounts, *keys, *owing, *storing, in_use],
+        [*accounts, *keys, *owing, *storing, *(value for pair in named for value in pair)],
     )
     standing = Standing(queued={}, key_limits={}, replays={})
     for kind, first, second, text, digest in rows:
@@ -79,9 +79,10 @@ UNION ALL
 SELECT 'inputs', account_id, CAST(sum(input_bytes) AS text), '', '' FROM tasks_task
 WHERE account_id IN ({storing}) AND input_bytes > 0 GROUP BY account_id
 UNION ALL
-SELECT 'replay', t.key_id, t.idempotency_key, t.id, t.body_digest FROM {in_use}
-JOIN tasks_task t ON t.key_id = r.key AND t.idempotency_key = r.k
+SELECT 'replay', t.key_id, t.idempotency_key, t.id, t.body_digest FROM tasks_task t
+WHERE {named}
 """
+NOBODYS = (0, "")  # no key has this id
 
 
 def decide(

@@ -23,3 +23,11 @@ def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
         wakeups.tell("freed")
     if statuses:
         wakeups.tell("events")
+
+
+def recording(*, task: str, key: str, status: str) -> str:
+    """The write (`sql.write_together`) that appends the first transition of each of some tasks, given these columns."""
+    return (
+        "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
+        f"SELECT {task}, {key}, '{status}', 0, {sql.now()} FROM {{rows}} WHERE true"
+    )

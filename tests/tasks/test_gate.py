@@ -1,10 +1,13 @@
 """What one look at a key tells; whom it refuses over HTTP is in tests/tasks_api/test_authentication.py."""
 
+import re
+
 import pytest
 from django.db.models import F
 
 from accounts.models import Account
 from catalog.models import CatalogVersion
+from common import sql
 from common.errors import ApiDisabled, AuthenticationError
 from tasks import switches
 from tasks.gate import Knock, admit, admit_all
@@ -81,3 +84,10 @@ def test_many_are_judged_in_one_statement_each_by_its_own(key, other_key, image_
     assert isinstance(unknown, AuthenticationError)
     assert [found.caller.key_id for found in (mine, other, again)] == [key.id, other_key.id, key.id]
     assert [found.replay and found.replay.task_id for found in (mine, other, again)] == [task_id, None, None]
+
+
+def test_postgresql_expects_one_row_for_each_knock(key):
+    with steps.captured() as statements:
+        admit_all([Knock(authorization=bearer(key))] * 3)
+    plan = steps.explained(statements[0])
+    assert not sql.is_postgresql() or re.findall(r"rows=(\d+)", plan)[0] == "3", plan

@@ -134,6 +134,7 @@ def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
             *ledger.reserving(reference="r.id", account="r.account", amount="r.estimated"),
         ],
     )
+    events.tell({"queued"})
     return {task_id: sql.as_moment(at) for task_id, at in created}
 
 

@@ -7,16 +7,19 @@ from tasks.models import ENDED
 
 
 def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
-    """Append (task id, key id, status, attempt) rows, inside the caller's transaction. One statement. After the commit
-    those who wait for such changes are woken."""
-    rows = [{"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in transitions]
+    """Append (task id, key id, status, attempt) rows, inside the caller's transaction. One statement."""
+    rows = list(transitions)
     sql.run(
         "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
         f"SELECT r.id, r.key, r.status, r.attempt, {sql.now()} "
         f"FROM {sql.rows('id text, key bigint, status text, attempt bigint')}",
-        [sql.pack(rows)],
+        [sql.pack({"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in rows)],
     )
-    statuses = {row["status"] for row in rows}
+    tell({status for _, _, status, _ in rows})
+
+
+def tell(statuses: set[str]) -> None:
+    """Wake who waits for such changes, once the caller's transaction is committed."""
     if "queued" in statuses:
         wakeups.tell("queued")
     if not statuses.isdisjoint(ENDED):

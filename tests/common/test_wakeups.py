@@ -109,7 +109,11 @@ def test_many_wake_ups_are_one_message_now_and_one_at_the_end(process, monkeypat
         for _ in range(1_000):
             told.tell("callbacks")
         told.tell("queued")
-        assert not ear.rung.is_set()
+        for another in (process(), process(), process()):
+            another.tell("queued")
+            assert ear.hears()
+        assert told.has_told
+        assert not rings
         told.close()
         assert ear.hears()
         assert len(rings) == 1

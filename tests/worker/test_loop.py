@@ -119,7 +119,10 @@ def test_a_lost_wake_up_is_healed_by_the_next_look(start, key, monkeypatch):
     monkeypatch.setattr("worker.loop.SAFETY_SECONDS", 0.1)
     task_id = picture(key, "a fox")
     steps.age(task_id, "not_before", 3_600)
+    waits, look = [], queue.seconds_to_next
+    monkeypatch.setattr(queue, "seconds_to_next", lambda: waits.append(look()) or waits[-1])
     start("tasks")
+    wait_until(lambda: waits, what="the first look")
     steps.age(task_id, "not_before", -1)  # which nobody tells
     assert ended(task_id) == ["succeeded"]
 

@@ -14,20 +14,27 @@ def usual(media_model_id: int) -> dict[str, float] | None:
     return by_model(int(time.monotonic() / REFRESH_SECONDS)).get(media_model_id)
 
 
+# From the index, so many of each model and no more, however many there were.
+LATEST = """
+SELECT m.id, (
+    SELECT {times} FROM (
+        SELECT {took} AS took FROM tasks_task t
+        WHERE t.media_model_id = m.id AND t.status = 'succeeded' AND t.finished_at > {since}
+        ORDER BY t.finished_at DESC LIMIT %s
+    ) AS latest
+) AS times FROM catalog_mediamodel m
+"""
+
+
 @lru_cache(maxsize=1)
 def by_model(_window: int) -> dict[int, dict[str, float]]:
-    took = sql.seconds_between("created_at", "finished_at")
-    rows = sql.fetch(
-        f"SELECT m.id, s.took FROM catalog_mediamodel m JOIN (SELECT media_model_id, {took} AS took, "
-        "row_number() OVER (PARTITION BY media_model_id ORDER BY finished_at DESC) AS n FROM tasks_task "
-        f"WHERE status = 'succeeded' AND finished_at > {sql.later('-86400')}) s ON s.media_model_id = m.id "
-        "WHERE s.n <= %s",
-        [SAMPLE],
-    )
-    times: dict[int, list[float]] = {}
-    for model, seconds in rows:
-        times.setdefault(model, []).append(float(seconds))
-    return {model: {"p50": round(quantile(t, 0.5), 1), "p90": round(quantile(t, 0.9), 1)} for model, t in times.items()}
+    took = sql.seconds_between("t.created_at", "t.finished_at")
+    statement = LATEST.format(times=sql.objects({"took": "took"}), took=took, since=sql.later("-86400"))
+    found: dict[int, dict[str, float]] = {}
+    for model, listed in sql.fetch(statement, [SAMPLE]):
+        if times := [float(each["took"]) for each in sql.as_document(listed) or ()]:
+            found[model] = {"p50": round(quantile(times, 0.5), 1), "p90": round(quantile(times, 0.9), 1)}
+    return found
 
 
 def quantile(times: list[float], share: float) -> float:

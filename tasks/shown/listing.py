@@ -18,7 +18,7 @@ DEFAULT_LIMIT = 20
 CLOCK_SLACK_SECONDS = 3600  # ids carry the web process's clock and only narrow the scan; created_at is the database's
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # every task lies between
 EQUALS = {"status": (*LIVE, *ENDED), "modality": modalities.NAMES, "model": None}
-RANGES = {"key", "cursor", "created_after", "created_before"}  # what the index by key and id answers
+RANGES = {"key", "cursor", "created_after", "created_before"}
 Condition = tuple[str, list[object]]
 PARAMETERS = (*EQUALS, "created_after", "created_before", "metadata.*", "limit", "cursor")
 
@@ -37,22 +37,41 @@ def page(key_id: int, query: Mapping[str, str]) -> Page:
     """
     limit = _limit(query.get("limit"))
     conditions = {name: _condition(name, value) for name, value in query.items() if name != "limit"}
-    conditions["key"] = "t.key_id = %s", [key_id]
-    end = None
-    if conditions.keys() - RANGES:
-        end = _end({name: condition for name, condition in conditions.items() if name in RANGES})
-        conditions |= {"end": ("t.id >= %s", [end])} if end else {}
-    conditions["origin"] = "t.origin = 'async'", []
-    where, parameters = _joined(conditions)
+    # What the index by key and id answers; the living are few and have indexes of their own.
+    ranges = {n: c for n, c in conditions.items() if n in RANGES or (n == "status" and query[n] in LIVE)}
+    ranges["key"] = "t.key_id = %s", [key_id]
+    filters = {name: condition for name, condition in conditions.items() if name not in ranges}
+    filters["origin"] = "t.origin = 'async'", []
+    where, parameters = _filtered(ranges, filters, limit + 1) if len(filters) > 1 else _joined({**ranges, **filters})
     found = representation.find(where, [*parameters, limit + 1], suffix=" ORDER BY t.id DESC LIMIT %s")
     shown = found[:limit]
-    last = shown[-1].id if len(found) > limit else end
+    last = shown[-1].id if len(found) > limit else None
+    if len(filters) > 1 and not last and (end := _end(ranges)):
+        last = min([end, *(task.id for task in shown)])  # what came meanwhile has moved the end up
     return Page(tasks=shown, next_cursor=_cursor(last) if last else None)
 
 
 def _joined(conditions: Mapping[str, Condition]) -> tuple[str, list[object]]:
     parameters = [parameter for _, given in conditions.values() for parameter in given]
     return " AND ".join(condition for condition, _ in conditions.values()), parameters
+
+
+# The inner list is read no further than the page needs. All but `metadata` stands in its index.
+FILTERED = """
+t.id IN (
+    SELECT t.id FROM (
+        SELECT t.id, t.status, t.modality, t.model_name, t.origin, t.metadata
+        FROM tasks_task t WHERE {ranges} ORDER BY t.id DESC LIMIT %s
+    ) t WHERE {filters} ORDER BY t.id DESC LIMIT %s
+)
+"""
+
+
+def _filtered(ranges: Mapping[str, Condition], filters: Mapping[str, Condition], most: int) -> tuple[str, list[object]]:
+    """Of the first SCANNED tasks those that pass the filters."""
+    within, parameters = _joined(ranges)
+    passing, more = _joined(filters)
+    return FILTERED.format(ranges=within, filters=passing), [*parameters, SCANNED, *more, most]
 
 
 def _end(ranges: Mapping[str, Condition]) -> str | None:
@@ -69,6 +88,8 @@ def _condition(name: str, value: str) -> Condition:
         allowed = EQUALS[name]
         if allowed is not None and value not in allowed:
             raise InvalidRequest(f"{name}: must be one of {', '.join(allowed)}.")
+        if value in LIVE and name == "status":
+            return f"t.status = '{value}' AND t.open_routes_id > 0", []
         return f"t.{'model_name' if name == 'model' else name} = %s", [value]
     if name == "created_after":
         first = _next_millisecond(name, value)

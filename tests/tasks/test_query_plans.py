@@ -16,13 +16,16 @@ from tasks import due_calls, leases, limits, queue, route_sets, submission
 from tasks.assets import stored_inputs
 from tasks.gate import admit
 from tasks.models import RouteSet, Task, TaskPayload
-from tasks.shown import listing, representation
+from tasks.shown import eta, listing, representation
+from tasks_api import metrics
+from tests.callbacks.steps import work
 from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 
 pytestmark = pytest.mark.django_db
 
+LARGE = ("tasks_task", "tasks_call", "callbacks_delivery")
 ENDED, QUEUED, RUNNING, KEYS = 20_000, 500, 200, 50
 COLUMNS = (
     "id text, key bigint, secret bigint, account bigint, model bigint, status text, routes bigint, k text, "
@@ -120,11 +123,11 @@ def make_busy() -> Busy:
 
 
 def is_full_scan(line: str) -> bool:
-    """Whether a step of a plan reads tasks or calls from end to end."""
+    """Whether a step of a plan reads tasks, calls or deliveries from end to end."""
     if sql.is_postgresql():
-        return "Seq Scan on tasks_task " in line or "Seq Scan on tasks_call " in line
+        return any(f"Seq Scan on {table} " in line for table in LARGE)
     words = line.split()
-    return words[:1] == ["SCAN"] and words[1] in ("tasks_task", "tasks_call") and "INDEX" not in words
+    return words[:1] == ["SCAN"] and words[1] in LARGE and "INDEX" not in words
 
 
 def plan_of(statements: list[str], part: str, *indexes: str) -> str:
@@ -203,3 +206,44 @@ def test_a_task_and_a_page_are_read_by_index(keys):
         with steps.captured() as statements:
             assert read()
         plan_of(statements, "tasks_taskpayload", "task_claim")
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ({"status": "succeeded"}, "task_list"),
+        ({"modality": "image", "model": "aurora-image"}, "task_list"),
+        ({"status": "queued"}, "task_"),
+    ],
+)
+def test_a_page_that_filters_reads_no_row_of_a_task_that_it_does_not_show(keys, query, index):
+    with steps.captured() as statements:
+        listing.page(keys[1].id, query)
+    plan_of(statements, "tasks_taskpayload", index)
+
+
+def test_a_full_page_does_not_look_for_the_end_of_what_it_may_look_at(keys):
+    with steps.captured() as statements:
+        assert len(listing.page(keys[1].id, {"status": "succeeded"}).tasks) == listing.DEFAULT_LIMIT
+    assert not [found for found in statements if "OFFSET" in found]
+
+
+def test_the_usual_time_of_a_model_reads_so_many_of_its_tasks_and_no_more():
+    with work() as found:
+        eta.by_model.__wrapped__(0)
+    assert found.rows < 5 * eta.SAMPLE
+
+
+def test_pending_deliveries_are_counted_by_index(busy):
+    with steps.captured() as statements:
+        assert sql.value(metrics.PENDING) == 0
+    plan_of(statements, "claimed_at", "delivery_claimed")
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has neither")
+def test_large_tables_have_no_index_for_like_and_are_tidied_early():
+    patterns = "SELECT tablename FROM pg_indexes WHERE indexdef LIKE %s"
+    early = "SELECT relname FROM pg_class WHERE reloptions::text LIKE %s"
+    grow = {"tasks_task", "tasks_taskpayload", "billing_hold", "callbacks_delivery"}
+    assert not grow & set(sql.column(patterns, ["%pattern_ops%"]))
+    assert grow <= set(sql.column(early, ["%autovacuum_vacuum_scale_factor=0.02%"]))

@@ -1,8 +1,16 @@
-"""Which accepted calls want a poll, and when a polled one wants the next. Reads only: `tasks/paid_calls.py` writes."""
+"""Which accepted calls want a poll, and when a polled one wants the next. Reads only: `tasks/paid_calls.py` writes.
+
+`next_poll_at` of a call's row is the moment before which it is not polled, as far as it had to be written: when it was
+accepted or adopted, after a fault, and from its task's deadline on after every poll. A poll that finds nothing new
+before that writes nothing: the worker that follows the call knows by itself when it asks again
+(`worker/follow/schedule.py`), and whoever adopts the call asks at once. Whoever writes another moment hastens the poll.
+"""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from adapters.base import Target
@@ -25,13 +33,63 @@ def is_out_of_time() -> str:
     return f"t.deadline_at <= {sql.now()} AND (t.deadline_at <= {after} OR NOT ({HAS_FINISHED}))"
 
 
+LOOK_SECONDS = 2.0
+"""So often at least a worker looks for calls to follow; what is due before the next look is told (`news`)."""
+MARGIN_SECONDS = 1.0  # between the clock of a statement and its commit
+AHEAD_SECONDS = 3 * LOOK_SECONDS
+
+
+class News:
+    """Tells whether this process has written what a worker wants to see before its next look."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._numbers = count(1)
+
+    def tell(self) -> None:
+        self.number = next(self._numbers)
+
+
+news = News()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """A call that a worker follows: it wants no poll for so many seconds, 0 or less for one that is due. `stamp` is
+    its row's `next_poll_at`, in whatever form the database gives it."""
+
+    id: int
+    wait_seconds: float
+    stamp: Any
+
+
+FOLLOWED = """
+SELECT id, {wait} AS wait_seconds, next_poll_at AS stamp FROM tasks_call
+WHERE worker_id = %s AND state IN ('accepted', 'late') AND next_poll_at IS NOT NULL {window} ORDER BY next_poll_at
+"""
+
+
+def followed(worker_id: str, *, since_seconds: float | None = None) -> Iterator[Followed]:
+    """The calls that a worker follows, most overdue first. With `since_seconds`, the age of the last look, those whose
+    moment has come since then or comes soon: what was written meanwhile and is due before the next look is among
+    them."""
+    window, bounds = "", []
+    if since_seconds is not None:
+        window = f"AND next_poll_at > {sql.later('%s')} AND next_poll_at <= {sql.later('%s')}"
+        bounds = [-since_seconds - MARGIN_SECONDS, AHEAD_SECONDS]
+    statement = FOLLOWED.format(wait=sql.seconds_between(sql.now(), "next_poll_at"), window=window)
+    for call_id, wait, stamp in sql.fetch(statement, [worker_id, *bounds]):
+        yield Followed(id=call_id, wait_seconds=float(wait), stamp=stamp)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCall:
-    """An accepted call that wants a poll: it has a handle, a result, or both. `attempt` is the task's fence now.
-    `bought_in` is the attempt that bought the call, together with so many `siblings`. A call `is_late` when its task
-    has ended, and `is_overdue` past its task's deadline. `is_last`: nothing is waited for after this poll.
-    `is_finished`: the provider has finished it. Its result may be copied until `copy_until`, by time.monotonic.
-    Its `defect` says why its row cannot be read, and then it has neither target nor answer.
+    """An accepted call that wants a poll in `wait_seconds`, due at 0 or less: it has a handle, a result, or both.
+    `attempt` is the task's fence now. `bought_in` is the attempt that bought the call, together with so many
+    `siblings`. A call `is_late` when its task has ended, and `is_overdue` past its task's deadline. `is_last`: nothing
+    is waited for after this poll. `is_finished`: the provider has finished it. Its result may be copied until
+    `copy_until`, by time.monotonic. `progress` is its task's. Its `defect` says why its row cannot be read, and then it
+    has neither target nor answer.
     """
 
     id: int
@@ -52,6 +110,8 @@ class DueCall:
     is_finished: bool
     age_seconds: float
     copy_until: float
+    wait_seconds: float = 0.0
+    progress: int | None = None
     defect: str = ""
 
 
@@ -95,29 +155,34 @@ SELECT c.id, c.task_id, t.attempt, c.attempt AS bought_in,
     (SELECT count(*) - 1 FROM tasks_call s WHERE s.task_id = c.task_id AND s.attempt = c.attempt) AS siblings,
     c.channel_id, c.credential_id, c.target, c.handle, c.result, c.faults, c.copy_faults, c.state = 'late' AS is_late,
     t.status = 'running' AND t.deadline_at <= {now} AS is_overdue, t.status = 'running' AND {out_of_time} AS is_last,
-    c.finished_at IS NOT NULL AS is_finished, {age} AS age_seconds, {left} AS seconds_left
+    c.finished_at IS NOT NULL AS is_finished, {age} AS age_seconds, {left} AS seconds_left, {wait} AS wait_seconds,
+    t.progress
 FROM tasks_call c JOIN tasks_task t ON t.id = c.task_id
-WHERE c.worker_id = %s AND c.state IN ('accepted', 'late') AND c.next_poll_at <= {now}
-ORDER BY c.next_poll_at LIMIT %s
+WHERE c.worker_id = %s AND c.state IN ('accepted', 'late') AND c.next_poll_at IS NOT NULL AND c.id {chosen}
 """
 
 
-def due(worker_id: str, *, limit: int) -> list[DueCall]:
-    """The calls of this worker whose poll is due, most overdue first."""
+def read(worker_id: str, call_ids: Sequence[int]) -> list[DueCall]:
+    """These calls, in this order, without those that this worker does not follow any more."""
     now = sql.now()
     statement = DUE.format(
         now=now,
         age=sql.seconds_between("c.created_at", now),
         left=sql.seconds_between(now, "t.deadline_at"),
         out_of_time=is_out_of_time(),
+        wait=sql.seconds_between(now, "c.next_poll_at"),
+        chosen=sql.among("bigint"),
     )
-    return [_due(**row._asdict()) for row in sql.records(statement, [worker_id, limit])]
+    place = {call_id: number for number, call_id in enumerate(call_ids)}
+    rows = sql.records(statement, [worker_id, sql.ids(call_ids)])
+    return [_due(**row._asdict()) for row in sorted(rows, key=lambda row: place[row.id])]
 
 
 def _due(*, seconds_left: Any, **row: Any) -> DueCall:
     flags = {name: bool(row[name]) for name in ("is_late", "is_overdue", "is_last", "is_finished")}
     times = {
         "age_seconds": float(row["age_seconds"]),
+        "wait_seconds": float(row["wait_seconds"]),
         "copy_until": time.monotonic() + float(seconds_left) + AFTER_DEADLINE_SECONDS,
     }
     return DueCall(**row | flags | times | _read(row))
@@ -125,13 +190,19 @@ def _due(*, seconds_left: Any, **row: Any) -> DueCall:
 
 def _read(row: Mapping[str, Any]) -> dict[str, Any]:
     """The documents of a row, or what is wrong with them: one such row must not keep the others of its page."""
-    found = {name: sql.as_document(row[name]) for name in ("target", "handle", "result")}
+    found = {name: sql.as_document(row[name]) for name in ("handle", "result")}
     try:
-        target = documents.read(Target, found["target"])
+        target = _target(row["target"])
         answers = {name: documents.whole(found[name], name) for name in ("handle", "result") if found[name] is not None}
     except Unreadable as error:
         return {"target": NOWHERE, "handle": None, "result": None, "defect": str(error)}
     return {"target": target, "handle": None, "result": None} | answers
+
+
+@lru_cache(maxsize=512)
+def _target(text: str) -> Target:
+    """All jobs of a channel model have the same. Raises Unreadable."""
+    return documents.read(Target, sql.as_document(text))
 
 
 HOPEFUL = """
@@ -141,5 +212,6 @@ SELECT id FROM tasks_call WHERE task_id = %s AND attempt = %s AND state IN ('int
 
 
 def hopeful(task_id: str, bought_in: int) -> frozenset[int]:
-    """The calls of one attempt, by id, that the provider has finished, or whose next poll is due or under way."""
+    """The calls of one attempt, by id, that the provider has finished, or whose last poll is still to come or under
+    way. For a task that is out of time: before that its polls need not move `next_poll_at`."""
     return frozenset(sql.column(HOPEFUL.format(now=sql.now()), [task_id, bought_in]))

@@ -210,6 +210,8 @@ def _answered(answers: Sequence[Answer]) -> frozenset[int]:
             )
         ],
     )
+    if any(answer.poll_after < due_calls.LOOK_SECONDS for answer in answers):
+        transaction.on_commit(due_calls.news.tell)
     return frozenset(row.id for row in rows if row.state == "accepted")
 
 
@@ -306,6 +308,7 @@ def adopt(worker_id: str, dead: Sequence[str]) -> None:
         f"WHERE {FOLLOWED} AND worker_id {sql.among('text')}",
         [worker_id, sql.ids(dead)],
     )
+    transaction.on_commit(due_calls.news.tell)
 
 
 def results(task_id: str, bought_in: int, *, finished_only: bool = False) -> dict[int, Mapping[str, Any] | None]:
@@ -354,7 +357,8 @@ def note_defect(call_id: int, why: str, *, kind: str = "unreadable") -> None:
 
 
 def reschedule(plans: Sequence[Reschedule]) -> None:
-    """Set the next polls, and the progress of tasks that still have this attempt. Two statements."""
+    """Write the next polls, and the progress of tasks that still have this attempt. Two statements. What a poll found
+    that need not be written, the plan of its worker knows (`worker/follow/schedule.py`)."""
     if not plans:
         return
     sql.run(
@@ -367,6 +371,11 @@ def reschedule(plans: Sequence[Reschedule]) -> None:
             )
         ],
     )
+    show_progress(plans)
+
+
+def show_progress(plans: Sequence[Reschedule]) -> None:
+    """The progress alone, where it is known. One statement."""
     known = sorted((p for p in plans if p.progress is not None), key=lambda p: p.task_id)
     if known:
         sql.run(
@@ -377,9 +386,12 @@ def reschedule(plans: Sequence[Reschedule]) -> None:
 
 
 def hasten_overdue() -> None:
-    """Poll the jobs of tasks whose time is over now, for the last time."""
-    now = sql.now()
+    """Poll the jobs of tasks whose time is over now, for the last time: each that was not asked for since then."""
+    now, over_for = sql.now(), sql.seconds_between("t.deadline_at", "tasks_call.next_poll_at")
+    copied = due_calls.AFTER_DEADLINE_SECONDS
     sql.run(
-        f"UPDATE tasks_call SET next_poll_at = {now} WHERE state = 'accepted' AND next_poll_at > {now} "
-        f"AND task_id IN (SELECT t.id FROM tasks_task t WHERE t.status = 'running' AND {due_calls.is_out_of_time()})"
+        f"UPDATE tasks_call SET next_poll_at = {now} FROM tasks_task t "
+        "WHERE t.id = tasks_call.task_id AND tasks_call.state = 'accepted' AND t.status = 'running' "
+        f"AND {due_calls.is_out_of_time()} AND (tasks_call.next_poll_at > {now} OR {over_for} < "
+        f"CASE WHEN t.deadline_at <= {sql.later(str(-copied))} THEN {copied} ELSE 0 END)"
     )

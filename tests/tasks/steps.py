@@ -14,9 +14,10 @@ from django.test.utils import CaptureQueriesContext
 
 from adapters.base import Target
 from common import ids, sql
-from tasks import examination, leases, ledger_check, lifecycle, paid_calls, queue, submission
+from tasks import due_calls, examination, leases, ledger_check, lifecycle, paid_calls, queue, submission
 from tasks.assets.assets import NewAsset
 from tasks.drafts import Draft, PreparedSubmission
+from tasks.due_calls import DueCall
 from tasks.failures import Failure
 from tasks.gate import Admission, admit
 from tasks.lifecycle import Ending, Success
@@ -170,6 +171,12 @@ def accepted(task: Claimed, worker_id: str, *, poll_after: float = 0.0) -> int:
     call_id = intended(task, worker_id)
     assert paid_calls.accept(call_id, {"id": "job-1"}, poll_after=poll_after)
     return call_id
+
+
+def due(worker_id: str) -> list[DueCall]:
+    """The calls that want a poll by their rows, most overdue first."""
+    followed = due_calls.followed(worker_id)
+    return due_calls.read(worker_id, [call.id for call in followed if call.wait_seconds <= 0])
 
 
 def silence(worker_id: str, *, seconds: int = 3600) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from common import sql
-from tasks import due_calls, leases, paid_calls, queue
+from tasks import leases, paid_calls, queue
 from tasks.due_calls import Reschedule
 from tasks.leases import Orphan
 from tasks.models import Call, Task, TaskEvent, Worker
@@ -151,9 +151,9 @@ def test_accepted_calls_are_polled_by_the_adopter(task, worker, other_worker):
     steps.silence(worker)
     orphan = orphan_of(other_worker)
     assert (orphan.accepted, orphan.intents) == ((call_id,), ())
-    (due,) = due_calls.due(other_worker, limit=10)
+    (due,) = steps.due(other_worker)
     assert (due.id, due.attempt, due.is_late) == (call_id, 2, False)
-    assert due_calls.due(worker, limit=10) == []
+    assert steps.due(worker) == []
 
 
 def test_an_intent_is_reported_to_the_adopter(task, worker, other_worker):
@@ -175,7 +175,7 @@ def test_late_calls_of_a_dead_worker_are_followed_on(task, worker, other_worker)
     steps.end(task, "timeout")
     steps.silence(worker)
     assert leases.adopt(other_worker) == []
-    assert [call.id for call in due_calls.due(other_worker, limit=10)] == [call_id]
+    assert [call.id for call in steps.due(other_worker)] == [call_id]
 
 
 def test_a_handle_that_comes_after_the_fence_moved_is_stored(task, worker, other_worker):

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from adapters.base import Target
 from common import sql
-from tasks import due_calls, leases, lifecycle, paid_calls, queue
+from tasks import leases, lifecycle, paid_calls, queue
 from tasks.due_calls import Reschedule
 from tasks.models import Call, Task
 from tasks.paid_calls import CALL_TRANSITIONS, CallEnd
@@ -123,7 +123,7 @@ def reschedule(call_id: int, task, **changes) -> None:
 
 
 def due_ids(worker_id: str) -> list[int]:
-    return [call.id for call in due_calls.due(worker_id, limit=10)]
+    return [call.id for call in steps.due(worker_id)]
 
 
 def test_an_intent_is_the_record_of_what_will_be_bought(task, worker, image_channel):
@@ -201,7 +201,7 @@ def test_a_kept_result_is_due_at_once_and_leaves_the_handle(task, worker):
     answered_at = Call.objects.get().answered_at
     reschedule(call_id, task, faults=3)
     assert paid_calls.keep(call_id, RESULT)
-    (call,) = due_calls.due(worker, limit=10)
+    (call,) = steps.due(worker)
     assert (call.handle, call.result, call.faults) == ({"id": "job-1"}, RESULT, 0)
     assert Call.objects.get().answered_at == answered_at
 
@@ -219,7 +219,7 @@ def test_an_answer_after_the_timeout_is_late_and_followed(task, worker):
     steps.end(task, "timeout", call=CallEnd(id=call_id, state="late", outcome={"kind": "timeout"}))
     assert due_ids(worker) == []
     assert not paid_calls.accept(call_id, {"id": "job-1"}, poll_after=0.0)
-    (call,) = due_calls.due(worker, limit=10)
+    (call,) = steps.due(worker)
     assert (call.is_late, call.handle) == (True, {"id": "job-1"})
 
 
@@ -258,7 +258,7 @@ def test_a_poll_is_due_when_its_time_has_come(task, worker):
 def test_a_due_call_carries_what_a_poll_needs(task, worker):
     call_id = steps.accepted(task, worker)
     sql.run(f"UPDATE tasks_call SET created_at = {sql.later('-1000')}")
-    (call,) = due_calls.due(worker, limit=10)
+    (call,) = steps.due(worker)
     assert (call.id, call.task_id, call.attempt, call.target) == (call_id, task.id, 1, steps.UPSTREAM)
     assert (call.handle, call.faults, call.copy_faults) == ({"id": "job-1"}, 0, 0)
     assert (call.is_late, call.is_overdue) == (False, False)
@@ -268,9 +268,9 @@ def test_a_due_call_carries_what_a_poll_needs(task, worker):
 def test_a_due_call_tells_that_its_task_is_overdue(task, worker):
     steps.accepted(task, worker)
     steps.age(task.id, "deadline_at", -1)
-    assert due_calls.due(worker, limit=1)[0].is_overdue
+    assert steps.due(worker)[0].is_overdue
     steps.end(task, "timeout")
-    assert not due_calls.due(worker, limit=1)[0].is_overdue
+    assert not steps.due(worker)[0].is_overdue
 
 
 def test_a_poll_past_the_deadline_is_the_last_unless_the_provider_has_finished(task, worker):
@@ -279,7 +279,7 @@ def test_a_poll_past_the_deadline_is_the_last_unless_the_provider_has_finished(t
         if finished:
             assert paid_calls.finish([call_id])
         steps.age(task.id, "deadline_at", -seconds)
-        (call,) = due_calls.due(worker, limit=1)
+        (call,) = steps.due(worker)
         assert (call.is_overdue, call.is_last, call.is_finished) == (True, is_last, finished), seconds
         assert (call.copy_until > time.monotonic()) is (seconds == 1)
 
@@ -296,12 +296,12 @@ def test_that_a_provider_has_finished_is_noted_once_and_only_while_its_task_wait
     assert not paid_calls.finish([call_id])
 
 
-def test_the_most_overdue_polls_come_first_and_as_many_as_asked(key, image_model, worker):
+def test_the_most_overdue_polls_come_first(key, image_model, worker):
     steps.submitted_many(key, 4)
     made = [steps.accepted(task, worker) for task in steps.claimed(worker)]
     for number, call_id in enumerate(made):
         sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.later('%s')} WHERE id = %s", [-10 * number - 1, call_id])
-    assert [call.id for call in due_calls.due(worker, limit=3)] == made[::-1][:3]
+    assert [call.id for call in steps.due(worker)] == made[::-1]
 
 
 def test_another_workers_calls_are_not_due_here(task, worker, other_worker):

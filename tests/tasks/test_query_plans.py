@@ -12,7 +12,7 @@ from accounts.models import KeySecret
 from catalog import snapshot
 from catalog.models import Plan
 from common import ids, sql
-from tasks import due_calls, leases, limits, queue, route_sets, submission
+from tasks import due_calls, leases, limits, paid_calls, queue, route_sets, submission
 from tasks.assets import stored_inputs
 from tasks.gate import admit
 from tasks.models import RouteSet, Task, TaskPayload
@@ -185,11 +185,15 @@ def test_stored_inputs_are_summed_and_found_by_index(keys):
 
 def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):
     with steps.captured() as busy:
-        assert len(due_calls.due(worker, limit=50)) == 50
+        assert len(steps.due(worker)) == 200
     with steps.captured() as idle:
-        assert due_calls.due(other_worker, limit=50) == []
+        assert list(due_calls.followed(other_worker, since_seconds=1.0)) == []
     for statements in (busy, idle):
-        plan_of(statements, "next_poll_at", "call_due")
+        plan_of(statements, "AS stamp", "call_due")
+    plan_of(busy, "AS bought_in")
+    with steps.captured() as statements:
+        paid_calls.hasten_overdue()
+    plan_of(statements, "UPDATE tasks_call")
     steps.silence(worker, seconds=7_200)
     settings.WORKER_LEASE = 3_600
     with steps.captured() as statements:

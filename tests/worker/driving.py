@@ -133,7 +133,7 @@ def hurry() -> None:
     sql.run("UPDATE catalog_credential SET cooldown_until = NULL")
     sql.run("UPDATE catalog_channelhealth SET cooldown_until = NULL")
     sql.run("UPDATE tasks_task SET not_before = NULL WHERE status = 'queued'")
-    sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.now()} WHERE next_poll_at > {sql.now()}")
+    sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.now()} WHERE next_poll_at IS NOT NULL")
 
 
 class Root:
@@ -175,10 +175,12 @@ class Shift:
 
     def poll(self) -> None:
         """Ask for what is due, and wait until the answers are in the books."""
+        self.polling.look()
         self.polling.tick()
-        wait_until(lambda: not self.polling._in_hand, what="the polls in hand")
+        wait_until(lambda: not self.polling.schedule.is_anything_in_hand, what="the polls in hand")
         for seats in (*self.polling._polls.values(), *self.polling._copies.values()):
             assert seats.wait_idle(PATIENCE)
+        self.polling.show_progress()
 
     def step(self) -> None:
         """Do all that can be done now; where no task can be started, as if every wait were over."""

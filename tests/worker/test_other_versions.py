@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from adapters.base import Accepted, Done
 from adapters.kling.videos import KlingTasks
-from tasks import due_calls, paid_calls
+from tasks import paid_calls
 from tasks.assets import assets
 from tasks.models import Call, Task, TaskPayload
 from tests.storage import samples
@@ -118,7 +118,7 @@ def test_a_call_that_cannot_be_read_is_not_cancelled_at_its_provider(shift, key)
     task_id = film(key, "a fox runs [held]")
     shift.execute()
     Call.objects.filter(task_id=task_id).update(target={}, next_poll_at=Now())
-    (due,) = due_calls.due(shift.id, limit=1)
+    (due,) = steps.due(shift.id)
     polling.cancel(due)
     assert call(task_id).state == "accepted"
 

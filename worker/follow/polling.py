@@ -1,13 +1,16 @@
 """Step 8 for asynchronous jobs: which polls are due, and asking for them in batches. A running task is a row meanwhile.
 
-What the answers mean is for `worker/follow/poll_results.py`.
+`worker/follow/schedule.py` knows when each is due. What the answers mean is for `worker/follow/poll_results.py`. A job
+that is not over costs a share of two reads and no write, and the thread that asks for it needs no database connection.
 """
 
 import json
 import logging
-import threading
+import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from adapters import registry
@@ -19,12 +22,13 @@ from common.documents import Unreadable
 from common.logs import bind
 from common.outbound_kept import kept
 from tasks import due_calls, paid_calls
-from tasks.due_calls import DueCall, Reschedule
+from tasks.due_calls import LOOK_SECONDS, DueCall, Reschedule, news
 from tasks.paid_calls import CallEnd
 from worker.deliver import copies, delivery
 from worker.deliver.copies import CallResult
 from worker.follow import fan_in, poll_results
 from worker.follow.poll_results import Answer
+from worker.follow.schedule import Schedule
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -37,10 +41,15 @@ LATE_POLL_SECONDS = 30.0
 UNUSABLE_TRIES = 6
 NO_CREDENTIAL = "no_credential"
 PAGE = 2_000
-POLLS_PER_CHANNEL = 8
+POLLS_PER_CHANNEL = 32
 COPIES_PER_CHANNEL = 8
+WHOLE_LOOK_SECONDS = 30.0
+TOGETHER_SECONDS = 1.0  # a poll of many jobs waits at most so long, or a tenth of its interval, for those due then
 
 Channel = tuple[int | None, str]
+Way = tuple[Adapter, Connection]
+Reached = tuple[Channel, int | None, str, str]
+"""The channel, the credential, the adapter and its options."""
 
 
 class Polling:
@@ -49,21 +58,55 @@ class Polling:
 
     def __init__(self, worker_id: str) -> None:
         self.worker_id = worker_id
+        self.schedule = Schedule()
         self._polls: dict[Channel, Seats] = {}
         self._copies: dict[Channel, Seats] = {}
-        self._in_hand: set[int] = set()
-        self._lock = threading.Lock()
+        self._progress: deque[Reschedule] = deque()
+        self._looked_at = self._looked_at_all = -math.inf
+        self._news = 0
 
     def tick(self) -> bool:
         """Start what is due; True if anything was."""
-        with self._lock:
-            in_hand = set(self._in_hand)
-        due = [call for call in due_calls.due(self.worker_id, limit=PAGE + len(in_hand)) if call.id not in in_hand]
-        for batch in batches(due):
-            with self._lock:
-                self._in_hand.update(call.id for call in batch)
-            seats(self._polls, batch[0], POLLS_PER_CHANNEL, "poll").start(self._poll, batch)
+        self.show_progress()
+        if news.number != self._news or time.monotonic() >= self._looked_at + LOOK_SECONDS:
+            self.look()
+        taken = self.schedule.take(PAGE)
+        due = self._read(taken) if taken else []
+        ways: dict[Reached, Way | None] = {}
+        for key, batch in batches(due):
+            if key not in ways:
+                ways[key] = way_to(batch[0])
+            seats(self._polls, batch[0], POLLS_PER_CHANNEL, "poll").start(self._poll, batch, ways[key])
         return bool(due)
+
+    def look(self) -> None:
+        """Look into the rows for calls to follow: those that were written since the last look, and now and then all."""
+        now, number = time.monotonic(), news.number
+        are_all = now >= self._looked_at_all + WHOLE_LOOK_SECONDS
+        since = None if are_all else now - self._looked_at
+        self.schedule.learn(due_calls.followed(self.worker_id, since_seconds=since), are_all=are_all)
+        self._looked_at, self._news = now, number
+        if are_all:
+            self._looked_at_all = now
+
+    def show_progress(self) -> None:
+        """Write what polls have told of it since; what is lost with this process the next poll tells again."""
+        told = [self._progress.popleft() for _ in range(len(self._progress))]
+        paid_calls.show_progress(told)
+
+    def _read(self, taken: Sequence[int]) -> list[DueCall]:
+        """The calls among these that are due by their rows, too; the others are put back, or forgotten."""
+        try:
+            rows = due_calls.read(self.worker_id, taken)
+        except BaseException:
+            for call_id in taken:
+                self.schedule.put(call_id, 0.0)
+            raise
+        self.schedule.forget(set(taken) - {call.id for call in rows})
+        for call in rows:
+            if call.wait_seconds > 0:
+                self.schedule.put(call.id, call.wait_seconds)
+        return [call for call in rows if call.wait_seconds <= 0]
 
     def close(self, seconds: float) -> None:
         """Start nothing more, and wait so long for what is being done."""
@@ -75,17 +118,16 @@ class Polling:
             each.wait_idle(max(0.0, ends_at - time.monotonic()))
         kept.close()
 
-    def _release(self, batch: Iterable[DueCall]) -> None:
-        with self._lock:
-            self._in_hand.difference_update(call.id for call in batch)
-
-    def _poll(self, batch: Sequence[DueCall]) -> None:
+    def _poll(self, batch: Sequence[DueCall], way: Way | None = None) -> None:
         copying: set[int] = set()
+        plans: dict[int, Reschedule] = {}
         try:
-            answered = [
-                (call, poll_results.doubted(call, answer)) for call, answer in zip(batch, ask(batch), strict=True)
-            ]
-            insist(paid_calls.reschedule, [plan for call, answer in answered if (plan := next_poll(call, answer))])
+            answers = zip(batch, ask(batch, way), strict=True)
+            answered = [(call, poll_results.doubted(call, answer)) for call, answer in answers]
+            planned = [(call, plan) for call, answer in answered if (plan := next_poll(call, answer))]
+            insist(paid_calls.reschedule, [plan for call, plan in planned if is_written(call, plan)])
+            plans = {call.id: plan for call, plan in planned if not is_written(call, plan)}
+            self._progress.extend(p for call, p in planned if call.id in plans and p.progress != call.progress)
             # Before anything is ended: from now on the deadline, and who adopts the call, leave time for the copy.
             insist(paid_calls.finish, poll_results.newly_finished(answered))
             for call in poll_results.settle(answered):
@@ -98,7 +140,14 @@ class Polling:
             logger.exception("a poll broke off")
             insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS) for call in batch])
         finally:
-            self._release(call for call in batch if call.id not in copying)
+            self._put_back([call for call in batch if call.id not in copying], plans)
+
+    def _put_back(self, calls: Iterable[DueCall], plans: Mapping[int, Reschedule]) -> None:
+        """Where nothing was planned, or it was written, the row says what is next, if it is still followed."""
+        for call in calls:
+            seconds = plans[call.id].delay_seconds if call.id in plans else 0.0
+            grid = min(TOGETHER_SECONDS, seconds / 10) if polled_together(call) > 1 else 0.0
+            self.schedule.put(call.id, seconds, grid=grid)
 
     def _copy(self, call: DueCall, made: Sequence[CallResult]) -> None:
         with bind(task_id=call.task_id, attempt=call.attempt):
@@ -111,7 +160,7 @@ class Polling:
                 logger.exception("a copy broke off")
                 insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS)])
             finally:
-                self._release([call])
+                self._put_back([call], {})
 
 
 def channel_of(call: DueCall) -> Channel:
@@ -122,20 +171,32 @@ def seats(table: dict[Channel, Seats], call: DueCall, size: int, name: str) -> S
     return table.setdefault(channel_of(call), Seats(name, size))
 
 
-def batches(due: Iterable[DueCall]) -> Iterator[list[DueCall]]:
-    """Calls that are reached in the same way, with the credential that bought them, as many as one poll takes. Those
-    whose last poll met a fault go in smaller batches and soon alone, so that one job never spoils the polls of others.
-    """
-    groups: dict[tuple[Channel, int | None, str, str, int], list[DueCall]] = {}
+def is_written(call: DueCall, plan: Reschedule) -> bool:
+    """Whether a poll's plan changes more than the worker's own memory. From the deadline on all do: the rows tell who
+    was asked for the last time."""
+    return call.is_overdue or (plan.faults, plan.copy_faults) != (call.faults, call.copy_faults)
+
+
+def batches(due: Iterable[DueCall]) -> Iterator[tuple[Reached, list[DueCall]]]:
+    """Calls that are reached in the same way (the key), with the credential that bought them, as many as one poll
+    takes. Those whose last poll met a fault go in smaller batches and soon alone, so that one job never spoils the
+    polls of others."""
+    groups: dict[tuple[Reached, int], list[DueCall]] = {}
     for call in due:
-        adapter = registry.get(call.target.adapter)
-        size = batch_size(adapter.poll_batch if adapter else 1, call.faults)
-        options = json.dumps(call.target.options, sort_keys=True)
-        groups.setdefault((channel_of(call), call.credential_id, call.target.adapter, options, size), []).append(call)
-    for (*_, size), group in groups.items():
+        size = batch_size(polled_together(call), call.faults)
+        options = json.dumps(call.target.options, sort_keys=True) if call.target.options else ""
+        key = (channel_of(call), call.credential_id, call.target.adapter, options)
+        groups.setdefault((key, size), []).append(call)
+    for (key, size), group in groups.items():
         rest = iter(group)
         while batch := list(islice(rest, size)):
-            yield batch
+            yield key, batch
+
+
+def polled_together(call: DueCall) -> int:
+    """How many jobs one poll takes."""
+    adapter = registry.get(call.target.adapter)
+    return adapter.poll_batch if adapter else 1
 
 
 def batch_size(most: int, faults: int) -> int:
@@ -143,20 +204,22 @@ def batch_size(most: int, faults: int) -> int:
     return max(1, most // (5, 25, 125)[min(faults, 3) - 1]) if faults else most
 
 
-def ask(batch: Sequence[DueCall]) -> list[Answer]:
-    """One answer a call. A call with a result answers itself."""
+def ask(batch: Sequence[DueCall], way: Way | None = None) -> list[Answer]:
+    """One answer a call, over this way if it is known. A call with a result answers itself."""
     found: dict[int, Answer] = {call.id: answer for call in batch if (answer := own_answer(call))}
     asked = [call for call in batch if call.id not in found]
     if asked:
-        found |= {call.id: answer for call, answer in zip(asked, polled(asked), strict=True)}
+        found |= {call.id: answer for call, answer in zip(asked, polled(asked, way), strict=True)}
     return [found[call.id] for call in batch]
 
 
-def polled(calls: Sequence[DueCall]) -> Sequence[Answer]:
+def polled(calls: Sequence[DueCall], way: Way | None = None) -> Sequence[Answer]:
     """The provider's answers. Where the request cannot even be made, because of one of the rows as a rule, each call is
     asked for alone."""
     try:
-        adapter, connection = reach(calls[0], LAST_POLL_SECONDS if any(c.is_last for c in calls) else POLL_SECONDS)
+        adapter, opened = way or reach(calls[0], POLL_SECONDS)
+        is_last = any(call.is_last for call in calls)
+        connection = replace(opened, total_timeout=LAST_POLL_SECONDS if is_last else POLL_SECONDS)
         release_connection()
         answers = heard(adapter, calls, connection)
         if not connection.credentials:
@@ -213,7 +276,15 @@ def refuse(call: DueCall, error: Unreadable) -> None:
     insist(paid_calls.note_defect, call.id, str(error))
 
 
-def reach(call: DueCall, total_timeout: float) -> tuple[Adapter, Connection]:
+def way_to(call: DueCall) -> Way | None:
+    """How to reach it, and whoever is reached alike; None where that is a fault, which its poll will meet and tell."""
+    try:
+        return reach(call, POLL_SECONDS)
+    except Exception:
+        return None
+
+
+def reach(call: DueCall, total_timeout: float) -> Way:
     """The adapter of a call and its connection. Raises LookupError where the adapter is not registered any more."""
     adapter = registry.get(call.target.adapter)
     if adapter is None:

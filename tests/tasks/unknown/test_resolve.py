@@ -14,7 +14,7 @@ from billing.models import Hold
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel, MediaModel, Route
 from storage import blobs
-from tasks import due_calls, leases, lifecycle, paid_calls
+from tasks import leases, lifecycle, paid_calls
 from tasks.assets import signed_urls
 from tasks.assets.signed_urls import Grant
 from tasks.failures import Failure
@@ -259,7 +259,7 @@ def test_an_attached_job_is_adopted_polled_and_charged(film, worker):
     new_id = resolve.attach(film.pk, "cgt-1", by=BY)
     (orphan,) = leases.adopt(worker)
     assert (orphan.task_id, orphan.attempt, len(orphan.accepted)) == (new_id, 2, 1)
-    (due,) = due_calls.due(worker, limit=9)
+    (due,) = steps.due(worker)
     assert (due.task_id, due.handle["id"], due.is_late, due.is_overdue) == (new_id, "cgt-1", False, False)
     end = CallEnd(id=due.id, state="done", outcome={"kind": "succeeded", "delivered": 1})
     success = Success(actual_micros=500_000, seconds=5, assets=(steps.asset(kind="video"),))

@@ -153,7 +153,7 @@ def test_a_finished_job_is_not_among_those_to_cancel(shift, key, root):
     task_id = refused_film(shift, key, root)
     pass_deadline(task_id, OVER)
     hurry()
-    (due,) = due_calls.due(shift.id, limit=9)
+    (due,) = steps.due(shift.id)
     assert poll_results.settle([(due, UpstreamError(ErrorKind.TRANSIENT, "away"))]) == []
     assert end_of(task_id) == "TASK_STORAGE_UNAVAILABLE"
 
@@ -186,8 +186,8 @@ def test_a_poll_that_hangs_is_waited_for_longer_than_it_may_take(shift, key):
     shift.execute()
     pass_deadline(task_id, 3_600)
     for seconds, end in ((polling.LAST_POLL_SECONDS, "running"), (3_600, "TASK_TIMEOUT")):
-        Call.objects.filter(task_id=task_id).update(next_poll_at=Now() - timedelta(seconds=seconds))
         Task.objects.filter(id=task_id).update(deadline_at=Now() - timedelta(seconds=seconds))
+        Call.objects.filter(task_id=task_id).update(next_poll_at=Now() - timedelta(seconds=seconds))
         deadlines.enforce_deadlines()
         assert end_of(task_id) == end, seconds
 
@@ -196,7 +196,7 @@ def test_a_result_that_is_missing_is_asked_for_again_as_long_as_it_may_be_copied
     task_id = refused_film(shift, key, root)
     pass_deadline(task_id, WITHIN)
     hurry()
-    (due,) = due_calls.due(shift.id, limit=9)
+    (due,) = steps.due(shift.id)
     answer = poll_results.doubted(replace(due, faults=0), UpstreamError(ErrorKind.EMPTY_RESULT, "gone"))
     assert not poll_results.is_final(answer)
 
@@ -232,7 +232,7 @@ def test_the_waits_between_copies_stay_as_they_are_after_the_deadline_and_end_wi
     for seconds, is_due in ((WITHIN, False), (OVER, True)):
         pass_deadline(task_id, seconds)
         shift.sweep()
-        assert bool(due_calls.due(shift.id, limit=9)) is is_due, seconds
+        assert bool(steps.due(shift.id)) is is_due, seconds
 
 
 def test_bytes_in_hand_are_kept_past_the_deadline_until_storage_is_back(shift, key, root, sandbox, caplog, monkeypatch):

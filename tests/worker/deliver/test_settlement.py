@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.base import Done, ErrorKind, UpstreamError
-from tasks import due_calls, lifecycle, paid_calls
+from tasks import lifecycle, paid_calls
 from tasks.due_calls import DueCall
 from tasks.models import Call, TaskEvent
 from tests.tasks import steps
@@ -53,7 +53,7 @@ def poll(worker: str, call_ids: Iterable[int]) -> None:
     """One poll of each, as far as it still goes on."""
     for call_id in call_ids:
         hurry()
-        for due in due_calls.due(worker, limit=9):
+        for due in steps.due(worker):
             if due.id == call_id:
                 settle(due)
 

@@ -262,7 +262,7 @@ def test_a_job_that_is_not_over_at_its_last_poll_leaves_its_task_to_one_that_is(
     for call in calls:
         paid_calls.accept(call.id, {"id": f"job-{call.id}"}, poll_after=0.0)
     steps.age(task_id, "deadline_at", -1)
-    answered = list(zip(due_calls.due(shift.id, limit=9), (DONE, Pending(poll_after=1.0)), strict=True))
+    answered = list(zip(steps.due(shift.id), (DONE, Pending(poll_after=1.0)), strict=True))
     paid_calls.finish(poll_results.newly_finished(answered))
     assert poll_results.settle(answered) == []
     assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
@@ -298,7 +298,7 @@ def test_a_former_worker_leaves_the_kept_files_to_its_adopter(shift, key):
     task_id = picture(key, "a fox", n=2)
     shift.execute()
     hurry()
-    first = min(due_calls.due(shift.id, limit=9), key=lambda due: due.id)
+    first = min(steps.due(shift.id), key=lambda due: due.id)
     steps.silence(shift.id)
     other = Shift()
     other.sweep()
@@ -340,7 +340,7 @@ def test_an_overdue_job_leaves_its_task_to_a_sibling_with_a_result(shift, key):
     task_id, _, calls = halfway(shift, key)
     paid_calls.accept(calls[1].id, {"id": "job-2"}, poll_after=0.0)
     steps.age(task_id, "deadline_at", -1)
-    (pending,) = (due for due in due_calls.due(shift.id, limit=9) if due.result is None)
+    (pending,) = (due for due in steps.due(shift.id) if due.result is None)
     assert poll_results.settle([(pending, Pending(poll_after=1.0))]) == []
     assert (task(task_id).status, states(task_id)) == ("running", ["accepted", "accepted"])
 
@@ -351,7 +351,7 @@ def test_overdue_jobs_that_are_polled_apart_end_their_task_with_the_last_of_them
     for call in calls:
         paid_calls.accept(call.id, {"id": f"job-{call.id}"}, poll_after=0.0)
     steps.age(task_id, "deadline_at", -1)
-    due = due_calls.due(shift.id, limit=9)
+    due = steps.due(shift.id)
     for call, status in ((due[first], "running"), (due[1 - first], "timeout")):
         paid_calls.reschedule([due_calls.Reschedule.of(call, 60.0)])
         poll_results.settle([(call, Pending(poll_after=60.0))])
@@ -365,7 +365,7 @@ def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
         paid_calls.accept(call.id, {"id": f"job-{call.id}"}, poll_after=0.0)
     steps.age(task_id, "deadline_at", -1)
     hurry()
-    due = due_calls.due(shift.id, limit=9)
+    due = steps.due(shift.id)
     asked_to_cancel = poll_results.settle([(call, Pending(poll_after=1.0)) for call in due])
     assert (task(task_id).status, states(task_id)) == ("timeout", ["late", "late"])
     assert len(asked_to_cancel) == 2

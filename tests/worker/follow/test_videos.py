@@ -7,9 +7,9 @@ import pytest
 from adapters import registry
 from adapters.base import ErrorKind, Pending, UpstreamError
 from billing.models import Hold
-from tasks import due_calls
 from tasks.models import Call
 from tests.rows import add_credential, make_channel, make_model, make_route
+from tests.tasks import steps
 from tests.worker.driving import assets, at_provider, call, end_of, film, forget_at_provider, hurry, outage, task
 from tools.children import wait_until
 from worker.follow import polling
@@ -100,7 +100,7 @@ def test_a_late_job_is_asked_for_seldom(shift, key):
     film(key, "a fox runs [held]")
     shift.execute()
     hurry()
-    (due,) = due_calls.due(shift.id, limit=1)
+    (due,) = steps.due(shift.id)
     for answer in (Pending(poll_after=1.0), UpstreamError(ErrorKind.RATE_LIMITED, "wait")):
         plan = polling.next_poll(replace(due, is_late=True, copy_faults=2), answer)
         assert (plan.delay_seconds, plan.copy_faults) == (polling.LATE_POLL_SECONDS, 2)

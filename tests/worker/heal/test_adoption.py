@@ -9,7 +9,7 @@ from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog import connections
 from catalog.models import Route
-from tasks import due_calls, leases, lifecycle
+from tasks import due_calls, leases, lifecycle, paid_calls
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tests.tasks import steps
@@ -71,7 +71,7 @@ def test_the_former_worker_writes_nothing_after_the_takeover(shift, other, key):
     task_id = film(key, "a fox runs [fail]")
     other.execute()
     hurry()
-    (due,) = due_calls.due(other.id, limit=9)
+    (due,) = steps.due(other.id)
     steps.silence(other.id)
     shift.sweep()
     wait_until(lambda: at_provider(task_id) == "failed", what="the job's end")
@@ -85,7 +85,7 @@ def test_the_former_workers_copy_is_thrown_away(shift, other, key, sandbox):
     other.execute()
     wait_until(lambda: at_provider(task_id) == "succeeded", what="the job's end")
     hurry()
-    (due,) = due_calls.due(other.id, limit=9)
+    (due,) = steps.due(other.id)
     steps.silence(other.id)
     shift.sweep()
     (done,) = polling.ask([due])

@@ -13,6 +13,7 @@ from sandbox.wire import (
     MAX_HEAD_BYTES,
     BrokenRequest,
     ConnectionCut,
+    Request,
     Response,
     json_response,
     read_request,
@@ -33,6 +34,7 @@ class Server:
         self._provider = provider
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self.busy = 0
 
     async def start(self, host: str, port: int) -> int:
         """Listen; the port it is, which matters for port 0. Raises OSError."""
@@ -77,13 +79,20 @@ class Server:
             return False
         if request is None:
             return False
+        self.busy += 1
         try:
-            response = await self._provider.answer(request)
+            response = await self._answer(request)
+            await send(response, reader, writer, bodiless=request.method == "HEAD")
+        finally:
+            self.busy -= 1
+        return request.headers.get("connection", "").lower() != "close"
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            return await self._provider.answer(request)
         except Exception:
             logger.exception("sandbox: %s %s failed", request.method, request.path)
-            response = Response(status=500)
-        await send(response, reader, writer, bodiless=request.method == "HEAD")
-        return request.headers.get("connection", "").lower() != "close"
+            return Response(status=500)
 
 
 async def serve(provider: Provider, host: str, port: int, *, announce: Callable[[str], None]) -> None:
@@ -111,6 +120,11 @@ class Sandbox:
     def url(self) -> str:
         """The origin, without a slash at the end."""
         return f"http://{self._host}:{self._port}"
+
+    @property
+    def busy(self) -> int:
+        """How many requests are being answered now; connections that only wait for one do not count."""
+        return self._on_loop(lambda: self._server.busy)
 
     def audit(self) -> dict[str, Any]:
         """As `GET /audit`."""

@@ -3,13 +3,10 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
-import psutil
 import psycopg
 from django.db import connection
 
-from sandbox.server import Sandbox
 from tasks.models import Task
 from tests.databases import database_url
 from tests.tasks import steps
@@ -87,10 +84,3 @@ def waits_for(table: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass", [table])
         return cursor.fetchone() is not None
-
-
-def talks_to(worker: Child, sandbox: Sandbox) -> int:
-    """How many connections the worker has to the sandbox now."""
-    port = urlsplit(sandbox.url).port
-    connections = psutil.Process(worker.process.pid).net_connections(kind="tcp")
-    return sum(bool(each.raddr) and each.raddr.port == port for each in connections)

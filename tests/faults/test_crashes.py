@@ -14,16 +14,7 @@ from common import sql
 from tasks.models import Asset, Call, Task
 from tasks.request import url_policy
 from tests.adapters.raw_server import raw_server
-from tests.faults.scenes import (
-    ended,
-    held,
-    held_account,
-    kill,
-    let_lease_pass,
-    talks_to,
-    waiting_for_account,
-    waits_for,
-)
+from tests.faults.scenes import ended, held, held_account, kill, let_lease_pass, waiting_for_account, waits_for
 from tests.tasks import steps
 from tests.worker.driving import call, film, picture, task
 from tools.children import wait_until
@@ -56,7 +47,7 @@ def kill_in_the_write(worker, sandbox, table):
     """Let the provider answer, and kill the worker while it waits to write to this table what it was told."""
     with held(table):
         sandbox.release()
-        wait_until(lambda: not talks_to(worker, sandbox) and waits_for(table), what="the write")
+        wait_until(lambda: not sandbox.busy and waits_for(table), what="the write")
         kill(worker)
     let_lease_pass(worker)
 
@@ -83,7 +74,7 @@ def test_killed_at_five_steps_at_once(start_worker, key, sandbox, hanging_host):
     submitting = film(key, "in the paid video call [hang]")
     polling = film(key, "being polled [poll:held]")
     wait_until(lambda: hanging_host.requests and sandbox.audit()["jobs"] == 4, what="the paid calls")
-    wait_until(lambda: talks_to(worker, sandbox) == 4, what="the poll that hangs")
+    wait_until(lambda: sandbox.busy == 4, what="the poll that hangs")
     worker.kill()
     sandbox.release()
     let_lease_pass(worker)

@@ -9,7 +9,7 @@ from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog import connections
 from catalog.models import Route
-from tasks import due_calls, leases, lifecycle, paid_calls
+from tasks import leases, lifecycle
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tests.tasks import steps

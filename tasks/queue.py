@@ -140,21 +140,35 @@ def _live(open_routes_id: int, catalog: Catalog) -> list[RouteEntry]:
     return [route for found in route_sets.routes_of(open_routes_id) if (route := catalog.route(found))]
 
 
+# One probe of the claim index per group, all of them in one statement; SQLite has no LATERAL, and needs none.
+OLDEST_POSTGRESQL = """
+SELECT r.key, r.routes, t.id FROM {rows} CROSS JOIN LATERAL (
+    SELECT id FROM tasks_task WHERE key_id = r.key AND open_routes_id = r.routes AND status = 'queued' AND {ready}
+    ORDER BY id LIMIT r.seats{lock}) t
+"""
+OLDEST_SQLITE = """
+SELECT key_id, open_routes_id, id FROM tasks_task WHERE key_id = %s AND open_routes_id = %s AND status = 'queued'
+    AND {ready} ORDER BY id LIMIT %s
+"""
+
+
 def _pick(dealt: Sequence[Seat]) -> dict[str, Seat]:
     """The oldest ready tasks, by id, of each group that got seats."""
     seats: dict[tuple[int, int], list[Seat]] = {}
     for seat in dealt:
         seats.setdefault((seat.group.key_id, seat.group.open_routes_id), []).append(seat)
-    lock = sql.row_lock(skip_locked=True)
-    picked: dict[str, Seat] = {}
-    for group, of_group in seats.items():
-        ids = sql.column(
-            "SELECT id FROM tasks_task WHERE key_id = %s AND open_routes_id = %s AND status = 'queued' AND "
-            f"{ready()} ORDER BY id LIMIT %s{lock}",
-            [*group, len(of_group)],
-        )
-        picked |= dict(zip(ids, of_group, strict=False))
-    return picked
+    left = {group: iter(of_group) for group, of_group in seats.items()}
+    oldest = _oldest([(*group, len(of_group)) for group, of_group in seats.items()]) if seats else []
+    return {task_id: next(left[key_id, routes]) for key_id, routes, task_id in sorted(oldest)}
+
+
+def _oldest(wanted: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, str]]:
+    """(key, open routes, id) of the first tasks of these groups, as many of each as are wanted, locked."""
+    if not sql.is_postgresql():
+        return [row for group in wanted for row in sql.fetch(OLDEST_SQLITE.format(ready=ready()), group)]
+    rows = sql.rows("key bigint, routes bigint, seats bigint")
+    statement = OLDEST_POSTGRESQL.format(rows=rows, ready=ready(), lock=sql.row_lock(skip_locked=True))
+    return sql.fetch(statement, [sql.pack({"key": k, "routes": r, "seats": n} for k, r, n in wanted)])
 
 
 START = """

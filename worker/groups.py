@@ -43,4 +43,8 @@ class Together(Generic[Item, Result]):
 
     def take(self, item: Item) -> Result:
         """Wait for this item's result. Raises what `step` met where it was taken alone."""
-        return self._gathering.add(item).result()
+        return self.begin(item)()
+
+    def begin(self, item: Item) -> Callable[[], Result]:
+        """The same, for who has something else to do meanwhile: what is returned waits."""
+        return self._gathering.add(item).result

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from django.db import connection
 
 from accounts.models import Account, ApiKey
 from adapters.base import ErrorKind, UpstreamError
@@ -247,6 +248,18 @@ def test_a_claim_of_one_key_costs_a_fixed_number_of_statements(roomy, image_mode
     with steps.captured() as statements:
         assert len(steps.claimed(worker, seats=100)) == 100
     assert len(statements) <= 8, "\n".join(statements)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite asks for the tasks of each key by itself")
+def test_a_claim_of_many_keys_costs_no_more_statements_than_of_one(account, image_model, worker):
+    spent = {}
+    for count in (1, 4):
+        for number in range(count):
+            steps.submitted(make_key(account, f"key {number} of {count}"))
+        with steps.captured() as statements:
+            assert len(steps.claimed(worker)) == count
+        spent[count] = len(statements)
+    assert spent[4] <= spent[1]
 
 
 def test_tasks_of_different_routes_are_different_groups_of_a_key(plan, key, image_channel, worker):

@@ -65,6 +65,7 @@ def make(purchase: Purchase) -> None:
     for thread in threads:
         thread.start()
     pay(purchase, first, misses)
+    release_connection()  # the others may need it
     for thread in threads:
         thread.join()
     if misses:
@@ -127,13 +128,16 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
     """A handle, or the URLs of a result, are stored before anything else, so that a crash does not lose them. Bytes are
     delivered from here, or stored until the siblings have ended."""
     if isinstance(answer, Accepted):
-        heard(purchase, call_id, handle=answer.handle, poll_after=answer.poll_after)
+        heard(purchase, call_id, handle=answer.handle, poll_after=answer.poll_after)()
     elif all(output.url for output in answer.outputs):
-        heard(purchase, call_id, result=copies.of_urls(answer))
+        heard(purchase, call_id, result=copies.of_urls(answer))()
     else:
-        is_waited_for = heard(purchase, call_id)
+        is_waited_for = heard(purchase, call_id)  # recorded while the bytes are stored, and before anything ends
         job, result = purchase.job, CallResult(call_id=call_id, done=answer)
-        ends_at = job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for else 0.0  # at once: it is our loss
+
+        def ends_at() -> float:
+            return job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for() else 0.0  # at once: it is our loss
+
         tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=job.terms.most)
         if len(purchase.calls) == 1:
             delivery.deliver_now(job.terms, result, tries)
@@ -141,9 +145,10 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
             insist(paid_calls.keep, call_id, delivery.staged(result, tries))
 
 
-def heard(purchase: Purchase, call_id: int, **answer: Any) -> bool:
-    """Record an answer, together with those that come meanwhile; whether its task still waits for it."""
-    return answers.take(
+def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]:
+    """Record an answer, together with those that come meanwhile. What is returned waits until that is done, and tells
+    whether the task still waits for it."""
+    return answers.begin(
         Heard(
             answer=Answer(call_id=call_id, task_id=purchase.job.task.id, **answer),
             channel_id=purchase.job.route.channel.id,

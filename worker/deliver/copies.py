@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
@@ -146,13 +146,18 @@ def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection
 
 
 def tries(
-    result: CallResult, adapter: Adapter, connection: Connection, *, ends_at: float, most: int | None = None
+    result: CallResult,
+    adapter: Adapter,
+    connection: Connection,
+    *,
+    ends_at: Callable[[], float],
+    most: int | None = None,
 ) -> Iterator[tuple[Copied, bool]]:
-    """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which is a
-    moment of time.monotonic."""
+    """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which tells
+    a moment of time.monotonic, and is asked after each."""
     for number in count():
         copied = make([result], adapter, connection, most=most)
-        seconds_left = ends_at - GIVE_UP_SECONDS - time.monotonic()
+        seconds_left = ends_at() - GIVE_UP_SECONDS - time.monotonic()
         is_last = not copied.is_ours or seconds_left <= 0
         yield copied, is_last
         if is_last:

@@ -6,8 +6,8 @@ Legible on light and dark pages: the colours are chosen for both, and text takes
 from dataclasses import dataclass
 from html import escape
 
-WIDTH = 760
-LABEL = 330
+WIDTH = 820
+LABEL = 390
 BAR = 11
 ROW = 44
 TOP = 40

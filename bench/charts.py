@@ -6,8 +6,8 @@ Legible on light and dark pages: the colours are chosen for both, and text takes
 from dataclasses import dataclass
 from html import escape
 
-WIDTH = 820
-LABEL = 390
+WIDTH = 860
+LABEL = 420
 BAR = 11
 ROW = 44
 TOP = 40
@@ -27,7 +27,7 @@ def draw(title: str, groups: list[Bars]) -> str:
     """The whole file."""
     height = TOP + ROW * len(groups) + 24
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-size="12"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-size="11"'
         f' font-family="system-ui, sans-serif"><title>{escape(title)}</title>',
         "<style>text{fill:#333}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>",
         *legend(),

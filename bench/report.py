@@ -94,8 +94,8 @@ def bars(every: list[Row], states: Mapping[str, Mapping[str, Result]]) -> list[B
             shares = {state: share(verdict(row, goal, states[state])) for state in STATES}
             known = {state: value for state, value in shares.items() if value is not None}
             if known and not goal.is_stretch:
-                against = f" / {goal.against}" if goal.against else ""
-                groups.append(Bars(label=f"{row.name}: {goal.figure}{against}"[:52], shares=known))
+                against = f" / {goal.reference}" if goal.against else ""
+                groups.append(Bars(label=f"{row.name}: {goal.figure}{against}", shares=known))
     return groups
 
 

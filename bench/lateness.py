@@ -28,6 +28,10 @@ class Polls:
                 self._late.append(at - before - self.every)
             self._last[job] = at
 
+    def judge_from_now(self) -> None:
+        """Leave out how late polls came so far; what is due stays due."""
+        self._late.clear()
+
     def forget(self, jobs: Iterable[str]) -> None:
         """No further poll of these is due."""
         for job in jobs:

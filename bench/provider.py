@@ -43,6 +43,7 @@ class State:
         picture_bytes: int | None = None,
         by_url: bool | None = None,
         every: float | None = None,
+        judge: bool = False,
         finish: list[str] | None = None,
     ) -> None:
         if delay is not None:
@@ -54,6 +55,8 @@ class State:
         if every is not None:
             self.polls = Polls(every)
             self.finished: dict[str, float] = {}
+        if judge:
+            self.polls.judge_from_now()
         item = (
             {"url": f"{self.url}/picture.png"} if self.by_url else {"b64_json": base64.b64encode(self.picture).decode()}
         )

@@ -62,7 +62,7 @@ class Reply:
 @contextmanager
 def exchange(message: Message, dialer: Dialer, *, max_bytes: int) -> Iterator[Reply]:
     """Send one request and read its answer under the dialer's deadline. Raises AddressRefused or Failed."""
-    line = Line(dialer)
+    line = ExchangeLine(dialer)
     try:
         response = _send(message, line)
         logger.debug("answered %d", response.status_code)
@@ -77,7 +77,7 @@ def exchange(message: Message, dialer: Dialer, *, max_bytes: int) -> Iterator[Re
         line.leave()
 
 
-def _send(message: Message, line: "Line") -> "Answered":
+def _send(message: Message, line: "ExchangeLine") -> "Answered":
     try:
         request = requests.PreparedRequest()
         request.prepare_method(message.method)
@@ -90,7 +90,7 @@ def _send(message: Message, line: "Line") -> "Answered":
         raise _failure(error, line.dialer) from error
 
 
-def _chunks(response: "Answered", line: "Line", max_bytes: int) -> Iterator[bytes]:
+def _chunks(response: "Answered", line: "ExchangeLine", max_bytes: int) -> Iterator[bytes]:
     deadline = line.dialer.deadline
     try:
         yield from punctual(capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes), deadline)
@@ -144,7 +144,7 @@ def _declared_bytes(response: "Answered") -> int:
     return int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 20 else 0
 
 
-class Line:
+class ExchangeLine:
     """The way of one exchange to its server, over a kept connection or a fresh one. For requests it is a pool."""
 
     def __init__(self, dialer: Dialer) -> None:

@@ -24,7 +24,7 @@ NAME_BYTES = 8
 DATAGRAM_BYTES = 1024
 
 
-class Line(Protocol):
+class WakeupLine(Protocol):
     """To the other processes on this database."""
 
     def listen(self) -> None:
@@ -49,7 +49,7 @@ def has_others() -> bool:
     return database.vendor == "postgresql" or not str(database.settings_dict["NAME"]).startswith((":memory:", "file:"))
 
 
-def opened() -> Line:
+def opened() -> WakeupLine:
     """A line for this process. Raises what `LOST` names."""
     database = connections["default"]
     if database.vendor == "postgresql":

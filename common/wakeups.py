@@ -19,7 +19,7 @@ from typing import Literal
 from django.db import transaction
 
 from common import wakeup_lines
-from common.wakeup_lines import LOST, Line
+from common.wakeup_lines import LOST, WakeupLine
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class Courier:
                 is_away = True
                 self._over.wait(AWAY_SECONDS)
 
-    def _serve(self, line: Line) -> None:
+    def _serve(self, line: WakeupLine) -> None:
         """Until the end. Raises what `LOST` names."""
         is_listening = False
         with selectors.DefaultSelector() as selector:
@@ -176,7 +176,7 @@ class Courier:
     def _seconds_to_send(self) -> float | None:
         return max(0.0, self._sends_from - time.monotonic()) if self._post.has_told else None
 
-    def _send(self, line: Line) -> None:
+    def _send(self, line: WakeupLine) -> None:
         """What is told, unless the last message was a moment ago: it then goes with what else comes meanwhile."""
         now = time.monotonic()
         if not self._post.has_told:

@@ -143,7 +143,7 @@ def reference(task_id: str, attempt: int, position: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CallAnswer:
     """What a provider answered to a paid call: the handle of a job, to be polled after so many seconds, or a result
     that it has finished. With neither, the result is bytes, which come to our storage from here. The given worker takes
     the call over."""
@@ -169,7 +169,7 @@ RETURNING tasks_call.id, tasks_call.state
 ANSWER_COLUMNS = "id bigint, job json, made json, delay real, worker text"
 
 
-def record(answers: Sequence[Answer]) -> frozenset[int]:
+def record(answers: Sequence[CallAnswer]) -> frozenset[int]:
     """Store these answers; returns the calls, by id, whose tasks still wait for them.
 
     Where the task has ended meanwhile the call is late: it is followed all the same, and booked as our loss.
@@ -182,17 +182,17 @@ def record(answers: Sequence[Answer]) -> frozenset[int]:
 
 def accept(call_id: int, handle: Mapping[str, Any], *, poll_after: float, worker_id: str | None = None) -> bool:
     """Store the provider's handle, as `record` does; True if the task still waits for it."""
-    answer = Answer(call_id=call_id, task_id="", handle=handle, poll_after=poll_after, worker_id=worker_id)
+    answer = CallAnswer(call_id=call_id, task_id="", handle=handle, poll_after=poll_after, worker_id=worker_id)
     return bool(_answered([answer]))
 
 
 def keep(call_id: int, result: Mapping[str, Any]) -> bool:
     """Store what a call has made until the task ends with it, like `accept`: the provider has finished. The next poll
     is due at once."""
-    return bool(_answered([Answer(call_id=call_id, task_id="", result=result)]))
+    return bool(_answered([CallAnswer(call_id=call_id, task_id="", result=result)]))
 
 
-def _answered(answers: Sequence[Answer]) -> frozenset[int]:
+def _answered(answers: Sequence[CallAnswer]) -> frozenset[int]:
     if not answers:
         return frozenset()
     rows = sql.records(

@@ -98,7 +98,7 @@ class FileCursor(SQLiteCursorWrapper):
             self.connection.after()
 
 
-class Kept:
+class IdleConnections:
     """Open connections that nobody uses, by their file's name."""
 
     def __init__(self) -> None:
@@ -133,8 +133,8 @@ class Kept:
 
     def leave_behind(self) -> None:
         """In a forked child: they are the parent's, which must not lose its locks by their being closed here."""
-        self.__dict__.update(Kept().__dict__, _inherited=self._idle)
+        self.__dict__.update(IdleConnections().__dict__, _inherited=self._idle)
 
 
-kept = Kept()
+kept = IdleConnections()
 os.register_at_fork(after_in_child=kept.leave_behind)

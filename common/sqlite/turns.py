@@ -30,7 +30,7 @@ def _lock(file: int, kind: int, start: int, length: int, *, waits: bool = False)
 class Stand:
     """Where one connection may stand in line. Collected, it gives up its turn like a process that dies."""
 
-    def __init__(self, line: "Line", file: int) -> None:
+    def __init__(self, line: "WritersLine", file: int) -> None:
         self._line = line
         self.file = file
         self.number = 0
@@ -58,7 +58,7 @@ class Stand:
         os.close(self.file)
 
 
-class Line:
+class WritersLine:
     """The line at one database file, seen from this process."""
 
     def __init__(self, path: str) -> None:
@@ -139,7 +139,7 @@ class Line:
         _lock(file, fcntl.F_UNLCK, 0, 0)
 
 
-_lines: dict[str, Line] = {}
+_lines: dict[str, WritersLine] = {}
 
 
 def stand_at(database: str) -> Stand | None:
@@ -148,7 +148,7 @@ def stand_at(database: str) -> Stand | None:
     if not ARE_HERE:
         return None
     try:
-        line = _lines.setdefault(database, Line(f"{database}-turns"))
+        line = _lines.setdefault(database, WritersLine(f"{database}-turns"))
         stand = Stand(line, line.open())
         _lock(stand.file, fcntl.F_UNLCK, 0, 0)
         return stand

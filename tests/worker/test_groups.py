@@ -75,7 +75,9 @@ def test_many_answers_and_ends_cost_no_more_statements_than_one(key, image_model
         calls = {each.id: steps.intended(each, worker) for each in claimed}
         heard = [
             Heard(
-                answer=purchase.Answer(call_id=call, task_id=task_id), channel_id=image_channel.pk, credential_id=None
+                answer=purchase.CallAnswer(call_id=call, task_id=task_id),
+                channel_id=image_channel.pk,
+                credential_id=None,
             )
             for task_id, call in calls.items()
         ]

@@ -77,8 +77,8 @@ def intend(found: Sequence[Reached], *, worker_id: str) -> list[Purchase | Excep
         calls = paid_calls.intend(intents)
     except IntegrityError:
         calls = paid_calls.committed(intents)
-        if not calls and len(intents) > 1:
-            raise  # nothing was committed, because of one of them
+        if len(calls) < len(intents) > 1:
+            raise  # some may not have been tried yet: one by one tells
     return [_purchase(each, calls.get(each.job.task.id)) for each in found]
 
 

@@ -15,7 +15,7 @@ from common.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
 from tasks.due_calls import AFTER_DEADLINE_SECONDS
-from tasks.paid_calls import Answer, Intended
+from tasks.paid_calls import CallAnswer, Intended
 from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
 from worker.buy.jobs import Job
@@ -150,7 +150,7 @@ def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]
     whether the task still waits for it."""
     return answers.begin(
         Heard(
-            answer=Answer(call_id=call_id, task_id=purchase.job.task.id, **answer),
+            answer=CallAnswer(call_id=call_id, task_id=purchase.job.task.id, **answer),
             channel_id=purchase.job.route.channel.id,
             credential_id=purchase.credential_id,
         )
@@ -161,7 +161,7 @@ def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]
 class Heard:
     """An answer, and through what it came."""
 
-    answer: Answer
+    answer: CallAnswer
     channel_id: int
     credential_id: int | None
 

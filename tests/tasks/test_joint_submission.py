@@ -28,7 +28,8 @@ WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
 
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch):
-    monkeypatch.setattr(query_deadline, "SECONDS", PATIENCE)
+    monkeypatch.setattr(query_deadline, "SECONDS", 4 * PATIENCE)
+    monkeypatch.setattr(joint_submission, "SHARED_PART", 1.0)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from common import plain_json, threads
 from common.asgi import ENVIRON, Answer, Scope, error_answer
 from common.front_body import Body
-from front import error_responses, wsgi_side
+from front import error_responses, reading, wsgi_side
 from tasks import joint_submission
 from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
@@ -37,6 +37,8 @@ async def ask(scope: Scope, body: Body) -> Answer:
     """The whole answer. The body is closed."""
     if not is_task_request(scope):
         return await wsgi_side.ask(scope, body)
+    if task_id := reading.task_id_of(scope):
+        return await reading.ask(scope, body, task_id)
     try:
         handed = await admissions.handed(scope)
     except BaseException:

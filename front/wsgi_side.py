@@ -24,12 +24,13 @@ NONE: frozenset[str] = frozenset()
 async def ask(scope: Scope, body: Body) -> Answer:
     """Django's answer. The body is closed, also where the client leaves before its turn has come."""
     context = contextvars.copy_context()
-    answer = threads.executor.submit(context.run, _run, scope, body)
+    answer = threads.executor.submit(context.run, run, scope, body)
     answer.add_done_callback(lambda _: body.close())
     return await asyncio.wrap_future(answer)
 
 
-def _run(scope: Scope, body: Body) -> Answer:
+def run(scope: Scope, body: Body) -> Answer:
+    """Django's answer, computed on this thread."""
     start: list[tuple[int, list[tuple[str, str]]]] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], exc_info: object = None) -> Callable[[bytes], Any]:

@@ -11,9 +11,8 @@ from common.ids import is_task_id
 from tasks import examination
 from tasks.drafts import PreparedSubmission
 from tasks.gate import Admission, Caller
-from tasks.shown import representation
 from tasks.shown.representation import TaskView
-from tasks_api import admissions, json_body, queries, rates
+from tasks_api import admissions, json_body, queries, rates, readings
 
 
 class TaskApiView(APIView):
@@ -45,7 +44,7 @@ class TaskApiView(APIView):
 
     def task(self, task_id: str) -> TaskView:
         """The caller's own task. Raises TaskNotFound."""
-        found = representation.find_one(self.caller.key_id, task_id) if is_task_id(task_id) else None
+        found = readings.of(self.request, self.caller.key_id, task_id) if is_task_id(task_id) else None
         if found is None:
             raise TaskNotFound()
         return found

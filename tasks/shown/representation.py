@@ -15,8 +15,9 @@ from tasks.assets import links, signed_urls
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView:
-    """One task with all that its object shows, read in one statement."""
+    """One task with all that its object shows, read in one statement. `key_id` is whose it is, and not shown."""
 
+    key_id: int
     id: str
     status: str
     modality: str
@@ -38,7 +39,7 @@ class TaskView:
     assets: tuple[Mapping[str, Any], ...]
 
 
-FIELDS = tuple(field.name for field in fields(TaskView))
+SHOWN = tuple(field.name for field in fields(TaskView) if field.name != "key_id")
 ASSET_KEYS = (
     *("position", "kind", "storage_key", "content_type", "size_bytes", "sha256"),
     *("width", "height", "duration_seconds", "created_at", "deleted_at"),
@@ -50,9 +51,9 @@ _encode = json.JSONEncoder(default=str, sort_keys=True).encode
 # Each column has the name of its field in TaskView. `open_routes_id > 0` always holds; it leads SQLite,
 # too, to the claim index, which knows only queued tasks.
 SELECT = """
-SELECT t.id, t.status, t.modality, t.model_name, t.created_at, t.started_at, t.finished_at, t.estimated_micros,
-    t.actual_micros, t.metadata, t.error, t.progress, t.callback_url IS NOT NULL AS has_callback, p.result,
-    d.status AS delivery_status, d.attempts AS delivery_attempts, d.next_attempt_at,
+SELECT t.key_id, t.id, t.status, t.modality, t.model_name, t.created_at, t.started_at, t.finished_at,
+    t.estimated_micros, t.actual_micros, t.metadata, t.error, t.progress, t.callback_url IS NOT NULL AS has_callback,
+    p.result, d.status AS delivery_status, d.attempts AS delivery_attempts, d.next_attempt_at,
     CASE WHEN t.status = 'queued' THEN
         (SELECT count(*) FROM tasks_task q
          WHERE q.key_id = t.key_id AND q.open_routes_id > 0 AND q.status = 'queued' AND q.id <= t.id)
@@ -73,9 +74,18 @@ def _select(_is_postgresql: bool) -> str:
     return SELECT.format(assets=sql.objects(LISTED_ASSETS))
 
 
+def find_all(wanted: Sequence[tuple[int, str]]) -> list[TaskView | None]:
+    """The tasks of these keys and ids, in one statement; None where a key has no such task, be it another's."""
+    keys, ids = ({pair[place] for pair in wanted} for place in (0, 1))
+    where = f"t.id IN ({sql.places(ids)}) AND t.key_id IN ({sql.places(keys)})"
+    found = {(task.key_id, task.id): task for task in find(where, [*ids, *keys])}
+    return [found.get(pair) for pair in wanted]
+
+
 def find_one(key_id: int, task_id: str) -> TaskView | None:
     """A task of this key, or None: another key's task does not exist."""
-    return next(iter(find("t.key_id = %s AND t.id = %s", [key_id, task_id])), None)
+    (found,) = find_all([(key_id, task_id)])
+    return found
 
 
 def _view(row: Any) -> TaskView:
@@ -139,5 +149,5 @@ def submission(task: TaskView) -> dict[str, Any]:
 
 def etag(task: TaskView) -> str:
     """Changes with anything the object shows, and with the window of its signed URLs."""
-    text = _encode([[getattr(task, name) for name in FIELDS], signed_urls.window()])
+    text = _encode([[getattr(task, name) for name in SHOWN], signed_urls.window()])
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'

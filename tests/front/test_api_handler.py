@@ -77,5 +77,5 @@ def test_the_front_takes_the_lean_way_for_the_api_alone(monkeypatch):
         monkeypatch.setattr(django_application, way, lambda *given, way=way: ways.append(way) or 1 / 0)
     for path in ("/v1/tasks", "/v1", "/admin/", "/static/v1/x", "/v1/nothing"):
         with pytest.raises(ZeroDivisionError), closing(front_body.empty()) as nothing:
-            wsgi_side._run(scope("GET", path), nothing)
+            wsgi_side.run(scope("GET", path), nothing)
     assert ways == ["api", "application", "application", "application", "api"]

@@ -10,8 +10,8 @@ from common import sql, strict_json
 from tasks import cancellation
 from tasks.models import Asset, Task
 from tasks.shown import representation
-from tasks.shown.representation import etag, find_one, represent
-from tests.rows import make_key
+from tasks.shown.representation import etag, find_all, find_one, represent
+from tests.rows import make_key, make_task
 from tests.tasks import steps
 
 HOOK = "https://hooks.example.com/"
@@ -68,6 +68,13 @@ def test_a_delivered_callback_has_no_next_attempt(key, image_model, worker):
     steps.end(task)
     Delivery.objects.update(status="delivered", attempts=1, next_attempt_at=None)
     assert shown(key, task.id)["callback"] == {"status": "delivered", "attempts": 1, "next_attempt_at": None}
+
+
+def test_tasks_found_together_stay_their_keys_own(key, other_key):
+    mine, other = make_task(key).id, make_task(other_key).id
+    wanted = [(key.id, mine), (other_key.id, mine), (key.id, other), (other_key.id, other), (key.id, mine)]
+    found = [task and task.id for task in find_all(wanted)]
+    assert found == [mine, None, None, other, mine]
 
 
 def test_the_position_is_counted_in_the_keys_own_queue(account, key, other_key, image_model, worker):

@@ -28,7 +28,7 @@ MOST = 32  # at once: whoever comes in between waits for as many views
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TaskRead:
     """A GET or HEAD of a task, and the context in which it came."""
 
     scope: Scope
@@ -46,19 +46,19 @@ def task_id_of(scope: Scope) -> str | None:
 async def ask(scope: Scope, body: Body, task_id: str) -> Answer:
     """Django's answer. The body is closed, also where the client leaves before its turn has come."""
     share = threads.share.get()
-    reading = Reading(scope=scope, body=body, task_id=task_id, context=contextvars.copy_context())
+    reading = TaskRead(scope=scope, body=body, task_id=task_id, context=contextvars.copy_context())
     answer = _readings.add(reading, payer=(share.payer, share.member))
     answer.add_done_callback(lambda _: body.close())
     return await asyncio.wrap_future(answer)
 
 
-def answers(group: Sequence[Reading]) -> list[Answer | Exception]:
+def answers(group: Sequence[TaskRead]) -> list[Answer | Exception]:
     """The answer of each, or what the front has to answer for. No connection is held while the views compute."""
     handed, found = threads.returning_connection(_read, group)
     return [_answer(*each) for each in zip(group, handed, found, strict=True)]
 
 
-def _read(group: Sequence[Reading]) -> tuple[list[Handed], list[Found | None]]:
+def _read(group: Sequence[TaskRead]) -> tuple[list[Handed], list[Found | None]]:
     """What each is let in with, and what it finds; where the database fails, all views say so as one alone would."""
     knocks = [admissions.knock_of(reading.scope) for reading in group]
     outcomes: Sequence[Admission | Exception]
@@ -70,7 +70,7 @@ def _read(group: Sequence[Reading]) -> tuple[list[Handed], list[Found | None]]:
     return handed, _found(group, outcomes)
 
 
-def _found(group: Sequence[Reading], outcomes: Sequence[Admission | Exception]) -> list[Found | None]:
+def _found(group: Sequence[TaskRead], outcomes: Sequence[Admission | Exception]) -> list[Found | None]:
     wanted = [
         (outcome.caller.key_id, reading.task_id) if isinstance(outcome, Admission) else None
         for reading, outcome in zip(group, outcomes, strict=True)
@@ -84,7 +84,7 @@ def _found(group: Sequence[Reading], outcomes: Sequence[Admission | Exception]) 
     return [pair and Found(key_id=pair[0], task_id=pair[1], outcome=tasks[pair]) for pair in wanted]
 
 
-def _answer(reading: Reading, handed: Handed, found: Found | None) -> Answer | Exception:
+def _answer(reading: TaskRead, handed: Handed, found: Found | None) -> Answer | Exception:
     """Django's, with what it needs of the database in the environ."""
     scope = {**reading.scope, ENVIRON: {admissions.HANDED: handed, readings.FOUND: found}}
     try:
@@ -94,4 +94,4 @@ def _answer(reading: Reading, handed: Handed, found: Found | None) -> Answer | E
 
 
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reading")
-_readings: Gathering[Reading, Answer] = Gathering(answers, start=_thread.submit, most=MOST)
+_readings: Gathering[TaskRead, Answer] = Gathering(answers, start=_thread.submit, most=MOST)

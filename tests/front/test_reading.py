@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 from common import front_body
 from common.asgi import Answer
 from front import reading
-from front.reading import Reading
+from front.reading import TaskRead
 from tests.rows import make_task
 from tests.scopes import scope
 from tests.tasks.steps import captured
@@ -28,7 +28,9 @@ def together(*requests: dict[str, Any]) -> list[Any]:
     """The status and the document of each answer, or what the front has to answer for."""
     with closing(front_body.empty()) as nothing:
         group = [
-            Reading(scope=each, body=nothing, task_id=str(reading.task_id_of(each)), context=contextvars.copy_context())
+            TaskRead(
+                scope=each, body=nothing, task_id=str(reading.task_id_of(each)), context=contextvars.copy_context()
+            )
             for each in requests
         ]
         return [

@@ -7,7 +7,7 @@ before that writes nothing: the worker that follows the call knows by itself whe
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
@@ -69,7 +69,7 @@ WHERE worker_id = %s AND state IN ('accepted', 'late') AND next_poll_at IS NOT N
 """
 
 
-def followed(worker_id: str, *, since_seconds: float | None = None) -> Iterator[Followed]:
+def followed(worker_id: str, *, since_seconds: float | None = None) -> list[Followed]:
     """The calls that a worker follows, most overdue first. With `since_seconds`, the age of the last look, those whose
     moment has come since then or comes soon: what was written meanwhile and is due before the next look is among
     them."""
@@ -78,8 +78,8 @@ def followed(worker_id: str, *, since_seconds: float | None = None) -> Iterator[
         window = f"AND next_poll_at > {sql.later('%s')} AND next_poll_at <= {sql.later('%s')}"
         bounds = [-since_seconds - MARGIN_SECONDS, AHEAD_SECONDS]
     statement = FOLLOWED.format(wait=sql.seconds_between(sql.now(), "next_poll_at"), window=window)
-    for call_id, wait, stamp in sql.fetch(statement, [worker_id, *bounds]):
-        yield Followed(id=call_id, wait_seconds=float(wait), stamp=stamp)
+    rows = sql.fetch(statement, [worker_id, *bounds])
+    return [Followed(id=call_id, wait_seconds=float(wait), stamp=stamp) for call_id, wait, stamp in rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

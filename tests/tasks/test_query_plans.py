@@ -187,7 +187,7 @@ def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, se
     with steps.captured() as busy:
         assert len(steps.due(worker)) == 200
     with steps.captured() as idle:
-        assert list(due_calls.followed(other_worker, since_seconds=1.0)) == []
+        assert due_calls.followed(other_worker, since_seconds=1.0) == []
     for statements in (busy, idle):
         plan_of(statements, "AS stamp", "call_due")
     plan_of(busy, "AS bought_in")

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 SEATS = 96
 # Receivers that have failed before never hold more than these, so that first attempts find a seat.
 RETRY_SEATS = SEATS // 2
-SAFETY_SECONDS = 4.0  # between two looks that no wake-up has asked for
+SAFETY_SECONDS = 5.0  # between two looks that no wake-up has asked for
 FULL_SECONDS = 0.25  # deliveries are due, but their receivers have no more seats
 BUSY_SECONDS = 0.05  # what comes due within is claimed together
 

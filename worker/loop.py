@@ -26,13 +26,13 @@ from worker.seats import Seats
 logger = logging.getLogger(__name__)
 
 LANES = ("tasks", "callbacks", "janitor")
-SAFETY_SECONDS = 4.0  # between two looks that no wake-up has asked for
+SAFETY_SECONDS = 5.0  # between two looks that no wake-up has asked for
 SEAT_SECONDS = 1.0
 FULL_SECONDS = 0.5  # tasks wait, but limits or busy routes hold them back; the end of another task wakes sooner
 POLL_SECONDS = 0.1
-ADOPT_SECONDS = 3.0
+ADOPT_SECONDS = 4.0
 SWEEP_SECONDS = 1.0  # while a task is past its deadline
-CALM_SWEEP_SECONDS = 3.0
+CALM_SWEEP_SECONDS = 4.0
 ORPHAN_SECONDS = 10.0
 PRUNE_SECONDS = 60.0
 DISCARD_SECONDS = 10.0

@@ -145,7 +145,7 @@ def test_a_task_that_has_to_wait_starts_at_its_moment(start, key, monkeypatch):
 
 
 def test_an_idle_worker_makes_two_statements_a_second_at_most(key):
-    """All lanes together but the one that polls, by what each step asks and how long it then sleeps."""
+    """By what each step asks and how long it then sleeps. What is left is for the lane that polls."""
     worker = Loop(leases.register(LANES), LANES, concurrency=8)
     rates = {}
     for lane in worker._made():
@@ -154,7 +154,7 @@ def test_an_idle_worker_makes_two_statements_a_second_at_most(key):
             with steps.captured() as statements:
                 pause = lane.step()
             rates[lane.step.__name__] = len(statements) / pause
-    assert sum(rates.values()) <= 2, rates
+    assert sum(rates.values()) <= 1.5, rates
     assert len(rates) == 10
 
 

@@ -13,7 +13,7 @@ from bench.model import OURS, Contest, Goal, Row, Sample
 from bench.surroundings import Bench
 
 CONCURRENCY = 100
-QUEUED = 20_000
+QUEUED = 12_000
 BOUGHT = 3_000
 PICTURE_BYTES = 64 * 1024
 BARE = Path(__file__).parent.parent / "anchors" / "bare_requests.py"

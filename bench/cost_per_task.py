@@ -99,7 +99,7 @@ def measured(database_url: str, folder: Path, tasks: int) -> dict[str, float]:
         key = str(stack.manage_json("create_key", "measured")["key"])
         database = until_end.enter_context(psycopg.connect(database_url, autocommit=True))
         for table in ("accounts_account", "accounts_apikey"):
-            database.execute(LIMITS.format(table))  # type: ignore[arg-type]
+            database.execute(LIMITS.format(table))
         figures = Figures(database, {"web": stack.start_web(), "worker": stack.start_worker()})
         count = "SELECT count(*) FROM tasks_task WHERE status = 'succeeded'"
 

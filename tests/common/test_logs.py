@@ -173,8 +173,10 @@ def test_a_shape_that_is_passed_over_would_have_found_nothing(text):
     assert redaction.clean(text) == (whole if len(text) >= redaction.SHORTEST_SECRET else text)
 
 
-@pytest.mark.parametrize(("words", "shape"), [(words, shape) for words, shape, _ in redaction.SHAPES])
-def test_whatever_a_shape_matches_has_one_of_its_words(words, shape):
+@pytest.mark.parametrize("number", range(len(redaction.SHAPES)))
+def test_whatever_a_shape_matches_has_one_of_its_words(number):
+    words, shape, _ = redaction.SHAPES[number]
+
     @settings(max_examples=50)
     @given(st.from_regex(shape))
     def look(text):

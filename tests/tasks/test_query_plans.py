@@ -145,7 +145,7 @@ def test_a_claim_reads_groups_counts_and_tasks_by_index(keys):
     plan_of(statements, "SELECT 1 FROM tasks_task")
     plan_of(statements, "g.open_routes_id", "task_claim")
     plan_of(statements, "'channel'", "task_channel")
-    plan_of(statements, "SELECT id FROM tasks_task WHERE key_id", "task_claim")
+    plan_of(statements, "ORDER BY id LIMIT", "task_claim")
     plan_of(statements, "UPDATE tasks_task")
 
 

@@ -53,3 +53,7 @@ def test_a_statement_that_comes_again_is_planned_once():
         assert sql.value("SELECT %s + 41", [number]) == number + 41
     plans = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
     assert sql.value(plans, ["%+ 41"]) == 1
+
+
+def test_no_statement_is_compiled():
+    assert sql.value("SHOW jit") == "off"

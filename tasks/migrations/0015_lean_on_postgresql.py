@@ -8,7 +8,7 @@ from common.postgresql.migrations import tidied_early, without_pattern_index
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("tasks", "0017_list_by_filters"),
+        ("tasks", "0014_list_by_filters"),
     ]
 
     operations = [

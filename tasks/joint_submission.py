@@ -84,11 +84,11 @@ def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
 
 
 def _submit_each(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
-    """The exception of each draft that cannot be written."""
+    """The exception of each draft that cannot be written; others of the line may be tasks by then."""
     try:
         return [*submission.submit(drafts)]
-    except AWAY:
-        raise
+    except AWAY as error:
+        return [error] * len(drafts)
     except Exception as error:
         if len(drafts) == 1:
             return [error]

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, OperationalError, connection
 
 from common import query_deadline, sql
-from tasks import joint_submission
+from tasks import joint_submission, submission
 from tasks.models import Task
 from tasks.submission import Created, Outcome
 from tests.databases import database_url
@@ -102,6 +102,21 @@ def test_a_draft_that_cannot_be_written_fails_alone(key, other_key, image_model)
     assert isinstance(outcomes.pop(1), IntegrityError)
     assert names(outcomes) == ["Created"] * 4
     assert steps.breaches() == []
+
+
+def test_a_database_that_goes_away_between_the_parts_of_a_line_takes_back_no_task(key, image_model, monkeypatch):
+    good, bad, late = (steps.drafted(key) for _ in range(3))
+    bad = steps.another(bad, route_set_id=NO_ROUTE_SET)
+
+    def submit(drafts):
+        if drafts == [late]:
+            raise OperationalError("the database is away")
+        return submission_submit(drafts)
+
+    submission_submit = submission.submit
+    monkeypatch.setattr(submission, "submit", submit)
+    assert names(joint_submission._submit_own([good, bad, late])) == ["Created", "IntegrityError", "OperationalError"]
+    assert Task.objects.count() == 1
 
 
 def test_what_cannot_be_written_leaves_no_inputs(key, image_model, folder):

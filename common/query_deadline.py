@@ -23,6 +23,10 @@ LOOK_SECONDS = 0.25
 CANCEL_SECONDS = 2.0
 
 
+class OutOfTime(OperationalError):
+    """The time was up before the work was begun: the server has not heard of it."""
+
+
 class Statement:
     """One that is at work on a connection, until it is done or its time is up."""
 
@@ -109,7 +113,7 @@ class Budget:
         """Do the work on the raw connection. Raises OperationalError where that takes longer than is left."""
         self.finish()
         if self._left <= 0:
-            raise OperationalError("the request has used up its time with the database")
+            raise OutOfTime("the request has used up its time with the database")
         began = time.monotonic()
         if isinstance(raw, FileConnection):  # it cannot be interrupted while it waits for others
             raw.patience = self._left

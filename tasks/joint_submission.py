@@ -16,6 +16,7 @@ import psycopg
 from common import query_deadline, sql, threads
 from common.database_retry import AWAY
 from common.gathering import Gathering
+from common.query_deadline import OutOfTime
 from tasks import lost_commits, submission
 from tasks.drafts import Draft
 from tasks.lost_commits import OutcomeUnknown
@@ -69,13 +70,18 @@ def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
     except OutcomeUnknown:
         raise
     except AWAY as error:
-        if not isinstance(error.__cause__, HELD_UP):
+        if not _is_held_up(error):
             raise
         return [None] * len(drafts)
     except Exception:
         return [None] * len(drafts)
     lost_commits.settle()
     return outcomes
+
+
+def _is_held_up(error: Exception) -> bool:
+    """By one of the accounts, say, while each alone has time left. SQLite has one time for all."""
+    return isinstance(error.__cause__, HELD_UP) or (isinstance(error, OutOfTime) and sql.is_postgresql())
 
 
 def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:

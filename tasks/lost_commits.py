@@ -9,6 +9,7 @@ from django.db import OperationalError, transaction
 from billing import ledger
 from common import sql
 from common.database_retry import AWAY, reset_connections
+from common.query_deadline import OutOfTime
 from tasks.assets import stored_inputs
 from tasks.drafts import Draft
 
@@ -27,7 +28,7 @@ def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
     Asked on a new connection, once whatever is left of the old one has let go of the accounts. Raises OutcomeUnknown.
     """
     state = getattr(error.__cause__, "sqlstate", None)
-    if state and not state.startswith(CONNECTION_FAULTS):
+    if isinstance(error, OutOfTime) or (state and not state.startswith(CONNECTION_FAULTS)):
         return False
     reset_connections()
     try:

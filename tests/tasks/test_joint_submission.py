@@ -169,3 +169,9 @@ def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(key, other_ke
         assert not stuck.done()
         other.rollback()
     assert isinstance(stuck.result(PATIENCE), Created)
+
+
+@needs_row_locks
+def test_a_group_whose_time_is_up_fails_nobody_who_has_time_alone(key, other_key, image_model, monkeypatch):
+    monkeypatch.setattr(joint_submission, "SHARED_PART", 0)
+    assert names(together([steps.drafted(owner) for owner in (key, other_key)])) == ["Created"] * 2

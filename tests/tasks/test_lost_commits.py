@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
+from common.query_deadline import Budget, OutOfTime
 from tasks import lost_commits, submission
 from tasks.lost_commits import OutcomeUnknown
 from tasks.models import Task
@@ -78,6 +79,19 @@ def test_what_was_not_committed_is_no_task_and_leaves_no_inputs(key, image_model
         submission.submit_one(draft)
     assert not isinstance(caught.value, OutcomeUnknown)
     assert (files(folder), Task.objects.count()) == (0, 0)
+
+
+def test_a_commit_that_was_never_begun_is_no_doubt(key, image_model, at_the_next_commit):
+    draft, budget = steps.drafted(key), Budget(10)
+
+    def begin_too_late(commit: Commit) -> None:
+        budget._left = 0
+        budget.bound(connection.connection, commit)
+
+    at_the_next_commit(begin_too_late)
+    with connection.execute_wrapper(budget), pytest.raises(OutOfTime):
+        submission.submit_one(draft)
+    assert Task.objects.count() == 0
 
 
 @pytest.mark.parametrize(("fate", "left"), [(lose_the_answer, 1), (lose_the_commit, 0)])

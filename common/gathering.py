@@ -27,6 +27,7 @@ LATER: Final = Later()
 class _Entry(Generic[Item, Result]):
     item: Item
     payer: Hashable
+    member: Hashable
     future: "Future[Result]" = field(default_factory=Future)
 
 
@@ -35,7 +36,8 @@ class Gathering(Generic[Item, Result]):
 
     `work` returns for each item its result, the exception that its caller gets, LATER, or another Gathering, where the
     item then waits; what it raises, every caller of the group gets. LATER for all of them would be asked again at once,
-    so `work` has to wait then. Payers take turns, so that one with many items does not hold up another with one.
+    so `work` has to wait then. Payers take turns, and so do the members of each (strangers, say), so that one with many
+    items does not hold up another with one.
     """
 
     def __init__(
@@ -49,21 +51,24 @@ class Gathering(Generic[Item, Result]):
         self._start = start
         self._most = most
         self._lock = threading.Lock()
-        self._lines: OrderedDict[Hashable, deque[_Entry[Item, Result]]] = OrderedDict()
+        self._lines: OrderedDict[Hashable, OrderedDict[Hashable, deque[_Entry[Item, Result]]]] = OrderedDict()
         self._is_at_work = False
 
-    def add(self, item: Item, *, payer: Hashable = None) -> "Future[Result]":
+    def add(self, item: Item, *, payer: Hashable = None, member: Hashable = None) -> "Future[Result]":
         """The promise of its result. A cancelled one is left out where its group has not begun."""
-        entry: _Entry[Item, Result] = _Entry(item, payer)
+        entry: _Entry[Item, Result] = _Entry(item, payer, member)
         self._line_up(entry)
         return entry.future
 
     def _line_up(self, entry: _Entry[Item, Result]) -> None:
         with self._lock:
-            self._lines.setdefault(entry.payer, deque()).append(entry)
+            self._line_of(entry).append(entry)
             begins, self._is_at_work = not self._is_at_work, True
         if begins:
             self._begin()
+
+    def _line_of(self, entry: _Entry[Item, Result]) -> deque[_Entry[Item, Result]]:
+        return self._lines.setdefault(entry.payer, OrderedDict()).setdefault(entry.member, deque())
 
     def _begin(self) -> None:
         try:
@@ -73,7 +78,7 @@ class Gathering(Generic[Item, Result]):
 
     def _refuse(self, error: BaseException) -> None:
         with self._lock:
-            entries = [entry for line in self._lines.values() for entry in line]
+            entries = [entry for members in self._lines.values() for line in members.values() for entry in line]
             self._lines.clear()
             self._is_at_work = False
         for entry in entries:
@@ -89,14 +94,17 @@ class Gathering(Generic[Item, Result]):
             self._answer(group, results)
 
     def _next(self) -> list[_Entry[Item, Result]]:
-        """The first of each payer in turn; with none left, the work is over."""
+        """The first of each payer's next member in turn; with none left, the work is over."""
         group: list[_Entry[Item, Result]] = []
         with self._lock:
             while self._lines and len(group) < self._most:
-                payer, line = self._lines.popitem(last=False)
+                payer, members = self._lines.popitem(last=False)
+                member, line = members.popitem(last=False)
                 entry = line.popleft()
                 if line:
-                    self._lines[payer] = line
+                    members[member] = line
+                if members:
+                    self._lines[payer] = members
                 if entry.future.running() or entry.future.set_running_or_notify_cancel():
                     group.append(entry)
             self._is_at_work = bool(group)
@@ -106,7 +114,8 @@ class Gathering(Generic[Item, Result]):
         postponed = [entry for entry, result in zip(group, results, strict=True) if result is LATER]
         with self._lock:
             for entry in reversed(postponed):
-                self._lines.setdefault(entry.payer, deque()).appendleft(entry)
+                self._line_of(entry).appendleft(entry)
+                self._lines[entry.payer].move_to_end(entry.member, last=False)
                 self._lines.move_to_end(entry.payer, last=False)
         for entry, result in zip(group, results, strict=True):
             if isinstance(result, BaseException):

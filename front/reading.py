@@ -47,7 +47,7 @@ async def ask(scope: Scope, body: Body, task_id: str) -> Answer:
     """Django's answer. The body is closed, also where the client leaves before its turn has come."""
     share = threads.share.get()
     reading = TaskRead(scope=scope, body=body, task_id=task_id, context=contextvars.copy_context())
-    answer = _readings.add(reading, payer=(share.payer, share.member))
+    answer = _readings.add(reading, payer=share.payer, member=share.member)
     answer.add_done_callback(lambda _: body.close())
     return await asyncio.wrap_future(answer)
 

@@ -38,7 +38,7 @@ _knocks: Gathering[Knock, Admission] = Gathering(
 async def admit(knock: Knock) -> Admission:
     """As `gate.admit`."""
     share = threads.share.get()
-    return await asyncio.wrap_future(_knocks.add(knock, payer=(share.payer, share.member)))
+    return await asyncio.wrap_future(_knocks.add(knock, payer=share.payer, member=share.member))
 
 
 async def handed(scope: Scope) -> Handed:

@@ -63,6 +63,20 @@ def test_payers_take_turns_where_a_group_has_no_room_for_all() -> None:
     assert [item for group in held.groups for item in group] == ["first", "m0", "o", "m1", "m2", "m3", "m4"]
 
 
+def test_the_members_of_a_payer_have_its_turns_among_them() -> None:
+    held = Held()
+    gathering = Gathering(held, start=on_a_thread, most=2)
+    futures = [gathering.add("first")]
+    wait_until(lambda: bool(held.groups))
+    futures += [gathering.add(item, payer="strangers", member=item[0]) for item in ("a1", "a2", "b1", "c1")]
+    futures += [gathering.add(item, payer="one") for item in ("o1", "o2")]
+    held.go_on.set()
+
+    for future in futures:
+        future.result(60)
+    assert held.groups == [["first"], ["a1", "o1"], ["b1", "o2"], ["c1", "a2"]]
+
+
 def test_a_fault_of_one_is_told_to_that_one_alone() -> None:
     def work(items: list[int]) -> list[int | BaseException]:
         return [ValueError("three") if item == 3 else item for item in items]

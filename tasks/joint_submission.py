@@ -33,8 +33,9 @@ def add(draft: Draft) -> "Future[Outcome]":
     """The promise of its outcome, committed. Taken back before its turn has come, it is no task. Nothing is left of the
     inputs of a draft that surely became none."""
     account_id = draft.caller.account_id
-    line = _own_lines.get(account_id) or _shared_line
-    promise = line.add(draft, payer=account_id)
+    # What may have megabytes to write holds up nobody, and makes no statement too large.
+    own = _new_line(account_id) if draft.option_bytes else _own_lines.get(account_id)
+    promise = (own or _shared_line).add(draft, payer=account_id)
     if draft.files:
         promise.add_done_callback(lambda _: threads.executor.submit(_tidy_up, draft, promise))
     return promise
@@ -44,8 +45,12 @@ def _own_line(account_id: int) -> Line:
     with _lock:
         line = _own_lines.get(account_id)
         if line is None:
-            line = _own_lines[account_id] = Gathering(_submit_own, start=partial(_start_own, account_id))
+            line = _own_lines[account_id] = _new_line(account_id)
         return line
+
+
+def _new_line(account_id: int) -> Line:
+    return Gathering(_submit_own, start=partial(_start_own, account_id))
 
 
 def _start_own(account_id: int, run: Callable[[], None]) -> None:

@@ -11,6 +11,7 @@ from django.db import IntegrityError, OperationalError, connection
 
 from common import query_deadline, sql
 from tasks import joint_submission, submission
+from tasks.assets.stored_inputs import LARGE_BYTES
 from tasks.models import Task
 from tasks.submission import Created, Outcome
 from tests.databases import database_url
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 needs_row_locks = pytest.mark.skipif(connection.vendor != "postgresql", reason="one lock for everything")
 NO_ROUTE_SET = 10**9
 WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
+LARGE = {"prompt": "x", "extra_body": {"style": "x" * LARGE_BYTES}}
 
 
 @pytest.fixture(autouse=True)
@@ -133,6 +135,17 @@ def test_what_is_taken_back_before_its_turn_is_no_task_and_leaves_no_inputs(key,
     wait_until(lambda: not files(folder))
     assert names(together([steps.drafted(key)])) == ["Created"]
     assert Task.objects.count() == 1
+
+
+def test_large_options_are_written_alone(key, other_key, image_model, monkeypatch):
+    groups = []
+    submit = submission._submit
+    monkeypatch.setattr(submission, "_submit", lambda drafts, **how: groups.append(drafts) or submit(drafts, **how))
+    large = [steps.drafted(key, params=LARGE) for _ in range(2)]
+    small = [steps.drafted(owner) for owner in (key, other_key)]
+    assert names(together([*large, *small])) == ["Created"] * 4
+    assert small in groups
+    assert all([each] in groups for each in large)
 
 
 @needs_row_locks

@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 
 from billing import ledger
 from common import sql
-from common.database_retry import AWAY, reset_connections
+from common.database_retry import AWAY
 from common.query_deadline import OutOfTime
 from tasks.assets import stored_inputs
 from tasks.drafts import Draft
@@ -30,7 +30,7 @@ def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
     state = getattr(error.__cause__, "sqlstate", None)
     if isinstance(error, OutOfTime) or (state and not state.startswith(CONNECTION_FAULTS)):
         return False
-    reset_connections()
+    connection.close()
     try:
         return _is_there(drafts)
     except AWAY:

@@ -13,7 +13,10 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg_pool import ConnectionPool
 
+from common.query_deadline import Statement, watchdog
+
 ASKED_AFTER_SECONDS = 10.0
+ANSWERED_WITHIN_SECONDS = 2.0
 
 
 class PooledConnection(psycopg.Connection[Any]):
@@ -23,15 +26,20 @@ class PooledConnection(psycopg.Connection[Any]):
 
 
 def is_alive(connection: PooledConnection) -> bool:
-    """What has something to read without having been asked has been told of its end."""
+    """What has something to read without having been asked has been told of its end. An answer is not waited for long:
+    none comes where the network is away."""
     told = select.poll()
     told.register(connection.fileno(), select.POLLIN)
     if time.monotonic() - connection.used_at < ASKED_AFTER_SECONDS and not told.poll(0):
         return True
+    question = Statement(connection, time.monotonic() + ANSWERED_WITHIN_SECONDS)
+    watchdog.watch(question)
     try:
         ConnectionPool.check_connection(connection)
     except psycopg.Error:
         return False
+    finally:
+        watchdog.leave(question)
     return True
 
 

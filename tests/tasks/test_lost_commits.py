@@ -72,6 +72,14 @@ def test_what_was_committed_is_created_and_keeps_its_inputs(key, image_model, fo
     assert steps.breaches() == []
 
 
+def test_connections_that_nobody_uses_are_not_waited_for(key, image_model, at_the_next_commit, monkeypatch):
+    draft, asked = steps.drafted(key), list[object]()
+    monkeypatch.setattr("psycopg_pool.ConnectionPool.check", asked.append)
+    at_the_next_commit(lose_the_answer)
+    assert isinstance(submission.submit_one(draft), Created)
+    assert asked == []
+
+
 def test_what_was_not_committed_is_no_task_and_leaves_no_inputs(key, image_model, folder, at_the_next_commit):
     draft = steps.drafted(key, params=WITH_IMAGE)
     at_the_next_commit(lose_the_commit)

@@ -32,14 +32,17 @@ def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
         return False
     connection.close()
     try:
-        return _is_there(drafts)
+        return bool(_is_there(drafts))
     except AWAY:
         raise OutcomeUnknown(*error.args) from error
 
 
-def _is_there(drafts: Sequence[Draft]) -> bool:
+def _is_there(drafts: Sequence[Draft], *, only_free: bool = False) -> bool | None:
+    """With `only_free` None where somebody else holds an account, who may be the one that writes them."""
+    accounts = {d.caller.account_id for d in drafts}
     with transaction.atomic():
-        ledger.lock_accounts(d.caller.account_id for d in drafts)
+        if len(ledger.lock_accounts(accounts, only_free=only_free)) < len(accounts):
+            return None
         return bool(sql.fetch("SELECT 1 FROM tasks_task WHERE id = %s", [drafts[0].task_id]))
 
 
@@ -50,10 +53,14 @@ def doubt(draft: Draft) -> None:
 
 
 def settle() -> None:
-    """Delete the inputs of those that became no task, as far as the database can tell by now."""
+    """Delete the inputs of those that became no task, as far as the database can tell by now without a wait."""
     with suppress(*AWAY):
-        while _doubtful:
+        for _ in range(len(_doubtful)):
             draft = _doubtful[0]
-            if not _is_there([draft]):
+            is_there = _is_there([draft], only_free=True)
+            if is_there is None:
+                _doubtful.rotate(-1)
+                continue
+            if not is_there:
                 stored_inputs.discard(draft.files)
             _doubtful.popleft()

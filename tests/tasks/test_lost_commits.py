@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
+from common import query_deadline
 from common.query_deadline import Budget, OutOfTime
 from tasks import lost_commits, submission
 from tasks.lost_commits import OutcomeUnknown
@@ -15,6 +16,7 @@ from tests.databases import database_url
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 from tests.tasks.test_submission import files
+from tools.children import PATIENCE
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -120,3 +122,14 @@ def test_nothing_is_deleted_until_the_database_can_tell(
     assert files(folder) == 1
     lost_commits.settle()
     assert (files(folder), Task.objects.count()) == (left, left)
+
+
+def test_the_doubts_of_an_account_that_somebody_holds_hold_up_no_others(key, other_key, image_model, folder):
+    for owner in (key, other_key):
+        lost_commits.doubt(steps.drafted(owner, params=WITH_IMAGE))
+    with psycopg.connect(database_url()) as other, query_deadline.limited(PATIENCE):
+        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [key.account.pk])
+        lost_commits.settle()
+        assert files(folder) == 1
+    lost_commits.settle()
+    assert files(folder) == 0

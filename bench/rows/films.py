@@ -17,6 +17,8 @@ from bench.surroundings import Bench
 
 EVERY = 10.0
 """Seconds between two polls of a job."""
+SETTLED = 11.0
+"""Seconds until all that were due at once have been asked, and PostgreSQL has counted what the adoption wrote."""
 FINISHED = 20
 WAITED = 60.0
 SEEN = """
@@ -64,7 +66,7 @@ def follow(bench: Bench, protocol: Protocol) -> Sample:
         worker = crew.start_worker(service, concurrency=32)
         if not crew.until(lambda: provider.report()["jobs"] == jobs, seconds=WAITED):
             raise Incorrect(f"of {jobs} open jobs only {provider.report()['jobs']} were asked for")
-        time.sleep(0.0 if bench.is_quick else EVERY)  # many that are due at once take a while to be asked in turn
+        time.sleep(SETTLED)
         provider.set(judge=True)
         with crew.Watch(worker, url) as watched:
             figures = idle_polls(service, provider, seconds=(1.2 if bench.is_quick else 3.2) * EVERY)

@@ -7,15 +7,17 @@ to close the connection, and the system here knows it at once. Only a network th
 
 import select
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, features, operations
 from psycopg_pool import ConnectionPool
 
 from common.query_deadline import Statement, watchdog
 
 ASKED_AFTER_SECONDS = 10.0
+MOST_PARAMETERS = 65_535  # of a statement whose parameters the server binds
 ANSWERED_WITHIN_SECONDS = 2.0
 
 
@@ -43,8 +45,21 @@ def is_alive(connection: PooledConnection) -> bool:
     return True
 
 
+class BoundFeatures(features.DatabaseFeatures):
+    max_query_params = MOST_PARAMETERS
+
+
+class BoundOperations(operations.DatabaseOperations):
+    def bulk_batch_size(self, fields: Sequence[Any], objs: Sequence[Any]) -> int:
+        """Of the ORM's long lists, which it writes and deletes in parts."""
+        return max(1, min(len(objs), MOST_PARAMETERS // max(1, len(fields))))
+
+
 class PooledWrapper(base.DatabaseWrapper):
     """It never hands out a connection that is known to be dead."""
+
+    features_class = BoundFeatures
+    ops_class = BoundOperations
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from psycopg_pool import ConnectionPool
 
+from accounts.models import Group
 from common import query_deadline, sql, threads
 from common.postgresql import base
 from tests.databases import database_url
@@ -71,3 +72,9 @@ def test_a_statement_that_comes_again_is_planned_once():
 
 def test_no_statement_is_compiled():
     assert sql.value("SHOW jit") == "off"
+
+
+def test_a_list_with_more_values_than_a_statement_has_parameters_is_written_in_parts():
+    many = base.MOST_PARAMETERS // 3 + 1  # of three fields each
+    Group.objects.bulk_create(Group(name=f"group-{number}", platform="openai") for number in range(many))
+    assert Group.objects.count() == many

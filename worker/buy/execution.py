@@ -62,11 +62,14 @@ class Execution:
         found: Sequence[Purchase | Exception] = [NotNow("the worker stops")] * len(tasks)
         if self._may_pay(tasks):
             found = preparation.prepare(tasks, self.worker_id)
+        left: list[tuple[Claimed, Exception]] = []
         for task, each in zip(tasks, found, strict=True):
             if isinstance(each, Purchase):
                 start(partial(self._end_in_hand, task, partial(purchase.make, each)))
             else:
-                self._end_in_hand(task, partial(leave, task, each))
+                left.append((task, each))
+        for task, why in left:  # after the others, whose intents are committed: these may wait for the database
+            self._end_in_hand(task, partial(leave, task, why))
 
     def _may_pay(self, tasks: Iterable[Claimed]) -> bool:
         # Judged and counted under one lock: a stop either comes before, or waits for these calls.
@@ -82,12 +85,21 @@ class Execution:
                 last()
             except Exception:
                 logger.exception("the execution broke off")
-                insist(failed_calls.fail, task, failures.INTERNAL)
+                fail(task)
             finally:
                 with self._changed:
                     self._in_hand.discard((task.id, task.attempt))
                     self._paying.discard((task.id, task.attempt))
                     self._changed.notify_all()
+
+
+def fail(task: Claimed) -> None:
+    """It was a fault of ours. One that cannot be ended, because its books are wrong, keeps no other: it is only
+    logged."""
+    try:
+        insist(failed_calls.fail, task, failures.INTERNAL)
+    except Exception:
+        logger.exception("task %s cannot be ended", task.id)
 
 
 def leave(task: Claimed, why: Exception) -> None:

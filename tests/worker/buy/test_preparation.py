@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from billing.models import Hold
 from tasks.models import Call
 from tests.tasks import steps
 from tests.worker.driving import end_of, picture, task
@@ -38,6 +39,25 @@ def test_one_that_cannot_be_loaded_fails_alone(shift, key):
     task(bad).payload.delete()
     assert shift.work(bad, good) == "TASK_INTERNAL_ERROR"
     assert end_of(good) == "succeeded"
+
+
+def test_one_that_cannot_even_be_failed_keeps_no_other_from_its_purchase(shift, key):
+    bad, good, left = picture(key, "a fox"), picture(key, "a hen"), picture(key, "a cow")
+    for broken in (bad, left):
+        task(broken).payload.delete()
+    Hold.objects.filter(reference=bad).update(state="released")
+    shift.execute()
+    assert [end_of(each) for each in (bad, good, left)] == ["running", "succeeded", "TASK_INTERNAL_ERROR"]
+    assert shift.execution.in_hand == frozenset()
+    Hold.objects.filter(reference=bad).update(state="open")
+
+
+def test_purchases_begin_before_what_is_left_of_their_claim_waits_for_the_database(shift, key):
+    bad, _ = picture(key, "a fox"), picture(key, "a hen")
+    task(bad).payload.delete()
+    ends: list[str] = []
+    shift.execution.run(shift.claim(), lambda pay: ends.append(end_of(bad)))
+    assert (ends, end_of(bad)) == (["running"], "TASK_INTERNAL_ERROR")
 
 
 def test_one_whose_intent_the_database_refuses_is_left_out_alone(shift, key):

@@ -36,7 +36,8 @@ def onward(step: Step[Item, Result], found: Sequence[Item | Exception]) -> list[
 
 class Together(Generic[Item, Result]):
     """A step that many threads take together: what comes while a group is at work goes into the next one. The thread
-    that `start` runs is the only one that needs a connection to the database; the others wait."""
+    that `start` runs is the only one that needs a connection to the database; the others wait, so `start` must
+    not leave it undone."""
 
     def __init__(self, step: Step[Item, Result], *, start: Callable[[Callable[[], None]], object]) -> None:
         self._gathering: Gathering[Item, Result] = Gathering(partial(apart, step), start=start)

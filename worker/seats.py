@@ -41,6 +41,16 @@ class Seats:
             elif self._threads < self.size:
                 self._seat_next()
 
+    def start_anyhow(self, job: Callable[[], None]) -> None:
+        """The same, for a job that others wait for: where the system has no thread left for any seat, it runs here."""
+        with self._changed:
+            self.start(job)
+            is_stranded = not self._threads
+            if is_stranded:
+                self._line.remove(job)
+        if is_stranded:
+            job()
+
     def wait_free(self, seconds: float) -> bool:
         """Wait until a seat is free; False if none was."""
         with self._changed:

@@ -9,7 +9,7 @@ from billing.models import Hold
 from tasks.lifecycle import Ending
 from tests.tasks import steps
 from tests.threads import joined
-from tests.worker.driving import beside, task
+from tests.worker.driving import beside, picture, task
 from tools.children import PATIENCE, wait_until
 from worker.buy import purchase
 from worker.buy.purchase import Heard
@@ -52,6 +52,22 @@ def test_what_comes_while_a_group_is_at_work_goes_together_into_the_next():
     gate.set()
     joined(*threads)
     assert groups == [[0], [1, 1, 1]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_bought_is_delivered_also_where_no_thread_is_left_for_the_groups(shift, key, image_model, monkeypatch):
+    names, start = {"answers", "endings"}, threading.Thread.start
+    wait_until(lambda: names.isdisjoint(each.name for each in threading.enumerate()), what="the earlier groups' end")
+
+    def begin(thread):
+        if thread.name in names:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr("threading.Thread.start", begin)
+    task_id = picture(key, "a fox")
+    joined(beside(shift.execute))
+    assert task(task_id).status == "succeeded"
 
 
 @pytest.mark.django_db

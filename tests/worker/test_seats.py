@@ -71,5 +71,15 @@ def test_without_a_thread_the_job_waits_for_the_next(monkeypatch):
     assert done == [1, 2]
 
 
+def test_without_a_thread_a_job_that_others_wait_for_is_run_here(monkeypatch):
+    seats, done = Seats("test", 1), []
+    with monkeypatch.context() as patch:
+        patch.setattr("threading.Thread.start", no_thread)
+        seats.start_anyhow(lambda: done.append(threading.current_thread()))
+    seats.start_anyhow(lambda: done.append(threading.current_thread()))
+    assert seats.wait_idle(PATIENCE)
+    assert [each is threading.current_thread() for each in done] == [True, False]
+
+
 def no_thread(thread):
     raise RuntimeError("can't start new thread")

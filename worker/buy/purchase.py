@@ -174,4 +174,4 @@ def record_together(group: Sequence[Heard]) -> list[bool]:
     return [each.answer.call_id in waited_for for each in group]
 
 
-answers = Together(record_together, start=Seats("answers", 1).start)
+answers = Together(record_together, start=Seats("answers", 1).start_anyhow)

@@ -123,7 +123,7 @@ def end_together(group: Sequence[Ending]) -> list[bool]:
     return [ending.task_id in ended for ending in group]
 
 
-endings = Together(end_together, start=Seats("endings", 1).start)
+endings = Together(end_together, start=Seats("endings", 1).start_anyhow)
 
 
 def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:

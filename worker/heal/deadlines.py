@@ -18,7 +18,7 @@ from tasks.queue import Stranded
 
 logger = logging.getLogger(__name__)
 BATCH = 500
-HANGING_POLL_SECONDS = 12
+HANGING_POLL_SECONDS = 12 + due_calls.LOOK_SECONDS  # until its worker sees that it is due, and what it may take
 HANGING_COPY_SECONDS = 60
 
 OVERDUE = """

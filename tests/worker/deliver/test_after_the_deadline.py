@@ -32,6 +32,7 @@ from worker.deliver import copies
 from worker.deliver.copies import CallResult
 from worker.follow import poll_results, polling
 from worker.heal import deadlines
+from worker.heal.deadlines import HANGING_POLL_SECONDS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -190,6 +191,10 @@ def test_a_poll_that_hangs_is_waited_for_longer_than_it_may_take(shift, key):
         Call.objects.filter(task_id=task_id).update(next_poll_at=Now() - timedelta(seconds=seconds))
         deadlines.enforce_deadlines()
         assert end_of(task_id) == end, seconds
+
+
+def test_the_janitor_waits_longer_than_a_worker_needs_to_see_that_a_last_poll_is_due_and_to_make_it():
+    assert due_calls.LOOK_SECONDS + polling.LAST_POLL_SECONDS < HANGING_POLL_SECONDS
 
 
 def test_a_result_that_is_missing_is_asked_for_again_as_long_as_it_may_be_copied(shift, key, root):

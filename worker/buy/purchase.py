@@ -5,6 +5,7 @@ Each call's answer is recorded by the thread that made it, before anything else 
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -104,6 +105,8 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
     """The provider's answer; the channel's health hears of a refusal. Raises UpstreamError, NothingSent."""
     job = purchase.job
     channel = job.route.channel
+    if time.monotonic() >= job.ends_at:  # the database was away since it was read, or no thread was left
+        raise NothingSent("the task's time was over before its paid call")
     release_connection()
     try:
         return job.adapter.submit(job.upstream, connection)

@@ -1,5 +1,6 @@
 """All tasks of a claim are made ready together; one that cannot be keeps no other back."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -7,8 +8,8 @@ import pytest
 from billing.models import Hold
 from tasks.models import Call
 from tests.tasks import steps
-from tests.worker.driving import end_of, picture, task
-from worker.buy import jobs, preparation
+from tests.worker.driving import call, end_of, picture, task
+from worker.buy import jobs, preparation, purchase
 from worker.buy.preparation import Reached
 from worker.buy.purchase import Purchase
 from worker.groups import onward
@@ -58,6 +59,15 @@ def test_purchases_begin_before_what_is_left_of_their_claim_waits_for_the_databa
     ends: list[str] = []
     shift.execution.run(shift.claim(), lambda pay: ends.append(end_of(bad)))
     assert (ends, end_of(bad)) == (["running"], "TASK_INTERNAL_ERROR")
+
+
+def test_nothing_is_bought_for_a_task_whose_time_was_over_before_its_purchase_began(shift, key, sandbox):
+    task_id = picture(key, "a fox")
+    (ready,) = preparation.prepare(shift.claim(), shift.id)
+    assert isinstance(ready, Purchase)
+    purchase.make(replace(ready, job=replace(ready.job, ends_at=time.monotonic())))
+    assert sandbox.audit()["calls"] == {}
+    assert (task(task_id).status, call(task_id).outcome["kind"]) == ("queued", "unpaid")
 
 
 def test_one_whose_intent_the_database_refuses_is_left_out_alone(shift, key):

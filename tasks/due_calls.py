@@ -65,14 +65,16 @@ class Followed:
 
 FOLLOWED = """
 SELECT id, {wait} AS wait_seconds, next_poll_at AS stamp FROM tasks_call
-WHERE worker_id = %s AND state IN ('accepted', 'late') AND next_poll_at IS NOT NULL {window} ORDER BY next_poll_at
+WHERE worker_id = %s AND state IN ('accepted', 'late') AND next_poll_at IS NOT NULL {window}
+ORDER BY next_poll_at, state, id
 """
 
 
 def followed(worker_id: str, *, since_seconds: float | None = None) -> list[Followed]:
-    """The calls that a worker follows, most overdue first. With `since_seconds`, the age of the last look, those whose
-    moment has come since then or comes soon: what was written meanwhile and is due before the next look is among
-    them."""
+    """The calls that a worker follows, most overdue first; of many that were adopted at once the live ones in the order
+    in which they were bought, since the deadlines of the first are next. With `since_seconds`, the age of the last
+    look, those whose moment has come since then or comes soon: what was written meanwhile and is due before the next
+    look is among them."""
     window, bounds = "", []
     if since_seconds is not None:
         window = f"AND next_poll_at > {sql.later('%s')} AND next_poll_at <= {sql.later('%s')}"

@@ -9,7 +9,7 @@ from adapters.kling.videos import KlingTasks
 from billing.models import Hold
 from catalog import connections
 from catalog.models import Route
-from tasks import leases, lifecycle
+from tasks import due_calls, leases, lifecycle
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tests.tasks import steps
@@ -293,3 +293,15 @@ def test_a_timed_out_call_that_nobody_answers_for_any_more_is_listed_as_unknown(
     assert call(task_id).state == "late"
     orphans.sweep()
     assert (call(task_id).state, call(task_id).outcome) == ("unknown", {"kind": "timeout"})
+
+
+def test_of_what_is_adopted_at_once_the_oldest_live_jobs_are_polled_first(shift, other, key):
+    films = [film(key, f"a fox runs {number} [held]") for number in range(3)]
+    shift.execute()
+    first, second, third = (call(each).id for each in films)
+    for each in (third, second, first):  # the table's own order is another
+        Call.objects.filter(pk=each).update(faults=9)
+    Call.objects.filter(pk=first).update(state="late")
+    steps.silence(shift.id)
+    leases.adopt(other.id)
+    assert [each.id for each in due_calls.followed(other.id)] == [second, third, first]

@@ -14,6 +14,7 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 AWAY = (OperationalError, InterfaceError)
 LONGEST_WAIT_SECONDS = 5.0
+PROGRAM_LIMIT = "54"  # the class of SQLSTATEs
 
 
 def insist(step: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
@@ -32,8 +33,10 @@ def insist(step: Callable[..., Result], *arguments: Any, **options: Any) -> Resu
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the database may take the same statement later; SQLite calls a wrong statement operational, too."""
-    return getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR
+    """Whether the database may take the same statement later; SQLite calls a wrong statement operational, too, and
+    PostgreSQL one that is larger than it ever takes."""
+    too_large = str(getattr(error.__cause__, "sqlstate", None) or "").startswith(PROGRAM_LIMIT)
+    return not too_large and getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR
 
 
 def reset_connections() -> None:

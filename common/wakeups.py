@@ -152,6 +152,9 @@ class Courier:
                     logger.warning("other processes are not woken for a while: %s", error)
                 is_away = True
                 self._over.wait(AWAY_SECONDS)
+            except Exception:  # of whom it rings for: the others are to be woken all the same
+                logger.exception("a wake-up met a fault")
+                self._over.wait(AWAY_SECONDS)
 
     def _serve(self, line: WakeupLine) -> None:
         """Until the end. Raises what `LOST` names."""

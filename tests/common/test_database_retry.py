@@ -42,6 +42,12 @@ def test_a_wrong_statement_is_a_mistake_on_both_databases():
     assert not isinstance(raised.value, OperationalError) or not is_passing(raised.value)
 
 
+def test_what_is_too_large_for_postgresql_is_a_mistake():
+    error = OperationalError("total size of jsonb object elements exceeds the maximum")
+    error.__cause__ = psycopg.errors.ProgramLimitExceeded()
+    assert not is_passing(error)
+
+
 def test_a_locked_sqlite_file_is_waited_for(tmp_path):
     path = tmp_path / "locked"
     with sqlite3.connect(path, isolation_level=None) as holder, sqlite3.connect(path, timeout=0) as waiting:

@@ -78,6 +78,22 @@ def test_ones_own_process_is_woken_at_once(process):
         assert ear.rung.is_set()
 
 
+def test_a_ring_that_fails_keeps_nobody_from_being_woken_later(process):
+    listener, told = process(), process()
+    failed = threading.Event()
+
+    def fail() -> None:
+        failed.set()
+        raise RuntimeError("the event loop is closed")
+
+    with listener.listening({"callbacks": fail}):
+        told.tell("callbacks")
+        assert failed.wait(PATIENCE)
+    with Ear(listener) as ear:
+        told.tell("queued")
+        assert ear.hears()
+
+
 def test_who_left_is_not_rung(process):
     post = process()
     with Ear(post) as ear:

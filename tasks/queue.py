@@ -113,10 +113,12 @@ WITH g AS (
     GROUP BY key_id, open_routes_id
 )
 """
-GROUPS = """
-SELECT g.key_id, k.account_id, g.open_routes_id, g.id AS head, k.max_running AS key_limit,
-    a.max_running AS account_limit
-FROM g JOIN accounts_apikey k ON k.id = g.key_id JOIN accounts_account a ON a.id = k.account_id
+# Not joined: PostgreSQL cannot tell how few the groups are, and would read all keys.
+OF_KEY = "FROM accounts_apikey k JOIN accounts_account a ON a.id = k.account_id WHERE k.id = g.key_id"
+GROUPS = f"""
+SELECT g.key_id, (SELECT a.id {OF_KEY}) AS account_id, g.open_routes_id, g.id AS head,
+    (SELECT k.max_running {OF_KEY}) AS key_limit, (SELECT a.max_running {OF_KEY}) AS account_limit
+FROM g
 """
 
 

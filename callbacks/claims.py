@@ -128,8 +128,7 @@ def seconds_to_next() -> float | None:
         until_due=sql.seconds_between(sql.now(), "due_at"),
         until_expired=sql.seconds_between(_expired(), "claimed_at"),
     )
-    found = sql.value(statement)
-    return None if found is None else max(0.0, float(found))
+    return sql.seconds_left(statement)
 
 
 def has_due() -> bool:

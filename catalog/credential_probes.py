@@ -37,8 +37,7 @@ def disable(credential_id: int, reason: str) -> bool:
 
 def seconds_to_next() -> float | None:
     """Until a probe is due: 0 where one is now, None where no credential waits for one."""
-    found = sql.value(f"SELECT {sql.seconds_between(sql.now(), 'probe_at')} FROM ({FIRST}) AS next")
-    return None if found is None else max(0.0, float(found))
+    return sql.seconds_left(f"SELECT {sql.seconds_between(sql.now(), 'probe_at')} FROM ({FIRST}) AS next")
 
 
 def claim_probe() -> int | None:

@@ -187,6 +187,12 @@ def value(statement: str, parameters: Sequence[Any] = ()) -> Any:
     return found
 
 
+def seconds_left(statement: str) -> float | None:
+    """Run one statement that tells the seconds until a moment: 0 where that is past, None where there is none."""
+    found = value(statement)
+    return None if found is None else max(0.0, float(found))
+
+
 def records(statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
     """Run one statement and return its rows, their columns by name: `row.task_id`."""
     with connection.cursor() as cursor:

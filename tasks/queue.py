@@ -69,8 +69,7 @@ def seconds_to_next() -> float | None:
     """Until a queued task may start: 0 where one may now, None where none waits for a moment that will come. Cheap,
     without the lock."""
     now = sql.now()
-    found = sql.value(NEXT.format(ready=ready(), now=now, until=sql.seconds_between(now, "first")))
-    return None if found is None else max(0.0, float(found))
+    return sql.seconds_left(NEXT.format(ready=ready(), now=now, until=sql.seconds_between(now, "first")))
 
 
 def claim(worker_id: str, *, seats: int) -> Claim:

@@ -12,7 +12,7 @@ from common import database_retry
 from common.logs import bind
 from common.outbound import UrlPolicy
 from tasks.shown import callback_bodies
-from worker.lanes import WorkerLane
+from worker.lanes import SAFETY_SECONDS, WorkerLane, at_most
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,6 @@ logger = logging.getLogger(__name__)
 SEATS = 96
 # Receivers that have failed before never hold more than these, so that first attempts find a seat.
 RETRY_SEATS = SEATS // 2
-SAFETY_SECONDS = 5.0  # between two looks that no wake-up has asked for
 FULL_SECONDS = 0.25  # deliveries are due, but their receivers have no more seats
 BUSY_SECONDS = 0.05  # what comes due within is claimed together
 
@@ -44,7 +43,7 @@ class Callbacks:
             return 0.0
         wait = claims.seconds_to_next()
         if wait != 0:
-            return SAFETY_SECONDS if wait is None else min(wait, SAFETY_SECONDS)
+            return at_most(SAFETY_SECONDS, wait)
         with self._lock:
             busy, retry_seats = dict(self._busy), RETRY_SEATS - self._retries
         claimed = self._claims.claim(seats=self._seats.free, retry_seats=retry_seats, busy=busy)

@@ -12,6 +12,12 @@ from common.database_retry import AWAY, is_passing, reset_connections
 logger = logging.getLogger(__name__)
 AWAY_SECONDS = 1.0
 LONG_SECONDS = 1.0
+SAFETY_SECONDS = 5.0  # between two looks that no wake-up has asked for
+
+
+def at_most(seconds: float, wait: float | None) -> float:
+    """The wait, or so many seconds where it is longer or none is known."""
+    return seconds if wait is None else min(wait, seconds)
 
 
 class WorkerLane:

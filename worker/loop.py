@@ -20,13 +20,12 @@ from worker.callbacks import Callbacks
 from worker.follow.polling import Polling
 from worker.heal import adoption, deadlines, probes
 from worker.heal.adoption import OwnOrphans
-from worker.lanes import WorkerLane
+from worker.lanes import SAFETY_SECONDS, WorkerLane, at_most
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
 
 LANES = ("tasks", "callbacks", "janitor")
-SAFETY_SECONDS = 5.0  # between two looks that no wake-up has asked for
 SEAT_SECONDS = 1.0
 FULL_SECONDS = 0.5  # tasks wait, but limits or busy routes hold them back; the end of another task wakes sooner
 POLL_SECONDS = 0.1
@@ -193,11 +192,6 @@ class Loop:
             logger.warning("the database is away, others wait for the lease to run out: %s", error)
         connections.close_all()
         logger.info("worker %s stops after %.1f s", self.id, time.monotonic() - started)
-
-
-def at_most(seconds: float, wait: float | None) -> float:
-    """The wait, or so many seconds where it is longer or none is known."""
-    return seconds if wait is None else min(wait, seconds)
 
 
 def is_drained() -> bool:

@@ -4,7 +4,8 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -80,20 +81,21 @@ class FileCursor(SQLiteCursorWrapper):
     connection: FileConnection
 
     def execute(self, query: str, params: Any = None) -> Any:
-        if self.connection.in_transaction:
+        with self._turn(query):
             return super().execute(query, params)
-        try:
-            self.connection.before(query)
-            return super().execute(query, params)
-        finally:
-            self.connection.after()
 
     def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
-        if self.connection.in_transaction:
+        with self._turn(query):
             return super().executemany(query, param_list)
+
+    @contextmanager
+    def _turn(self, query: str) -> Iterator[None]:
+        if self.connection.in_transaction:
+            yield
+            return
         try:
             self.connection.before(query)
-            return super().executemany(query, param_list)
+            yield
         finally:
             self.connection.after()
 

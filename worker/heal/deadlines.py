@@ -38,8 +38,7 @@ ORDER BY t.deadline_at, t.id LIMIT %s
 def seconds_to_next() -> float | None:
     """Until a task is past its deadline: 0 where one is, None where none is queued or running."""
     first = "SELECT min(deadline_at) AS deadline_at FROM tasks_task WHERE status IN ('queued', 'running')"
-    found = sql.value(f"SELECT {sql.seconds_between(sql.now(), 'deadline_at')} FROM ({first}) AS next")
-    return None if found is None else max(0.0, float(found))
+    return sql.seconds_left(f"SELECT {sql.seconds_between(sql.now(), 'deadline_at')} FROM ({first}) AS next")
 
 
 def enforce_deadlines() -> int:

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import psycopg
 
-from common import query_deadline, sql, threads
+from common import halving, query_deadline, sql, threads
 from common.database_retry import AWAY
 from common.gathering import Gathering
 from common.query_deadline import OutOfTime
@@ -90,21 +90,17 @@ def _is_held_up(error: Exception) -> bool:
 
 
 def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
-    """Of one account, which is waited for."""
-    return threads.returning_connection(_submit_each, drafts, seconds=query_deadline.SECONDS * OWN_PART)
+    """Of one account, which is waited for. The exception of each draft that cannot be written."""
+    seconds = query_deadline.SECONDS * OWN_PART
+    return threads.returning_connection(halving.apart, _submit_part, drafts, seconds=seconds)
 
 
-def _submit_each(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
-    """The exception of each draft that cannot be written; others of the line may be tasks by then."""
+def _submit_part(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
+    """Others of the line may be tasks already where the database is away."""
     try:
         return [*submission.submit(drafts)]
     except AWAY as error:
         return [error] * len(drafts)
-    except Exception as error:
-        if len(drafts) == 1:
-            return [error]
-    half = len(drafts) // 2
-    return _submit_each(drafts[:half]) + _submit_each(drafts[half:])
 
 
 def _tidy_up(draft: Draft, promise: "Future[Outcome]") -> None:

@@ -16,6 +16,7 @@ from callbacks import deliveries
 from callbacks.deliveries import Owed
 from common import sql
 from common.database_retry import AWAY
+from common.halving import apart
 from tasks import paid_calls
 from tasks.assets import stored_inputs
 from tasks.assets.assets import NewAsset
@@ -124,16 +125,16 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
 
 def end_each(endings: Sequence[Ending]) -> frozenset[str]:
     """The same, but one that cannot be ended, because its books are wrong, keeps no other: it is only logged."""
-    try:
-        return end(endings)
-    except AWAY:
-        raise
-    except Exception:
-        if len(endings) == 1:
-            logger.exception("task %s cannot be ended", endings[0].task_id)
-            return frozenset()
-    half = len(endings) // 2
-    return end_each(endings[:half]) | end_each(endings[half:])
+    found = list(zip(endings, apart(_are_ended, endings, of_all=AWAY), strict=True))
+    for ending, outcome in found:
+        if isinstance(outcome, Exception):
+            logger.error("task %s cannot be ended", ending.task_id, exc_info=outcome)
+    return frozenset(ending.task_id for ending, outcome in found if outcome is True)
+
+
+def _are_ended(endings: Sequence[Ending]) -> list[bool]:
+    ended = end(endings)
+    return [ending.task_id in ended for ending in endings]
 
 
 def _refuse_nonsense(endings: Sequence[Ending]) -> None:

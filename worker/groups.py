@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
+from common import halving
 from common.database_retry import insist
 from common.gathering import Gathering
 
@@ -15,17 +16,8 @@ Step = Callable[[Sequence[Item]], Sequence[Result | Exception]]
 
 
 def apart(step: Step[Item, Result], items: Sequence[Item]) -> list[Result | Exception]:
-    """What the step makes of each item: of all together, and where that fails, of each half. One that fails alone has
-    its exception."""
-    if not items:
-        return []
-    try:
-        return list(insist(step, items))
-    except Exception as error:
-        if len(items) == 1:
-            return [error]
-    half = len(items) // 2
-    return apart(step, items[:half]) + apart(step, items[half:])
+    """What the step makes of each item, once the database takes it. One that fails alone has its exception."""
+    return halving.apart(partial(insist, step), items)
 
 
 def onward(step: Step[Item, Result], found: Sequence[Item | Exception]) -> list[Result | Exception]:

@@ -113,7 +113,6 @@ class Courier:
     def __init__(self, post: Post) -> None:
         self._post = post
         self._over = threading.Event()
-        self._is_hurried = False
         self._ear, self._mouth = socket.socketpair()
         self._ear.setblocking(False)
         self._mouth.setblocking(False)
@@ -125,16 +124,13 @@ class Courier:
 
     def end(self) -> None:
         self._over.set()
-        self._is_hurried = False
         self.hurry()
         self._thread.join(END_SECONDS)
 
     def hurry(self) -> None:
         """Look at once what is to be done."""
-        if not self._is_hurried:
-            self._is_hurried = True
-            with suppress(OSError):  # full: it is awake; or over
-                self._mouth.send(b".")
+        with suppress(OSError):  # full: it is awake; or over
+            self._mouth.send(b".")
 
     def _run(self) -> None:
         with self._ear, self._mouth:
@@ -170,9 +166,8 @@ class Courier:
                 self._send(line)
                 self._post.ring(line.heard())
                 selector.select(self._seconds_to_send())
-                self._is_hurried = False  # before the bytes are taken: a later one wakes the next round
                 with suppress(BlockingIOError):
-                    self._ear.recv(64)
+                    self._ear.recv(64)  # before the next look: who hurries from here on wakes the round after it
         if self._post.has_told:
             line.send(self._post.take())
 

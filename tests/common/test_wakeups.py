@@ -143,6 +143,42 @@ def test_more_wake_ups_are_not_held_back_for_long(process):
             assert ear.hears()
 
 
+class SlowEar(socket.socket):
+    """Reads so slowly that each time another byte comes before it takes what is there."""
+
+    before_reading: Callable[[], None] = staticmethod(lambda: None)
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        self.before_reading()
+        return super().recv(size, flags)
+
+
+def test_who_tells_while_the_thread_takes_up_what_was_told_is_heard_later_too(process, monkeypatch):
+    monkeypatch.setattr(wakeups, "SHORTEST_REST", 0.0)
+    monkeypatch.setattr(wakeups, "LONGEST_REST", 0.0)
+    ears: list[SlowEar] = []
+
+    def pair(
+        real: Callable[[], tuple[socket.socket, socket.socket]] = socket.socketpair,
+    ) -> tuple[SlowEar, socket.socket]:
+        ear, mouth = real()
+        ears.append(SlowEar(fileno=ear.detach()))
+        return ears[-1], mouth
+
+    told = process()
+    with Ear(process()) as ear:
+        with monkeypatch.context() as patch:
+            patch.setattr(socket, "socketpair", pair)
+            told.tell("callbacks")
+        ears[0].before_reading = lambda: told.tell("events")
+        told.tell("queued")
+        assert ear.hears()
+        ears[0].before_reading = lambda: None
+        for _ in range(3):
+            told.tell("queued")
+            assert ear.hears()
+
+
 def test_everybody_is_woken_when_a_cut_line_is_open_again(process):
     if connection.vendor != "postgresql":
         pytest.skip("sockets are not cut")

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from common import dialects
 from common.errors import ApiError
 
 Scope = MutableMapping[str, Any]
@@ -17,7 +18,6 @@ Headers = tuple[tuple[bytes, bytes], ...]
 # The names of headers that came more than once, in WSGI's environ: it joins their values, and so forgets that.
 REPEATED_HEADERS = "darkroom.repeated_headers"
 ENVIRON = "darkroom.environ"  # in a scope: what the front adds to WSGI's environ
-RETRY_AFTER_SECONDS = "5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +54,12 @@ def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answ
     return Answer(status=status, headers=own + headers, body=body)
 
 
-def error_answer(error: ApiError, *, headers: Headers = ()) -> Answer:
-    """The documented body of the error; `headers` are added to its own."""
-    own = tuple((name.lower().encode(), value.encode("latin-1")) for name, value in retriable(error).items())
-    return json_answer(error.status, error.body(), headers=own + headers)
-
-
-def retriable(error: ApiError) -> dict[str, str]:
-    """The error's headers; every 429 and 503 says when to come back."""
-    if error.status in (429, 503):
-        return {"Retry-After": RETRY_AFTER_SECONDS, **error.headers}
-    return error.headers
+def error_answer(error: ApiError, *, path: str = "", headers: Headers = ()) -> Answer:
+    """The error as it is documented for the request's path; `headers` are added to its own."""
+    dialect = dialects.of(path)
+    named = dialects.headers(error, dialect).items()
+    own = tuple((name.lower().encode(), value.encode("latin-1")) for name, value in named)
+    return json_answer(error.status, dialect.body(error), headers=own + headers)
 
 
 async def disconnected(receive: Receive) -> None:

@@ -8,20 +8,29 @@ from typing import ClassVar
 
 
 class ApiError(Exception):
-    """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name."""
+    """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name.
+
+    `param` is the field at fault, by its path. `may_have_cost`: what was asked for may exist, and asked again it may
+    be bought once more. How all this looks on the wire, `common/dialects.py` says.
+    """
 
     type: ClassVar[str]
     status: ClassVar[int]
     default_message: ClassVar[str] = ""
 
-    def __init__(self, message: str = "", *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        param: str | None = None,
+        may_have_cost: bool = False,
+    ) -> None:
         self.message = message or self.default_message
         self.headers = dict(headers or {})
+        self.param = param
+        self.may_have_cost = may_have_cost
         super().__init__(self.message)
-
-    def body(self) -> dict[str, dict[str, str]]:
-        """The documented shape: {"error": {"type", "message"}}."""
-        return {"error": {"type": self.type, "message": self.message}}
 
 
 class AuthenticationError(ApiError):

@@ -25,7 +25,7 @@ class AdminDoor:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if error_responses.is_page(request) and not is_open(request):
-            return error_responses.respond(TaskNotFound("Unknown path."))
+            return error_responses.respond(request, TaskNotFound("Unknown path."))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:

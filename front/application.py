@@ -14,7 +14,7 @@ from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import access_log, doors, error_responses, shares, submitting
+from front import access_log, companions, doors, error_responses, shares, submitting
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -28,9 +28,10 @@ CLIENT_LEFT = 499
 class ResponseSend:
     """The server's `send`, with the headers that every response carries and no body for HEAD."""
 
-    def __init__(self, send: Send, *, request_id: str, is_head: bool) -> None:
+    def __init__(self, send: Send, *, request_id: str, is_head: bool, serves_sdks: bool) -> None:
         self._send = send
         self._request_id = request_id
+        self._serves_sdks = serves_sdks
         self._is_head = is_head
         self.status = 0
         self.closes = False  # the rest of a body is no next request
@@ -46,6 +47,8 @@ class ResponseSend:
     def _complete(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         headers = [pair for pair in headers if pair[0].lower() != b"x-request-id"]
         headers.append((b"x-request-id", self._request_id.encode()))
+        if self._serves_sdks:  # of which some read it by the other name
+            headers.append((b"request-id", self._request_id.encode()))
         if header(headers, b"content-type").startswith("application/json") and not header(headers, b"cache-control"):
             headers.append((b"cache-control", b"no-store"))
         if self.closes:
@@ -77,7 +80,10 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
     scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
     scope["headers"].append((b"x-request-id", request_id.encode()))
-    reply = ResponseSend(send, request_id=request_id, is_head=scope["method"] == "HEAD")
+    is_head, serves_sdks = scope["method"] == "HEAD", companions.serves_sdks(scope)
+    if serves_sdks:
+        companions.bring_key(scope)
+    reply = ResponseSend(send, request_id=request_id, is_head=is_head, serves_sdks=serves_sdks)
     began = time.monotonic()
     threads.share.set(shares.of(scope))
     try:
@@ -89,7 +95,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         error = error_responses.documented(raised)
         error_responses.report(raised, error)
         if not reply.status:
-            await error_answer(error).send(reply)
+            await error_answer(error, path=scope["path"]).send(reply)
     finally:
         milliseconds = round((time.monotonic() - began) * 1000, 1)
         access_log.write(scope["method"], scope["path"], reply.status or CLIENT_LEFT, milliseconds)
@@ -105,7 +111,7 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
     try:
         body = await taken_in(scope, receive, with_large=endpoint is None)
     except (RequestTooLarge, front_body.Incomplete, SpoolFull) as error:
-        await error_answer(error).send(reply)
+        await error_answer(error, path=scope["path"]).send(reply)
         await front_body.drain(receive)
         return
     except front_body.Unopened:

@@ -14,8 +14,8 @@ from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from common import errors
-from common.asgi import retriable
+from common import dialects, errors
+from tasks.lost_commits import OutcomeUnknown
 
 logger = logging.getLogger("darkroom.errors")
 
@@ -46,7 +46,8 @@ def documented(raised: BaseException) -> errors.ApiError:
         return raised
     for kind, error, message in DOCUMENTED:
         if isinstance(raised, kind):
-            return error(message, headers=_headers(raised))
+            in_doubt = isinstance(raised, OutcomeUnknown)
+            return error(message, headers=_headers(raised), may_have_cost=in_doubt)
     return errors.InternalError()
 
 
@@ -68,10 +69,11 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's EXCEPTION_HANDLER."""
     error = documented(exc)
     report(exc, error)
-    headers = retriable(error)
+    dialect = dialects.of(context["request"].path)
+    headers = dialects.headers(error, dialect)
     if isinstance(error, errors.MethodNotAllowed):
         headers = {"Allow": ", ".join(context["view"].allowed_methods), **headers}
-    return Response(error.body(), status=error.status, headers=headers)
+    return Response(dialect.body(error), status=error.status, headers=headers)
 
 
 def is_page(request: HttpRequest) -> bool:
@@ -79,29 +81,29 @@ def is_page(request: HttpRequest) -> bool:
     return request.path_info == "/admin" or request.path_info.startswith("/admin/")
 
 
-def respond(error: errors.ApiError) -> HttpResponse:
-    return HttpResponse(
-        json.dumps(error.body()), status=error.status, content_type="application/json", headers=retriable(error)
-    )
+def respond(request: HttpRequest, error: errors.ApiError) -> HttpResponse:
+    dialect = dialects.of(request.path)
+    content, headers = json.dumps(dialect.body(error)), dialects.headers(error, dialect)
+    return HttpResponse(content, status=error.status, content_type="application/json", headers=headers)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404."""
-    return defaults.page_not_found(request, exception) if is_page(request) else respond(documented(exception))
+    return defaults.page_not_found(request, exception) if is_page(request) else respond(request, documented(exception))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler400."""
-    return defaults.bad_request(request, exception) if is_page(request) else respond(documented(exception))
+    return defaults.bad_request(request, exception) if is_page(request) else respond(request, documented(exception))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500, called while the exception is being handled; Django has logged it."""
     error = documented(sys.exc_info()[1] or errors.InternalError())
     if not is_page(request):
-        return respond(error)
+        return respond(request, error)
     page = defaults.server_error(request)
     if isinstance(error, errors.ServiceUnavailable):
         page.status_code = error.status
-        page["Retry-After"] = retriable(error)["Retry-After"]
+        page["Retry-After"] = str(dialects.RETRY_AFTER_SECONDS)
     return page

@@ -16,8 +16,8 @@ from tasks import joint_submission
 from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
 from tasks.submission import Outcome
-from tasks_api import admissions, receipts
-from tasks_api.receipts import Receipt
+from tasks_api import admissions, receipts, submission_paths
+from tasks_api.receipts import Receipt, Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +26,12 @@ class Awaited:
 
     draft: Draft
     promise: Future[Outcome]
-
-
-def is_task_request(scope: Scope) -> bool:
-    path: str = scope["path"]
-    return path == "/v1/tasks" or path.startswith("/v1/tasks/")
+    shown: Shown
 
 
 async def ask(scope: Scope, body: Body) -> Answer:
     """The whole answer. The body is closed."""
-    if not is_task_request(scope):
+    if not submission_paths.is_of_tasks(scope["path"]):
         return await wsgi_side.ask(scope, body)
     if task_id := reading.task_id_of(scope):
         return await reading.ask(scope, body, task_id)
@@ -48,35 +44,35 @@ async def ask(scope: Scope, body: Body) -> Answer:
         threads.share.set(threads.of_account(handed.outcome.caller.account_id))
     awaited: list[Awaited] = []
 
-    def submit(draft: Draft) -> None:
-        awaited.append(Awaited(draft=draft, promise=joint_submission.add(draft)))
+    def submit(draft: Draft, shown: Shown) -> None:
+        awaited.append(Awaited(draft=draft, promise=joint_submission.add(draft), shown=shown))
 
     given = {admissions.HANDED: handed, receipts.SUBMIT: submit}
     answer = await wsgi_side.ask({**scope, ENVIRON: given}, body)
-    return await _answered(answer, awaited[0]) if awaited else answer
+    return await _answered(scope, answer, awaited[0]) if awaited else answer
 
 
-async def _answered(left: Answer, awaited: Awaited) -> Answer:
+async def _answered(scope: Scope, left: Answer, awaited: Awaited) -> Answer:
     """What came of the draft, with the headers that Django's side left for it. Where the client leaves, a draft whose
     turn has not come is taken back; else it stands."""
     try:
         outcome = await asyncio.wrap_future(awaited.promise)
-        answer = _accepted(await _shown(awaited.draft, outcome))
+        answer = _accepted(await _shown(awaited, outcome))
     except Exception as raised:
         error = error_responses.documented(raised)
         error_responses.report(raised, error)
-        answer = error_answer(error)
+        answer = error_answer(error, path=scope["path"])
     names = {name for name, _ in answer.headers}
     return replace(answer, headers=(*answer.headers, *(pair for pair in left.headers if pair[0] not in names)))
 
 
-async def _shown(draft: Draft, outcome: Outcome) -> Receipt:
+async def _shown(awaited: Awaited, outcome: Outcome) -> Receipt:
     if isinstance(outcome, Replay):
-        return await threads.call(receipts.of, draft, outcome)
-    return receipts.of(draft, outcome)
+        return await threads.call(awaited.shown, awaited.draft, outcome)
+    return awaited.shown(awaited.draft, outcome)
 
 
 def _accepted(shown: Receipt) -> Answer:
     content = plain_json.dumps(shown.document, ensure_ascii=False, separators=(",", ":")).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **shown.headers}
-    return wsgi_side.answer_of(202, list(headers.items()), content)
+    return wsgi_side.answer_of(shown.status, list(headers.items()), content)

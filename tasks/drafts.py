@@ -7,6 +7,7 @@ from billing.pricing import Price
 from catalog.routing import Decision
 from catalog.snapshot import ModelEntry
 from tasks.gate import Caller
+from tasks.origins import Origin
 from tasks.request.values import SubmissionBody
 
 
@@ -33,6 +34,7 @@ class Draft:
     body_digest: str
     idempotency_key: str | None
     option_bytes: int = 0
+    origin: Origin = "async"
 
     @property
     def owes_callback(self) -> bool:

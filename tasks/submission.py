@@ -24,6 +24,7 @@ from tasks.drafts import Draft, PreparedSubmission
 from tasks.events import events
 from tasks.gate import Caller, Replay
 from tasks.lost_commits import OutcomeUnknown
+from tasks.origins import Origin
 from tasks.request import stored_params
 from tasks.request.values import UnstoredFile
 
@@ -39,7 +40,14 @@ class Created:
 Outcome = Created | Replay | ApiError
 
 
-def draft(prepared: PreparedSubmission, *, caller: Caller, body_digest: str, idempotency_key: str | None) -> Draft:
+def draft(
+    prepared: PreparedSubmission,
+    *,
+    caller: Caller,
+    body_digest: str,
+    idempotency_key: str | None,
+    origin: Origin = "async",
+) -> Draft:
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     blobs.check()
     route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
@@ -52,6 +60,7 @@ def draft(prepared: PreparedSubmission, *, caller: Caller, body_digest: str, ide
         body_digest=body_digest,
         idempotency_key=idempotency_key,
         option_bytes=stored_inputs.bytes_of_options(prepared.request),
+        origin=origin,
     )
 
 
@@ -139,15 +148,15 @@ def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
 
 
 COLUMNS = (
-    "id text, key bigint, secret bigint, account bigint, model_name text, media_model bigint, modality text, "
-    "route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, deadline bigint, "
-    "callback_url text, metadata json, input_bytes bigint, params json, trace json"
+    "id text, key bigint, secret bigint, account bigint, origin text, model_name text, media_model bigint, "
+    "modality text, route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, "
+    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json"
 )
 INSERT_TASKS = """
 INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,
     attempt, requeues, route_set_id, open_routes_id, idempotency_key, body_digest, estimated_micros, price,
     deadline_at, created_at, callback_url, metadata, input_bytes)
-SELECT r.id, r.key, r.secret, r.account, 'async', r.model_name, r.media_model, r.modality, 'queued',
+SELECT r.id, r.key, r.secret, r.account, r.origin, r.model_name, r.media_model, r.modality, 'queued',
     0, 0, r.route_set, r.route_set, r.idempotency_key, r.body_digest, r.estimated, r.price,
     {deadline}, {now}, r.callback_url, r.metadata, r.input_bytes
 FROM {rows} WHERE true RETURNING id, created_at
@@ -161,6 +170,7 @@ def _row(d: Draft) -> dict[str, Any]:
         "key": d.caller.key_id,
         "secret": d.caller.secret_id,
         "account": d.caller.account_id,
+        "origin": d.origin,
         "model_name": prepared.body.model,
         "media_model": prepared.model.id,
         "modality": prepared.model.modality,

@@ -16,6 +16,7 @@ from common.asgi import Scope, joined
 from common.gathering import Gathering
 from tasks import gate
 from tasks.gate import Admission, Knock
+from tasks_api import submission_paths
 
 IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 HANDED = "darkroom.admission"  # its name in WSGI's environ
@@ -52,7 +53,7 @@ async def handed(scope: Scope) -> Handed:
 
 def knock_of(scope: Scope) -> Knock:
     """The request's, with the Idempotency-Key of a submission, unless its view will refuse that."""
-    is_submission = scope["method"] == "POST" and scope["path"] == "/v1/tasks"
+    is_submission = submission_paths.is_submission(scope["method"], scope["path"])
     sent = joined(scope["headers"], b"idempotency-key") if is_submission else ""
     return Knock(
         authorization=joined(scope["headers"], b"authorization"),

@@ -11,7 +11,8 @@ from typing import TypeVar
 from django.conf import settings
 
 from common import sql, threads, urls
-from common.asgi import RETRY_AFTER_SECONDS, Answer, Receive, Scope, Send, error_answer, header, json_answer
+from common.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
+from common.dialects import RETRY_AFTER_SECONDS
 from common.errors import MethodNotAllowed, ServiceUnavailable, TaskNotFound
 from storage import blobs
 from tasks import leases
@@ -21,7 +22,7 @@ PATHS = ("/healthz", "/readyz", "/metrics")
 CHECK_SECONDS = 5.0
 SCRAPE_SECONDS = 20.0
 OK = "ok"
-RETRY = ((b"retry-after", RETRY_AFTER_SECONDS.encode()),)
+RETRY = ((b"retry-after", str(RETRY_AFTER_SECONDS).encode()),)
 FORWARDED = re.compile(rb"forwarded|x-forwarded-.*|via|x-real-ip|x-client-ip|x-original-.*|true-client-ip|cf-.*")
 
 Result = TypeVar("Result")

@@ -1,6 +1,6 @@
 """The answer to a submission that was accepted: a new task's, or the one that an Idempotency-Key already made."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,15 @@ SUBMIT = "darkroom.submit"  # the name in WSGI's environ of what takes a view's 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The body and the headers of a 202."""
+    """The body and the headers of the answer."""
 
+    status: int = 202
     document: Mapping[str, Any]
     headers: Mapping[str, str]
+
+
+Shown = Callable[[Draft, Outcome], Receipt]
+"""What the answer to a draft is, by what came of it. Raises ApiError; only a replay may ask the database."""
 
 
 def of(draft: Draft, outcome: Outcome) -> Receipt:

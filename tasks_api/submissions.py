@@ -48,7 +48,7 @@ class TasksView(TaskApiView):
         refuse_while_paused(self.admission)
         draft = self.draft(self.document(request))
         if submit := request.META.get(receipts.SUBMIT):
-            submit(draft)
+            submit(draft, receipts.of)
             return Response(status=202)
         return whole(receipts.of(draft, submission.submit_one(draft)))
 

@@ -18,9 +18,10 @@ from common import shutdown, threads, wakeups
 from common.errors import StreamLimitExceeded
 from tasks.events import readmission
 from tasks.events.listeners import Listener, Log, Pulse, done_within
-from tasks.events.reader import ASYNC, PAGE, Event, EventReader, ended_among
+from tasks.events.reader import PAGE, Event, EventReader, ended_among
 from tasks.gate import Caller
 from tasks.models import ENDED
+from tasks.origins import LISTED
 
 STREAMS_PER_KEY = 5
 SAFETY_SECONDS = 1.0  # between two reads that no wake-up has asked for
@@ -159,7 +160,7 @@ class Hub:
 
     def _tell(self, events: Iterable[Event], mark: int | None) -> None:
         for event in events:
-            if event.origin == ASYNC and event.key_id in self.logs:
+            if event.origin in LISTED and event.key_id in self.logs:
                 self.logs[event.key_id].append(event)
         self._release((event.task_id for event in events if event.status in ENDED), has_ended=True)
         if self.mark is None and mark is not None:

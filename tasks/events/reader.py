@@ -11,11 +11,11 @@ from typing import Any
 
 from common import settling, sql
 from tasks.models import ENDED
+from tasks.origins import LISTED
 
 PAGE = 1_000
 REPLAY_EVENTS = 100_000
 REPLAY_SECONDS = 86_400
-ASYNC = "async"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def drawing() -> frozenset[str]:
 def missed(key_id: int, cursor: int, mark: int) -> tuple[list[Event], int]:
     """The key's next events after the cursor, and the cursor after them: the mark, or less where they are many."""
     page = _events(MISSED, [key_id, cursor, mark, PAGE])
-    return [event for event in page if event.origin == ASYNC], page[-1].id if len(page) == PAGE else mark
+    return [event for event in page if event.origin in LISTED], page[-1].id if len(page) == PAGE else mark
 
 
 REPLAYABLE = """
@@ -149,7 +149,7 @@ FROM (
 def live_at(mark: int, account_id: int, key_id: int) -> list[Event]:
     """The state, at the mark, of each task of the key that was queued or running then, in the order of creation."""
     found = _events(LIVE_AT, [mark, mark, account_id, key_id, key_id, mark])
-    return [event for event in found if event.status not in (None, *ENDED) and event.origin == ASYNC]
+    return [event for event in found if event.status not in (None, *ENDED) and event.origin in LISTED]
 
 
 ENDED_AMONG = "SELECT t.id FROM {rows} JOIN tasks_task t ON t.id = r.id WHERE t.status IN ({ended})"

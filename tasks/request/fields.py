@@ -16,7 +16,7 @@ Text = TypeVar("Text", bound=str)
 
 def refuse(path: str, reason: str) -> NoReturn:
     """Raise InvalidRequest; the reason reads on from the field's path."""
-    raise InvalidRequest(f"{path} {reason}.")
+    raise InvalidRequest(f"{path} {reason}.", param=path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from common import ids, modalities, sql
 from common.errors import InvalidRequest
 from tasks.models import ENDED, LIVE
+from tasks.origins import LISTED
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
 
@@ -41,7 +42,7 @@ def page(key_id: int, query: Mapping[str, str]) -> Page:
     ranges = {n: c for n, c in conditions.items() if n in RANGES or (n == "status" and query[n] in LIVE)}
     ranges["key"] = "t.key_id = %s", [key_id]
     filters = {name: condition for name, condition in conditions.items() if name not in ranges}
-    filters["origin"] = "t.origin = 'async'", []
+    filters["origin"] = f"t.origin IN ({sql.words(LISTED)})", []
     where, parameters = _filtered(ranges, filters, limit + 1) if len(filters) > 1 else _joined({**ranges, **filters})
     found = representation.find(where, [*parameters, limit + 1], suffix=" ORDER BY t.id DESC LIMIT %s")
     shown = found[:limit]

@@ -32,7 +32,7 @@ class SomeView(APIView):
 
 
 def answer_to(raised: Exception):
-    return error_responses.handle(raised, {"view": SomeView()})
+    return error_responses.handle(raised, {"view": SomeView(), "request": RequestFactory().get("/v1/tasks")})
 
 
 DOCUMENTED = [

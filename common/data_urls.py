@@ -18,6 +18,11 @@ def is_data_url(text: str) -> bool:
     return text[:5].lower() == "data:"
 
 
+def sniffed(content: bytes) -> str | None:
+    """Which of the types the bytes are, by their beginning; None for none of them."""
+    return next((name for name, magic in MAGIC.items() if magic.match(content)), None)
+
+
 def decode(url: str) -> tuple[str, bytes]:
     """Content type and bytes. Raises ValueError with a reason that reads on from the field's name."""
     header = HEADER.match(url)

@@ -304,7 +304,8 @@ class Adapter(Protocol):
     `build` sends or `check` judges, by modality. `adapters.expression` refuses every other field that is set. And
     `fields(target)`, the list of the protocol's upstream fields (adapters/kit/upstream_fields.py): what callers give
     of others passes only where the channel model names it. And `prompt_command(prompt, target)`: what of a prompt the
-    model would obey as a command, if anything.
+    model would obey as a command, if anything. And `pixel_sizes(target)`, what tiers and ratios mean there in pixels,
+    {tier: {ratio: "WIDTHxHEIGHT"}}.
     """
 
     protocol: ClassVar[str]

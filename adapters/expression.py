@@ -14,6 +14,7 @@ from adapters.base import Adapter, Target, TaskRequest, Unsupported, UpstreamReq
 from adapters.kit import field_complaints
 from adapters.kit.fixed_fields import with_fixed
 from adapters.kit.replaced_inputs import InputRules
+from adapters.kit.sizes import SizeTable, by_area
 
 # The fields that `TaskRequest` had when adapters began to declare theirs. Never add one: older plug-ins drop it.
 UNDECLARED = frozenset(
@@ -40,6 +41,20 @@ def check(adapter: Adapter, request: TaskRequest, target: Target, inputs: InputR
 def build(adapter: Adapter, request: TaskRequest, target: Target) -> UpstreamRequest:
     """The upstream request, with what the operator has fixed. Only for requests that `check` passes."""
     return adapter.build(with_fixed(adapter, request, target), target)
+
+
+def pixel_sizes(adapter: Adapter, target: Target) -> SizeTable:
+    """What tiers and ratios mean in pixels there, as far as the channel model allows them; empty where the protocol has
+    names alone. A ratio without a tier buys the first tier."""
+    declared = getattr(adapter, "pixel_sizes", None)
+    table: SizeTable = declared(target) if declared else target.capabilities.get("size_table") or {}
+    tiers = target.capabilities.get("tiers") or target.capabilities.get("resolutions") or by_area(table)
+    ratios = target.capabilities.get("ratios")
+    rows = {tier: table[tier] for tier in tiers if tier in table}
+    return {
+        tier: {ratio: size for ratio, size in row.items() if ratios is None or ratio in ratios}
+        for tier, row in rows.items()
+    }
 
 
 def complaints(adapter: Adapter, target: Target) -> list[str]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from adapters.ark import errors, images_fields, images_request, videos_request
 from adapters.base import Accepted, Connection, Done, ErrorKind, Target, UpstreamError, UpstreamField, UpstreamRequest
-from adapters.kit import checks, inline, rules
+from adapters.kit import checks, inline, rules, tiers
 from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
 from adapters.kit.http import redacted
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
+from adapters.kit.sizes import SizeTable
 
 
 class ArkImages(Synchronous):
@@ -32,6 +33,9 @@ class ArkImages(Synchronous):
 
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return images_fields.FIELDS
+
+    def pixel_sizes(self, target: Target) -> SizeTable:
+        return tiers.size_table(target.capabilities, images_request.SIZES)
 
     def codes(self, code: str) -> Meaning | None:
         return errors.meaning_of(code)

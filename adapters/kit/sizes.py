@@ -30,6 +30,12 @@ def pixels(size: object) -> int | None:
     return _area(size) if isinstance(size, str) and len(size) <= LONGEST else None
 
 
+def sides(size: object) -> tuple[int, int] | None:
+    """Width and height of a "WIDTHxHEIGHT"; None for whatever else."""
+    match = SIZE.fullmatch(size) if isinstance(size, str) and len(size) <= LONGEST else None
+    return (int(match[1]), int(match[2])) if match else None
+
+
 @lru_cache(maxsize=1_000)  # the sizes of every table are asked for at every submission
 def _area(size: str) -> int | None:
     match = SIZE.fullmatch(size)

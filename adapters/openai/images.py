@@ -19,11 +19,12 @@ from adapters.base import (
     UpstreamField,
     UpstreamRequest,
 )
-from adapters.kit import checks, inline, rules
+from adapters.kit import checks, inline, rules, tiers
 from adapters.kit.inline import InlineJson
 from adapters.kit.multipart import Multipart, form_of
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
+from adapters.kit.sizes import SizeTable
 from adapters.openai import errors, images_fields, images_request, xai_errors, xai_fields, xai_request
 
 
@@ -41,6 +42,9 @@ class OpenAIImages(Synchronous):
 
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return xai_fields.FIELDS if _is_xai(target.options) else images_fields.FIELDS
+
+    def pixel_sizes(self, target: Target) -> SizeTable:
+        return {} if _is_xai(target.options) else tiers.size_table(target.capabilities, images_request.SIZES)
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
         problems = xai_request.problems if _is_xai(target.options) else images_request.problems

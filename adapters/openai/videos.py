@@ -24,6 +24,7 @@ from adapters.kit.http import HttpCall, call_json, calling, error_of
 from adapters.kit.jobs import asking, percent_of
 from adapters.kit.multipart import form_of
 from adapters.kit.shapes import Asynchronous
+from adapters.kit.sizes import SizeTable
 from adapters.openai import errors, jobs, video_fields, videos_request
 from adapters.openai.videos_request import OPENAI, PATH, VLLM_OMNI
 
@@ -50,6 +51,9 @@ class OpenAIVideos(Asynchronous):
 
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return video_fields.VLLM_OMNI if videos_request.dialect_of(target) == VLLM_OMNI else video_fields.OPENAI
+
+    def pixel_sizes(self, target: Target) -> SizeTable:
+        return videos_request.size_table(target)
 
     def prompt_command(self, prompt: str, target: Target) -> str | None:
         """Gateways hand the prompt to Seedance as it is."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.base import Accepted, Connection, Done, Target, UpstreamField, UpstreamRequest
-from adapters.kit import checks, inline, rules
+from adapters.kit import checks, inline, rules, tiers
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
+from adapters.kit.sizes import SizeTable
 from adapters.openrouter import errors, images_fields, images_request
 
 
@@ -29,6 +30,9 @@ class OpenRouterImages(Synchronous):
 
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return images_fields.FIELDS
+
+    def pixel_sizes(self, target: Target) -> SizeTable:
+        return tiers.size_table(target.capabilities, images_request.SIZES)
 
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document, status)

@@ -117,6 +117,14 @@ def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> dict[str, An
     return {"ratio": capabilities.get("size_table", SIZES)[resolution][ratio].replace("x", ":")}
 
 
+def size_table(target: Target) -> SizeTable:
+    """Empty where resolution and ratio go out in words."""
+    if is_routed(target) or target.capabilities.get("sizes") == "words":
+        return {}
+    table: SizeTable = target.capabilities.get("size_table", SIZES)
+    return table
+
+
 def _routed(request: TaskRequest, target: Target) -> tuple[str, dict[str, Any]]:
     """Every field counts: the router leaves out the models that cannot do what is asked."""
     images = [
@@ -150,8 +158,8 @@ def _size_problems(request: TaskRequest, target: Target) -> Iterator[Unsupported
         elif not is_words:
             yield from checks.listed("params.resolution", resolution, list(AUTO_SIZES))
     elif not is_words:
-        table = target.capabilities.get("size_table", SIZES)
-        if resolution not in table:
+        table = size_table(target)
+        if resolution is None or resolution not in table:
             yield from checks.listed("params.resolution", resolution, list(table))
         else:
             yield from checks.listed("params.aspect_ratio", ratio, list(table[resolution]))

@@ -28,6 +28,7 @@ from adapters.kit.jobs import asking, failure, id_of, percent_of, seconds_of
 from adapters.kit.outputs import is_url
 from adapters.kit.reports import micros_of, part, word_of
 from adapters.kit.shapes import Asynchronous
+from adapters.kit.sizes import SizeTable
 from adapters.runway import errors, fields, request
 
 VERSION = "2024-11-06"
@@ -54,6 +55,9 @@ class Runway(Asynchronous):
 
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return fields.ROUTER if request.is_routed(target) else fields.CLASSIC
+
+    def pixel_sizes(self, target: Target) -> SizeTable:
+        return request.size_table(target)
 
     def prompt_command(self, prompt: str, target: Target) -> str | None:
         """Seedance is among the hosted models."""

@@ -114,7 +114,7 @@ class NotCancelable(ApiError):
 
 class AssetExpired(ApiError):
     type, status = "TASK_ASSET_EXPIRED", 410
-    default_message = "The asset was deleted at the end of its retention."
+    default_message = "The asset was deleted, by its owner or at the end of its retention."
 
 
 class MethodNotAllowed(ApiError):

@@ -10,6 +10,7 @@ urlpatterns = [
     path("v1/tasks/quote", submissions.QuoteView.as_view()),
     path("v1/tasks/usage", views.UsageView.as_view()),
     path("v1/tasks/<str:task_id>", views.TaskDetailView.as_view()),
+    path("v1/tasks/<str:task_id>/assets", views.TaskAssetsView.as_view()),
     path("v1/tasks/<str:task_id>/cancel", views.CancelView.as_view()),
     path("v1/tasks/<str:task_id>/deliveries", deliveries.DeliveriesView.as_view()),
     path("v1/tasks/<str:task_id>/redeliver", deliveries.RedeliverView.as_view()),

@@ -12,6 +12,7 @@ from catalog import listing, snapshot
 from common.errors import AuthenticationError, InvalidRequest, ScopeRequired, TaskNotFound
 from common.ids import is_task_id
 from tasks import cancellation
+from tasks.assets import retention
 from tasks.shown import representation, usage
 from tasks.shown.representation import TaskView
 from tasks_api import admissions, byte_ranges, model_list
@@ -47,6 +48,16 @@ class CancelView(TaskApiView):
             raise TaskNotFound()
         cancellation.cancel(self.caller.key_id, task_id)
         return Response(representation.represent(self.task(task_id)))
+
+
+class TaskAssetsView(TaskApiView):
+    """DELETE deletes the files of an ended task; their downloads are elsewhere (`tasks_api/assets.py`)."""
+
+    def delete(self, request: Request, task_id: str) -> Response:
+        if not is_task_id(task_id):
+            raise TaskNotFound()
+        retention.delete_now(self.caller.key_id, task_id)
+        return Response(status=204)
 
 
 class ModelsView(TaskApiView):

@@ -2,6 +2,7 @@
 
 The bytes are deleted first and the row is marked then. A crash in between leaves a row whose bytes are gone, which the
 next run deletes again without fault, and never bytes that no row knows. Tasks, costs and ledger are never touched.
+`delete_now` does the same for the files of one task as soon as its owner says so.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,16 +12,16 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from common import ids
-from common.errors import StorageUnavailable
+from common.errors import NotCancelable, StorageUnavailable, TaskNotFound
 from storage import blobs
 from tasks.assets import stored_inputs
 from tasks.locks import lock_tasks
-from tasks.models import Asset, Task, TaskPayload
+from tasks.models import LIVE, Asset, Task, TaskPayload
 
 ABANDONED_SECONDS = 86_400
 BATCH = 200
@@ -59,6 +60,27 @@ def batches(batch: int = BATCH) -> Iterator[Pruned]:
 def due() -> Pruned:
     """How many there are to delete now."""
     return Pruned(assets=_old_assets().count(), payloads=_old_payloads().count())
+
+
+def delete_now(key_id: int, task_id: str) -> None:
+    """Delete the files that an ended task of this key has made; where they are gone already, nothing changes.
+
+    A file that the row of another task names, too, stays for that one. Raises TaskNotFound, NotCancelable naming the
+    status of a live task, and StorageUnavailable where a file is still there.
+    """
+    status = Task.objects.filter(key_id=key_id, id=task_id).values_list("status", flat=True).first()
+    if status is None:
+        raise TaskNotFound()
+    if status in LIVE:
+        raise NotCancelable(f"The task is {status}; only the files of an ended task can be deleted.")
+    same_file = Asset.objects.filter(storage_key=OuterRef("storage_key"), deleted_at=None)
+    rows = Asset.objects.filter(task_id=task_id, deleted_at=None).values_list(
+        "id", "storage_key", Exists(same_file.exclude(task_id=task_id))
+    )
+    faults: list[StorageUnavailable] = []
+    _emptied([(asset_id, [] if is_shared else [key]) for asset_id, key, is_shared in rows], faults, _mark_assets)
+    if faults:
+        raise faults[0]
 
 
 def sweep() -> int:

@@ -14,6 +14,7 @@ PATHS = [
     ("HEAD", "/v1/tasks/{}/trace"),
     ("POST", "/v1/tasks/{}/cancel"),
     ("GET", "/v1/tasks/{}/assets/0"),
+    ("DELETE", "/v1/tasks/{}/assets"),
     ("GET", "/v1/tasks/{}/deliveries"),
     ("POST", "/v1/tasks/{}/redeliver"),
 ]

@@ -59,7 +59,7 @@ def test_an_unknown_path_is_the_same_404_without_a_key(client, db):
 
 def test_a_strange_id_is_an_unknown_task(api):
     for task_id in STRANGE_IDS:
-        for method, path in (("GET", ""), ("GET", "/trace"), ("POST", "/cancel")):
+        for method, path in (("GET", ""), ("GET", "/trace"), ("POST", "/cancel"), ("DELETE", "/assets")):
             response = api.send(method, f"/v1/tasks/{task_id}{path}")
             assert refused(response) == (404, "TASK_NOT_FOUND"), f"{task_id[:40]}{path}"
 
@@ -71,6 +71,7 @@ ALLOWED = {
     "/v1/tasks/usage": {"GET", "HEAD"},
     "/v1/tasks/quote": {"POST"},
     "/v1/tasks/task_00000000000000000000000000": {"GET", "HEAD"},
+    "/v1/tasks/task_00000000000000000000000000/assets": {"DELETE"},
     "/v1/tasks/task_00000000000000000000000000/cancel": {"POST"},
     "/v1/tasks/task_00000000000000000000000000/trace": {"GET", "HEAD"},
     "/v1/tasks/task_00000000000000000000000000/deliveries": {"GET", "HEAD"},

@@ -9,21 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
+
 from common import strict_json
 from common.errors import InvalidRequest
 
 MEDIA_TYPE = "multipart/form-data"
 MOST_PARTS = 200
-HEAD_BYTES = 8 * 1024
-CHARSETS = ("", "utf-8", "utf8", "us-ascii")
+LONGEST_BOUNDARY = 70
+CHARSETS = (None, "utf-8", "utf8", "us-ascii")
 PLAIN_ENCODINGS = ("", "7bit", "8bit", "binary")
-
-BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]")
-PARAMETER = re.compile(r";[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;\"]+))[ \t]*")
-ESCAPED = re.compile(r"\\(.)")
-PADDING = b" \t"
-
-HeaderWord = tuple[str, dict[str, str]]
+# The library passes over words that it cannot read, and takes the last of two.
+WORD = re.compile(r';\s*([a-z]+\*?)\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;"]+)', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,97 +49,54 @@ def is_form(content_type: str) -> bool:
 
 def parse(raw: bytes, content_type: str) -> list[FormPart]:
     """The parts in order. Raises InvalidRequest naming the part, by its name or its number from 1."""
-    boundary = _words(content_type, "Content-Type").get("boundary", "")
-    if not BOUNDARY.fullmatch(boundary):
-        _refuse("Content-Type: the boundary is missing or not valid")
-    return [_part(piece, number) for number, piece in enumerate(_pieces(raw, boundary.encode()), start=1)]
-
-
-def _pieces(raw: bytes, boundary: bytes) -> Iterator[memoryview]:
-    """What stands between the boundaries. Nothing but blank lines may stand before the first and after the last."""
-    line, whole = b"--" + boundary, memoryview(raw)
-    start = raw.find(line)
-    if start < 0 or raw[:start].strip() or (start and raw[start - 2 : start] != b"\r\n"):
+    boundary = _boundary(content_type)
+    if not raw.lstrip().startswith(b"--" + boundary):
         _refuse("The body does not begin with its boundary")
-    for number in range(MOST_PARTS + 1):
-        start += len(line)
-        if raw.startswith(b"--", start):
-            if raw[start + 2 :].strip():
-                _refuse("The body goes on behind its last boundary")
-            return
-        start = _next_line(raw, start, number)
-        end = raw.find(b"\r\n" + line, max(start - 2, 0))
-        if end < 0:
-            _refuse(f"Part {number + 1} of the body does not end: its boundary is missing")
-        yield whole[start : max(start, end)]
-        start = end + 2
-    _refuse(f"The body has more than {MOST_PARTS} parts")
-
-
-def _next_line(raw: bytes, at: int, number: int) -> int:
-    end = raw.find(b"\r\n", at, at + 200)
-    if end < 0 or raw[at:end].strip(PADDING):
-        _refuse(f"The boundary before part {number + 1} of the body is not valid")
-    return end + 2
-
-
-def _part(piece: memoryview, number: int) -> FormPart:
-    head, parting, _ = bytes(piece[:HEAD_BYTES]).partition(b"\r\n\r\n")
-    if not parting:
-        _refuse(f"Part {number} of the body has no whole head")
-    headers = _headers(head, number)
-    kind, words = _split(headers.get("content-disposition", ""), f"Part {number} of the body: Content-Disposition")
-    if kind != "form-data" or not words.get("name"):
-        _refuse(f"Part {number} of the body has no name")
-    part = FormPart(
-        name=words["name"],
-        is_file="filename" in words or "filename*" in words,
-        content=bytes(piece[len(head) + len(parting) :]),
-    )
-    _refuse_codings(headers, part)
-    return part
-
-
-def _headers(head: bytes, number: int) -> dict[str, str]:
-    """By lower-case name."""
-    found: dict[str, str] = {}
+    parts: list[FormPart] = []
     try:
-        lines = head.decode().split("\r\n")
-    except UnicodeDecodeError:
-        _refuse(f"The head of part {number} of the body is not valid UTF-8")
-    for line in lines:
-        name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip() or name.lower() in found:
-            _refuse(f"The head of part {number} of the body is not valid")
-        found[name.lower()] = value.strip()
-    return found
+        for segment, content in _segments(raw, boundary):
+            parts.append(_part(segment, content, len(parts) + 1))
+    except MultipartError as error:
+        _refuse(f"Part {len(parts) + 1} of the body is not valid: {error}")
+    if (b"\r\n" + raw).partition(b"\r\n--" + boundary + b"--")[2].strip():
+        _refuse("The body goes on behind its last boundary")
+    return parts
 
 
-def _refuse_codings(headers: dict[str, str], part: FormPart) -> None:
+def _boundary(content_type: str) -> bytes:
+    boundary = parse_options_header(content_type)[1].get("boundary", "")
+    is_valid = boundary.isascii() and boundary.isprintable() and 0 < len(boundary) <= LONGEST_BOUNDARY
+    if not is_valid or content_type.lower().count("boundary=") > 1:
+        _refuse("Content-Type: the boundary is missing or not valid")
+    return bytes(boundary, "ascii")
+
+
+def _segments(raw: bytes, boundary: bytes) -> Iterator[tuple[MultipartSegment, bytes]]:
+    """Each with its content. Raises MultipartError where the form is not whole, after those before."""
+    with PushMultipartParser(boundary, max_segment_count=MOST_PARTS, strict=True) as parser:
+        segment, content = None, b""
+        for event in parser.parse(raw):
+            if isinstance(event, MultipartSegment):
+                segment, content = event, b""
+            elif event:
+                content = event
+            elif segment:
+                yield segment, content
+
+
+def _part(segment: MultipartSegment, content: bytes, number: int) -> FormPart:
+    named, names = segment["Content-Disposition"], [name for name, _ in segment.headerlist]
+    words = [word.lower() for word in WORD.findall(named)]
+    is_read = WORD.sub("", named).strip(" \t;").lower() == "form-data"
+    if not segment.name or not is_read or len({*names, *words}) < len(names + words):
+        _refuse(f"Part {number} of the body is not valid: it needs one Content-Disposition with one name")
+    part = FormPart(name=segment.name, is_file="filename" in words or "filename*" in words, content=content)
     shown = strict_json.field("", part.name)
-    if headers.get("content-transfer-encoding", "").lower() not in PLAIN_ENCODINGS:
+    if segment.header("Content-Transfer-Encoding", "").lower() not in PLAIN_ENCODINGS:
         _refuse(f"{shown}: no Content-Transfer-Encoding is accepted", part.name)
-    if not part.is_file and (given := headers.get("content-type")):
-        charset = _words(given, f"{shown}: Content-Type").get("charset", "")
-        if charset.lower() not in CHARSETS:
-            _refuse(f"{shown}: the charset must be utf-8", part.name)
-
-
-def _words(value: str, of: str) -> dict[str, str]:
-    return _split(value, of)[1]
-
-
-def _split(value: str, of: str) -> HeaderWord:
-    """A header's first word and its parameters, both named in lower case."""
-    kind, semicolon, rest = value.partition(";")
-    left, words = (semicolon + rest).strip(), dict[str, str]()
-    while left and left != ";":
-        found = PARAMETER.match(left)
-        if found is None or found[1].lower() in words:
-            _refuse(f"{of} is not valid")
-        words[found[1].lower()] = ESCAPED.sub(r"\1", found[2]) if found[2] is not None else found[3]
-        left = left[found.end() :]
-    return kind.strip().lower(), words
+    if not part.is_file and (segment.charset and segment.charset.lower()) not in CHARSETS:
+        _refuse(f"{shown}: the charset must be utf-8", part.name)
+    return part
 
 
 def _refuse(problem: str, param: str | None = None) -> NoReturn:

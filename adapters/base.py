@@ -7,11 +7,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Literal, Protocol
+from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self
 
 from adapters.kit.upstream_fields import FieldKind as FieldKind
 from adapters.kit.upstream_fields import UpstreamField as UpstreamField
@@ -30,7 +30,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageRef:
-    """One element of `params.images`: a public URL, or bytes that we hold."""
+    """One element of `params.images`, or the mask: a public URL, or bytes that we hold."""
 
     url: str | None = None
     stored: StoredFile | None = None
@@ -48,7 +48,8 @@ class MediaInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRequest:
-    """A validated request of any modality; what a modality does not have stays empty. `duration` in seconds."""
+    """A validated request of any modality; what a modality does not have stays empty. `duration` in seconds; `mask`
+    says with its transparent places where the first of `images` may change."""
 
     modality: str
     prompt: str = ""
@@ -63,6 +64,18 @@ class TaskRequest:
     inputs: tuple[MediaInput, ...] = ()
     provider_options: Mapping[str, Any] = field(default_factory=dict)
     output_format: str | None = None
+    mask: ImageRef | None = None
+
+    @property
+    def pictures(self) -> tuple[ImageRef, ...]:
+        """All that may be bytes of ours: the reference images, then the mask."""
+        return self.images if self.mask is None else (*self.images, self.mask)
+
+    def with_pictures(self, changed: Callable[[ImageRef], ImageRef]) -> Self:
+        """The same request with each of `pictures` changed, in order."""
+        pictures = tuple(changed(picture) for picture in self.pictures)
+        count = len(self.images)
+        return replace(self, images=pictures[:count], mask=pictures[count] if self.mask else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

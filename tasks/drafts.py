@@ -42,8 +42,8 @@ class Draft:
 
     @property
     def files(self) -> list[StoredFile]:
-        """Those that it stored of its Data URLs."""
-        return [image.stored for image in self.prepared.request.images if image.stored is not None]
+        """Those that it stored of its Data URLs, and of uploads."""
+        return [image.stored for image in self.prepared.request.pictures if image.stored is not None]
 
     @property
     def input_bytes(self) -> int:

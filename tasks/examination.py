@@ -1,6 +1,6 @@
 """Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,16 +26,19 @@ class Examination:
     outcome: PreparedSubmission | ApiError
 
 
-def prepare(key_id: int, document: dict[str, Any], *, catalog_version: int) -> PreparedSubmission:
+def prepare(key_id: int, document: dict[str, Any], *, catalog_version: int, mask: object = None) -> PreparedSubmission:
     """The submission, if it passes every check. Raises the ApiError of the first that fails."""
-    outcome = examine(key_id, document, snapshot.current(catalog_version)).outcome
+    outcome = examine(key_id, document, snapshot.current(catalog_version), mask=mask).outcome
     if isinstance(outcome, ApiError):
         raise outcome
     return outcome
 
 
-def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examination:
-    """Check what this key submits until an error stops it. Nothing is stored or sent."""
+def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: object = None) -> Examination:
+    """Check what this key submits until an error stops it. Nothing is stored or sent.
+
+    `mask` is that of an edit, {"image_url": URL or Data URL}: no field of `params`, so its refusals name `mask`.
+    """
     request, survey = None, None
     try:
         policy = url_policy.current()
@@ -48,6 +51,7 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examinat
             in_storage=assets.in_storage,
         )
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
+        request = request if mask is None else _masked(request, mask, rules)
         survey = routing.survey(
             catalog, key_id=key_id, model=model, request=request, inputs=images.rules_of_options(rules)
         )
@@ -58,6 +62,13 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog) -> Examinat
         return Examination(request=request, survey=survey, outcome=error)
     prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
     return Examination(request=request, survey=survey, outcome=prepared)
+
+
+def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskRequest:
+    """Raises InvalidRequest."""
+    if not request.images:
+        refuse(images.MASK, "needs an image of which it is the mask")
+    return replace(request, mask=images.mask(mask, rules))
 
 
 def _refuse_count(model: ModelEntry, decision: Decision) -> None:

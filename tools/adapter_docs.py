@@ -104,6 +104,7 @@ CHANGES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "images by URL": {"images": (ImageRef(url=URL),)},
         "images by Data URL": {"images": (ImageRef(stored=STORED),)},
         "several images": {"images": (ImageRef(url=URL), ImageRef(url=URL))},
+        "a mask beside an image": {"images": (ImageRef(stored=STORED),), "mask": ImageRef(stored=STORED)},
     },
     "video": {
         "resolution": {"resolution": "720p"},

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from adapters.base import MediaInput, Target, TaskRequest, Unsupported
+from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
 from common import documents, strict_json
 
 BOUNDS = (("least", "min"), ("most", "max"))
+MASK = "params.mask"
 FIELDS = {
     "image": ("prompt", "n", "image_size", "aspect_ratio", "images", "extra_body"),
     "video": ("prompt", "duration", "resolution", "aspect_ratio", "generate_audio", "inputs", "provider_options"),
@@ -41,22 +42,36 @@ def images(
     types: Sequence[str] = (),
     count: FinalCount | None = None,
 ) -> Iterator[Unsupported]:
-    """Prompt, count and reference images. `max_n` and `max_images` are the protocol's own limits, which capabilities
-    can only narrow; `types` are the content types that it takes, none for all. `count` is needed where it is not
-    `extra_body.n` or `n`."""
+    """Prompt, count, reference images and mask. `max_n` and `max_images` are the protocol's own limits, which
+    capabilities can only narrow; `types` are the content types that it takes, none for all. `count` is needed where it
+    is not `extra_body.n` or `n`."""
     yield from prompt(request, capabilities)
     yield from image_count(count or final_count(request), min(capabilities.get("max_n", max_n), max_n))
     limit = min(capabilities.get("max_images", max_images), max_images)
     yield from at_most("params.images", len(request.images), limit)
     for index, image in enumerate(request.images):
-        field = f"params.images[{index}].image_url"
-        if image.stored is None:
-            continue
-        if capabilities.get("data_url", True) is False:
-            yield Unsupported(field=field, reason="must be an http or https URL here")
-        elif types and image.stored.content_type not in types:
-            names = ", ".join(name.removeprefix("image/").upper() for name in types)
-            yield Unsupported(field=field, reason=f"must be one of {names} here")
+        yield from _file(f"params.images[{index}].image_url", image, capabilities, types)
+    if request.mask is not None:
+        yield from _file(MASK, request.mask, capabilities, types)
+
+
+def _file(field: str, image: ImageRef, capabilities: Mapping[str, Any], types: Sequence[str]) -> Iterator[Unsupported]:
+    """Bytes of ours must be taken, and of a type that is."""
+    if image.stored is None:
+        return
+    if capabilities.get("data_url", True) is False:
+        yield Unsupported(field=field, reason="must be an http or https URL here")
+    elif types and image.stored.content_type not in types:
+        names = ", ".join(name.removeprefix("image/").upper() for name in types)
+        yield Unsupported(field=field, reason=f"must be one of {names} here")
+
+
+def mask(request: TaskRequest, *, has_images: bool) -> Iterator[Unsupported]:
+    """Of a protocol that has a field `mask`: it must mean one of the images, and be given once."""
+    if request.mask is not None and not has_images:
+        yield Unsupported(field=MASK, reason="needs a reference image")
+    if request.mask is not None and "mask" in request.extra_body:
+        yield Unsupported(field="params.extra_body.mask", reason="cannot stand beside a mask that is a file")
 
 
 def final_count(request: TaskRequest) -> FinalCount:

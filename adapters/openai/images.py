@@ -33,7 +33,7 @@ class OpenAIImages(Synchronous):
 
     protocol = "openai_images"
     modalities = frozenset({"image"})
-    expresses = checks.fields("image")
+    expresses = checks.fields("image", "mask")
     summary = "OpenAI Images, and xAI by the option dialect: generations and edits"
     error_codes = errors.CODES
     capabilities = rules.IMAGE_CAPABILITIES

@@ -27,6 +27,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     capabilities = target.capabilities
     yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
     yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
+    yield from checks.mask(request, has_images=bool(request.images))
     yield from _extra(request)
 
 
@@ -54,7 +55,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
 def _files(request: TaskRequest) -> tuple[FilePart, ...]:
     field = "image" if len(request.images) == 1 else "image[]"
-    return tuple(FilePart(field=field, image=image) for image in request.images)
+    images = tuple(FilePart(field=field, image=image) for image in request.images)
+    return images if request.mask is None else (*images, FilePart(field="mask", image=request.mask))
 
 
 def _extra(request: TaskRequest) -> Iterator[Unsupported]:

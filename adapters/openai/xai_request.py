@@ -1,13 +1,15 @@
 """Requests of the dialect `xai` of `openai_images`: names for sizes, and edits in JSON with the images inside. Pure.
 
 Capabilities: `tiers` and `ratios` (restrict), `size_table` is not used, `max_n`, `max_images`, `prompt_max`.
-Facts: xAI's documentation of image generation and its SDK 1.21.0 (ratios, resolutions).
+Facts: xAI's documentation of image generation and its SDK 1.21.0 (ratios, resolutions); its REST
+reference of image edits (`mask`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
 from adapters.openai.xai_fields import MAX_IMAGES
 
@@ -23,6 +25,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the dialect, or the model behind it, cannot express the request."""
     types = () if checks.stands_for(request, *FILE_FIELDS) else references.TYPES
     yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
+    yield from checks.mask(request, has_images=bool(request.images) or checks.stands_for(request, *FILE_FIELDS))
     yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
 
 
@@ -38,22 +41,23 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     if request.aspect_ratio is not None:
         derived["aspect_ratio"] = request.aspect_ratio
     is_given = checks.stands_for(request, *FILE_FIELDS)
-    images = () if is_given else request.images
-    body = {**derived, **_references(images), **request.extra_body, "model": target.upstream_model}
+    sent = replace(request, images=()) if is_given else request
+    body = {**derived, **_pictures(sent), **request.extra_body, "model": target.upstream_model}
     is_edit = bool(request.images) or is_given
     return UpstreamRequest(
         path="/images/edits" if is_edit else "/images/generations",
         body=body,
         billed=Billed(count=body["n"], tier=_tier_of(body.get("resolution"))),
-        files=inline.files_of(images),
+        files=inline.files_of(sent.pictures),
     )
 
 
-def _references(images: Sequence[ImageRef]) -> dict[str, Any]:
-    items = [{"url": link, "type": "image_url"} for link in inline.links(images)]
+def _pictures(request: TaskRequest) -> dict[str, Any]:
+    items = [{"url": link, "type": "image_url"} for link in inline.links(request.pictures)]
+    mask = {} if request.mask is None else {"mask": items.pop()}
     if len(items) == 1:
-        return {"image": items[0]}
-    return {"images": items} if items else {}
+        return {"image": items[0], **mask}
+    return ({"images": items} if items else {}) | mask
 
 
 def _tier_of(resolution: object) -> str | None:

@@ -97,7 +97,7 @@ def form_fields(request: Request) -> tuple[Fields, int]:
 
 def check_file(part: multipart.Part) -> None:
     """A file part must be a picture. Raises Refusal."""
-    formats = ("PNG",) if part.name == "mask" else ("PNG", "JPEG", "WEBP")
+    formats = ("PNG", "WEBP") if part.name == "mask" else ("PNG", "JPEG", "WEBP")
     try:
         with Image.open(io.BytesIO(part.content), formats=formats) as picture:
             picture.verify()

@@ -16,13 +16,10 @@ class InputGone(Exception):
 def fresh(request: TaskRequest, *, takes_files: bool = True) -> TaskRequest:
     """The request with every own asset URL made usable again; it may have expired while the task waited.
 
-    Reference images become files of ours where the channel takes such. Raises InputGone.
+    Reference images and the mask become files of ours where the channel takes such. Raises InputGone.
     """
-    return replace(
-        request,
-        inputs=tuple(_input(element) for element in request.inputs),
-        images=tuple(_image(image, takes_files) for image in request.images),
-    )
+    renewed = request.with_pictures(lambda image: _image(image, takes_files))
+    return replace(renewed, inputs=tuple(_input(element) for element in request.inputs))
 
 
 def _input(element: MediaInput) -> MediaInput:

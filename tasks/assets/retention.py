@@ -103,8 +103,9 @@ def _mark_assets(deleted: list[int]) -> None:
 
 def _prune_payloads(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pruned]:
     last = ""
-    while found := list(_old_payloads().filter(task_id__gt=last).values_list("task_id", "params__images")[:batch]):
-        rows = ((task_id, stored_inputs.keys_of({"images": images})) for task_id, images in found)
+    wanted = ("task_id", "params__images", "params__mask")
+    while found := list(_old_payloads().filter(task_id__gt=last).values_list(*wanted)[:batch]):
+        rows = ((task_id, stored_inputs.keys_of({"images": images, "mask": mask})) for task_id, images, mask in found)
         yield Pruned(payloads=_emptied(rows, faults, _mark_payloads))
         last = found[-1][0]
 

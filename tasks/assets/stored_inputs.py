@@ -33,7 +33,8 @@ LARGE_BYTES = 64 * 1024  # smaller options stay with the other params
 
 def keys_of(params: object) -> Iterator[str]:
     """Storage keys of the Data URLs in stored params; never an asset that served as an input."""
-    for image in documents.elements(documents.shown(params).get("images")):
+    found = documents.shown(params)
+    for image in [*documents.elements(found.get("images")), found.get("mask")]:
         key = documents.shown(documents.shown(image).get("stored")).get("key")
         if isinstance(key, str) and key.startswith("inputs/"):
             yield key

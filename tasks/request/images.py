@@ -10,6 +10,8 @@ from tasks.request.fields import RequestFields, refuse
 from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
 from tasks.request.values import ParamRules, UnstoredFile
 
+MASK = "mask"
+MASK_TYPES = ("image/png", "image/webp")
 DATA_URL = {"type": "string", "pattern": "^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb]"}
 ELEMENT: dict[str, Any] = {
     "type": "object",
@@ -26,6 +28,14 @@ def field(*, largest: int) -> ParamField:
         schema={"type": ["array", "null"], "maxItems": largest, "items": ELEMENT},
         roles={"image": ["reference"]},
     )
+
+
+def mask(given: object, rules: ParamRules) -> ImageRef:
+    """`{"image_url"}` as in `params.images`, which a front takes under the name `mask`. Raises InvalidRequest."""
+    found = _image(RequestFields.of(given, MASK), rules)
+    if found.stored is not None and found.stored.content_type not in MASK_TYPES:
+        refuse(MASK, "must be a PNG or WebP image, which can be transparent")
+    return found
 
 
 def rules_of_options(rules: ParamRules) -> InputRules:

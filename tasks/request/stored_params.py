@@ -12,14 +12,13 @@ from tasks.request.values import UnstoredFile
 
 def unstored(request: TaskRequest) -> list[UnstoredFile]:
     """The files that must be stored before the request can be kept, in order."""
-    return [image.stored for image in request.images if isinstance(image.stored, UnstoredFile)]
+    return [image.stored for image in request.pictures if isinstance(image.stored, UnstoredFile)]
 
 
 def with_files(request: TaskRequest, files: Iterable[StoredFile]) -> TaskRequest:
     """The same request with the files, in order, that its unstored ones were stored as."""
     left = iter(files)
-    images = (ImageRef(stored=next(left)) if isinstance(i.stored, UnstoredFile) else i for i in request.images)
-    return dataclasses.replace(request, images=tuple(images))
+    return request.with_pictures(lambda i: ImageRef(stored=next(left)) if isinstance(i.stored, UnstoredFile) else i)
 
 
 def dump(request: TaskRequest) -> dict[str, Any]:
@@ -29,6 +28,8 @@ def dump(request: TaskRequest) -> dict[str, Any]:
     stored = {name: value for name, value in values.items() if value != getattr(empty, name)}
     if request.images:
         stored["images"] = [_image_json(image) for image in request.images]
+    if request.mask:
+        stored["mask"] = _image_json(request.mask)
     if request.inputs:
         stored["inputs"] = [dataclasses.asdict(media) for media in request.inputs]
     return stored
@@ -38,9 +39,10 @@ def load(modality: str, stored: object) -> TaskRequest:
     """The request that `dump` was given; what another version added to it is left out. Raises Unreadable."""
     values = documents.whole(stored, "params")
     images = tuple(_image(element) for element in documents.listed(values.get("images", []), "params.images"))
+    mask = None if values.get("mask") is None else _image(values["mask"])
     inputs = documents.listed(values.get("inputs", []), "params.inputs")
     media = tuple(documents.read(MediaInput, element) for element in inputs)
-    return documents.read(TaskRequest, values, modality=modality, images=images, inputs=media)
+    return documents.read(TaskRequest, values, modality=modality, images=images, inputs=media, mask=mask)
 
 
 def load_to_buy(modality: str, stored: object) -> TaskRequest:
@@ -63,10 +65,13 @@ def duration(stored: object) -> int | None:
 def _unknown(stored: Mapping[str, Any]) -> list[str]:
     """The paths of the keys that were left out of a request that could be read."""
     parts: list[tuple[str, type, Mapping[str, Any]]] = [("params", TaskRequest, stored)]
-    for n, element in enumerate(stored.get("images", ())):
-        parts.append((f"params.images[{n}]", _Image, element))
+    pictures = {f"params.images[{n}]": element for n, element in enumerate(stored.get("images", ()))}
+    if stored.get("mask") is not None:
+        pictures["params.mask"] = stored["mask"]
+    for path, element in pictures.items():
+        parts.append((path, _Image, element))
         if element.get("stored") is not None:
-            parts.append((f"params.images[{n}].stored", StoredFile, element["stored"]))
+            parts.append((f"{path}.stored", StoredFile, element["stored"]))
     parts += [(f"params.inputs[{n}]", MediaInput, element) for n, element in enumerate(stored.get("inputs", ()))]
     return [f"{path}.{name}" for path, kind, part in parts for name in documents.unknown(kind, part)]
 

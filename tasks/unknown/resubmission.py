@@ -1,6 +1,5 @@
 """A task that is submitted again: its request and frozen price, on the routes that the catalog has now."""
 
-from dataclasses import replace
 from typing import Any
 
 from adapters.base import Billed, ImageRef, StoredFile, TaskRequest
@@ -87,8 +86,7 @@ def _body(task: Task, stored: dict[str, Any]) -> SubmissionBody:
 
 def _with_copies(request: TaskRequest) -> TaskRequest:
     """The request with copies of its Data URLs: those of the old task go with the old task's payload."""
-    images = tuple(image if image.stored is None else ImageRef(stored=_copy(image.stored)) for image in request.images)
-    return replace(request, images=images)
+    return request.with_pictures(lambda i: i if i.stored is None else ImageRef(stored=_copy(i.stored)))
 
 
 def _copy(stored: StoredFile) -> UnstoredFile:

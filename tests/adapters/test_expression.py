@@ -9,7 +9,7 @@ from adapters import expression, fields, registry
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
 from adapters.openai.images import OpenAIImages
 from common.errors import NoCapableRoute
-from tests.adapters.making import image_request, image_target, video_request, video_target
+from tests.adapters.making import image_request, image_target, stored, video_request, video_target
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.adapter_docs import URL, Column, columns
@@ -33,6 +33,8 @@ FULL = TaskRequest(
     provider_options={"seed": 7},
     output_format="glb",
 )
+MASKED: dict[str, Any] = {"images": (ImageRef(stored=stored()),), "mask": ImageRef(stored=stored("mask"))}
+TAKE_MASKS = ["openai_images", "openai_images xai"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,36 @@ def test_ours_declare_the_fields_of_their_modalities() -> None:
     fields = {"image": IMAGE, "video": VIDEO}
     for adapter in registry.ADAPTERS.values():
         declared = getattr(adapter, "expresses", {})
-        assert declared == {modality: fields[modality] for modality in adapter.modalities}, adapter.protocol
+        more = {"mask"} if adapter.protocol == "openai_images" else set()
+        assert declared == {modality: fields[modality] | more for modality in adapter.modalities}, adapter.protocol
+
+
+@pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
+def test_a_mask_goes_out_or_rules_the_route_out(column: Column) -> None:
+    if column.base.modality == "video":
+        assert refused(column.adapter, replace(column.base, mask=MASKED["mask"]), column.target) == ["params.mask"]
+        return
+    request = replace(column.base, **MASKED)
+    if column.name not in TAKE_MASKS:
+        assert refused(column.adapter, request, column.target) == ["params.mask"]
+        return
+    assert refused(column.adapter, request, column.target) == []
+    built = [expression.build(column.adapter, each, column.target) for each in (request, replace(request, mask=None))]
+    assert [part.image for part in built[0].files] == list(request.pictures)
+    assert built[0].digest() != built[1].digest()
+
+
+@pytest.mark.parametrize("column", [c for c in EVERY if c.name in TAKE_MASKS], ids=lambda column: column.name)
+def test_a_mask_needs_an_image_and_is_given_once_and_as_a_type_that_is_taken(column: Column) -> None:
+    def named(capabilities: dict[str, Any], **changes: Any) -> list[str]:
+        target = replace(column.target, capabilities=capabilities, extra_fields=["mask"])
+        return refused(column.adapter, replace(column.base, **(MASKED | changes)), target)
+
+    assert named({}, images=()) == ["params.mask"]
+    assert named({}, extra_body={"mask": "a file"}) == ["params.extra_body.mask"]
+    assert named({}, mask=ImageRef(stored=stored(content_type="image/gif"))) == ["params.mask"]
+    assert named({"data_url": False}, images=(ImageRef(url=URL),)) == ["params.mask"]
+    assert named({"data_url": False}, images=(ImageRef(url=URL),), mask=ImageRef(url=URL)) == []
 
 
 @pytest.mark.usefixtures("image_model")

@@ -95,8 +95,11 @@ def test_an_edit_takes_reference_images(client, sandbox, png):
 
 
 def test_an_edit_takes_a_mask(client, png):
-    files = [("image", ("a.png", png, "image/png")), ("mask", ("mask.png", png, "image/png"))]
-    assert client.edit(files).status_code == 200
+    for form, status in (("PNG", 200), ("WEBP", 200), ("JPEG", 400)):
+        mask = io.BytesIO()
+        Image.open(io.BytesIO(png)).convert("RGB").save(mask, form)
+        files = [("image", ("a.png", png, "image/png")), ("mask", ("mask", mask.getvalue(), "image/png"))]
+        assert client.edit(files).status_code == status, form
 
 
 def test_an_edit_sent_in_chunks_is_read(client, png):

@@ -43,10 +43,15 @@ def admitted(key: IssuedKey) -> Admission:
 
 
 def prepared(
-    key: IssuedKey, body: dict[str, Any] | None = None, *, admission: Admission | None = None, **fields: Any
+    key: IssuedKey,
+    body: dict[str, Any] | None = None,
+    *,
+    admission: Admission | None = None,
+    mask: object = None,
+    **fields: Any,
 ) -> PreparedSubmission:
     version = (admission or admitted(key)).service.catalog_version
-    return examination.prepare(key.id, {**(body or IMAGE), **fields}, catalog_version=version)
+    return examination.prepare(key.id, {**(body or IMAGE), **fields}, catalog_version=version, mask=mask)
 
 
 def drafted(

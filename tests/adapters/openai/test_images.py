@@ -137,6 +137,17 @@ def test_an_edit_is_a_form_with_the_files_and_the_fields() -> None:
     assert b'name="image"; filename="image-0.png"\r\nContent-Type: image/png' in parts[-1][0]
 
 
+def test_a_mask_is_a_part_of_its_own_after_the_images() -> None:
+    images = (ImageRef(stored=stored()), ImageRef(stored=stored()))
+    upstream = adapter.build(image_request(images=images, mask=ImageRef(stored=stored("mask"))), image_target())
+    with raw_server(bodied({"data": [{"url": "https://cdn.example.com/a.png"}]})) as server:
+        submit(connection_to(server.url, files={"one": PNG, "mask": WEBP}), upstream)
+    body = server.requests[0]
+    assert [body.count(b'name="%s"; filename' % name) for name in (b"image[]", b"image", b"mask")] == [2, 0, 1]
+    assert body.endswith(WEBP + b"\r\n" + body[body.rindex(b"--", 0, -4) :])
+    assert b'name="mask"; filename="mask-2.webp"\r\nContent-Type: image/webp\r\n\r\n' + WEBP in body
+
+
 def test_references_are_fetched_and_sent_in_order(scratch: Path) -> None:
     with (
         raw_server(answer(WEBP)) as host,

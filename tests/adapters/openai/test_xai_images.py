@@ -14,6 +14,7 @@ BASE = "https://xai.example.com/v1"
 ENCODED = base64.b64encode(PNG).decode()
 DATA_URL = f"data:image/png;base64,{ENCODED}"
 URL = "https://x.example.com/a.png"
+WEBP = b"RIFF\n\x00\x00\x00WEBPVP8 "
 adapter = OpenAIImages()
 
 
@@ -30,7 +31,7 @@ def target(**capabilities: Any) -> Target:
 def answered(answer: Any, status: int = 200, **fields: Any) -> Any:
     """What a submit makes of an answer."""
     upstream = adapter.build(image_request(**fields), target())
-    connection = connection_to(BASE, files={"one": PNG}, options={"dialect": "xai"})
+    connection = connection_to(BASE, files={"one": PNG, "mask": WEBP}, options={"dialect": "xai"})
     return posted(adapter, upstream, connection, status=status, answer=answer)
 
 
@@ -82,6 +83,23 @@ def test_an_edit_is_json_with_the_images_inside() -> None:
         assert sent.headers["Content-Type"] == "application/json", (images, references)
         assert adapter.build(image_request(images=images), target()).path == "/images/edits", (images, references)
         assert isinstance(sent.outcome, Done), (images, references)
+
+
+def test_a_mask_stands_beside_the_images_it_is_not_one_of_them() -> None:
+    mask = {"url": f"data:image/webp;base64,{base64.b64encode(WEBP).decode()}", "type": "image_url"}
+    first, second = {"url": DATA_URL, "type": "image_url"}, {"url": URL, "type": "image_url"}
+    for images, references in [
+        ((ImageRef(stored=stored()),), {"image": first}),
+        ((ImageRef(stored=stored()), ImageRef(url=URL)), {"images": [first, second]}),
+    ]:
+        sent = answered({"data": [{"url": URL}]}, images=images, mask=ImageRef(stored=stored("mask")))
+        assert {name: sent.body.get(name) for name in ("image", "images", "mask")} == {
+            "image": None,
+            "images": None,
+            "mask": mask,
+            **references,
+        }
+        assert isinstance(sent.outcome, Done)
 
 
 def test_images_of_extra_body_replace_ours() -> None:

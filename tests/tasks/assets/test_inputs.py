@@ -32,8 +32,12 @@ def picture(url: str) -> TaskRequest:
     return TaskRequest(modality="image", images=(ImageRef(url=url),))
 
 
+def mask(url: str) -> TaskRequest:
+    return TaskRequest(modality="image", images=(ImageRef(url=FOREIGN),), mask=ImageRef(url=url))
+
+
 def test_foreign_urls_stay_as_they_are(db):
-    for request in (frame(FOREIGN), picture(FOREIGN)):
+    for request in (frame(FOREIGN), picture(FOREIGN), mask(FOREIGN)):
         assert inputs.fresh(request) == request
 
 
@@ -57,13 +61,19 @@ def test_an_own_asset_of_an_image_task_is_read_from_storage(own_url):
     assert (image.stored.key, image.stored.size_bytes, image.stored.content_type) == ("results/0", 100, "image/png")
 
 
+def test_an_own_asset_may_be_a_mask(own_url, key):
+    request = inputs.fresh(mask(own_url))
+    assert (request.images[0].url, request.mask.stored.key) == (FOREIGN, "results/0")
+    assert assets.own_asset(key.id, inputs.fresh(mask(own_url), takes_files=False).mask.url)
+
+
 def test_stored_data_urls_stay_as_they_are(db):
     stored = StoredFile(key="inputs/0", content_type="image/png", size_bytes=9, sha256="a" * 64)
     request = TaskRequest(modality="image", images=(ImageRef(stored=stored),))
     assert inputs.fresh(request) == request
 
 
-@pytest.mark.parametrize("request_of", [frame, picture])
+@pytest.mark.parametrize("request_of", [frame, picture, mask])
 def test_a_deleted_own_asset_is_gone(own_url, request_of):
     Asset.objects.update(deleted_at=timezone.now())
     with pytest.raises(InputGone):

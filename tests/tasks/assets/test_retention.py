@@ -128,8 +128,10 @@ def test_a_fault_of_the_storage_marks_only_what_was_deleted(folder: Path, stored
 
 @pytest.mark.usefixtures("any_storage")
 def test_payloads_are_emptied_and_their_data_urls_deleted(key: IssuedKey) -> None:
-    files = blob(), blob()
-    old = payload(key, *files)
+    files = blob(), blob(), blob()
+    old = payload(key, *files[:2])
+    old.params["mask"] = {"stored": asdict(files[2])}
+    old.save()
     assert retention.prune(100) == Pruned(assets=0, payloads=1)
     old.refresh_from_db()
     assert old.params is None

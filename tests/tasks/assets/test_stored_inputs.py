@@ -10,6 +10,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from common.errors import QueueLimitExceeded
 from storage import blobs
 from tasks import lifecycle, paid_calls, submission
 from tasks.assets import retention, stored_inputs
@@ -285,3 +286,23 @@ def test_small_options_stay_and_do_not_count(key: IssuedKey) -> None:
     assert counted(task_id) == BYTES
     lifecycle.end([Ending.canceled(task_id, 0)])
     assert params_of(task_id)["extra_body"] == {"style": "vivid"}
+
+
+def test_a_mask_is_counted_and_deleted_with_the_images(key, worker):
+    task = steps.start(key, worker, params=PICTURE, mask={"image_url": data_url("image/webp")})
+    backend = blobs.backends.current().backend
+    stored = TaskPayload.objects.get(task_id=task.id).params
+    files = [Path(backend.path(picture["stored"]["key"])) for picture in (stored["images"][0], stored["mask"])]
+    assert counted(task.id) == sum(file.stat().st_size for file in files) == 2 * BYTES
+    steps.end(task, "failed")
+    assert [file.exists() for file in files] == [False, False]
+    assert counted(task.id) == 0
+
+
+def test_a_mask_of_a_refused_submission_is_not_kept(key, settings):
+    settings.MAX_INPUT_BYTES = BYTES
+    draft = steps.drafted(key, params=PICTURE, mask={"image_url": data_url("image/webp")})
+    assert len(draft.files) == 2
+    assert isinstance(submission.submit_one(draft), QueueLimitExceeded)
+    backend = blobs.backends.current().backend
+    assert not any(Path(backend.path(file.key)).exists() for file in draft.files)

@@ -49,8 +49,8 @@ def books(db: None):
 def lose(key: IssuedKey, worker: str) -> Lose:
     """Makes a task that ended without an outcome; returns the first of its calls."""
 
-    def lose(body: dict[str, Any], *, count: int = 1) -> Call:
-        task = steps.start(key, worker, body)
+    def lose(body: dict[str, Any], *, count: int = 1, mask: object = None) -> Call:
+        task = steps.start(key, worker, body, mask=mask)
         route = snapshot.latest().route(task.route_id)
         channel = Channel.objects.get(pk=route.channel.id)
         fields = {"channel_id": channel.pk, "credential_id": channel.credentials.get().pk, "target": route.target}
@@ -165,6 +165,16 @@ def test_a_retry_has_data_urls_of_its_own(pictures):
     blobs.delete(old_key)
     with blobs.open(new_key) as file:
         assert file.read().startswith(b"\x89PNG")
+
+
+def test_a_retry_has_a_mask_of_its_own(lose, image_model):
+    old = lose(PICTURES, mask={"image_url": data_url("image/webp")}).task_id
+    new = resolve.retry(old, by=BY)
+    stored = [TaskPayload.objects.get(task_id=i).params["mask"]["stored"] for i in (old, new)]
+    assert stored[0]["sha256"] == stored[1]["sha256"]
+    blobs.delete(stored[0]["key"])
+    with blobs.open(stored[1]["key"]) as file:
+        assert file.read().startswith(b"RIFF")
 
 
 def test_deleted_params_cannot_be_retried(film):

@@ -19,7 +19,7 @@ from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+")
+ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+|/v1/videos/[^/]+/content")
 # A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
 ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
 CLIENT_LEFT = 499

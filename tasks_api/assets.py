@@ -23,6 +23,7 @@ from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset, Task
 from tasks_api import byte_ranges, queries, rates
 from tasks_api.byte_ranges import ByteRange
+from tasks_api.openai import video_contents
 
 Result = TypeVar("Result")
 
@@ -55,11 +56,12 @@ class DownloadResponse:
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """ASGI: GET and HEAD of `/v1/tasks/{id}/assets/{index}` and `/assets/{task}/{index}.{ext}`."""
+    """ASGI: GET and HEAD of `/v1/tasks/{id}/assets/{index}`, `/v1/videos/{id}/content` and
+    `/assets/{task}/{index}.{ext}`."""
     try:
         reply = await _reply(scope, await _admitted(scope))
     except ApiError as error:
-        answer = error_answer(error, headers=NO_STORE)
+        answer = error_answer(error, path=scope["path"], headers=NO_STORE)
         await (replace(answer, body=b"") if scope["method"] == "HEAD" else answer).send(send)
         return
     with closing(reply.reading) if reply.reading else nullcontext():
@@ -99,12 +101,19 @@ def _by_key(scope: Scope) -> tuple[Download, int]:
     caller = gate.admit(joined(scope["headers"], b"authorization")).caller
     rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
-    match = KEYED_PATH.fullmatch(scope["path"])
+    asset = _keyed(scope["path"], QueryDict(scope["query_string"]), caller.key_id)
+    return Download(asset=asset, cache_control="private, no-cache"), caller.account_id
+
+
+def _keyed(path: str, query: QueryDict, key_id: int) -> Asset:
+    """Raises TaskNotFound, InvalidRequest, AssetExpired."""
+    if path.startswith(video_contents.ROOM):
+        return video_contents.find(path, query, key_id)
+    match = KEYED_PATH.fullmatch(path)
     if match is None:
         raise TaskNotFound()
-    queries.single_values(QueryDict(scope["query_string"]), ())
-    asset = assets.find(match[1], int(match[2]), key_id=caller.key_id)
-    return Download(asset=asset, cache_control="private, no-cache"), caller.account_id
+    queries.single_values(query, ())
+    return assets.find(match[1], int(match[2]), key_id=key_id)
 
 
 def _refuse_other_methods(scope: Scope) -> None:

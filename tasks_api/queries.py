@@ -20,9 +20,9 @@ def single_values(query: QueryDict, known: Collection[str]) -> dict[str, str]:
     given = {name: list(map(str, values)) for name, values in query.lists()}
     for name, values in given.items():
         if not any(_is(name, each) for each in known):
-            raise InvalidRequest(f"{_shown(name)}: unknown query parameter.")
+            raise InvalidRequest(f"{_shown(name)}: unknown query parameter.", param=_shown(name))
         if len(values) > 1:
-            raise InvalidRequest(f"{_shown(name)}: given more than once.")
+            raise InvalidRequest(f"{_shown(name)}: given more than once.", param=_shown(name))
     return {name: value for name, (value,) in given.items()}
 
 

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -14,7 +15,6 @@ from common.ids import is_task_id
 from tasks import cancellation
 from tasks.assets import retention
 from tasks.shown import representation, usage
-from tasks.shown.representation import TaskView
 from tasks_api import admissions, byte_ranges, model_list
 from tasks_api.base_view import TaskApiView
 
@@ -34,7 +34,7 @@ class TaskDetailView(TaskApiView):
         task = self.task(task_id)
         headers = {"ETag": representation.etag(task)}
         if task.finished_at is None:
-            headers["Retry-After"] = str(poll_after(task))
+            headers["Retry-After"] = str(poll_after(task.created_at))
         if byte_ranges.is_known([request.META.get("HTTP_IF_NONE_MATCH", "")], headers["ETag"]):
             return Response(status=304, headers=headers | {"Cache-Control": "no-store"})
         return Response(representation.represent(task), headers=headers)
@@ -86,7 +86,7 @@ class UnknownPathView(TaskApiView):
         raise TaskNotFound("No such path.")
 
 
-def poll_after(task: TaskView) -> int:
+def poll_after(created_at: datetime) -> int:
     """Seconds: 1 for a young task, up to 10 with its age."""
-    age = (timezone.now() - task.created_at).total_seconds()
+    age = (timezone.now() - created_at).total_seconds()
     return max(1, min(10, int(age / SECONDS_OF_AGE_PER_SECOND_OF_POLLING)))

@@ -80,7 +80,16 @@ def discard(assets: Iterable[NewAsset]) -> None:
 def find(task_id: str, position: int, *, key_id: int | None) -> Asset:
     """The row of an asset of a succeeded task, of this key unless None. Raises TaskNotFound and AssetExpired."""
     rows = Asset.objects.filter(task_id=task_id, position=position, task__status="succeeded")
-    asset = (rows if key_id is None else rows.filter(task__key_id=key_id)).first()
+    return _to_read((rows if key_id is None else rows.filter(task__key_id=key_id)).first())
+
+
+def find_of_film(task_id: str, kind: str, *, key_id: int) -> Asset:
+    """The first asset of this kind of a succeeded video task of this key. Raises TaskNotFound and AssetExpired."""
+    rows = Asset.objects.filter(task_id=task_id, kind=kind, task__status="succeeded", task__modality="video")
+    return _to_read(rows.filter(task__key_id=key_id).order_by("position").first())
+
+
+def _to_read(asset: Asset | None) -> Asset:
     if asset is None:
         raise TaskNotFound()
     if links.is_gone(asset, timezone.now()):

@@ -36,7 +36,7 @@ def page(key_id: int, query: Mapping[str, str]) -> Page:
     A page looks at SCANNED tasks at most, so one of a rare filter may hold fewer than asked for, or none; where the
     list goes on, it has a cursor all the same.
     """
-    limit = _limit(query.get("limit"))
+    limit = page_size(query.get("limit"))
     conditions = {name: _condition(name, value) for name, value in query.items() if name != "limit"}
     # What the index by key and id answers; the living are few and have indexes of their own.
     ranges = {n: c for n, c in conditions.items() if n in RANGES or (n == "status" and query[n] in LIVE)}
@@ -120,11 +120,12 @@ def _real(text: str) -> float | None:
     return number if repr(number) == text else None
 
 
-def _limit(text: str | None) -> int:
+def page_size(text: str | None) -> int:
+    """The parameter `limit` of a list. Raises InvalidRequest."""
     if text is None:
         return DEFAULT_LIMIT
     if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= LIMIT):
-        raise InvalidRequest(f"limit: must be an integer from 1 to {LIMIT}.")
+        raise InvalidRequest(f"limit: must be an integer from 1 to {LIMIT}.", param="limit")
     return int(text)
 
 

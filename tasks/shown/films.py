@@ -1,0 +1,160 @@
+"""A key's video tasks as `/v1/videos` shows them, whichever front they came by, each from one row of one statement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from common import documents, sql
+from common.errors import InvalidRequest
+from tasks.assets import links
+from tasks.assets.links import AssetRow
+from tasks.origins import LISTED
+from tasks.shown import listing
+
+SCANNED = 100_000
+ORDERS = {"desc": ("<", "DESC"), "asc": (">", "ASC")}
+PARAMETERS = ("after", "limit", "order")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilmView:
+    """One video task. Texts are as the request gave them, None where its params are deleted; `asked_size` is what a
+    front with sizes of its own was asked for. `kept_until` is of a film that exists, None for ever."""
+
+    id: str
+    model_name: str
+    status: str
+    created_at: datetime
+    finished_at: datetime | None
+    progress: int | None
+    error: Mapping[str, Any] | None
+    prompt: str | None
+    seconds: str | None
+    resolution: str | None
+    aspect_ratio: str | None
+    asked_size: str | None
+    kept_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilmPage:
+    """`last_id` is the task id after which the next page begins."""
+
+    films: list[FilmView]
+    last_id: str | None
+    has_more: bool
+
+
+SELECT = """
+SELECT t.id, t.model_name, t.status, t.created_at, t.finished_at, t.progress, t.error, t.price,
+    {prompt} AS prompt, {seconds} AS seconds, {resolution} AS resolution, {aspect_ratio} AS aspect_ratio,
+    {asked_size} AS asked_size,
+    a.position, a.storage_key, a.content_type, a.created_at AS stored_at, a.deleted_at
+FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id
+LEFT JOIN tasks_asset a ON a.task_id = t.id AND t.status = 'succeeded' AND a.position = (
+    SELECT min(f.position) FROM tasks_asset f WHERE f.task_id = t.id AND f.kind = 'video'
+)
+WHERE t.modality = 'video' AND t.origin IN ({listed})
+"""
+
+
+def find_one(key_id: int, task_id: str) -> FilmView | None:
+    """A video task of this key; None where it has none of this id, or one of another modality."""
+    rows = sql.records(f"{_select(sql.is_postgresql())} AND t.key_id = %s AND t.id = %s", [key_id, task_id])
+    return _view(rows[0]) if rows else None
+
+
+@lru_cache
+def _select(is_postgresql: bool) -> str:
+    def text(column: str, *path: str) -> str:
+        if is_postgresql:
+            return f"p.{column} #>> '{{{','.join(path)}}}'"
+        return f"json_extract(p.{column}, '$.{'.'.join(path)}')"
+
+    return SELECT.format(
+        prompt=text("params", "prompt"),
+        seconds=text("params", "duration"),
+        resolution=text("params", "resolution"),
+        aspect_ratio=text("params", "aspect_ratio"),
+        asked_size=text("trace", "asked", "size"),
+        listed=sql.words(LISTED),
+    )
+
+
+def _view(row: Any) -> FilmView:
+    seconds = row.seconds
+    if seconds is None:  # the params are deleted, and the price stays
+        price = documents.shown(sql.as_document(row.price))
+        seconds = price.get("quantity") if price.get("mode") == "video_duration" else None
+    return FilmView(
+        id=row.id,
+        model_name=row.model_name,
+        status=row.status,
+        created_at=sql.as_moment(row.created_at),
+        finished_at=row.finished_at and sql.as_moment(row.finished_at),
+        progress=row.progress,
+        error=sql.as_document(row.error),
+        prompt=row.prompt,
+        seconds=None if seconds is None else str(seconds),
+        resolution=row.resolution,
+        aspect_ratio=row.aspect_ratio,
+        asked_size=row.asked_size,
+        kept_until=_kept_until(row),
+    )
+
+
+def _kept_until(row: Any) -> datetime | None:
+    if row.position is None:
+        return None
+    film = AssetRow(
+        task_id=row.id,
+        position=row.position,
+        storage_key=row.storage_key,
+        content_type=row.content_type,
+        created_at=sql.as_moment(row.stored_at),
+        deleted_at=row.deleted_at and sql.as_moment(row.deleted_at),
+    )
+    return links.retained_until(film)
+
+
+# The inner list is read no further than the page needs, from the index that `tasks/shown/listing.py` reads, too.
+FOUND = """
+SELECT t.id FROM (
+    SELECT t.id, t.modality, t.origin FROM tasks_task t WHERE {within} ORDER BY t.id {direction} LIMIT %s
+) t WHERE t.modality = 'video' AND t.origin IN ({listed}) ORDER BY t.id {direction} LIMIT %s
+"""
+SCAN_END = "SELECT t.id FROM tasks_task t WHERE {within} ORDER BY t.id {direction} LIMIT 1 OFFSET %s"
+
+
+def page(key_id: int, *, after: str | None, limit: str | None, order: str | None) -> FilmPage:
+    """The films after the one of this task id, newest first unless `order` says `asc`. Raises InvalidRequest.
+
+    A page looks at SCANNED tasks at most, so that one of a key with few films among very many pictures may be short
+    although the list goes on.
+    """
+    most = listing.page_size(limit)
+    if (order or "desc") not in ORDERS:
+        raise InvalidRequest("order: must be one of asc, desc.", param="order")
+    comparison, direction = ORDERS[order or "desc"]
+    within = "t.key_id = %s" + (f" AND t.id {comparison} %s" if after else "")
+    parameters: list[object] = [key_id, after] if after else [key_id]
+    statement = FOUND.format(within=within, direction=direction, listed=sql.words(LISTED))
+    found = sql.column(statement, [*parameters, SCANNED, most + 1])
+    shown, is_full = found[:most], len(found) > most
+    last_id = shown[-1] if shown else None
+    ends = []
+    if not is_full:
+        ends = sql.column(SCAN_END.format(within=within, direction=direction), [*parameters, SCANNED - 1])
+    if ends:  # what came meanwhile may have moved it before what is shown
+        last_id = (max if order == "asc" else min)([*ends, *shown])
+    return FilmPage(films=_in_order(shown), last_id=last_id, has_more=is_full or bool(ends))
+
+
+def _in_order(ids: Sequence[str]) -> list[FilmView]:
+    if not ids:
+        return []
+    rows = sql.records(f"{_select(sql.is_postgresql())} AND t.id IN ({sql.places(ids)})", ids)
+    by_id = {row.id: row for row in rows}
+    return [_view(by_id[task_id]) for task_id in ids if task_id in by_id]

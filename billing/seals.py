@@ -13,7 +13,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
@@ -22,6 +22,7 @@ from django.db import transaction
 
 from billing.models import LedgerHead, LedgerSeal
 from common import settling, sql
+from common.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 TABLE = "billing_ledgerentry"
@@ -62,7 +63,7 @@ def seal(*, wait_seconds: float = SETTLING_SECONDS) -> Sealed:
         return Sealed()
     if not _is_settled(wait_seconds):
         return Sealed(held_up=True)
-    count, digest = hashed(last.sha256, last.last_entry_id, top)
+    count, digest = hashed(last.sha256, last.last_entry_id, top, rest=release_connection)
     if not count:
         return Sealed()
     row = LedgerSeal(number=last.number + 1, last_entry_id=top, entries=count, sha256=digest)
@@ -97,6 +98,7 @@ def _is_settled(wait_seconds: float) -> bool:
     while waited_for:
         if time.monotonic() >= ends_at:
             return False
+        release_connection()
         time.sleep(LOOK_SECONDS)
         waited_for &= settling.drawing(TABLE, others_only=True)
     return True
@@ -115,20 +117,26 @@ def _append(row: LedgerSeal, last: ChainEnd) -> bool:
     return True
 
 
-def hashed(before: str, after_id: int, up_to_id: int) -> tuple[int, str]:
-    """How many entries there are after one id up to another, and their hash, chained to the one before."""
+def nothing() -> None:
+    """The connection is kept: its owner reads from a cursor meanwhile."""
+
+
+def hashed(before: str, after_id: int, up_to_id: int, *, rest: Callable[[], None] = nothing) -> tuple[int, str]:
+    """How many entries there are after one id up to another, and their hash, chained to the one before. `rest` is
+    called with each page in hand, before it is hashed."""
     digest, count = hashlib.sha256(f"{before}\n".encode()), 0
-    for line in lines(after_id, up_to_id):
+    for line in lines(after_id, up_to_id, rest=rest):
         digest.update(line)
         count += 1
     return count, digest.hexdigest()
 
 
-def lines(after_id: int, up_to_id: int) -> Iterator[bytes]:
+def lines(after_id: int, up_to_id: int, *, rest: Callable[[], None] = nothing) -> Iterator[bytes]:
     """The entries of a range as they are hashed, read a page at a time."""
     columns = "id, reference, kind, book, account_id, amount_micros, reason, at"
     statement = f"SELECT {columns} FROM {TABLE} WHERE id > %s AND id <= %s ORDER BY id LIMIT {PAGE}"
     while rows := sql.fetch(statement, [after_id, up_to_id]):
+        rest()
         yield from (_line(row) for row in rows)
         after_id = rows[-1][0]
 

@@ -50,5 +50,8 @@ def reset_connections() -> None:
 
 
 def release_connection() -> None:
-    """Hold no database connection during what follows. A thread that has had none gets none."""
-    connections.close_all()
+    """Hold no database connection during what follows. A thread that has had none gets none. Within a transaction
+    nothing happens."""
+    for each in connections.all(initialized_only=True):
+        if not each.in_atomic_block:
+            each.close()

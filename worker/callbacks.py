@@ -50,6 +50,7 @@ class Callbacks:
         for due in claimed:
             self._count(due, 1)
             self._seats.start(self._send, due)
+        database_retry.release_connection()
         self._stopping.wait(BUSY_SECONDS)
         return 0.0 if claimed else FULL_SECONDS
 

@@ -1,12 +1,14 @@
 """Steps that many tasks take together, each in one transaction; one that cannot be taken keeps no other back."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Generic, TypeVar
 
 from common import halving
-from common.database_retry import insist
+from common.database_retry import insist, release_connection
 from common.gathering import Gathering
+from common.postgresql import doors
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,11 +30,12 @@ def onward(step: Step[Item, Result], found: Sequence[Item | Exception]) -> list[
 
 class Together(Generic[Item, Result]):
     """A step that many threads take together: what comes while a group is at work goes into the next one. The thread
-    that `start` runs is the only one that needs a connection to the database; the others wait, so `start` must
-    not leave it undone."""
+    that `start` runs is the only one that needs a connection to the database, and gives it back after each group; the
+    others wait without one, so `start` must not leave it undone."""
 
     def __init__(self, step: Step[Item, Result], *, start: Callable[[Callable[[], None]], object]) -> None:
-        self._gathering: Gathering[Item, Result] = Gathering(partial(apart, step), start=start)
+        self._step = step
+        self._gathering: Gathering[Item, Result] = Gathering(self._taken, start=start)
 
     def take(self, item: Item) -> Result:
         """Wait for this item's result. Raises what `step` met where it was taken alone."""
@@ -40,4 +43,17 @@ class Together(Generic[Item, Result]):
 
     def begin(self, item: Item) -> Callable[[], Result]:
         """The same, for who has something else to do meanwhile: what is returned waits."""
-        return self._gathering.add(item).result
+        return partial(_result, self._gathering.add(item))
+
+    def _taken(self, group: Sequence[Item]) -> Sequence[Result | Exception]:
+        before = doors.kind.set("lanes")
+        try:
+            return apart(self._step, group)
+        finally:
+            release_connection()
+            doors.kind.reset(before)
+
+
+def _result(future: "Future[Result]") -> Result:
+    release_connection()  # the group needs one
+    return future.result()

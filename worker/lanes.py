@@ -7,11 +7,12 @@ from collections.abc import Callable
 from django.db import connections
 
 from common import sql
-from common.database_retry import AWAY, is_passing, reset_connections
+from common.database_retry import AWAY, is_passing, release_connection, reset_connections
+from common.postgresql import doors
+from common.postgresql.doors import Kind
 
 logger = logging.getLogger(__name__)
 AWAY_SECONDS = 1.0
-LONG_SECONDS = 1.0
 SAFETY_SECONDS = 5.0  # between two looks that no wake-up has asked for
 
 
@@ -22,11 +23,13 @@ def at_most(seconds: float, wait: float | None) -> float:
 
 class WorkerLane:
     """The step returns the seconds until the next one, unless `wake` comes first. A database that is away is waited
-    for, and other errors are logged. It ends with the step that is under way when `end` was set and it was woken."""
+    for, and other errors are logged. It ends with the step that is under way when `end` was set and it was woken.
+    Between two steps it holds no connection; `kind` says with whom it shares those that there are."""
 
-    def __init__(self, step: Callable[[], float], end: threading.Event) -> None:
+    def __init__(self, step: Callable[[], float], end: threading.Event, *, kind: Kind = "lanes") -> None:
         self.end = end
         self.step = step
+        self._kind = kind
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._repeat, name=step.__qualname__, daemon=True)
 
@@ -41,13 +44,14 @@ class WorkerLane:
         self._thread.join(seconds)
 
     def _repeat(self) -> None:
+        doors.kind.set(self._kind)
         while True:
             self._woken.clear()
             if self.end.is_set():
                 break
             pause = self._stepped()
-            if pause >= LONG_SECONDS and sql.is_postgresql():  # SQLite's cost nobody anything, and time to open
-                connections.close_all()
+            if sql.is_postgresql():  # SQLite's cost nobody anything
+                release_connection()
             if pause:
                 self._woken.wait(pause)
         connections.close_all()

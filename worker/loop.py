@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.db import connections
@@ -11,7 +12,9 @@ from billing import seals
 from callbacks import claims
 from catalog import credential_probes
 from common import sql, wakeups
-from common.database_retry import AWAY, is_passing, reset_connections
+from common.database_retry import AWAY, is_passing, release_connection, reset_connections
+from common.postgresql import doors
+from common.postgresql.doors import Kind
 from common.wakeups import Ring, Topic
 from tasks import leases, queue
 from tasks.request import url_policy
@@ -26,6 +29,8 @@ from worker.seats import Seats
 logger = logging.getLogger(__name__)
 
 LANES = ("tasks", "callbacks", "janitor")
+# Lanes and groups do the work of many at once. The crowd are the seats: what each writes by itself, such as a refusal.
+CONNECTIONS: Mapping[Kind, int] = {"heartbeat": 1, "lanes": 2, "crowd": 4}
 SEAT_SECONDS = 1.0
 FULL_SECONDS = 0.5  # tasks wait, but limits or busy routes hold them back; the end of another task wakes sooner
 POLL_SECONDS = 0.1
@@ -71,6 +76,7 @@ class Loop:
 
     def run(self) -> None:
         """Work until asked to stop, or with `drain` until nothing is left."""
+        doors.kind.set("lanes")
         logger.info("worker %s starts with lanes %s", self.id, ",".join(self.lanes))
         self._running = self._made()
         with wakeups.post.listening(self._rings()):
@@ -90,7 +96,7 @@ class Loop:
         }
 
     def _made(self) -> list[WorkerLane]:
-        made = [WorkerLane(self._beat, self._finished)]
+        made = [WorkerLane(self._beat, self._finished, kind="heartbeat")]
         if "tasks" in self.lanes:
             made += [self._polls, self._claims, self._adoptions, WorkerLane(self._find_orphans, self._stopping)]
         if "callbacks" in self.lanes:
@@ -207,3 +213,5 @@ def is_drained() -> bool:
             raise
         reset_connections()
         return False
+    finally:
+        release_connection()

@@ -7,13 +7,14 @@ to close the connection, and the system here knows it at once. Only a network th
 
 import select
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base, features, operations
 from psycopg_pool import ConnectionPool
 
+from common.postgresql import doors
 from common.query_deadline import Statement, watchdog
 
 ASKED_AFTER_SECONDS = 10.0
@@ -56,12 +57,24 @@ class BoundOperations(operations.DatabaseOperations):
 
 
 class PooledWrapper(base.DatabaseWrapper):
-    """It never hands out a connection that is known to be dead."""
+    """It never hands out a connection that is known to be dead, and only to whom the doors let in."""
 
     features_class = BoundFeatures
     ops_class = BoundOperations
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._leave_door: Callable[[], None] = doors.nothing
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        self._leave_door = doors.enter()
+        try:
+            return self._living_connection(conn_params)
+        except BaseException:
+            self._leave()
+            raise
+
+    def _living_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         while isinstance(connection, PooledConnection) and not is_alive(connection):
             connection.close()
@@ -79,7 +92,14 @@ class PooledWrapper(base.DatabaseWrapper):
     def _close(self) -> None:
         if isinstance(self.connection, PooledConnection):
             self.connection.used_at = time.monotonic()
-        super()._close()  # type: ignore[misc]
+        try:
+            super()._close()  # type: ignore[misc]
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        leave, self._leave_door = self._leave_door, doors.nothing
+        leave()
 
 
 DatabaseWrapper = PooledWrapper

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from common import ids
+from common.database_retry import release_connection
 from common.errors import NotCancelable, StorageUnavailable, TaskNotFound
 from storage import blobs
 from tasks.assets import stored_inputs
@@ -126,6 +127,7 @@ def _emptied(
     """Delete the files of each row and mark those whose files are gone; returns how many. Raises StorageUnavailable
     where it is the storage that is away."""
     gone: list[Row] = []
+    release_connection()
     try:
         for row, keys in rows:
             try:

@@ -17,7 +17,7 @@ from django.db.models.fields.json import KT
 
 from adapters.base import StoredFile, TaskRequest
 from common import documents
-from common.database_retry import AWAY, reset_connections
+from common.database_retry import AWAY, release_connection, reset_connections
 from common.errors import StorageUnavailable
 from storage import blobs
 from tasks.locks import lock_tasks
@@ -105,6 +105,7 @@ def _without_large_options(params: Mapping[str, Any]) -> Mapping[str, Any] | Non
 
 
 def _are_gone(keys: Iterable[str]) -> bool:
+    release_connection()
     try:
         for key in keys:
             blobs.delete(key)

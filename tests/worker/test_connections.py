@@ -1,11 +1,19 @@
-"""No database connection is held while a provider works."""
+"""No database connection is held while a provider, the storage or another thread works."""
+
+import threading
 
 import pytest
 from django.db import connection
 from requests.adapters import HTTPAdapter
 
+from common import sql
+from storage.files import FileStore
+from tasks.models import Asset
 from tests.tasks import steps
 from tests.worker.driving import film, hurry, outage, picture
+from worker.groups import Together
+from worker.heal import deadlines
+from worker.seats import Seats
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -53,3 +61,24 @@ def test_none_is_held_when_a_call_was_refused(shift, key, asked, sandbox):
     asked.clear()
     shift.work(picture(key, "a fox"))
     assert asked == [False, False]
+
+
+def test_none_is_held_while_old_files_are_deleted(shift, key, monkeypatch):
+    held, delete = [], FileStore.delete
+
+    def probe(*arguments):
+        held.append(connection.connection is not None)
+        delete(*arguments)
+
+    monkeypatch.setattr(FileStore, "delete", probe)
+    shift.work(picture(key, "a fox"))
+    Asset.objects.update(created_at="2020-01-01T00:00:00Z")
+    deadlines.prune(threading.Event())
+    assert held == [False]
+
+
+def test_none_is_held_while_others_take_a_step_for_it():
+    sql.value("SELECT 1")
+    together = Together(lambda items: items, start=Seats("test", 1).start)
+    assert together.take(1) == 1
+    assert connection.connection is None

@@ -9,9 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from common.commands import OneLineCommand
-from common.database_retry import insist
+from common.database_retry import insist, release_connection
+from common.postgresql import doors
 from tasks import leases
-from worker.loop import LANES, Loop
+from worker.loop import CONNECTIONS, LANES, Loop
 
 MOST_CALLS = 1000
 
@@ -32,6 +33,8 @@ class Command(OneLineCommand):
             worker_id = insist(leases.register, lanes)
         except DatabaseError as error:
             raise CommandError(f"database: {str(error).splitlines()[0]} (is it migrated?)") from error
+        release_connection()
+        doors.build(CONNECTIONS)
         worker = Loop(worker_id, lanes, concurrency=concurrency, drain=options["drain"])
 
         def stop(number: int, frame: FrameType | None) -> None:

@@ -1,0 +1,69 @@
+"""A worker makes do with few connections to PostgreSQL, and nothing of it waits for ever for one."""
+
+import pytest
+from django.db import connection
+
+from accounts.models import ApiKey
+from common import sql
+from tasks.models import Worker
+from tests.faults.scenes import ended, held_account, waiting_for_account
+from tests.tasks import steps
+from tests.worker.driving import film, picture
+from tools.children import wait_until
+from worker.loop import CONNECTIONS
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no pool"),
+]
+CALLS = 40
+
+
+def sessions() -> int:
+    """The worker's. Its pool closes none that it has opened within minutes, so these are the most that there were."""
+    return int(
+        sql.value(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database()"
+        )
+    )
+
+
+def test_all_lanes_and_answers_that_come_at_once_take_four(start_worker, key, sandbox):
+    """One for wake-ups, one for heartbeats, two for lanes and groups."""
+    ApiKey.objects.update(max_running=CALLS)
+    tasks = [picture(key, f"fox {number} [held]") for number in range(CALLS)]
+    start_worker("--concurrency", str(CALLS))
+    wait_until(lambda: sandbox.audit()["jobs"] == CALLS, what="the paid calls")
+    sandbox.release()
+    assert set(ended(*tasks)) == {"succeeded"}
+    assert sessions() <= 4
+
+
+def test_a_crowd_that_waits_for_a_lock_holds_up_no_heartbeat_no_lane_and_no_answer(start_worker, key, other_key):
+    crowd = CONNECTIONS["crowd"]
+    refused = [picture(key, f"fox {number} [moderated]") for number in range(3 * crowd)]
+    with held_account(key.record.account_id):
+        start_worker("--concurrency", str(4 * crowd), WORKER_LEASE="4")
+        wait_until(lambda: waiting_for_account() == crowd, what="the crowd")
+        assert ended(picture(other_key, "a hen")) == ["succeeded"]
+        before = Worker.objects.get().heartbeat_at
+        wait_until(lambda: Worker.objects.get().heartbeat_at > before, what="a heartbeat")
+        assert waiting_for_account() == crowd
+    assert set(ended(*refused)) == {"TASK_CONTENT_REJECTED"}
+    assert sessions() <= sum(CONNECTIONS.values()) + 1
+
+
+def test_all_kinds_of_work_at_once_come_to_their_end(start_worker, key, other_key):
+    """More than there are connections of each kind: pictures, films, refusals."""
+    ApiKey.objects.update(max_running=100)
+    kinds = [(picture, "a fox"), (picture, "a hen [moderated]"), (picture, "an owl [rate-limited=1]"), (film, "a film")]
+    tasks = [
+        make(owner, f"{owner.id} {number} {words}")
+        for owner in (key, other_key)
+        for number in range(5)
+        for make, words in kinds
+    ]
+    start_worker("--concurrency", "100")
+    ended(*tasks)
+    assert steps.breaches() == []
+    assert sessions() <= sum(CONNECTIONS.values()) + 1

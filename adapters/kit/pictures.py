@@ -8,8 +8,12 @@ from adapters.kit.http import HttpCall, calling, error_of
 from adapters.kit.outputs import is_url
 from adapters.kit.reports import of_pictures
 from adapters.kit.spool import Spool
+from common.turnstile import Turnstile
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
+
+# Answers that have come wait in the system's buffers, not in ours. One whose provider is slow holds up no other.
+answers = Turnstile(8, seconds=0.05)
 
 Items = Callable[[Any], Iterable[tuple[object, object]] | None]
 """The pictures of an answer as (base64 or None, URL or None); None for a document that is no success. May raise the
@@ -20,7 +24,8 @@ def bought(call: HttpCall, connection: Connection, items_of: Items) -> Done:
     """The paid call. A partial answer counts; one without a single picture is what it says in the place of pictures,
     else an EMPTY_RESULT. Raises UpstreamError."""
     with calling(call, connection) as reply, Spool(connection.scratch_dir) as spool:
-        document = spool.read(reply.chunks)
+        with answers.passage():
+            document = spool.read(reply.chunks)
         items = items_of(document)
         if items is None:
             raise error_of(document, reply, call, connection)

@@ -4,7 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -14,6 +14,7 @@ from common import backoff, documents
 from common.database_retry import release_connection
 from common.documents import Unreadable
 from common.errors import StorageUnavailable
+from common.turnstile import Turnstile
 from tasks import failures
 from tasks.assets import assets
 from tasks.assets.assets import NewAsset, UnusableOutput
@@ -24,6 +25,9 @@ logger = logging.getLogger(__name__)
 # Before the janitor, so that a result which cannot be stored ends as what it met.
 GIVE_UP_SECONDS = 1.0
 LEAST_SECONDS = 0.1
+
+# A thousand answers may come at once. What is at hand is copied in a moment, unless all are at it together.
+at_hand = Turnstile(8, seconds=0.05)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +136,7 @@ def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection
     for call_id, output in [(call_id, output) for call_id, outputs in wanted.items() for output in outputs]:
         try:
             left = replace(connection, total_timeout=max(LEAST_SECONDS, ends_at - time.monotonic()))
-            with adapter.open_output(output, left) as chunks:
+            with at_hand.passage() if output.path else nullcontext(), adapter.open_output(output, left) as chunks:
                 fresh.append(assets.store(chunks, kind=output.kind))
             by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:

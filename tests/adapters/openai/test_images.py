@@ -2,12 +2,15 @@
 
 import base64
 import json
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adapters.base import Connection, Done, ErrorKind, ImageRef, NothingSent, UpstreamError, UpstreamRequest
+from adapters.kit import pictures
 from adapters.registry import ADAPTERS
 from tests.adapters.making import (
     API_KEY,
@@ -20,6 +23,8 @@ from tests.adapters.making import (
     stored,
 )
 from tests.adapters.raw_server import answer, raw_server
+from tests.threads import joined
+from tools.children import PATIENCE, wait_until
 
 adapter = ADAPTERS["openai_images"]
 ENCODED = base64.b64encode(PNG).decode()
@@ -210,3 +215,24 @@ def test_the_same_purchase_has_the_same_digest_and_another_has_not() -> None:
     again = adapter.build(image_request(), image_target())
     other = adapter.build(image_request(n=2), image_target())
     assert again.digest() == GENERATION.digest() != other.digest()
+
+
+def test_answers_that_break_off_in_the_middle_hold_up_no_other() -> None:
+    over = threading.Event()
+
+    def begin(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"data": [')
+        over.wait(PATIENCE)
+
+    def ask(url: str) -> None:
+        with pytest.raises(UpstreamError):
+            submit(connection_to(url))
+
+    with raw_server(begin) as slow, raw_server(bodied({"data": [{"b64_json": ENCODED}]})) as quick:
+        asking = [threading.Thread(target=ask, args=(slow.url,), daemon=True) for _ in range(9)]
+        for thread in asking:
+            thread.start()
+        wait_until(lambda: pictures.answers.waiting == 0 and len(slow.requests) == len(asking), what="nine answers")
+        assert len(submit(connection_to(quick.url)).outputs) == 1
+        over.set()
+        joined(*asking)

@@ -1,0 +1,69 @@
+"""Lets few threads at a time through work that is quick as long as few do it: a thousand at once would only wake each
+other up, and each would hold its buffers meanwhile.
+
+It is no lock. Who takes longer than a moment, because another side is slow, does not count any more and goes on.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Turnstile:
+    """At most `most` threads at a time, first come, first served; one that takes longer than `seconds` keeps nobody
+    waiting."""
+
+    def __init__(self, most: int, *, seconds: float) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._line: deque[threading.Event] = deque()
+        self._ends: dict[threading.Event, float] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many stand in line."""
+        return len(self._line)
+
+    @contextmanager
+    def passage(self) -> Iterator[None]:
+        """Wait in line, and be one of the few for as long as the block takes."""
+        mine = threading.Event()
+        self._line_up(mine)
+        try:
+            yield
+        finally:
+            self._leave(mine)
+
+    def _line_up(self, mine: threading.Event) -> None:
+        with self._lock:
+            self._line.append(mine)
+            is_first = self._line[0] is mine
+        if not is_first:
+            mine.wait()
+        while (wait := self._seconds_to_enter(mine)) > 0.0:
+            mine.wait(wait)
+
+    def _seconds_to_enter(self, mine: threading.Event) -> float:
+        """Of the first in line: 0 where it is in; else how long the oldest passage still counts."""
+        mine.clear()
+        with self._lock:
+            now = time.monotonic()
+            self._ends = {each: end for each, end in self._ends.items() if end > now}
+            if len(self._ends) >= self._most:
+                return min(self._ends.values()) - now
+            self._line.popleft()
+            self._ends[mine] = now + self._seconds
+            self._wake_first()
+            return 0.0
+
+    def _leave(self, mine: threading.Event) -> None:
+        with self._lock:
+            self._ends.pop(mine, None)
+            self._wake_first()
+
+    def _wake_first(self) -> None:
+        if self._line:
+            self._line[0].set()

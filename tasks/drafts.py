@@ -1,6 +1,7 @@
 """A submission before it is a row: prepared when its checks have passed, then a draft that is ready to be written."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from adapters.base import StoredFile, TaskRequest
 from billing.pricing import Price
@@ -25,7 +26,8 @@ class PreparedSubmission:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """One submission of a caller, ready to be written: its files are stored. `option_bytes` are those of large options,
-    which are inputs, too (tasks/assets/stored_inputs.py)."""
+    which are inputs, too (tasks/assets/stored_inputs.py); `asked` are words of the client
+    that its front shows as they came."""
 
     caller: Caller
     prepared: PreparedSubmission
@@ -35,6 +37,7 @@ class Draft:
     idempotency_key: str | None
     option_bytes: int = 0
     origin: Origin = "async"
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def owes_callback(self) -> bool:

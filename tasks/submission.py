@@ -3,7 +3,7 @@
 It takes a list of drafts; `tasks/joint_submission.py` has the drafts of many requests written together.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,6 @@ from django.db import transaction
 
 from adapters.base import StoredFile
 from billing import ledger
-from catalog.routing import Decision
 from common import ids, sql
 from common.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
@@ -47,6 +46,7 @@ def draft(
     body_digest: str,
     idempotency_key: str | None,
     origin: Origin = "async",
+    asked: Mapping[str, str] | None = None,
 ) -> Draft:
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     blobs.check()
@@ -61,6 +61,7 @@ def draft(
         idempotency_key=idempotency_key,
         option_bytes=stored_inputs.bytes_of_options(prepared.request),
         origin=origin,
+        asked=asked or {},
     )
 
 
@@ -184,12 +185,13 @@ def _row(d: Draft) -> dict[str, Any]:
         "metadata": sql.document(prepared.body.metadata),
         "input_bytes": d.input_bytes,
         "params": sql.document(stored_params.dump(prepared.request)),
-        "trace": sql.document(_trace(prepared.decision)),
+        "trace": sql.document(_trace(d)),
     }
 
 
-def _trace(decision: Decision) -> dict[str, Any]:
-    return {"plan": decision.plan.name, "routes": decision.trace}
+def _trace(d: Draft) -> dict[str, Any]:
+    decision = d.prepared.decision
+    return {"plan": decision.plan.name, "routes": decision.trace} | ({"asked": dict(d.asked)} if d.asked else {})
 
 
 def discard_inputs(refused: Draft) -> None:

@@ -58,8 +58,12 @@ def replayed(key_id: int, task_id: str, *, is_same_body: bool) -> Receipt:
     task = representation.find_one(key_id, task_id)
     if task is None:
         raise TaskNotFound()
-    told = {"Idempotency-Replayed": "true"} | ({} if is_same_body else {"Idempotency-Body-Mismatch": "true"})
-    return _receipt(representation.submission(task), told)
+    return _receipt(representation.submission(task), told_of_replay(is_same_body=is_same_body))
+
+
+def told_of_replay(*, is_same_body: bool) -> dict[str, str]:
+    """The headers that say so."""
+    return {"Idempotency-Replayed": "true"} | ({} if is_same_body else {"Idempotency-Body-Mismatch": "true"})
 
 
 def _receipt(document: Mapping[str, Any], more: Mapping[str, str] | None = None) -> Receipt:

@@ -11,17 +11,17 @@ from common.errors import ApiPaused, InvalidRequest
 from common.money import usd
 from tasks import submission
 from tasks.drafts import Draft
-from tasks.gate import Admission
+from tasks.gate import Admission, Replay
 from tasks.shown import listing, representation
 from tasks_api import admissions, body_digests, json_body, rates, receipts
 from tasks_api.base_view import TaskApiView
 from tasks_api.receipts import Receipt
 
 
-class TasksView(TaskApiView):
-    """POST submits, GET lists. A submission's query is refused with its fields: a replay answers whatever it holds."""
+class SubmissionView(TaskApiView):
+    """A path whose POST makes a task, by whichever front. Its query is refused with its fields: a replay answers
+    whatever it holds."""
 
-    query_names = listing.PARAMETERS
     idempotency_key: str | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -36,16 +36,34 @@ class TasksView(TaskApiView):
         return None
 
     def post(self, request: Request) -> Response:
-        """The order of checks is the contract's (section 1): a replay answers whatever is wrong, at its own rate.
-
-        The draft that it ends in goes to the front, which will answer; where there is no front, this does.
-        """
+        """The order of checks is the contract's (section 1): a replay answers whatever is wrong, at its own rate."""
         if replay := self.admission.replay:
             rates.check("replay", self.caller.key_id)
-            is_same = replay.body_digest == body_digests.of(json_body.raw(request))
-            return whole(receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
+            return self.replayed(request, replay)
         rates.check("submit", self.caller.key_id)
         refuse_while_paused(self.admission)
+        return self.submitted(request)
+
+    def replayed(self, request: Request, replay: Replay) -> Response:
+        """The answer that shows the task of an Idempotency-Key once more."""
+        raise NotImplementedError
+
+    def submitted(self, request: Request) -> Response:
+        """The answer to a new task. Its draft goes to the front, which will answer; where there is no front, this
+        does."""
+        raise NotImplementedError
+
+
+class TasksView(SubmissionView):
+    """POST submits, GET lists."""
+
+    query_names = listing.PARAMETERS
+
+    def replayed(self, request: Request, replay: Replay) -> Response:
+        is_same = replay.body_digest == body_digests.of(json_body.raw(request))
+        return whole(receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
+
+    def submitted(self, request: Request) -> Response:
         draft = self.draft(self.document(request))
         if submit := request.META.get(receipts.SUBMIT):
             submit(draft, receipts.of)
@@ -101,4 +119,4 @@ def refuse_while_paused(admission: Admission) -> None:
 
 
 def whole(answer: Receipt) -> Response:
-    return Response(answer.document, status=202, headers=answer.headers)
+    return Response(answer.document, status=answer.status, headers=answer.headers)

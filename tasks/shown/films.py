@@ -10,6 +10,7 @@ from common import documents, sql
 from common.errors import InvalidRequest
 from tasks.assets import links
 from tasks.assets.links import AssetRow
+from tasks.drafts import Draft
 from tasks.origins import LISTED
 from tasks.shown import listing
 
@@ -45,6 +46,26 @@ class FilmPage:
     films: list[FilmView]
     last_id: str | None
     has_more: bool
+
+
+def of_draft(draft: Draft, created_at: datetime) -> FilmView:
+    """What `find_one` would tell of a new task."""
+    request = draft.prepared.request
+    return FilmView(
+        id=draft.task_id,
+        model_name=draft.prepared.body.model,
+        status="queued",
+        created_at=created_at,
+        finished_at=None,
+        progress=None,
+        error=None,
+        prompt=request.prompt,
+        seconds=str(request.duration),
+        resolution=request.resolution,
+        aspect_ratio=request.aspect_ratio,
+        asked_size=draft.asked.get("size"),
+        kept_until=None,
+    )
 
 
 SELECT = """

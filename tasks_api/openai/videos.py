@@ -7,20 +7,63 @@ from collections.abc import Mapping
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.errors import InvalidRequest, TaskNotFound
-from tasks import deletion
+from catalog import snapshot
+from common.errors import ApiError, BillingUnsupported, InvalidRequest, TaskNotFound
+from tasks import deletion, examination, submission
+from tasks.drafts import Draft
+from tasks.gate import Replay
 from tasks.models import LIVE
 from tasks.shown import films
 from tasks.shown.films import FilmView
-from tasks_api import views
+from tasks.submission import Created, Outcome
+from tasks_api import receipts, views
 from tasks_api.base_view import TaskApiView
-from tasks_api.openai import video_objects
+from tasks_api.openai import bodies, video_objects, video_requests
+from tasks_api.openai.bodies import SentBody
+from tasks_api.receipts import Receipt
+from tasks_api.submissions import SubmissionView, whole
 
 
-class VideosView(TaskApiView):
-    """GET lists every video task of the key, whichever front it came by."""
+class VideosView(SubmissionView):
+    """POST makes a video; GET lists every video task of the key, whichever front it came by."""
 
     query_names = films.PARAMETERS
+
+    def replayed(self, request: Request, replay: Replay) -> Response:
+        is_same = replay.body_digest == bodies.digest_of(request, files=video_requests.FILES)
+        return whole(replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
+
+    def submitted(self, request: Request) -> Response:
+        draft = self.draft(self.sent(request))
+        if submit := request.META.get(receipts.SUBMIT):
+            submit(draft, shown)
+            return Response(status=202)
+        return whole(shown(draft, submission.submit_one(draft)))
+
+    def sent(self, request: Request) -> SentBody:
+        """Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order."""
+        if self.caller.is_subscription:
+            raise BillingUnsupported()
+        sent = bodies.read(request, files=video_requests.FILES)
+        self.read_query(request)
+        return sent
+
+    def draft(self, sent: SentBody) -> Draft:
+        """Raises the ApiError of the first check that fails, in the client's words."""
+        key_id, version = self.caller.key_id, self.admission.service.catalog_version
+        try:
+            asked = video_requests.parse(sent, key_id=key_id, catalog=snapshot.current(version))
+            prepared = examination.prepare(key_id, asked.document, catalog_version=version)
+        except ApiError as error:
+            raise video_requests.in_clients_words(error) from None
+        return submission.draft(
+            prepared,
+            caller=self.caller,
+            body_digest=sent.digest,
+            idempotency_key=self.idempotency_key,
+            origin="videos",
+            asked={"size": asked.size},
+        )
 
     def get(self, request: Request) -> Response:
         given = self.parameters
@@ -55,6 +98,32 @@ class VideoView(TaskApiView):
             raise TaskNotFound(video_objects.NOT_FOUND)
         deletion.delete(self.caller.key_id, task_id)
         return Response({"id": video_id, "object": "video.deleted", "deleted": True})
+
+
+def shown(draft: Draft, outcome: Outcome) -> Receipt:
+    """The answer to a draft. Raises the outcome where it is an error. Only a replay asks the database."""
+    match outcome:
+        case ApiError():
+            raise video_requests.in_clients_words(outcome)
+        case Replay():
+            is_same_body = outcome.body_digest == draft.body_digest
+            return replayed(draft.caller.key_id, outcome.task_id, is_same_body=is_same_body)
+        case Created():
+            return _receipt(films.of_draft(draft, outcome.created_at))
+
+
+def replayed(key_id: int, task_id: str, *, is_same_body: bool) -> Receipt:
+    """The video that an Idempotency-Key has made. Raises InvalidRequest where it made something else."""
+    film = films.find_one(key_id, task_id)
+    if film is None:
+        message = "Idempotency-Key: was used for a task that is no video."
+        raise InvalidRequest(message, param="Idempotency-Key", may_have_cost=True)
+    told = receipts.told_of_replay(is_same_body=is_same_body)
+    return _receipt(film, told)
+
+
+def _receipt(film: FilmView, told: Mapping[str, str] | None = None) -> Receipt:
+    return Receipt(status=200, document=video_objects.shown(film), headers={**poll_headers(film), **(told or {})})
 
 
 def task_id_of(video_id: str) -> str:

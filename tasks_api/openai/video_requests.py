@@ -1,0 +1,132 @@
+"""The body of `POST /v1/videos` as a submission in our words, and our refusals in the client's words.
+
+What has no word of ours goes to `provider_options`, where the rules of upstream fields judge it.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catalog import pixel_sizes, routing
+from catalog.snapshot import Catalog
+from common.errors import ApiError, UnsupportedAdapter, UnsupportedModel
+from tasks.request.body import MAX_NAME
+from tasks.request.fields import RequestFields, refuse
+from tasks.request.frame_sizes import ratio_and_resolution
+from tasks.request.video import LONGEST_SECONDS
+from tasks_api.openai.bodies import SentBody
+
+REFERENCE = "input_reference"
+FILES = (REFERENCE,)
+OWN = ("model", "prompt", "seconds", "size", REFERENCE)
+REFERENCE_IN_FORM = f"{REFERENCE}["  # as SDKs write the fields of an object in a form
+DEFAULT_SECONDS = 4
+DEFAULT_SIZE = "1280x720"
+REFUSED = {
+    "callback_url": "is not supported here; POST /v1/tasks calls back",
+    "plan": "is not supported; the plan is chosen for the key",
+}
+
+# A form has texts alone: what reads as a number or a truth value is one.
+WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
+TRUTHS = {"true": True, "false": False}
+
+# Our paths, where they are none in a name that the client made up: an option's name, quoted where it is no plain one.
+OURS = re.compile(
+    r'(?<!["\w.])params\.(?:provider_options(?:\.|\[(?P<quoted>"(?:[^"\\]|\\.)*")\])'
+    r"|(?P<field>duration|resolution|aspect_ratio)\b|(?P<inputs>inputs)\b(?:\[0\](?:\.(?:url|type|role)\b)?)?)?"
+)
+WORDS = {"duration": "seconds", "resolution": "size", "aspect_ratio": "size", "inputs": REFERENCE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoRequest:
+    """`document` is for `examination.prepare`; `size` is what the client asked for."""
+
+    document: dict[str, Any]
+    size: str
+
+
+def parse(sent: SentBody, *, key_id: int, catalog: Catalog) -> VideoRequest:
+    """Raises the ApiError of the first check that fails."""
+    fields = RequestFields(values=_read(sent), path="")
+    for name, reason in REFUSED.items():
+        if name in fields.values:
+            refuse(name, reason)
+    name = fields.required_text("model", longest=MAX_NAME)
+    params: dict[str, Any] = {"prompt": fields.required_text("prompt"), "duration": _seconds(fields)}
+    reference = _reference(fields, sent)
+    model = routing.resolve(catalog, key_id, name, "video")
+    size = fields.values.get("size") or DEFAULT_SIZE
+    ratios, tables = pixel_sizes.ratios(catalog, key_id, model), pixel_sizes.tables(catalog, key_id, model)
+    params["aspect_ratio"], params["resolution"] = ratio_and_resolution(size, ratios, tables)
+    if reference is not None:
+        params["inputs"] = [{"type": "image", "role": "first_frame", "url": reference}]
+    if options := {name: value for name, value in fields.values.items() if name not in OWN and value is not None}:
+        params["provider_options"] = options
+    return VideoRequest(document={"model": name, "modality": "video", "params": params}, size=size)
+
+
+def in_clients_words(error: ApiError) -> ApiError:
+    """The same refusal with the fields as the client knows them."""
+    message, param = _renamed(error.message).replace("size, size", "size"), error.param and _renamed(error.param)
+    if isinstance(error, UnsupportedModel | UnsupportedAdapter):
+        message, param = message.replace("modality:", "model:", 1), "model"
+    return type(error)(message, headers=error.headers, param=param, may_have_cost=error.may_have_cost)
+
+
+def _renamed(text: str) -> str:
+    return OURS.sub(_theirs, text)
+
+
+def _theirs(found: re.Match[str]) -> str:
+    if found["quoted"]:
+        return str(json.loads(found["quoted"]))
+    return WORDS.get(found["field"] or found["inputs"], "")
+
+
+def _read(sent: SentBody) -> Mapping[str, Any]:
+    """The fields; those of a form with what their texts stand for."""
+    if not sent.is_form:
+        return sent.fields
+    fields: dict[str, Any] = {}
+    reference: dict[str, str] = {}
+    for name, text in sent.fields.items():
+        if name.startswith(REFERENCE_IN_FORM) and name.endswith("]"):
+            reference[name[len(REFERENCE_IN_FORM) : -1]] = text
+        else:
+            fields[name] = text if name in OWN else _value(text)
+    return fields | ({REFERENCE: reference} if reference else {})
+
+
+def _value(text: str) -> str | int | float | bool:
+    if text in TRUTHS:
+        return TRUTHS[text]
+    if WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if DECIMAL.fullmatch(text) else text
+
+
+def _seconds(fields: RequestFields) -> int:
+    given = fields.values.get("seconds")
+    if given is None:
+        return DEFAULT_SECONDS
+    if isinstance(given, str) and WHOLE.fullmatch(given):
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LONGEST_SECONDS:
+        refuse("seconds", f"must be an integer from 1 to {LONGEST_SECONDS}")
+    return given
+
+
+def _reference(fields: RequestFields, sent: SentBody) -> str | None:
+    """The URL of the first frame; None where there is none."""
+    if sent.named(REFERENCE):
+        refuse(REFERENCE, "must be given by its URL")
+    given = fields.object(REFERENCE)
+    if given is None:
+        return None
+    given.refuse_unknown(("image_url",))
+    return given.required_text("image_url")

@@ -147,7 +147,9 @@ class UpstreamRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
     """How to reach one channel now. Timeouts in seconds; `open_stored` opens one of our own files for reading;
-    `reference` is our own name for a paid call, unique for ever; `payer` names the account whose inputs are fetched."""
+    `reference` is our own name for a paid call, unique for ever; `payer` names the account whose inputs are fetched.
+    Temporary files go to `scratch_dir`, those of outputs to `output_dir` as long as it takes them; None is the system's
+    folder."""
 
     base_url: str
     credentials: Mapping[str, str] = field(repr=False)
@@ -158,6 +160,7 @@ class Connection:
     allow_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     deny_networks: tuple[IPv4Network | IPv6Network, ...] = ()
     scratch_dir: Path | None = None
+    output_dir: Path | None = None
     reference: str = ""
     payer: str = ""
 
@@ -184,6 +187,18 @@ class Output:
     kind: str
     url: str | None = None
     path: Path | None = None
+
+
+class FileChunks(Iterator[bytes]):
+    """The chunks of an output that lies in a file. Who can make use of the file itself takes that."""
+
+    def __init__(self, file: BinaryIO, path: Path, chunk_bytes: int) -> None:
+        self.file, self.path, self._chunk_bytes = file, path, chunk_bytes
+
+    def __next__(self) -> bytes:
+        if chunk := self.file.read(self._chunk_bytes):
+            return chunk
+        raise StopIteration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, ClassVar, Protocol
 
@@ -39,8 +40,15 @@ class Store(Protocol):
     def spool(self) -> AbstractContextManager[BinaryIO]:
         """A new unbuffered temporary file on disk, gone at the end of the block unless it was kept."""
 
+    def incoming_dir(self) -> Path | None:
+        """The folder of files that `share` takes; None where it takes none."""
+
     def keep(self, file: BinaryIO, key: str) -> None:
         """Make a spooled file durable under its key, whole or not at all."""
+
+    def share(self, file: BinaryIO, key: str) -> None:
+        """The same of a file of `incoming_dir`, which stays there, too. To be tried once: after a fault a disk may
+        take for written what is lost."""
 
     def open(self, key: str) -> BinaryIO:
         """A readable, seekable file."""

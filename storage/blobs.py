@@ -10,9 +10,10 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, Literal
 
-from adapters.base import StoredFile
+from adapters.base import FileChunks, StoredFile
 from common.errors import StorageUnavailable
 from storage import backends
 from storage.backends import Place, Store, translated
@@ -41,12 +42,13 @@ class Stored:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
     """Bytes that have arrived in a temporary file and are not kept yet; `file` can be read and sought, `head` is its
-    beginning, for sniffing."""
+    beginning, for sniffing. A `shared` file is somebody else's to delete."""
 
     file: BinaryIO
     size_bytes: int
     sha256: str
     head: bytes
+    shared: bool = False
 
     def keep(self, folder: Folder) -> Stored:
         """Store them under a new random key. Raises StorageUnavailable."""
@@ -55,18 +57,22 @@ class Incoming:
         store = backends.current()
         with translated(store):
             self.file.seek(0)
-            store.keep(self.file, key)
+            (store.share if self.shared else store.keep)(self.file, key)
         return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256)
 
 
 @contextmanager
 def receive(chunks: Iterable[bytes], *, max_bytes: int) -> Iterator[Incoming]:
-    """Write the chunks to a temporary file, gone at the end of the block unless it was kept.
+    """Write the chunks to a temporary file, gone at the end of the block unless it was kept. Where they are those of a
+    file in `incoming_dir`, it is that file.
 
     Raises TooLarge as soon as there are more than `max_bytes`, StorageUnavailable for a full or broken disk, and lets
     through what the chunks raise.
     """
     store = backends.current()
+    if isinstance(chunks, FileChunks) and chunks.path.parent == store.incoming_dir():
+        yield _examine(chunks.file, store, max_bytes)
+        return
     with ExitStack() as stack:
         with translated(store):
             file = stack.enter_context(store.spool())
@@ -85,6 +91,18 @@ def _write(chunks: Iterable[bytes], file: BinaryIO, store: Store, max_bytes: int
         with translated(store):
             _write_all(file, chunk)
     return Incoming(file=file, size_bytes=size, sha256=digest.hexdigest(), head=head)
+
+
+def _examine(file: BinaryIO, store: Store, max_bytes: int) -> Incoming:
+    digest, size, head = hashlib.sha256(), 0, b""
+    with translated(store):
+        while chunk := file.read(CHUNK_BYTES):
+            head = head or chunk[:HEAD_BYTES]
+            digest.update(chunk)
+            size += len(chunk)
+    if size > max_bytes:
+        raise TooLarge(f"more than {max_bytes} bytes")
+    return Incoming(file=file, size_bytes=size, sha256=digest.hexdigest(), head=head, shared=True)
 
 
 def _write_all(file: BinaryIO, chunk: bytes) -> None:
@@ -158,6 +176,11 @@ def place_of(url: str) -> Place | None:
     store = backends.current()
     with translated(store):
         return store.place_of(url)
+
+
+def incoming_dir() -> Path | None:
+    """A folder whose files are stored without being copied, if there is one; what is forgotten there is swept."""
+    return backends.current().incoming_dir()
 
 
 def sweep(*, older_than_seconds: float) -> int:

@@ -1,10 +1,12 @@
 """Assets in a folder: each is written to a temporary file, synced and renamed, so that no key names half a file."""
 
+import errno
 import os
 import secrets
+import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
@@ -12,6 +14,8 @@ from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import FileSystemStorage
 
 PROBE = bytes(4096)
+# What file systems without hard links say.
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
 
 class FileStore:
@@ -31,12 +35,34 @@ class FileStore:
             finally:
                 path.unlink(missing_ok=True)
 
+    def incoming_dir(self) -> Path:
+        with suppress(OSError):
+            self.incoming.mkdir(parents=True, exist_ok=True)
+        return self.incoming
+
     def keep(self, file: BinaryIO, key: str) -> None:
+        self._put(file, key, os.rename)
+
+    def share(self, file: BinaryIO, key: str) -> None:
+        try:
+            self._put(file, key, os.link)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            with self.spool() as copy:
+                shutil.copyfileobj(file, copy)
+                self.keep(copy, key)
+
+    def _put(self, file: BinaryIO, key: str, put: Callable[[str, Path], None]) -> None:
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.fsync(file.fileno())
-        Path(file.name).rename(path)
-        sync_folder(path.parent)
+        put(file.name, path)
+        try:
+            sync_folder(path.parent)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
 
     def open(self, key: str) -> BinaryIO:
         return self._path(key).open("rb")

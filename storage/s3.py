@@ -47,8 +47,14 @@ class S3Store:
     def spool(self) -> AbstractContextManager[BinaryIO]:
         return cast(AbstractContextManager[BinaryIO], tempfile.TemporaryFile(buffering=0))
 
+    def incoming_dir(self) -> None:
+        """There is none."""
+
     def keep(self, file: BinaryIO, key: str) -> None:
         self.client.upload_fileobj(file, self.bucket, self.prefix + key, Config=self.transfer)
+
+    def share(self, file: BinaryIO, key: str) -> None:
+        self.keep(file, key)
 
     def open(self, key: str) -> BinaryIO:
         """A local copy, because callers seek and ask for its length."""

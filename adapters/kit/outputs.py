@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeGuard
 
-from adapters.base import MAX_OUTPUT_BYTES, Connection, ErrorKind, Output, UpstreamError
+from adapters.base import MAX_OUTPUT_BYTES, Connection, ErrorKind, FileChunks, Output, UpstreamError
 from adapters.kit import error_kinds, http
 from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
@@ -24,8 +24,8 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
     """The chunks of one output, capped by its kind. Raises UpstreamError, also while they are read: EMPTY_RESULT where
     trying again cannot help (gone, refused, too large), else what the channel or the network said."""
     if output.path is not None:
-        with output.path.open("rb") as file:
-            yield iter(lambda: file.read(CHUNK_BYTES), b"")
+        with output.path.open("rb", buffering=0) as file:
+            yield FileChunks(file, output.path, CHUNK_BYTES)
         return
     try:
         with ExitStack() as stack:

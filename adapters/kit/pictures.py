@@ -23,7 +23,10 @@ UpstreamError that a success stands for in truth."""
 def bought(call: HttpCall, connection: Connection, items_of: Items) -> Done:
     """The paid call. A partial answer counts; one without a single picture is what it says in the place of pictures,
     else an EMPTY_RESULT. Raises UpstreamError."""
-    with calling(call, connection) as reply, Spool(connection.scratch_dir) as spool:
+    with (
+        calling(call, connection) as reply,
+        Spool(*filter(None, [connection.output_dir]), connection.scratch_dir) as spool,
+    ):
         with answers.passage():
             document = spool.read(reply.chunks)
         items = items_of(document)

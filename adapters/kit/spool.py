@@ -3,31 +3,33 @@
 import binascii
 import json
 import os
-import re
 import secrets
+import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 LONG_BYTES = 64 * 1024
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 ESCAPE_BYTES = 6  # the longest escape, \uXXXX
-PLAIN = re.compile(rb'[^"\\]*')
+BLANKS = (b"\n", b"\r", b" ", b"\t")
 
 
 class Spool:
-    """Reads one JSON body. Base64 strings beyond LONG_BYTES become files in `folder`; `picture` hands one out, and
-    leaving the context deletes those that nobody took."""
+    """Reads one JSON body. Base64 strings beyond LONG_BYTES become files in the first of the folders that takes them
+    (None: the system's); `picture` hands one out, and leaving the context deletes those that nobody took."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    def __init__(self, *folders: Path | None) -> None:
+        self._folders = folders
         self._files: dict[str, Base64File] = {}
         self._taken: set[Path] = set()
         self._text = bytearray()  # the document, with a token in the place of each long string
         self._string = bytearray()  # of the string being read, what is not written yet
         self._file: Base64File | None = None
         self._is_string = self._is_escaped = False
+        self._quote = -1  # where the next one stands in this chunk, once it was looked for
 
     def __enter__(self) -> Self:
         return self
@@ -36,7 +38,7 @@ class Spool:
         for file in [*self._files.values(), *filter(None, [self._file])]:
             file.close()
             if file.path not in self._taken:
-                file.path.unlink(missing_ok=True)
+                file.delete()
 
     def read(self, chunks: Iterable[bytes]) -> Any:
         """The JSON document, a token in the place of each long string; None for what is no JSON of sane size."""
@@ -51,7 +53,7 @@ class Spool:
         """The file of a base64 string of the document, the caller's to delete; None if it is no base64."""
         file = self._files.get(text)
         if file is None:
-            file = Base64File(self._folder)
+            file = Base64File(self._folders)
             self._files[secrets.token_hex()] = file
             file.write(json.dumps(text)[1:-1].encode())
         file.close()
@@ -61,7 +63,7 @@ class Spool:
         return file.path
 
     def _feed(self, chunk: bytes) -> None:
-        position = 0
+        position, self._quote = 0, -1
         while position < len(chunk):
             position = self._inside(chunk, position) if self._is_string else self._outside(chunk, position)
         if len(self._text) > MAX_TEXT_BYTES:
@@ -78,7 +80,7 @@ class Spool:
             self._string += chunk[position : position + 1]
             self._is_escaped = False
             return position + 1
-        end = PLAIN.match(chunk, position).end()  # type: ignore[union-attr]
+        end = self._end_of_plain(chunk, position)
         self._string += chunk[position:end]
         if len(self._string) > LONG_BYTES:
             self._spill()
@@ -89,9 +91,17 @@ class Spool:
             self._is_escaped = True
         return end + 1
 
+    def _end_of_plain(self, chunk: bytes, position: int) -> int:
+        """Where the next quote or backslash stands; the chunk's length where there is none."""
+        if self._quote < position:
+            found = chunk.find(b'"', position)
+            self._quote = len(chunk) if found < 0 else found
+        backslash = chunk.find(b"\\", position, self._quote)
+        return self._quote if backslash < 0 else backslash
+
     def _spill(self) -> None:
         """Move what has been read of the string to its file, but for an escape that may not be whole yet."""
-        self._file = self._file or Base64File(self._folder)
+        self._file = self._file or Base64File(self._folders)
         backslash = self._string.rfind(b"\\", -ESCAPE_BYTES)
         cut = len(self._string) if backslash < 0 else backslash
         self._file.write(bytes(self._string[:cut]))
@@ -110,13 +120,14 @@ class Spool:
 
 
 class Base64File:
-    """A new file, written from pieces of a JSON string in base64; a Data URL's head is skipped."""
+    """A new file, written from pieces of a JSON string in base64; a Data URL's head is skipped. Where the disk of one
+    folder is full it moves on to the next. Raises OSError where none takes it."""
 
-    def __init__(self, folder: Path | None) -> None:
-        descriptor, name = tempfile.mkstemp(prefix="output-", dir=folder)
-        self.path = Path(name)
+    def __init__(self, folders: Sequence[Path | None]) -> None:
+        self._folders = iter(folders)
+        self._open()
         self.is_broken = False
-        self._file = os.fdopen(descriptor, "wb")
+        self._size = 0
         self._rest = b""
         self._is_first = True
 
@@ -126,7 +137,9 @@ class Base64File:
             if self._is_first and plain.startswith(b"data:"):
                 plain = plain.partition(b",")[2]
             self._is_first = False
-            self._decode(self._rest + plain.translate(None, b"\r\n \t"))
+            if any(blank in plain for blank in BLANKS):
+                plain = plain.translate(None, b"".join(BLANKS))
+            self._decode(self._rest + plain)
         except ValueError:
             self.is_broken = True
 
@@ -139,7 +152,56 @@ class Base64File:
             self.is_broken = True
         self._file.close()
 
+    def delete(self) -> None:
+        with suppress(OSError):  # its disk may be gone
+            self.path.unlink()
+
     def _decode(self, text: bytes) -> None:
         whole = len(text) // 4 * 4
-        self._file.write(binascii.a2b_base64(text[:whole], strict_mode=True))
+        self._put(binascii.a2b_base64(memoryview(text)[:whole], strict_mode=True))
         self._rest = text[whole:]
+
+    def _put(self, content: bytes) -> None:
+        try:
+            write_all(self._file, content)
+        except OSError:
+            self._move_on()
+            write_all(self._file, content)
+        self._size += len(content)
+
+    def _open(self) -> None:
+        problem: OSError | None = None
+        for folder in self._folders:
+            try:
+                self.path, self._file = new_file(folder)
+                return
+            except OSError as error:
+                problem = error
+        raise problem or OSError("no folder takes the file")
+
+    def _move_on(self) -> None:
+        former, path = self._file, self.path
+        with former:
+            self._open()
+            former.seek(0)
+            shutil.copyfileobj(former, self._file)
+        self._file.seek(self._size)
+        self._file.truncate()
+        with suppress(OSError):
+            path.unlink()
+
+
+def new_file(folder: Path | None) -> tuple[Path, BinaryIO]:
+    """A new unbuffered file that can be read, too. Raises OSError."""
+    if folder is None:
+        descriptor, name = tempfile.mkstemp(prefix="output-")
+        return Path(name), os.fdopen(descriptor, "w+b", buffering=0)
+    path = folder / f"{secrets.token_hex(16)}.part"
+    return path, path.open("x+b", buffering=0)
+
+
+def write_all(file: BinaryIO, content: bytes) -> None:
+    """Unbuffered, so that a full disk shows here and not at close; such a write may be partial."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[file.write(rest) :]

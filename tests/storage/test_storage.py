@@ -1,5 +1,6 @@
 """Both storages keep, read, delete and check alike."""
 
+import errno
 import hashlib
 import re
 import time
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from adapters.base import FileChunks
 from common.errors import StorageUnavailable
 from config.settings import asset_storage
 from storage import blobs
@@ -106,6 +108,65 @@ def test_only_whole_files_lie_under_final_keys(folder: Path) -> None:
 
     stored = blobs.put(chunks(), max_bytes=8)
     assert files_under(folder) == [folder / stored.key]
+
+
+class TestFilesAtHand:
+    """Files that were written into the storage's own folder."""
+
+    @pytest.fixture
+    def at_hand(self, folder: Path) -> Path:
+        incoming = blobs.incoming_dir()
+        assert incoming is not None
+        path = incoming / "answer.part"
+        path.write_bytes(CONTENT)
+        return path
+
+    @staticmethod
+    def put(path: Path, max_bytes: int = len(CONTENT)) -> blobs.Stored:
+        with path.open("rb", buffering=0) as file:
+            return blobs.put(FileChunks(file, path, 1000), max_bytes=max_bytes)
+
+    def test_one_is_stored_without_being_copied_and_stays_until_it_is_deleted(
+        self, folder: Path, at_hand: Path
+    ) -> None:
+        first, second = self.put(at_hand), self.put(at_hand)
+        assert at_hand.stat().st_nlink == 3
+        at_hand.unlink()
+        assert (folder / first.key).read_bytes() == (folder / second.key).read_bytes() == CONTENT
+        assert (first.size_bytes, first.sha256) == (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+
+    def test_where_files_have_one_name_only_it_is_copied(
+        self, folder: Path, at_hand: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise PermissionError(errno.EPERM, "hard links are not supported")
+
+        monkeypatch.setattr("os.link", refuse)
+        stored = self.put(at_hand)
+        assert (folder / stored.key).read_bytes() == at_hand.read_bytes() == CONTENT
+        assert sorted(files_under(folder)) == sorted([at_hand, folder / stored.key])
+
+    def test_one_of_elsewhere_is_copied(self, folder: Path, tmp_path: Path) -> None:
+        elsewhere = tmp_path / "answer"
+        elsewhere.write_bytes(CONTENT)
+        stored = self.put(elsewhere)
+        assert (elsewhere.stat().st_nlink, files_under(folder)) == (1, [folder / stored.key])
+
+    def test_one_that_is_too_large_is_refused(self, folder: Path, at_hand: Path) -> None:
+        with pytest.raises(blobs.TooLarge):
+            self.put(at_hand, max_bytes=len(CONTENT) - 1)
+        assert files_under(folder) == [at_hand]
+
+    def test_one_whose_folder_cannot_be_made_durable_is_not_stored(
+        self, folder: Path, at_hand: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(folder: Path) -> None:
+            raise OSError(errno.EIO, "the disk is broken")
+
+        monkeypatch.setattr("storage.files.sync_folder", fail)
+        with pytest.raises(StorageUnavailable):
+            self.put(at_hand)
+        assert files_under(folder) == [at_hand]
 
 
 def test_a_file_that_was_cut_short_is_refused(folder: Path) -> None:

@@ -4,7 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -124,8 +124,16 @@ class Copied:
         return failures.STORAGE_UNAVAILABLE if self.is_ours else failures.NO_USABLE_RESULT
 
 
-def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection, *, most: int | None = None) -> Copied:
-    """Stream each output into storage, of each call at most what it bought, all within the connection's time."""
+def make(
+    results: Sequence[CallResult],
+    adapter: Adapter,
+    connection: Connection,
+    *,
+    most: int | None = None,
+    is_again: bool = False,
+) -> Copied:
+    """Stream each output into storage, of each call at most what it bought, all within the connection's time. A file at
+    hand is stored as it is, but not again."""
     release_connection()
     ends_at = time.monotonic() + connection.total_timeout
     by_call = {result.call_id: result.stored for result in results}
@@ -137,7 +145,7 @@ def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection
         try:
             left = replace(connection, total_timeout=max(LEAST_SECONDS, ends_at - time.monotonic()))
             with at_hand.passage() if output.path else nullcontext(), adapter.open_output(output, left) as chunks:
-                fresh.append(assets.store(chunks, kind=output.kind))
+                fresh.append(assets.store((each for each in chunks) if is_again else chunks, kind=output.kind))
             by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:
             return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=str(error), is_ours=True)
@@ -146,6 +154,8 @@ def make(results: Sequence[CallResult], adapter: Adapter, connection: Connection
         except Exception as error:
             logger.exception("copying a result broke off")
             fault = repr(error)[:500]
+            if output.path and isinstance(error, OSError):  # a file of ours, which may be there again with its disk
+                return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault, is_ours=True)
     return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault)
 
 
@@ -160,7 +170,7 @@ def tries(
     """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which tells
     a moment of time.monotonic, and is asked after each."""
     for number in count():
-        copied = make([result], adapter, connection, most=most)
+        copied = make([result], adapter, connection, most=most, is_again=number > 0)
         seconds_left = ends_at() - GIVE_UP_SECONDS - time.monotonic()
         is_last = not copied.is_ours or seconds_left <= 0
         yield copied, is_last
@@ -178,4 +188,5 @@ def temporary(done: Done) -> Iterator[None]:
     finally:
         for output in done.outputs:
             if output.path is not None:
-                output.path.unlink(missing_ok=True)
+                with suppress(OSError):
+                    output.path.unlink()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.kit.spool import Spool
+from adapters.kit.spool import Base64File, Spool
 
 PICTURE = bytes(range(256)) * 400
 ENCODED = base64.b64encode(PICTURE).decode()
@@ -51,6 +51,28 @@ def test_a_long_string_becomes_a_file(tmp_path: Path, encoded: str) -> None:
         assert (document["a"], document["z"]) == ('x"y', 1), size
         assert path is not None, size
         assert path.read_bytes() == PICTURE, size
+
+
+def test_where_one_folder_takes_no_file_the_next_does(tmp_path: Path) -> None:
+    with Spool(tmp_path / "gone", tmp_path) as spool:
+        path = spool.picture(spool.read([json.dumps({"b64_json": ENCODED}).encode()])["b64_json"])
+    assert path is not None
+    assert (path.parent, path.read_bytes()) == (tmp_path, PICTURE)
+
+
+def test_what_a_full_disk_does_not_take_goes_on_elsewhere(tmp_path: Path) -> None:
+    full, other = tmp_path / "full", tmp_path / "other"
+    full.mkdir()
+    other.mkdir()
+    file = Base64File([full, other])
+    file.write(ENCODED[:1000].encode())
+    reading = os.open(file.path, os.O_RDONLY)
+    os.dup2(reading, file._file.fileno())  # every further write is a fault
+    os.close(reading)
+    file.write(ENCODED[1000:].encode())
+    file.close()
+    assert (file.path.parent, file.path.read_bytes()) == (other, PICTURE)
+    assert list(full.iterdir()) == []
 
 
 def test_line_breaks_and_missing_padding_are_forgiven(tmp_path: Path) -> None:

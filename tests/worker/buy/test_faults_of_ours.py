@@ -73,13 +73,23 @@ def test_an_own_image_that_the_disk_does_not_give_now_is_read_later(shift, key, 
     assert sandbox.audit()["jobs"] == 2
 
 
-def test_without_temporary_files_for_the_answer_the_outcome_is_unknown(shift, key, sandbox, scratch):
+@pytest.mark.parametrize(
+    ("blocks_storage", "end", "state"),
+    [(False, "succeeded", "done"), (True, "TASK_OUTCOME_UNKNOWN", "unknown")],
+    ids=["storage takes the answer", "nobody takes the answer"],
+)
+def test_without_temporary_files_the_storage_has_to_take_the_answer(
+    shift, key, sandbox, scratch, root, blocks_storage, end, state
+):
     scratch.mkdir()
     task_id = picture(key, "a fox [held]")
     executing = beside(shift.execute)
     wait_until(lambda: sandbox.audit()["jobs"], what="the paid call")
     shutil.rmtree(scratch)
+    if blocks_storage:
+        shutil.rmtree(root.path)
+        root.take_away()
     sandbox.release()
     joined(executing)
-    assert (end_of(task_id), call(task_id).state) == ("TASK_OUTCOME_UNKNOWN", "unknown")
+    assert (end_of(task_id), call(task_id).state) == (end, state)
     assert sandbox.audit()["jobs"] == 1

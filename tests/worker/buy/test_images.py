@@ -131,11 +131,13 @@ def test_one_picture_that_cannot_be_had_does_not_cost_the_others(shift, key, san
     assert "404" in str(call(task_id).outcome["flags"])
 
 
-def test_nothing_of_a_finished_call_is_left_in_the_temporary_folder(shift, key, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+def test_nothing_of_a_finished_call_is_left_in_the_temporary_folders(shift, key, root, tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
     shift.work(picture(key, "a fox"))
     shift.work(picture(key, "a hen [moderated-output]"))
-    assert list(tmp_path.iterdir()) == []
+    assert list(scratch.iterdir()) == list((root.path / "incoming").iterdir()) == []
 
 
 def test_a_fault_of_ours_before_the_paid_call_fails_the_task_and_releases_it(shift, key, sandbox):

@@ -23,6 +23,21 @@ def test_bytes_are_kept_until_storage_is_back(shift, key, image_model, root, cap
     assert len(assets(task_id)) == 1
 
 
+def test_after_a_fault_the_bytes_are_written_again_and_not_taken_as_they_are(shift, key, image_model, root, caplog):
+    task_id = picture(key, "a fox")
+    (root.path / "results").write_bytes(b"not a folder")
+    executing = beside(shift.execute)
+    wait_until(lambda: "a result could not be copied" in caplog.text, what="a copy that storage refused")
+    (first,) = (root.path / "incoming").iterdir()
+    inode = first.stat().st_ino
+    with first.open("rb"):  # so that nobody else gets its number
+        (root.path / "results").unlink()
+        joined(executing)
+        stored = (root.path / assets(task_id)[0].storage_key).stat()
+    assert (stored.st_ino == inode, stored.st_nlink) == (False, 1)
+    assert list((root.path / "incoming").iterdir()) == []
+
+
 def test_a_film_is_copied_once_storage_is_back(shift, key, video_model, root, sandbox):
     task_id = film(key, "a fox runs")
     root.take_away()

@@ -117,7 +117,7 @@ def decide(survey: Survey) -> Decision:
     kept = tuple(judgement for judgement in judgements if judgement.billed)
     billed = kept[0].billed if kept else None
     if billed is None:
-        raise NoCapableRoute(_message([judgement.reasons for judgement in served]))
+        raise _incapable([judgement.reasons for judgement in served])
     return Decision(plan=survey.plan, kept=kept, billed=billed, trace=survey.trace)
 
 
@@ -165,8 +165,9 @@ def _described(billed: Billed) -> str:
     return f"{billed.count} of {billed.tier or 'no known tier'}"
 
 
-def _message(reasons: Sequence[Iterable[Unsupported]]) -> str:
+def _incapable(reasons: Sequence[Iterable[Unsupported]]) -> NoCapableRoute:
     fields = [{unsupported.field for unsupported in route} for route in reasons]
-    if everywhere := set.intersection(*fields):
-        return f"No available route supports the given {', '.join(sorted(everywhere))}."
-    return f"No available route supports this combination of {', '.join(sorted(set().union(*fields)))}."
+    if everywhere := sorted(set.intersection(*fields)):
+        param = everywhere[0] if len(everywhere) == 1 else None
+        return NoCapableRoute(f"No available route supports the given {', '.join(everywhere)}.", param=param)
+    return NoCapableRoute(f"No available route supports this combination of {', '.join(sorted(set().union(*fields)))}.")

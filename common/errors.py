@@ -14,8 +14,8 @@ class ApiError(Exception):
     be bought once more. How all this looks on the wire, `common/dialects.py` says.
     """
 
-    type: ClassVar[str]
-    status: ClassVar[int]
+    type: str
+    status: int
     default_message: ClassVar[str] = ""
 
     def __init__(
@@ -41,6 +41,17 @@ class AuthenticationError(ApiError):
 class ScopeRequired(ApiError):
     type, status = "TASK_SCOPE_REQUIRED", 403
     default_message = "This key is not enabled for the Task API."
+
+
+class GeneralKeyRefused(ScopeRequired):
+    """The key is none of the Task API's at all."""
+
+
+class ImagesUnsupported(ApiError):
+    """The interface's own words, which clients compare."""
+
+    type, status = "not_found_error", 404
+    default_message = "Images API is not supported for this platform"
 
 
 class BillingUnsupported(ApiError):
@@ -135,3 +146,18 @@ class ServiceUnavailable(ApiError):
 
     type, status = "TASK_SERVICE_UNAVAILABLE", 503
     default_message = "The service is temporarily unavailable."
+
+
+class TaskTimeout(ApiError):
+    """A call has waited for its task as long as it may; the task goes on."""
+
+    type, status = "TASK_TIMEOUT", 504
+    default_message = "The task has not ended in time; it goes on."
+
+
+class EndedWithout(ApiError):
+    """A task that has ended without a result, where the answer to a call says so: with the task's own type."""
+
+    def __init__(self, error_type: str, status: int, message: str) -> None:
+        self.type, self.status = error_type, status
+        super().__init__(message, may_have_cost=True)

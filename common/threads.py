@@ -143,3 +143,14 @@ async def call(function: Callable[..., Result], *arguments: Any) -> Result:
     return await asyncio.get_running_loop().run_in_executor(
         executor, context.run, returning_connection, function, *arguments
     )
+
+
+async def compute(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Run blocking work without a database on one of the threads. When canceled it is waited for: nobody closes a file
+    that is being read."""
+    step = asyncio.get_running_loop().run_in_executor(executor, function, *arguments)
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.wait([step])
+        raise

@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+import asyncio
 import re
 import time
 from asyncio import CancelledError
@@ -14,7 +15,7 @@ from common.asgi import Message, Receive, Scope, Send, error_answer, header
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import access_log, companions, doors, error_responses, shares, submitting
+from front import access_log, companions, doors, error_responses, image_calls, shares, submitting
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -115,7 +116,7 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
         await front_body.drain(receive)
         return
     except front_body.Unopened:
-        await dispatch(endpoint, scope, receive, reply, front_body.empty())
+        await dispatch(endpoint, scope, receive if endpoint else nothing_more, reply, front_body.empty())
         await front_body.drain(receive)
         return
     reply.closes = False
@@ -136,9 +137,16 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
     if endpoint:
         body.close()
         await endpoint(scope, receive, reply)
+    elif image_calls.is_one(scope):
+        await image_calls.serve(scope, body, receive, reply)
     else:
         whole = await waiting.answer(submitting.ask, scope, body, receive)
         await whole.send(reply)
+
+
+async def nothing_more() -> Message:
+    """The `receive` of a request whose body is not read: only draining it may tell the client to send on."""
+    return await asyncio.Future()
 
 
 def own_endpoint(path: str) -> Endpoint | None:

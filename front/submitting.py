@@ -44,10 +44,12 @@ async def ask(scope: Scope, body: Body) -> Answer:
         threads.share.set(threads.of_account(handed.outcome.caller.account_id))
     awaited: list[Awaited] = []
 
-    def submit(draft: Draft, shown: Shown) -> None:
-        awaited.append(Awaited(draft=draft, promise=joint_submission.add(draft), shown=shown))
+    def submit(draft: Draft, shown: Shown) -> "Future[Outcome]":
+        promise = joint_submission.add(draft)
+        awaited.append(Awaited(draft=draft, promise=promise, shown=shown))
+        return promise
 
-    given = {admissions.HANDED: handed, receipts.SUBMIT: submit}
+    given = {**scope.get(ENVIRON, {}), admissions.HANDED: handed, receipts.SUBMIT: submit}
     answer = await wsgi_side.ask({**scope, ENVIRON: given}, body)
     return await _answered(scope, answer, awaited[0]) if awaited else answer
 

@@ -1,9 +1,15 @@
-"""The client's cancel: a queued task ends as canceled; a running or ended one is refused."""
+"""The client's cancel: a queued task ends as canceled; a running or ended one is refused, or goes on."""
 
+import logging
+from contextlib import suppress
+
+from common.database_retry import AWAY, reset_connections
 from common.errors import NotCancelable, TaskNotFound
 from tasks import lifecycle
 from tasks.lifecycle import Ending
 from tasks.models import Task
+
+logger = logging.getLogger(__name__)
 
 
 def cancel(key_id: int, task_id: str) -> None:
@@ -24,3 +30,14 @@ def cancel(key_id: int, task_id: str) -> None:
         if lifecycle.end([ending]):
             return
     raise NotCancelable(f"The task is {status}; only a queued task can be canceled.")
+
+
+def withdraw(key_id: int, task_id: str) -> None:
+    """Cancel a task whose client has left, if it is still queued; else it goes on. Never raises for a database that is
+    away: then it goes on, too."""
+    try:
+        with suppress(NotCancelable, TaskNotFound):
+            cancel(key_id, task_id)
+    except AWAY as error:
+        logger.warning("task %s goes on, though its client has left: %s", task_id, error)
+        reset_connections()

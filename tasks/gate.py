@@ -14,7 +14,7 @@ from typing import Any
 from accounts import holders, keys
 from accounts.holders import Holder
 from common import sql
-from common.errors import ApiDisabled, ApiError, AuthenticationError, ScopeRequired
+from common.errors import ApiDisabled, ApiError, AuthenticationError, GeneralKeyRefused, ScopeRequired
 
 BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
@@ -98,7 +98,9 @@ def _judged(row: Any, digest: str) -> Admission | ApiError:
         return ApiDisabled(headers={"Retry-After": str(row.retry_after_seconds)})
     if row.key_id is None or not row.is_valid:
         return AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
-    if row.binding != "task" or not row.task_api:
+    if row.binding != "task":
+        return GeneralKeyRefused()
+    if not row.task_api:
         return ScopeRequired()
     holders.remember(digest, Holder(key_id=row.key_id, account_id=row.account_id))
     return Admission(

@@ -5,10 +5,8 @@ nor a database connection. `tasks/gate.py` and `tasks/assets/` say who may have 
 import asyncio
 import re
 import time
-from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 from django.http import QueryDict
 
@@ -24,8 +22,6 @@ from tasks.models import Asset, Task
 from tasks_api import byte_ranges, queries, rates
 from tasks_api.byte_ranges import ByteRange
 from tasks_api.openai import video_contents
-
-Result = TypeVar("Result")
 
 KEYED_PATH = re.compile(r"/v1/tasks/(task_[0-9a-z]{26})/assets/(0|[1-9][0-9]{0,3})")
 SAFE: Headers = (
@@ -131,7 +127,7 @@ async def _reply(scope: Scope, download: Download) -> DownloadResponse:
     if part:
         headers += ((b"content-range", part.content_range(asset.size_bytes).encode()),)
     chosen = part or ByteRange(start=0, length=asset.size_bytes)
-    reading = await _on_thread(blobs.read_range, asset.storage_key, chosen.start, chosen.length)
+    reading = await threads.compute(blobs.read_range, asset.storage_key, chosen.start, chosen.length)
     headers += _entity_headers(asset, chosen.length)
     return DownloadResponse(status=206 if part else 200, headers=headers, reading=reading)
 
@@ -160,17 +156,7 @@ async def _stream(reading: Reading, receive: Receive, send: Send) -> None:
     leaving = asyncio.ensure_future(disconnected(receive))
     try:
         while reading.remaining and not leaving.done():
-            chunk = await _on_thread(next, reading)
+            chunk = await threads.compute(next, reading)
             await send({"type": "http.response.body", "body": chunk, "more_body": reading.remaining > 0})
     finally:
         leaving.cancel()
-
-
-async def _on_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Blocking work without a database. When canceled it is waited for: nobody closes a file that is being read."""
-    step = asyncio.get_running_loop().run_in_executor(threads.executor, function, *arguments)
-    try:
-        return await asyncio.shield(step)
-    except asyncio.CancelledError:
-        await asyncio.wait([step])
-        raise

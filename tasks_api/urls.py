@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 
 from tasks_api import deliveries, submissions, trace, views
-from tasks_api.openai import videos
+from tasks_api.openai import images, videos
 
 urlpatterns = [
     path("v1/tasks", submissions.TasksView.as_view()),
@@ -16,6 +16,8 @@ urlpatterns = [
     path("v1/tasks/<str:task_id>/deliveries", deliveries.DeliveriesView.as_view()),
     path("v1/tasks/<str:task_id>/redeliver", deliveries.RedeliverView.as_view()),
     path("v1/tasks/<str:task_id>/trace", trace.TraceView.as_view()),
+    path("v1/images/generations", images.ImagesView.as_view()),
+    path("v1/images/edits", images.EditsView.as_view()),
     path("v1/videos", videos.VideosView.as_view()),
     path("v1/videos/<str:video_id>", videos.VideoView.as_view()),
     re_path(r"^v1/(?:tasks|videos)(/.*)?$", views.UnknownPathView.as_view()),

@@ -124,12 +124,21 @@ async def has_ended(task_id: str, seconds: float, scope: Scope, receive: Receive
 def counted(scope: Scope) -> Iterator[None]:
     """One wait of the key, which the views have just let in. Raises TooManyWaits."""
     holder = holders.find(gate.digest_of(joined(scope["headers"], b"authorization")))
-    if holder is None or waits[holder.key_id] >= WAITS_PER_KEY:
+    if holder is None:
         raise TooManyWaits
-    waits[holder.key_id] += 1
+    with counted_for(holder.key_id):
+        yield
+
+
+@contextmanager
+def counted_for(key_id: int) -> Iterator[None]:
+    """One wait of this key. Raises TooManyWaits."""
+    if waits[key_id] >= WAITS_PER_KEY:
+        raise TooManyWaits
+    waits[key_id] += 1
     try:
         yield
     finally:
-        waits[holder.key_id] -= 1
-        if not waits[holder.key_id]:
-            del waits[holder.key_id]
+        waits[key_id] -= 1
+        if not waits[key_id]:
+            del waits[key_id]

@@ -35,14 +35,7 @@ def public(task_id: str, row: Mapping[str, Any], *, now: datetime | None = None)
 
     `row` has the columns of Asset but for its task; moments may be text, as raw statements return them.
     """
-    asset = AssetRow(
-        task_id=task_id,
-        position=row["position"],
-        storage_key=row["storage_key"],
-        content_type=row["content_type"],
-        created_at=sql.as_moment(row["created_at"]),
-        deleted_at=row["deleted_at"] and sql.as_moment(row["deleted_at"]),
-    )
+    asset = asset_row(task_id, row)
     url, expires_at = to(asset, now or timezone.now())
     until = retained_until(asset)
     return {
@@ -58,6 +51,17 @@ def public(task_id: str, row: Mapping[str, Any], *, now: datetime | None = None)
         "expires_at": moments.iso(expires_at),
         "retained_until": moments.iso(until),
     }
+
+
+def asset_row(task_id: str, row: Mapping[str, Any]) -> AssetRow:
+    return AssetRow(
+        task_id=task_id,
+        position=row["position"],
+        storage_key=row["storage_key"],
+        content_type=row["content_type"],
+        created_at=sql.as_moment(row["created_at"]),
+        deleted_at=row["deleted_at"] and sql.as_moment(row["deleted_at"]),
+    )
 
 
 def to(asset: AnyAsset, now: datetime) -> tuple[str, datetime]:

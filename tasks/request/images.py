@@ -59,6 +59,8 @@ def most(offered: Mapping[str, Any]) -> int:
 
 def _image(element: RequestFields, rules: ParamRules) -> ImageRef:
     element.refuse_unknown(("image_url",))
+    if isinstance(sent := element.values.get("image_url"), UnstoredFile):  # which no JSON can be
+        return ImageRef(stored=sent)
     if data_urls.is_data_url(element.required_text("image_url")):
         return ImageRef(stored=_unstored(element))
     return ImageRef(url=public_url(element, "image_url", rules))

@@ -1,0 +1,130 @@
+"""Serves the synchronous image calls: asks their view for a task, waits for its end, and sends its pictures.
+
+A call that waits is a future in `tasks/events/hub.py`; it costs neither a thread nor a database connection. Whatever
+becomes of the call, its task goes its own way: only a client that leaves cancels one, while it is queued.
+"""
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
+
+from common import shutdown, threads
+from common.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, disconnected, error_answer
+from common.errors import InternalError, RateLimited, ServiceUnavailable, TaskTimeout
+from common.front_body import Body
+from front import error_responses, submitting
+from tasks.events.hub import hub
+from tasks.shown import representation
+from tasks_api import submission_paths, waiting
+from tasks_api.openai import image_answers, image_calls
+from tasks_api.openai.image_answers import PictureAnswer
+from tasks_api.openai.image_calls import AwaitedTask, ImageCall
+
+# From the request to the answer's first byte. OpenAI's SDKs give up after 600 s, and would ask again.
+SYNC_SECONDS = 570.0
+TASK_ID = "X-Task-Id"
+
+
+def is_one(scope: Scope) -> bool:
+    """Whether the request is a synchronous image call."""
+    is_submission = submission_paths.is_submission(scope["method"], scope["path"])
+    return is_submission and submission_paths.SUBMISSIONS[scope["path"]] == "sync"
+
+
+async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
+    """ASGI, of a request whose body is there. Nothing is sent to a client that has left."""
+    call = ImageCall()
+    work = asyncio.create_task(_answer(call, scope, body))
+    leaving = asyncio.create_task(disconnected(receive))
+    try:
+        with _until_over(call):
+            await asyncio.wait((work, leaving), timeout=SYNC_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if leaving.done() and not work.done():
+                call.leave()
+                return
+            answer = work.result() if work.done() else _late(call, scope)
+        if isinstance(answer, Answer):
+            await answer.send(send)
+        else:
+            if call.task:
+                threads.share.set(threads.of_account(call.task.account_id))
+            await answer.send(send, leaving)
+    finally:
+        leaving.cancel()
+        work.cancel()
+        work.add_done_callback(_closed)
+
+
+@contextmanager
+def _until_over(call: ImageCall) -> Generator[None]:
+    """Where the request itself is ended, its client has left; unless the process stops, and the task goes on."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not shutdown.is_stopping():
+            call.leave()
+        raise
+    finally:
+        call.over()
+
+
+async def _answer(call: ImageCall, scope: Scope, body: Body) -> Answer | PictureAnswer:
+    """Whatever happens, an answer: one that could not be given may have a task, which it names."""
+    try:
+        asked = await submitting.ask({**scope, ENVIRON: {image_calls.CALL: call}}, body)
+        if call.task is None:
+            return _naming(asked, call)
+        threads.share.set(threads.of_account(call.task.account_id))
+        return await _pictures(call, call.task)
+    except Exception as raised:
+        return _error(raised, call, scope)
+
+
+async def _pictures(call: ImageCall, task: AwaitedTask) -> PictureAnswer:
+    """Raises the ApiError that says what came of the task, or of waiting for it."""
+    call.begin(task)
+    try:
+        with waiting.counted_for(task.key_id) if task.is_replay else nullcontext(), hub.ended(task.task_id) as end:
+            has_ended = await end
+    except waiting.TooManyWaits:
+        raise RateLimited("Too many calls of this API key wait for tasks that other calls have made.") from None
+    if not has_ended:
+        raise ServiceUnavailable("This process stops. The task goes on, and can be read by its id.")
+    found = await threads.call(representation.find_one, task.key_id, task.task_id)
+    if found is None:
+        raise InternalError()
+    return await image_answers.of(found, task.response_format, _headers(call))
+
+
+def _late(call: ImageCall, scope: Scope) -> Answer:
+    """The time is over. A submission that has not even come to its turn is taken back."""
+    if call.task is None:
+        call.leave()
+        return _error(TaskTimeout("The request did not come to its turn in time, and was taken back."), call, scope)
+    return _error(TaskTimeout(), call, scope)
+
+
+def _error(raised: BaseException, call: ImageCall, scope: Scope) -> Answer:
+    error = error_responses.documented(raised)
+    error_responses.report(raised, error)
+    error.may_have_cost = error.may_have_cost or call.task_id is not None
+    return error_answer(error, path=scope["path"], headers=_headers(call))
+
+
+def _naming(refused: Answer, call: ImageCall) -> Answer:
+    """A refusal; where nobody knows whether the draft became a task, it says which one that would be."""
+    if (b"x-should-retry", b"false") not in refused.headers:
+        return refused
+    return Answer(status=refused.status, headers=refused.headers + _headers(call), body=refused.body)
+
+
+def _headers(call: ImageCall) -> Headers:
+    named = {TASK_ID: call.task_id} if call.task_id else {}
+    told = call.task.headers if call.task else {}
+    return tuple((name.lower().encode(), value.encode()) for name, value in {**named, **told}.items())
+
+
+def _closed(work: "asyncio.Task[Answer | PictureAnswer]") -> None:
+    """Nobody takes the answer any more."""
+    if not work.cancelled() and isinstance(answer := work.result(), PictureAnswer):
+        answer.close()

@@ -1,0 +1,117 @@
+"""A synchronous image call in progress: what its view hands to `front/image_calls.py`, which waits for the task.
+
+Whose client leaves wants no picture any more: a draft that waits for its group is taken back, and a task that is still
+queued is canceled, unless another call of this process waits for it. What a worker has begun goes on and is charged.
+What the view does, it does on a thread; all the rest runs on the event loop.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from rest_framework.request import Request
+
+from common import threads
+from tasks import cancellation
+from tasks.drafts import Draft
+from tasks.submission import Created, Outcome
+from tasks_api.openai.image_requests import Format
+
+CALL = "darkroom.image_call"  # its name in WSGI's environ
+_waiting: Counter[str] = Counter()  # the calls of this process, by task
+_left: set[str] = set()  # the tasks among them whose own call has left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitedTask:
+    """What a call waits for, and how it wants to be told; `headers` are those of its answer."""
+
+    task_id: str
+    key_id: int
+    account_id: int
+    response_format: Format | None
+    is_replay: bool
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class ImageCall:
+    """`task` is None until its view has a task to wait for; `task_id` is known from the draft on."""
+
+    def __init__(self) -> None:
+        self.task: AwaitedTask | None = None
+        self.task_id: str | None = None
+        self._loop = asyncio.get_running_loop()
+        self._submitted: tuple[Draft, Future[Outcome]] | None = None
+        self._has_left = False
+        self._is_counted = False
+
+    def promised(self, draft: Draft, promise: "Future[Outcome]") -> None:
+        """The view's draft is in line."""
+        self._tell(self._follow, draft, promise)
+
+    def expect(self, task: AwaitedTask) -> None:
+        """The view's task is there."""
+        self.task, self.task_id = task, task.task_id
+
+    def begin(self, task: AwaitedTask) -> None:
+        """It waits now."""
+        _waiting[task.task_id] += 1
+        self._is_counted = True
+
+    def over(self) -> None:
+        """It waits no more, for whatever reason."""
+        if self.task is None or not self._is_counted:
+            return
+        self._is_counted = False
+        task_id = self.task.task_id
+        _waiting[task_id] -= 1
+        if not _waiting[task_id]:
+            del _waiting[task_id]
+            _left.discard(task_id)
+
+    def leave(self) -> None:
+        """The client is gone, whatever has come of its call by now."""
+        self._has_left = True
+        is_last_wish = self.task is not None and self.task.task_id in _left
+        self.over()
+        if self._submitted:
+            self._take_back(*self._submitted)
+        elif self.task and is_last_wish:
+            self._withdraw(self.task.key_id, self.task.account_id, self.task.task_id)
+
+    def _follow(self, draft: Draft, promise: "Future[Outcome]") -> None:
+        self._submitted, self.task_id = (draft, promise), draft.task_id
+        if self._has_left:
+            self._take_back(draft, promise)
+
+    def _take_back(self, draft: Draft, promise: "Future[Outcome]") -> None:
+        if not promise.cancel():
+            promise.add_done_callback(lambda _: self._tell(self._drop, draft, promise))
+
+    def _drop(self, draft: Draft, promise: "Future[Outcome]") -> None:
+        """Its group had begun, or has been written: the task may be there."""
+        if not promise.exception() and isinstance(promise.result(), Created):
+            self._withdraw(draft.caller.key_id, draft.caller.account_id, draft.task_id)
+
+    def _withdraw(self, key_id: int, account_id: int, task_id: str) -> None:
+        if task_id in _waiting:
+            _left.add(task_id)
+            return
+        share = threads.share.set(threads.of_account(account_id))
+        try:
+            threads.executor.submit(threads.returning_connection, cancellation.withdraw, key_id, task_id)
+        finally:
+            threads.share.reset(share)
+
+    def _tell(self, function: object, *arguments: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed, the process ends: the task goes on
+            self._loop.call_soon_threadsafe(function, *arguments)  # type: ignore[arg-type]
+
+
+def of(request: Request) -> ImageCall | None:
+    """The call that a view serves; None where there is no front."""
+    call: ImageCall | None = request.META.get(CALL)
+    return call

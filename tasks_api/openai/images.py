@@ -1,0 +1,138 @@
+"""`POST /v1/images/generations` and `/v1/images/edits`: OpenAI's image calls as tasks.
+
+The views end where a task is there. `front/image_calls.py` waits for it and answers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalog import snapshot
+from common.errors import (
+    ApiError,
+    BillingUnsupported,
+    GeneralKeyRefused,
+    ImagesUnsupported,
+    InvalidRequest,
+    UnsupportedMediaType,
+)
+from tasks import examination, submission
+from tasks.drafts import Draft, PreparedSubmission
+from tasks.gate import Caller, Replay
+from tasks.submission import Outcome
+from tasks_api import receipts
+from tasks_api.openai import bodies, image_calls, image_requests
+from tasks_api.openai.bodies import SentBody
+from tasks_api.openai.image_calls import AwaitedTask, ImageCall
+from tasks_api.openai.image_requests import FILES, Format, ImageRequest
+from tasks_api.receipts import Receipt
+from tasks_api.submissions import SubmissionView, whole
+
+
+class ImagesView(SubmissionView):
+    """POST makes an image, or edits some; other methods there are none."""
+
+    http_method_names = ["post"]
+    is_edit = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        try:
+            super().initial(request, *args, **kwargs)
+        except GeneralKeyRefused:
+            raise ImagesUnsupported() from None
+
+    def replayed(self, request: Request, replay: Replay) -> Response:
+        is_same = replay.body_digest == bodies.digest_of(request, files=FILES)
+        receipt = receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same)
+        return whole(self.expectation(request, _format_of_replay(request)).of_replay(receipt))
+
+    def submitted(self, request: Request) -> Response:
+        sent = self.sent(request)
+        asked, prepared = self.examined(sent)
+        draft = submission.draft(
+            prepared,
+            caller=self.caller,
+            body_digest=sent.digest,
+            idempotency_key=self.idempotency_key,
+            origin="sync",
+        )
+        shown = self.expectation(request, asked.response_format)
+        if submit := request.META.get(receipts.SUBMIT):
+            promise = submit(draft, shown)
+            if shown.call:
+                shown.call.promised(draft, promise)
+            return Response(status=202)
+        return whole(shown(draft, submission.submit_one(draft)))
+
+    def sent(self, request: Request) -> SentBody:
+        """Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order."""
+        if self.caller.is_subscription:
+            raise BillingUnsupported()
+        sent = bodies.read(request, files=FILES)
+        self.read_query(request)
+        return sent
+
+    def examined(self, sent: SentBody) -> tuple[ImageRequest, PreparedSubmission]:
+        """The checks from fields to pricing. Raises the ApiError of the first that fails."""
+        version, key_id = self.admission.service.catalog_version, self.caller.key_id
+        images_name = "image"
+        try:
+            asked = image_requests.parse(sent, is_edit=self.is_edit, key_id=key_id, catalog=snapshot.current(version))
+            images_name = asked.images_name
+            return asked, examination.prepare(key_id, asked.document, catalog_version=version, mask=asked.mask)
+        except ApiError as error:
+            raise image_requests.in_clients_words(error, images_name) from None
+
+    def expectation(self, request: Request, response_format: Format | None) -> "Expectation":
+        return Expectation(call=image_calls.of(request), caller=self.caller, response_format=response_format)
+
+
+class EditsView(ImagesView):
+    is_edit = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What the client waits for once its task is there. The receipt, as of POST /v1/tasks, goes only to whoever
+    calls the views without the front."""
+
+    call: ImageCall | None
+    caller: Caller
+    response_format: Format | None
+
+    def __call__(self, draft: Draft, outcome: Outcome) -> Receipt:
+        receipt = receipts.of(draft, outcome)
+        return self.of_replay(receipt) if isinstance(outcome, Replay) else self._of(receipt, is_replay=False)
+
+    def of_replay(self, receipt: Receipt) -> Receipt:
+        """Raises InvalidRequest for a task of another kind."""
+        if receipt.document["modality"] != "image":
+            raise InvalidRequest(
+                "Idempotency-Key: was used for a task that is no image.", param="Idempotency-Key", may_have_cost=True
+            )
+        return self._of(receipt, is_replay=True)
+
+    def _of(self, receipt: Receipt, *, is_replay: bool) -> Receipt:
+        if self.call:
+            told = {name: value for name, value in receipt.headers.items() if name.startswith("Idempotency-")}
+            self.call.expect(
+                AwaitedTask(
+                    task_id=receipt.document["id"],
+                    key_id=self.caller.key_id,
+                    account_id=self.caller.account_id,
+                    response_format=self.response_format,
+                    is_replay=is_replay,
+                    headers=told,
+                )
+            )
+        return receipt
+
+
+def _format_of_replay(request: Request) -> Format | None:
+    """As far as the body can be read; a replay answers whatever is wrong with it."""
+    try:
+        return image_requests.format_of(bodies.read(request, files=FILES))
+    except (InvalidRequest, UnsupportedMediaType):
+        return None

@@ -38,12 +38,14 @@ class ImageRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaInput:
-    """One element of `params.inputs`; `url` is public HTTP(S)."""
+    """One element of `params.inputs`; `url` is public HTTP(S). `stored` are the same bytes where they are ours, for an
+    adapter that sends files itself."""
 
     type: Literal["image", "video", "audio"]
     role: Literal["reference", "first_frame", "last_frame"]
     url: str
     id: str | None = None
+    stored: StoredFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,12 @@ class TaskRequest:
     def pictures(self) -> tuple[ImageRef, ...]:
         """All that may be bytes of ours: the reference images, then the mask."""
         return self.images if self.mask is None else (*self.images, self.mask)
+
+    @property
+    def stored_files(self) -> tuple[StoredFile, ...]:
+        """The bytes of ours among its pictures, then among its inputs."""
+        found = [*(picture.stored for picture in self.pictures), *(media.stored for media in self.inputs)]
+        return tuple(file for file in found if file is not None)
 
     def with_pictures(self, changed: Callable[[ImageRef], ImageRef]) -> Self:
         """The same request with each of `pictures` changed, in order."""

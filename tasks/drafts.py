@@ -1,6 +1,6 @@
 """A submission before it is a row: prepared when its checks have passed, then a draft that is ready to be written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.base import StoredFile, TaskRequest
@@ -44,9 +44,9 @@ class Draft:
         return self.prepared.body.callback_url is not None
 
     @property
-    def files(self) -> list[StoredFile]:
+    def files(self) -> Sequence[StoredFile]:
         """Those that it stored of its Data URLs, and of uploads."""
-        return [image.stored for image in self.prepared.request.pictures if image.stored is not None]
+        return self.prepared.request.stored_files
 
     @property
     def input_bytes(self) -> int:

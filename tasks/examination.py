@@ -10,7 +10,7 @@ from catalog import prices, routing, snapshot
 from catalog.routing import Decision, Survey
 from catalog.snapshot import Catalog, ModelEntry
 from common.errors import ApiError, PricingUnavailable
-from tasks.assets import assets
+from tasks.assets import assets, uploads
 from tasks.drafts import PreparedSubmission
 from tasks.request import body, image, images, params, url_policy
 from tasks.request.fields import refuse
@@ -49,6 +49,7 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
             urls=policy,
             own_asset=partial(assets.own_asset, key_id),
             in_storage=assets.in_storage,
+            upload_url=uploads.example,
         )
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
         request = request if mask is None else _masked(request, mask, rules)

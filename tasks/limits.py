@@ -154,7 +154,9 @@ def _over_inputs(d: Draft, standing: Standing) -> QueueLimitExceeded | None:
 
 
 def _place(d: Draft) -> str:
-    return "params: these options and Data URLs have" if d.option_bytes else "params.images: these Data URLs have"
+    if d.option_bytes:
+        return "params: these options and Data URLs have"
+    return "params.inputs: this upload has" if d.prepared.request.inputs else "params.images: these Data URLs have"
 
 
 def _add(counts: dict[int, int], caller: Caller, more: int) -> None:

@@ -16,7 +16,7 @@ from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
 from storage.blobs import Reading
 from tasks import gate
-from tasks.assets import assets, links, signed_urls
+from tasks.assets import assets, links, signed_urls, uploads
 from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset, Task
 from tasks_api import byte_ranges, queries, rates
@@ -81,7 +81,8 @@ async def _by_signature(scope: Scope) -> tuple[Download, int]:
     grant = signed_urls.verify(scope["path"], scope["query_string"].decode("latin-1"))
     if grant is None:
         raise UrlRefused()
-    asset, account_id = await threads.call(_find, grant.task_id, grant.index)
+    find = uploads.find if grant.is_input else _find
+    asset, account_id = await threads.call(find, grant.task_id, grant.index)
     until = links.retained_until(asset)
     end = min(grant.expires, until.timestamp()) if until else grant.expires
     return Download(asset=asset, cache_control=f"private, max-age={max(int(end - time.time()), 0)}"), account_id

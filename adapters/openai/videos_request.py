@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adapters.base import Billed, FilePart, ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, references, rules
 from adapters.kit.sizes import SizeTable
 
 PATH = "/videos"
@@ -91,7 +91,8 @@ def _has_switch(target: Target) -> bool:
 
 
 def _file(item: MediaInput) -> FilePart:
-    return FilePart(field="input_reference", image=ImageRef(url=item.url))
+    image = ImageRef(url=item.url) if item.stored is None else ImageRef(stored=item.stored)
+    return FilePart(field="input_reference", image=image)
 
 
 def _size(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
@@ -127,3 +128,5 @@ def _inputs(request: TaskRequest) -> Iterator[Unsupported]:
         if item.type != "image" or item.role != "first_frame" or index:
             reason = "one first frame is all that is taken here"
             yield Unsupported(field=f"params.inputs[{index}].role", reason=reason)
+        if item.stored is not None and item.stored.content_type not in references.TYPES:
+            yield Unsupported(field=f"params.inputs[{index}].url", reason="must be PNG, JPEG or WebP here")

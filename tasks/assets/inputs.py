@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from adapters.base import ImageRef, MediaInput, TaskRequest
-from tasks.assets import assets, signed_urls
+from tasks.assets import assets, signed_urls, uploads
 
 Found = TypeVar("Found")
 
@@ -20,6 +20,15 @@ def fresh(request: TaskRequest, *, takes_files: bool = True) -> TaskRequest:
     """
     renewed = request.with_pictures(lambda image: _image(image, takes_files))
     return replace(renewed, inputs=tuple(_input(element) for element in request.inputs))
+
+
+def with_upload_urls(request: TaskRequest, task_id: str) -> TaskRequest:
+    """The request of this task with a URL for each of its uploads."""
+    elements = (
+        element if element.stored is None else replace(element, url=uploads.url(task_id, n, element.stored))
+        for n, element in enumerate(request.inputs)
+    )
+    return replace(request, inputs=tuple(elements))
 
 
 def _input(element: MediaInput) -> MediaInput:

@@ -104,9 +104,10 @@ def _mark_assets(deleted: list[int]) -> None:
 
 def _prune_payloads(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pruned]:
     last = ""
-    wanted = ("task_id", "params__images", "params__mask")
+    names = ("images", "mask", "inputs")
+    wanted = ("task_id", *(f"params__{name}" for name in names))
     while found := list(_old_payloads().filter(task_id__gt=last).values_list(*wanted)[:batch]):
-        rows = ((task_id, stored_inputs.keys_of({"images": images, "mask": mask})) for task_id, images, mask in found)
+        rows = ((each[0], stored_inputs.keys_of(dict(zip(names, each[1:], strict=True)))) for each in found)
         yield Pruned(payloads=_emptied(rows, faults, _mark_payloads))
         last = found[-1][0]
 

@@ -14,7 +14,8 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from common.errors import ApiError
 
 SALT = "darkroom.asset-urls"
-PATH = re.compile(r"/assets/(task_[0-9a-z]{26})/(0|[1-9][0-9]{0,3})\.[0-9a-z]{1,5}")
+INPUT = "input-"  # before the index of an uploaded input
+PATH = re.compile(rf"/assets/(task_[0-9a-z]{{26}})/({INPUT})?(0|[1-9][0-9]{{0,3}})\.[0-9a-z]{{1,5}}")
 QUERY = re.compile(r"expires=([1-9][0-9]{0,11})&signature=([0-9a-f]{64})")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -28,17 +29,23 @@ class UrlRefused(ApiError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a genuine URL admits to; `expires` is Unix time and may have passed."""
+    """What a genuine URL admits to; `expires` is Unix time and may have passed. `is_input`: to an upload of the task,
+    not to a result."""
 
     task_id: str
     index: int
     expires: int
+    is_input: bool = False
+
+    @property
+    def place(self) -> str:
+        return f"{self.task_id}/{INPUT if self.is_input else ''}{self.index}"
 
 
 def mint(grant: Grant, extension: str) -> str:
     """The URL that proves this grant; `extension` is only for the eye."""
     query = f"expires={grant.expires}&signature={_signature(grant)}"
-    return f"{settings.PUBLIC_BASE_URL}/assets/{grant.task_id}/{grant.index}.{extension}?{query}"
+    return f"{settings.PUBLIC_BASE_URL}/assets/{grant.place}.{extension}?{query}"
 
 
 def verify(path: str, query: str) -> Grant | None:
@@ -48,7 +55,7 @@ def verify(path: str, query: str) -> Grant | None:
 
 
 def parse_own(url: str, *, expired_too: bool = False) -> tuple[str, int] | None:
-    """(task id, index) of a genuine URL on our own origin; None for every other text.
+    """(task id, index) of a genuine URL of an asset on our own origin; None for every other text.
 
     Whose asset it is stays open. `expired_too` is for a URL that was valid when its task was submitted.
     """
@@ -61,7 +68,7 @@ def parse_own(url: str, *, expired_too: bool = False) -> tuple[str, int] | None:
     if not is_ours or parts.username is not None or parts.fragment or not parts.path.startswith(base.path):
         return None
     grant = (_genuine if expired_too else verify)(parts.path.removeprefix(base.path), parts.query)
-    return (grant.task_id, grant.index) if grant else None
+    return (grant.task_id, grant.index) if grant and not grant.is_input else None
 
 
 def window(now: float | None = None) -> int:
@@ -76,12 +83,12 @@ def _genuine(path: str, query: str) -> Grant | None:
     place, claim = PATH.fullmatch(path), QUERY.fullmatch(query)
     if not place or not claim:
         return None
-    grant = Grant(task_id=place[1], index=int(place[2]), expires=int(claim[1]))
+    grant = Grant(task_id=place[1], index=int(place[3]), expires=int(claim[1]), is_input=bool(place[2]))
     return grant if constant_time_compare(claim[2], _signature(grant)) else None
 
 
 def _signature(grant: Grant) -> str:
-    return salted_hmac(SALT, f"{grant.task_id}/{grant.index}/{grant.expires}", algorithm="sha256").hexdigest()
+    return salted_hmac(SALT, f"{grant.place}/{grant.expires}", algorithm="sha256").hexdigest()
 
 
 def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:

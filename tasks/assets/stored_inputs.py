@@ -34,8 +34,9 @@ LARGE_BYTES = 64 * 1024  # smaller options stay with the other params
 def keys_of(params: object) -> Iterator[str]:
     """Storage keys of the Data URLs in stored params; never an asset that served as an input."""
     found = documents.shown(params)
-    for image in [*documents.elements(found.get("images")), found.get("mask")]:
-        key = documents.shown(documents.shown(image).get("stored")).get("key")
+    listed = (element for name in ("images", "inputs") for element in documents.elements(found.get(name)))
+    for element in (*listed, found.get("mask")):
+        key = documents.shown(documents.shown(element).get("stored")).get("key")
         if isinstance(key, str) and key.startswith("inputs/"):
             yield key
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from adapters.base import MediaInput
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
-from tasks.request.values import ParamRules
+from tasks.request.values import ParamRules, UnstoredFile
 
 MOST = 16
 NAMES = ("id", "type", "role", "url")
@@ -42,6 +42,8 @@ def _media(element: RequestFields, roles: Roles, rules: ParamRules) -> MediaInpu
     identifier = element.text("id")
     if identifier is not None and not re.fullmatch(ID, identifier):
         refuse(element.at("id"), "must consist of letters, digits, _ and -")
+    if isinstance(sent := element.values.get("url"), UnstoredFile):  # which no JSON can be
+        return MediaInput(type=kind, role=role, url=rules.upload_url(sent.content_type), id=identifier, stored=sent)
     return MediaInput(type=kind, role=role, url=public_url(element, "url", rules), id=identifier)
 
 

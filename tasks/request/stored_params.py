@@ -12,13 +12,18 @@ from tasks.request.values import UnstoredFile
 
 def unstored(request: TaskRequest) -> list[UnstoredFile]:
     """The files that must be stored before the request can be kept, in order."""
-    return [image.stored for image in request.pictures if isinstance(image.stored, UnstoredFile)]
+    return [file for file in request.stored_files if isinstance(file, UnstoredFile)]
 
 
 def with_files(request: TaskRequest, files: Iterable[StoredFile]) -> TaskRequest:
     """The same request with the files, in order, that its unstored ones were stored as."""
     left = iter(files)
-    return request.with_pictures(lambda i: ImageRef(stored=next(left)) if isinstance(i.stored, UnstoredFile) else i)
+    request = request.with_pictures(lambda i: ImageRef(stored=next(left)) if isinstance(i.stored, UnstoredFile) else i)
+    inputs = (
+        dataclasses.replace(media, stored=next(left)) if isinstance(media.stored, UnstoredFile) else media
+        for media in request.inputs
+    )
+    return dataclasses.replace(request, inputs=tuple(inputs))
 
 
 def dump(request: TaskRequest) -> dict[str, Any]:
@@ -31,7 +36,7 @@ def dump(request: TaskRequest) -> dict[str, Any]:
     if request.mask:
         stored["mask"] = _image_json(request.mask)
     if request.inputs:
-        stored["inputs"] = [dataclasses.asdict(media) for media in request.inputs]
+        stored["inputs"] = [_input_json(media) for media in request.inputs]
     return stored
 
 
@@ -41,7 +46,7 @@ def load(modality: str, stored: object) -> TaskRequest:
     images = tuple(_image(element) for element in documents.listed(values.get("images", []), "params.images"))
     mask = None if values.get("mask") is None else _image(values["mask"])
     inputs = documents.listed(values.get("inputs", []), "params.inputs")
-    media = tuple(documents.read(MediaInput, element) for element in inputs)
+    media = tuple(map(_input, inputs))
     return documents.read(TaskRequest, values, modality=modality, images=images, inputs=media, mask=mask)
 
 
@@ -72,8 +77,24 @@ def _unknown(stored: Mapping[str, Any]) -> list[str]:
         parts.append((path, _Image, element))
         if element.get("stored") is not None:
             parts.append((f"{path}.stored", StoredFile, element["stored"]))
-    parts += [(f"params.inputs[{n}]", MediaInput, element) for n, element in enumerate(stored.get("inputs", ()))]
+    for n, element in enumerate(stored.get("inputs", ())):
+        parts.append((f"params.inputs[{n}]", MediaInput, element))
+        if element.get("stored") is not None:
+            parts.append((f"params.inputs[{n}].stored", StoredFile, element["stored"]))
     return [f"{path}.{name}" for path, kind, part in parts for name in documents.unknown(kind, part)]
+
+
+def _input_json(media: MediaInput) -> dict[str, Any]:
+    """With a URL or a file: the URL of a file is made for each purchase."""
+    left_out = "stored" if media.stored is None else "url"
+    return {name: value for name, value in dataclasses.asdict(media).items() if name != left_out}
+
+
+def _input(element: object) -> MediaInput:
+    file = documents.shown(element).get("stored")
+    if file is None:
+        return documents.read(MediaInput, element)
+    return documents.read(MediaInput, element, url="", stored=documents.read(StoredFile, file))
 
 
 def _image_json(image: ImageRef) -> dict[str, Any]:

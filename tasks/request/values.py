@@ -25,12 +25,14 @@ class SubmissionBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamRules:
     """What params are parsed by. `catalog` is the model's `params` object; `own_asset` gives the URL that a request
-    keeps for a valid asset URL of the submitting key; `in_storage` says whether a URL leads into our storage itself."""
+    keeps for a valid asset URL of the submitting key; `in_storage` says whether a URL leads into our storage itself;
+    `upload_url` gives what stands for the URL of an uploaded input of this type until it is stored."""
 
     catalog: Mapping[str, Any]
     urls: urls.UrlPolicy
     own_asset: Callable[[str], str | None]
     in_storage: Callable[[str], bool]
+    upload_url: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

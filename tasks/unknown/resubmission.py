@@ -1,5 +1,6 @@
 """A task that is submitted again: its request and frozen price, on the routes that the catalog has now."""
 
+from dataclasses import replace
 from typing import Any
 
 from adapters.base import Billed, ImageRef, StoredFile, TaskRequest
@@ -30,8 +31,8 @@ def prepared(task: Task) -> PreparedSubmission:
         raise Gone("The params of this task were deleted at the end of their retention.")
     request, price = _asked(task, stored)
     inputs.fresh(request)
-    model = _model(task)
-    survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=request, wanted=agreed(price))
+    model, judged = _model(task), inputs.with_upload_urls(request, task.pk)
+    survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=agreed(price))
     return PreparedSubmission(
         body=_body(task, stored),
         model=model,
@@ -85,8 +86,10 @@ def _body(task: Task, stored: dict[str, Any]) -> SubmissionBody:
 
 
 def _with_copies(request: TaskRequest) -> TaskRequest:
-    """The request with copies of its Data URLs: those of the old task go with the old task's payload."""
-    return request.with_pictures(lambda i: i if i.stored is None else ImageRef(stored=_copy(i.stored)))
+    """The request with copies of its Data URLs and uploads: those of the old task go with the old task's payload."""
+    copied = request.with_pictures(lambda i: i if i.stored is None else ImageRef(stored=_copy(i.stored)))
+    elements = (i if i.stored is None else replace(i, stored=_copy(i.stored)) for i in request.inputs)
+    return replace(copied, inputs=tuple(elements))
 
 
 def _copy(stored: StoredFile) -> UnstoredFile:

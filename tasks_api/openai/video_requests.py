@@ -11,12 +11,14 @@ from typing import Any
 
 from catalog import pixel_sizes, routing
 from catalog.snapshot import Catalog
+from common import data_urls
 from common.errors import ApiError, UnsupportedAdapter, UnsupportedModel
 from tasks.request.body import MAX_NAME
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.frame_sizes import ratio_and_resolution
+from tasks.request.values import UnstoredFile
 from tasks.request.video import LONGEST_SECONDS
-from tasks_api.openai.bodies import SentBody
+from tasks_api.openai.bodies import SentBody, SentFile
 
 REFERENCE = "input_reference"
 FILES = (REFERENCE,)
@@ -121,12 +123,29 @@ def _seconds(fields: RequestFields) -> int:
     return given
 
 
-def _reference(fields: RequestFields, sent: SentBody) -> str | None:
-    """The URL of the first frame; None where there is none."""
-    if sent.named(REFERENCE):
-        refuse(REFERENCE, "must be given by its URL")
+def _reference(fields: RequestFields, sent: SentBody) -> str | UnstoredFile | None:
+    """The first frame, by its URL or with its bytes; None where there is none."""
     given = fields.object(REFERENCE)
+    if files := sent.named(REFERENCE):
+        if given is not None:
+            refuse(REFERENCE, "is given more than once")
+        return _upload(files[0])
     if given is None:
         return None
     given.refuse_unknown(("image_url",))
-    return given.required_text("image_url")
+    url = given.required_text("image_url")
+    return _decoded(url, given.at("image_url")) if data_urls.is_data_url(url) else url
+
+
+def _upload(file: SentFile) -> UnstoredFile:
+    if file.image_type is None:
+        refuse(file.name, "must be a PNG, JPEG, WebP or GIF image")
+    return UnstoredFile.of(file.content, file.image_type)
+
+
+def _decoded(url: str, path: str) -> UnstoredFile:
+    try:
+        content_type, content = data_urls.decode(url)
+    except ValueError as error:
+        refuse(path, str(error))
+    return UnstoredFile.of(content, content_type)

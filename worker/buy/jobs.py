@@ -92,6 +92,7 @@ def _job(task: Claimed, row: Any, catalog: Catalog) -> Job:
     takes_files = target.capabilities.get("data_url", True) is not False
     params = sql.as_document(row.params)
     request = inputs.fresh(stored_params.load_to_buy(task.modality, params), takes_files=takes_files)
+    request = inputs.with_upload_urls(request, task.id)
     if reasons := expression.check(adapter, request, target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = expression.build(adapter, request, target)

@@ -13,7 +13,7 @@ from common.turnstile import Turnstile
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 
 # Answers that have come wait in the system's buffers, not in ours. One whose provider is slow holds up no other.
-answers = Turnstile(8, seconds=0.05)
+answers = Turnstile(4, seconds=0.02)
 
 Items = Callable[[Any], Iterable[tuple[object, object]] | None]
 """The pictures of an answer as (base64 or None, URL or None); None for a document that is no success. May raise the

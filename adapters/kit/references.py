@@ -3,12 +3,14 @@
 All of it happens before the paid call: a fault of our own disk or storage here has surely bought nothing.
 """
 
+import errno
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import NoReturn
 
 from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, UpstreamError
@@ -33,7 +35,14 @@ class Picture:
 
 @contextmanager
 def fetched(images: Sequence[ImageRef], connection: Connection) -> Iterator[list[Picture]]:
-    """The images as files that are deleted at the end. Raises UpstreamError (ASSET_UNREACHABLE), NothingSent."""
+    """The images as files that are deleted at the end. Raises UpstreamError (ASSET_UNREACHABLE), NothingSent.
+
+    Where there are none, it still sees to it that a file could be made: the answer may need one."""
+    if not images:
+        with _before_sending():
+            _require_place(connection.scratch_dir or Path(gettempdir()))
+        yield []
+        return
     with ExitStack() as stack:
         with _before_sending():
             # By the end the answer may be paid for: it is not lost because a folder cannot be deleted.
@@ -55,6 +64,16 @@ def _before_sending() -> Iterator[None]:
         raise NothingSent("asset storage is unavailable") from error
     except OSError as error:
         raise NothingSent(f"a file of ours failed: {error.strerror or type(error).__name__}") from error
+
+
+def _require_place(folder: Path) -> None:
+    """Raises OSError where no file can be made there. Nothing is made to find out: on a busy disk that takes long."""
+    found = os.statvfs(folder)
+    is_full = not found.f_bavail or (found.f_files > 0 and not found.f_favail)  # some file systems count no files
+    if found.f_flag & os.ST_RDONLY or is_full:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _picture(image: ImageRef, path: Path, connection: Connection, deadline: Deadline) -> Picture:

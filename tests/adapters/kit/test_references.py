@@ -2,8 +2,11 @@
 
 import errno
 import io
+import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,6 +37,33 @@ def test_a_temporary_folder_that_takes_no_folder_is_our_fault_and_nothing_was_se
         with pytest.raises(NothingSent, match="file of ours"):
             copied(ImageRef(url=host.url), scratch_dir=tmp_path / "gone")
         assert host.requests == []
+
+
+def test_without_images_the_answer_needs_a_temporary_folder_all_the_same(tmp_path: Path) -> None:
+    assert copied(scratch_dir=tmp_path) == []
+    with pytest.raises(NothingSent, match="No such file"):
+        copied(scratch_dir=tmp_path / "gone")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "has_place"),
+    [
+        ({"f_bavail": 0}, False),
+        ({"f_favail": 0}, False),
+        ({"f_files": 0, "f_favail": 0}, True),  # a file system that counts no files
+        ({"f_flag": os.ST_RDONLY}, False),
+        ({}, True),
+    ],
+    ids=["no block", "no file", "files are not counted", "read-only", "place"],
+)
+def test_a_full_disk_is_known_before_the_paid_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: dict[str, int], has_place: bool
+) -> None:
+    free = {"f_bavail": 1, "f_files": 9, "f_favail": 1, "f_flag": 0}
+    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(**(free | told)))
+    with nullcontext() if has_place else pytest.raises(NothingSent):
+        copied(scratch_dir=tmp_path)
 
 
 def test_a_temporary_folder_that_takes_no_file_is_our_fault_and_nothing_was_sent(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Lets few threads at a time through work that is quick as long as few do it: a thousand at once would only wake each
 other up, and each would hold its buffers meanwhile.
 
-It is no lock. Who takes longer than a moment, because another side is slow, does not count any more and goes on.
+It is no lock. Who takes longer than a moment, because another side is slow, does not count any more and goes on. And
+who has no time to wait in line goes in all the same.
 """
 
 import threading
@@ -28,33 +29,33 @@ class Turnstile:
         return len(self._line)
 
     @contextmanager
-    def passage(self) -> Iterator[None]:
-        """Wait in line, and be one of the few for as long as the block takes."""
+    def passage(self, *, patience: float) -> Iterator[None]:
+        """Wait in line, but at most so many seconds, and be one of the few for as long as the block takes."""
         mine = threading.Event()
-        self._line_up(mine)
+        self._line_up(mine, time.monotonic() + patience)
         try:
             yield
         finally:
             self._leave(mine)
 
-    def _line_up(self, mine: threading.Event) -> None:
+    def _line_up(self, mine: threading.Event, out_at: float) -> None:
         with self._lock:
             self._line.append(mine)
-            is_first = self._line[0] is mine
-        if not is_first:
-            mine.wait()
-        while (wait := self._seconds_to_enter(mine)) > 0.0:
+        while (wait := self._seconds_to_look_again(mine, out_at)) > 0.0:
             mine.wait(wait)
 
-    def _seconds_to_enter(self, mine: threading.Event) -> float:
-        """Of the first in line: 0 where it is in; else how long the oldest passage still counts."""
+    def _seconds_to_look_again(self, mine: threading.Event, out_at: float) -> float:
+        """0 where it is in; else how long it waits, unless it is woken before."""
         mine.clear()
         with self._lock:
             now = time.monotonic()
             self._ends = {each: end for each, end in self._ends.items() if end > now}
-            if len(self._ends) >= self._most:
-                return min(self._ends.values()) - now
-            self._line.popleft()
+            is_first = self._line[0] is mine
+            if now < out_at and not is_first:
+                return out_at - now
+            if now < out_at and len(self._ends) >= self._most:
+                return min(out_at, *self._ends.values()) - now
+            self._line.remove(mine)
             self._ends[mine] = now + self._seconds
             self._wake_first()
             return 0.0

@@ -27,7 +27,8 @@ def bought(call: HttpCall, connection: Connection, items_of: Items) -> Done:
         calling(call, connection) as reply,
         Spool(*filter(None, [connection.output_dir]), connection.scratch_dir) as spool,
     ):
-        with answers.passage():
+        # What has come must not be lost in line: half of the time that is left is for reading it.
+        with answers.passage(patience=reply.deadline.remaining / 2):
             document = spool.read(reply.chunks)
         items = items_of(document)
         if items is None:

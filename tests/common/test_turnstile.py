@@ -14,7 +14,7 @@ def lined_up(turnstile: Turnstile, act: Callable[[], None]) -> threading.Thread:
     """A thread that stands in line, and does this once it is in."""
 
     def pass_through() -> None:
-        with turnstile.passage():
+        with turnstile.passage(patience=PATIENCE):
             act()
 
     behind = turnstile.waiting
@@ -27,7 +27,7 @@ def lined_up(turnstile: Turnstile, act: Callable[[], None]) -> threading.Thread:
 def test_no_more_than_so_many_are_in_and_the_others_follow_in_order() -> None:
     turnstile = Turnstile(1, seconds=PATIENCE)
     entered: list[int] = []
-    with turnstile.passage():
+    with turnstile.passage(patience=PATIENCE):
         threads = [lined_up(turnstile, lambda number=number: entered.append(number)) for number in range(5)]
         assert entered == []
     joined(*threads)
@@ -38,10 +38,10 @@ def test_one_that_takes_long_keeps_nobody_waiting() -> None:
     turnstile = Turnstile(1, seconds=0.01)
 
     def pass_through() -> None:
-        with turnstile.passage():
+        with turnstile.passage(patience=PATIENCE):
             pass
 
-    with turnstile.passage():
+    with turnstile.passage(patience=PATIENCE):
         others = [threading.Thread(target=pass_through, daemon=True) for _ in range(3)]
         for other in others:
             other.start()
@@ -50,7 +50,16 @@ def test_one_that_takes_long_keeps_nobody_waiting() -> None:
 
 def test_one_that_fails_makes_room() -> None:
     turnstile = Turnstile(1, seconds=PATIENCE)
-    with pytest.raises(ValueError, match="broken"), turnstile.passage():
+    with pytest.raises(ValueError, match="broken"), turnstile.passage(patience=PATIENCE):
         raise ValueError("broken")
-    with turnstile.passage():
+    with turnstile.passage(patience=PATIENCE):
         pass
+
+
+def test_who_may_not_wait_goes_in_and_keeps_nobody_else_from_it():
+    turnstile = Turnstile(1, seconds=PATIENCE)
+    with turnstile.passage(patience=PATIENCE):
+        behind = lined_up(turnstile, lambda: None)
+        with turnstile.passage(patience=0.01):
+            assert turnstile.waiting == 1
+    joined(behind)

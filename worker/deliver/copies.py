@@ -4,7 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -144,7 +144,7 @@ def make(
     for call_id, output in [(call_id, output) for call_id, outputs in wanted.items() for output in outputs]:
         try:
             left = replace(connection, total_timeout=max(LEAST_SECONDS, ends_at - time.monotonic()))
-            with at_hand.passage() if output.path else nullcontext(), adapter.open_output(output, left) as chunks:
+            with _in_turn(output, left), adapter.open_output(output, left) as chunks:
                 fresh.append(assets.store((each for each in chunks) if is_again else chunks, kind=output.kind))
             by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:
@@ -157,6 +157,10 @@ def make(
             if output.path and isinstance(error, OSError):  # a file of ours, which may be there again with its disk
                 return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault, is_ours=True)
     return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault)
+
+
+def _in_turn(output: Output, left: Connection) -> AbstractContextManager[None]:
+    return at_hand.passage(patience=left.total_timeout / 2) if output.path else nullcontext()
 
 
 def tries(

@@ -12,6 +12,7 @@ import pytest
 from adapters.base import Connection, Done, ErrorKind, ImageRef, NothingSent, UpstreamError, UpstreamRequest
 from adapters.kit import pictures
 from adapters.registry import ADAPTERS
+from common.turnstile import Turnstile
 from tests.adapters.making import (
     API_KEY,
     PNG,
@@ -236,3 +237,9 @@ def test_answers_that_break_off_in_the_middle_hold_up_no_other() -> None:
         assert len(submit(connection_to(quick.url)).outputs) == 1
         over.set()
         joined(*asking)
+
+
+def test_an_answer_that_has_come_is_read_before_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "answers", Turnstile(1, seconds=PATIENCE))
+    with raw_server(bodied({"data": [{"b64_json": ENCODED}]})) as server, pictures.answers.passage(patience=0):
+        assert len(submit(connection_to(server.url, total_timeout=4.0)).outputs) == 1

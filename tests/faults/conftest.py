@@ -54,6 +54,14 @@ def start_worker(crew: TestStack, image_model: MediaModel, video_model: MediaMod
     return start
 
 
+@pytest.fixture
+def start_web(crew: TestStack) -> Iterator[Callable[..., Child]]:
+    """Starts a web server, which is stopped before its database is emptied."""
+    yield lambda **environment: crew.start_web(**environment)
+    for child in crew.children:
+        child.stop()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """A failed test shows the last lines of its processes."""

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 import psycopg
 from django.db import connection
 
@@ -61,6 +62,19 @@ def kill(worker: Child) -> None:
     worker.kill()
     if connection.vendor == "postgresql":
         end_sessions()
+
+
+def serving(web: Child) -> psutil.Process:
+    """The process that serves, of the one that was started."""
+    (found,) = psutil.Process(web.process.pid).children()
+    return found
+
+
+def kill_serving(web: Child) -> None:
+    """SIGKILL; its master starts another."""
+    process = serving(web)
+    process.kill()
+    process.wait()
 
 
 def let_lease_pass(worker: Child) -> None:

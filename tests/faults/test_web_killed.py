@@ -1,20 +1,18 @@
 """SIGKILL to a web process while it writes the submissions of several accounts: all of them are there, or none."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
-import psutil
 import pytest
 import requests
 from django.db import connection
 
 from tasks.models import Task
-from tests.faults.scenes import held, waits_for
+from tests.faults.scenes import held, kill_serving, waits_for
 from tests.rows import IssuedKey, make_account, make_key
 from tests.tasks import steps
-from tools.children import Child, wait_until
+from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.faults.patient_settings", "PGAPPNAME": "web"}
@@ -25,21 +23,6 @@ needs_a_server = pytest.mark.skipif(connection.vendor != "postgresql", reason="n
 @pytest.fixture
 def keys(image_model) -> list[IssuedKey]:
     return [make_key(make_account(f"account {n}")) for n in range(3)]
-
-
-@pytest.fixture
-def start_web(crew) -> Iterator[Callable[..., Child]]:
-    """Starts a web server, which is stopped before its database is emptied."""
-    yield lambda **environment: crew.start_web(**environment)
-    for child in crew.children:
-        child.stop()
-
-
-def kill(web) -> None:
-    """The process that serves; its master starts another."""
-    (serving,) = psutil.Process(web.process.pid).children()
-    serving.kill()
-    serving.wait()
 
 
 def submit(crew, key: IssuedKey, name: str) -> requests.Response:
@@ -64,7 +47,7 @@ def test_killed_in_a_shared_transaction_nothing_of_it_is_there_and_each_client_i
         with held("billing_hold"):
             asked = [clients.submit(submit, crew, key, name) for key, name in orders]
             wait_until(lambda: waits_for("billing_hold"), what="the transaction")
-            kill(web)
+            kill_serving(web)
         heard = [told(answer) for answer in asked]
     assert None in heard
     assert steps.breaches() == []

@@ -76,7 +76,7 @@ class Loop:
 
     def run(self) -> None:
         """Work until asked to stop, or with `drain` until nothing is left."""
-        doors.kind.set("lanes")
+        doors.kind.set("heartbeat")  # for the end of the lease, which waits for no lane
         logger.info("worker %s starts with lanes %s", self.id, ",".join(self.lanes))
         self._running = self._made()
         with wakeups.post.listening(self._rings()):

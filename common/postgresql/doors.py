@@ -1,9 +1,9 @@
 """How few connections a process with many threads makes do with, and who gets one first.
 
 A pool serves in the order of asking, so behind a thousand threads that write at once everybody waits. Therefore each
-thread belongs to one of three kinds, which have doors of their own into the pool (`kind`): the heartbeat; the lanes and
-groups, which do the work of many at once; and the crowd of all others. The pool is as large as all doors together, so
-who has passed a door finds a connection in it.
+thread belongs to one of three kinds, which have doors of their own into the pool (`kind`): the heartbeat, and with it
+the end of the lease; the lanes and groups, which do the work of many at once; and the crowd of all others. The pool is
+as large as all doors together, so who has passed a door finds a connection in it.
 
 Nobody waits for ever. A thread has one connection at most, asks for it while it holds none, and with it waits for
 nothing but the database: not for a provider, a file, or another thread (`common/database_retry.py`,

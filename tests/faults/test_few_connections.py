@@ -1,11 +1,14 @@
 """A worker makes do with few connections to PostgreSQL, and nothing of it waits for ever for one."""
 
+import psycopg
 import pytest
 from django.db import connection
 
 from accounts.models import ApiKey
 from common import sql
+from tasks.locks import CLAIM_LOCK
 from tasks.models import Worker
+from tests.databases import database_url
 from tests.faults.scenes import ended, held_account, waiting_for_account
 from tests.tasks import steps
 from tests.worker.driving import film, picture
@@ -19,13 +22,14 @@ pytestmark = [
 CALLS = 40
 
 
-def sessions() -> int:
-    """The worker's. Its pool closes none that it has opened within minutes, so these are the most that there were."""
-    return int(
-        sql.value(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database()"
-        )
+def sessions(*, waiting: bool = False) -> int:
+    """The worker's, or those that wait for locks. Its pool closes none that it has opened within minutes, so all are
+    the most that there were."""
+    which = "AND wait_event_type = 'Lock'" if waiting else ""
+    statement = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database()"
     )
+    return int(sql.value(f"{statement} {which}"))
 
 
 def test_all_lanes_and_answers_that_come_at_once_take_four(start_worker, key, sandbox):
@@ -51,6 +55,20 @@ def test_a_crowd_that_waits_for_a_lock_holds_up_no_heartbeat_no_lane_and_no_answ
         assert waiting_for_account() == crowd
     assert set(ended(*refused)) == {"TASK_CONTENT_REJECTED"}
     assert sessions() <= sum(CONNECTIONS.values()) + 1
+
+
+def test_a_worker_whose_lanes_all_wait_for_locks_ends_and_leaves_its_lease(start_worker, key, other_key, sandbox):
+    picture(key, "a fox [held]")
+    worker = start_worker(WORKER_GRACE="0")
+    wait_until(lambda: sandbox.audit()["jobs"] == 1, what="the paid call")
+    with held_account(key.record.account_id), psycopg.connect(database_url(), autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [CLAIM_LOCK])
+        picture(other_key, "a hen")
+        sandbox.release()
+        wait_until(lambda: sessions(waiting=True) == CONNECTIONS["lanes"], what="a claim and an end that wait")
+        worker.terminate()
+        worker.wait()
+    assert Worker.objects.get().stopped_at is not None
 
 
 def test_all_kinds_of_work_at_once_come_to_their_end(start_worker, key, other_key):

@@ -156,9 +156,10 @@ def page(key_id: int, *, after: str | None, limit: str | None, order: str | None
     although the list goes on.
     """
     most = listing.page_size(limit)
-    if (order or "desc") not in ORDERS:
+    order = "desc" if order is None else order
+    if order not in ORDERS:
         raise InvalidRequest("order: must be one of asc, desc.", param="order")
-    comparison, direction = ORDERS[order or "desc"]
+    comparison, direction = ORDERS[order]
     within = "t.key_id = %s" + (f" AND t.id {comparison} %s" if after else "")
     parameters: list[object] = [key_id, after] if after else [key_id]
     statement = FOUND.format(within=within, direction=direction, listed=sql.words(LISTED))

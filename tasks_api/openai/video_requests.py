@@ -62,7 +62,7 @@ def parse(sent: SentBody, *, key_id: int, catalog: Catalog) -> VideoRequest:
     params: dict[str, Any] = {"prompt": fields.required_text("prompt"), "duration": _seconds(fields)}
     reference = _reference(fields, sent)
     model = routing.resolve(catalog, key_id, name, "video")
-    size = fields.values.get("size") or DEFAULT_SIZE
+    size = DEFAULT_SIZE if fields.values.get("size") is None else fields.values["size"]
     ratios, tables = pixel_sizes.ratios(catalog, key_id, model), pixel_sizes.tables(catalog, key_id, model)
     params["aspect_ratio"], params["resolution"] = ratio_and_resolution(size, ratios, tables)
     if reference is not None:

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import F
 
 from accounts import keys
-from tasks import queue, switches
+from tasks import queue, submission, switches
 from tasks.models import Task, TaskEvent
 from tasks_api import stream
 from tests.rows import IssuedKey, make_key, make_task
@@ -108,6 +108,17 @@ def test_other_keys_and_synchronous_tasks_are_not_told(listen, key, other_key, i
     task_id = steps.submitted(key)
     assert client.seen(1) == [(task_id, "queued")]
     assert opened(listen(key, cursor=0)).seen(1) == [(task_id, "queued")]
+
+
+def test_videos_are_told_as_all_tasks_are(listen, key, image_model):
+    client = listen(key).placed()
+    draft = steps.another(steps.drafted(key), origin="videos")
+    submission.submit_one(draft)
+    assert client.seen(1) == [(draft.task_id, "queued")]
+    cursor = opened(listen(key)).events(1)[0].id  # of the snapshot
+    cancel(draft.task_id)
+    for reader in (client, opened(listen(key, cursor=cursor))):
+        assert reader.seen(1) == [(draft.task_id, "canceled")]
 
 
 def test_a_heartbeat_comes_at_its_interval_also_between_events(listen, key):

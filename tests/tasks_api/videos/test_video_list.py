@@ -65,6 +65,7 @@ def test_a_page_that_looked_at_enough_goes_on_where_it_stopped(api, key, make_ta
         ("limit=0", "limit"),
         ("limit=101", "limit"),
         ("order=up", "order"),
+        ("order=", "order"),
         ("after=task_00000000000000000000000000", "after"),
         ("after=%00", "after"),
         ("page=2", "page"),

@@ -100,6 +100,7 @@ WRONG = [
     ({"seconds": "9" * 5_000}, "seconds"),
     ({"size": "720p"}, "size"),
     ({"size": 720}, "size"),
+    ({"size": ""}, "size"),
     ({"size": "0x720"}, "size"),
     ({"input_reference": "https://cdn.example.com/a.png"}, "input_reference"),
     ({"input_reference": {}}, "input_reference.image_url"),

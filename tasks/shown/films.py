@@ -15,13 +15,16 @@ from tasks.origins import LISTED
 from tasks.shown import listing
 
 SCANNED = 100_000
+LONGEST_PROMPT = 32_000  # of what is shown: a page has many, and a request may be as long as a body
+LONGEST_WORD = 64
 ORDERS = {"desc": ("<", "DESC"), "asc": (">", "ASC")}
 PARAMETERS = ("after", "limit", "order")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilmView:
-    """One video task. Texts are as the request gave them, None where its params are deleted; `asked_size` is what a
+    """One video task. Texts are as the request gave them, of a long prompt its beginning, and None where its params are
+    deleted; `asked_size` is what a
     front with sizes of its own was asked for. `kept_until` is of a film that exists, None for ever."""
 
     id: str
@@ -59,7 +62,7 @@ def of_draft(draft: Draft, created_at: datetime) -> FilmView:
         finished_at=None,
         progress=None,
         error=None,
-        prompt=request.prompt,
+        prompt=request.prompt[:LONGEST_PROMPT],
         seconds=str(request.duration),
         resolution=request.resolution,
         aspect_ratio=request.aspect_ratio,
@@ -70,10 +73,9 @@ def of_draft(draft: Draft, created_at: datetime) -> FilmView:
 
 SELECT = """
 SELECT t.id, t.model_name, t.status, t.created_at, t.finished_at, t.progress, t.error, t.price,
-    {prompt} AS prompt, {seconds} AS seconds, {resolution} AS resolution, {aspect_ratio} AS aspect_ratio,
-    {asked_size} AS asked_size,
+    {texts}, {asked_size} AS asked_size,
     a.position, a.storage_key, a.content_type, a.created_at AS stored_at, a.deleted_at
-FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id
+FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id {unpacked}
 LEFT JOIN tasks_asset a ON a.task_id = t.id AND t.status = 'succeeded' AND a.position = (
     SELECT min(f.position) FROM tasks_asset f WHERE f.task_id = t.id AND f.kind = 'video'
 )
@@ -87,25 +89,31 @@ def find_one(key_id: int, task_id: str) -> FilmView | None:
     return _view(rows[0]) if rows else None
 
 
+TEXTS = {"prompt": LONGEST_PROMPT, "duration": LONGEST_WORD, "resolution": LONGEST_WORD, "aspect_ratio": LONGEST_WORD}
+
+
 @lru_cache
 def _select(is_postgresql: bool) -> str:
-    def text(column: str, *path: str) -> str:
-        if is_postgresql:
-            return f"p.{column} #>> '{{{','.join(path)}}}'"
-        return f"json_extract(p.{column}, '$.{'.'.join(path)}')"
-
+    """Params may have megabytes: each row's are unpacked once."""
+    if is_postgresql:
+        names = ", ".join(f"{name} text" for name in TEXTS)
+        params = "CASE WHEN jsonb_typeof(p.params) = 'object' THEN p.params END"  # another version's may be none
+        unpacked = f"LEFT JOIN LATERAL jsonb_to_record({params}) q({names}) ON true"
+        texts, asked_size = (f"left(q.{name}, {most})" for name, most in TEXTS.items()), "p.trace #>> '{asked,size}'"
+    else:
+        unpacked = ""
+        texts = (f"substr(json_extract(p.params, '$.{name}'), 1, {most})" for name, most in TEXTS.items())
+        asked_size = "json_extract(p.trace, '$.asked.size')"
     return SELECT.format(
-        prompt=text("params", "prompt"),
-        seconds=text("params", "duration"),
-        resolution=text("params", "resolution"),
-        aspect_ratio=text("params", "aspect_ratio"),
-        asked_size=text("trace", "asked", "size"),
+        texts=", ".join(f"{text} AS {name}" for name, text in zip(TEXTS, texts, strict=True)),
+        asked_size=asked_size,
+        unpacked=unpacked,
         listed=sql.words(LISTED),
     )
 
 
 def _view(row: Any) -> FilmView:
-    seconds = row.seconds
+    seconds = row.duration
     if seconds is None:  # the params are deleted, and the price stays
         price = documents.shown(sql.as_document(row.price))
         seconds = price.get("quantity") if price.get("mode") == "video_duration" else None

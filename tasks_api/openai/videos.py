@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog import snapshot
-from common.errors import ApiError, BillingUnsupported, InvalidRequest, TaskNotFound
+from common.errors import ApiError, BillingUnsupported, InvalidRequest, NotCancelable, TaskNotFound
 from tasks import deletion, examination, submission
 from tasks.drafts import Draft
 from tasks.gate import Replay
@@ -96,7 +96,10 @@ class VideoView(TaskApiView):
         task_id = task_id_of(video_id)
         if films.find_one(self.caller.key_id, task_id) is None:
             raise TaskNotFound(video_objects.NOT_FOUND)
-        deletion.delete(self.caller.key_id, task_id)
+        try:
+            deletion.delete(self.caller.key_id, task_id)
+        except NotCancelable as error:  # which SDKs would ask again at once
+            raise NotCancelable(error.message, may_have_cost=True) from None
         return Response({"id": video_id, "object": "video.deleted", "deleted": True})
 
 

@@ -43,4 +43,5 @@ def test_a_running_one_is_a_409_and_goes_on(api, video_model):
     answer = delete(api, task_id)
     assert refusal(answer) == (409, "TASK_NOT_CANCELABLE", None)
     assert "running" in answer.json()["error"]["message"]
+    assert answer.headers["x-should-retry"] == "false"
     assert Task.objects.get().status == "running"

@@ -82,11 +82,21 @@ def test_a_size_in_other_words_is_null():
     assert video_objects.size_of("480p", "1:1") == "480x480"
 
 
+def test_of_a_long_prompt_the_beginning_is_shown(api, key, video_model):
+    long = "ä" * 40_000
+    created = api.send("POST", "/v1/videos", {"model": "comet-video", "prompt": long}).json()
+    assert created["prompt"] == api.get(f"/v1/videos/{created['id']}").json()["prompt"] == long[:32_000]
+    assert TaskPayload.objects.get().params["prompt"] == long
+
+
 def test_of_deleted_params_the_length_is_still_known(api, key):
     task = make_video(key, "succeeded", params=None)
     Task.objects.update(price={"mode": "video_duration", "quantity": 8})
     shown = get(api, task).json()
     assert (shown["seconds"], shown["prompt"], shown["size"]) == ("8", None, None)
+    for strange in ([], "text", {"prompt": {"a": 1}, "duration": None}):
+        TaskPayload.objects.update(params=strange, trace=strange)
+        assert get(api, task).json()["seconds"] == "8", strange
     TaskPayload.objects.all().delete()
     assert get(api, task).json()["seconds"] == "8"
 

@@ -84,8 +84,7 @@ async def _pictures(call: ImageCall, task: AwaitedTask) -> PictureAnswer:
     """Raises the ApiError that says what came of the task, or of waiting for it."""
     call.begin(task)
     try:
-        with waiting.counted_for(task.key_id) if task.is_replay else nullcontext(), hub.ended(task.task_id) as end:
-            has_ended = await end
+        has_ended = task.has_ended or await _ended(task)
     except waiting.TooManyWaits:
         raise RateLimited("Too many calls of this API key wait for tasks that other calls have made.") from None
     if not has_ended:
@@ -94,6 +93,12 @@ async def _pictures(call: ImageCall, task: AwaitedTask) -> PictureAnswer:
     if found is None:
         raise InternalError()
     return await image_answers.of(found, task.response_format, _headers(call))
+
+
+async def _ended(task: AwaitedTask) -> bool:
+    """Whether it has ended, and not this process. Raises TooManyWaits."""
+    with waiting.counted_for(task.key_id) if task.is_replay else nullcontext(), hub.ended(task.task_id) as end:
+        return await end
 
 
 def _late(call: ImageCall, scope: Scope) -> Answer:

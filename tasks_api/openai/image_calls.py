@@ -27,13 +27,15 @@ _left: set[str] = set()  # the tasks among them whose own call has left
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitedTask:
-    """What a call waits for, and how it wants to be told; `headers` are those of its answer."""
+    """What a call waits for, and how it wants to be told; `headers` are those of its answer. A replay waits for a task
+    that another call has made, and which may have ended."""
 
     task_id: str
     key_id: int
     account_id: int
     response_format: Format | None
     is_replay: bool
+    has_ended: bool
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -57,7 +59,8 @@ class ImageCall:
         self.task, self.task_id = task, task.task_id
 
     def begin(self, task: AwaitedTask) -> None:
-        """It waits now."""
+        """It waits now. Nothing is kept of the draft, which may hold megabytes."""
+        self._submitted = None
         _waiting[task.task_id] += 1
         self._is_counted = True
 
@@ -75,11 +78,11 @@ class ImageCall:
     def leave(self) -> None:
         """The client is gone, whatever has come of its call by now."""
         self._has_left = True
-        is_last_wish = self.task is not None and self.task.task_id in _left
+        is_wanted = self.task is None or (self.task.is_replay and self.task.task_id not in _left)
         self.over()
         if self._submitted:
             self._take_back(*self._submitted)
-        elif self.task and is_last_wish:
+        elif self.task and not is_wanted:
             self._withdraw(self.task.key_id, self.task.account_id, self.task.task_id)
 
     def _follow(self, draft: Draft, promise: "Future[Outcome]") -> None:

@@ -21,6 +21,7 @@ from common.errors import (
 from tasks import examination, submission
 from tasks.drafts import Draft, PreparedSubmission
 from tasks.gate import Caller, Replay
+from tasks.models import ENDED
 from tasks.submission import Outcome
 from tasks_api import receipts
 from tasks_api.openai import bodies, image_calls, image_requests
@@ -124,6 +125,7 @@ class Expectation:
                     account_id=self.caller.account_id,
                     response_format=self.response_format,
                     is_replay=is_replay,
+                    has_ended=receipt.document["status"] in ENDED,
                     headers=told,
                 )
             )

@@ -2,7 +2,9 @@
 
 import asyncio
 import base64
+import gc
 import json
+import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -195,13 +197,21 @@ def test_a_task_that_somebody_cancels_is_said_to_be(call):
 
 
 @pytest.fixture
-def held_group(monkeypatch) -> tuple["Future[Outcome]", list[Draft], Callable[[], None]]:
+def in_line() -> threading.Event:
+    """Cleared, it keeps the views from going on behind their draft."""
+    return threading.Event()
+
+
+@pytest.fixture
+def held_group(monkeypatch, in_line) -> tuple["Future[Outcome]", list[Draft], Callable[[], None]]:
     """The promise of the call's draft, the draft once it is in line, and what writes its group."""
     promise: Future[Outcome] = Future()
     drafts: list[Draft] = []
+    in_line.set()
 
     def add(draft: Draft) -> "Future[Outcome]":
         drafts.append(draft)
+        assert in_line.wait(PATIENCE)
         return promise
 
     def write() -> None:
@@ -308,8 +318,7 @@ def test_a_slow_reader_holds_no_thread_and_one_that_leaves_is_sent_no_more(call)
 
     async def stalls() -> None:
         if len(client.sent) > 3:
-            while threads.executor._running:
-                await asyncio.sleep(0.01)
+            await threads_are_idle()
             client.left.set()
             await asyncio.sleep(0)
 
@@ -317,6 +326,12 @@ def test_a_slow_reader_holds_no_thread_and_one_that_leaves_is_sent_no_more(call)
     run(ended(call(client)))
     assert len(client.body) < int(client.header(b"content-length"))
     assert Task.objects.get().status == "succeeded"
+
+
+async def threads_are_idle() -> None:
+    """What a client's leaving has asked for is done."""
+    while threads.executor._running or threads.executor._waiting:
+        await asyncio.sleep(0.01)
 
 
 async def gone(client: Client, serving: "asyncio.Task[None]", how: str) -> None:
@@ -354,8 +369,7 @@ def test_a_client_that_leaves_its_running_task_has_it_go_on(call):
         serving = asyncio.create_task(call(client))
         await threads.call(asking.start, await queued())
         await gone(client, serving, "leaves")
-        # The threads are dealt in turn, so what the leaving has asked for is done before this.
-        await asyncio.gather(*(threads.call(int) for _ in range(threads.THREADS)))
+        await threads_are_idle()
 
     run(scene())
     assert Task.objects.get().status == "running"
@@ -371,7 +385,7 @@ def test_a_request_that_ends_with_its_process_leaves_its_task_alone(call, reques
         image_calls.hub._guard.cancel()  # it would let the call go first
         shutdown.watch(lambda: False)
         await gone(client, serving, "is cut off")
-        await asyncio.gather(*(threads.call(int) for _ in range(threads.THREADS)))
+        await threads_are_idle()
 
     run(scene())
     assert Task.objects.get().status == "queued"
@@ -386,6 +400,23 @@ def test_a_draft_whose_group_has_not_begun_is_taken_back(call, held_group, how):
         serving = asyncio.create_task(call(client))
         await drafted(drafts)
         await gone(client, serving, how)
+        while not promise.cancelled():
+            await asyncio.sleep(0.01)
+
+    run(scene())
+
+
+@pytest.mark.parametrize("how", ["leaves", "is cut off"])
+def test_a_draft_whose_view_is_still_at_work_is_taken_back_as_soon_as_it_is_in_line(call, held_group, in_line, how):
+    promise, drafts, _ = held_group
+    in_line.clear()
+
+    async def scene() -> None:
+        client = Client()
+        serving = asyncio.create_task(call(client))
+        await drafted(drafts)
+        await gone(client, serving, how)
+        in_line.set()
         while not promise.cancelled():
             await asyncio.sleep(0.01)
 
@@ -438,7 +469,7 @@ def test_a_task_for_which_another_call_waits_is_canceled_when_that_leaves_too(ca
         while calls._waiting[task_id] < 2:
             await asyncio.sleep(0.01)
         await gone(first, serving, "leaves")
-        await asyncio.gather(*(threads.call(int) for _ in range(threads.THREADS)))
+        await threads_are_idle()
         assert (await threads.call(Task.objects.get)).status == "queued"
         await gone(second, again, "leaves")
 
@@ -456,7 +487,7 @@ def test_a_replay_that_leaves_cancels_nobody_elses_task(call, key):
         serving = asyncio.create_task(call(client, idempotency_key="k"))
         await queued()
         await gone(client, serving, "leaves")
-        await asyncio.gather(*(threads.call(int) for _ in range(threads.THREADS)))
+        await threads_are_idle()
 
     run(scene())
     assert Task.objects.get().status == "queued"
@@ -464,12 +495,39 @@ def test_a_replay_that_leaves_cancels_nobody_elses_task(call, key):
 
 def test_replays_that_wait_are_counted_and_calls_of_their_own_task_are_not(call, key, monkeypatch):
     monkeypatch.setattr(waiting, "WAITS_PER_KEY", 0)
-    client = Client()
-    run(ended(call(client, idempotency_key="k")))
+    client, again = Client(), Client()
+
+    async def scene() -> str:
+        serving = asyncio.create_task(call(client, idempotency_key="k"))
+        task_id = await queued()
+        await call(again, idempotency_key="k")
+        await threads.call(lambda: asking.end(task_id, "succeeded", success=pictures()))
+        await serving
+        return task_id
+
+    task_id = run(scene())
+    assert again.refusal == (429, "TASK_RATE_LIMITED", "false", task_id)
     assert client.status == 200
-    again = Client()
+
+
+def test_a_replay_of_what_has_ended_waits_for_nothing(call, hub, monkeypatch):
+    monkeypatch.setattr(waiting, "WAITS_PER_KEY", 0)
+    client, again = Client(), Client()
+    run(ended(call(client, idempotency_key="k")))
     run(call(again, idempotency_key="k"))
-    assert again.refusal == (429, "TASK_RATE_LIMITED", "false", client.header(b"x-task-id"))
+    assert (again.status, again.document["created"]) == (200, client.document["created"])
+
+
+def test_a_call_that_waits_keeps_nothing_of_what_was_sent(call):
+    async def scene() -> None:
+        client = Client()
+        serving = asyncio.create_task(call(client))
+        task_id = await queued()
+        gc.collect()
+        assert not [each for each in gc.get_objects() if isinstance(each, Draft) and each.task_id == task_id]
+        await gone(client, serving, "leaves")
+
+    run(scene())
 
 
 def test_what_is_refused_before_it_is_a_task_may_be_tried_again(call):

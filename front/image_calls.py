@@ -10,11 +10,10 @@ from contextlib import contextmanager, nullcontext
 
 from common import shutdown, threads
 from common.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, disconnected, error_answer
-from common.errors import InternalError, RateLimited, ServiceUnavailable, TaskTimeout
+from common.errors import RateLimited, ServiceUnavailable, TaskTimeout
 from common.front_body import Body
 from front import error_responses, submitting
 from tasks.events.hub import hub
-from tasks.shown import representation
 from tasks_api import submission_paths, waiting
 from tasks_api.openai import image_answers, image_calls
 from tasks_api.openai.image_answers import PictureAnswer
@@ -89,10 +88,7 @@ async def _pictures(call: ImageCall, task: AwaitedTask) -> PictureAnswer:
         raise RateLimited("Too many calls of this API key wait for tasks that other calls have made.") from None
     if not has_ended:
         raise ServiceUnavailable("This process stops. The task goes on, and can be read by its id.")
-    found = await threads.call(representation.find_one, task.key_id, task.task_id)
-    if found is None:
-        raise InternalError()
-    return await image_answers.of(found, task.response_format, _headers(call))
+    return await image_answers.of(task, _headers(call))
 
 
 async def _ended(task: AwaitedTask) -> bool:

@@ -19,7 +19,9 @@ from common.errors import AssetExpired, EndedWithout, InternalError
 from storage import blobs
 from storage.blobs import Reading
 from tasks.assets import links
+from tasks.shown import representation
 from tasks.shown.representation import TaskView
+from tasks_api.openai.image_calls import AwaitedTask
 from tasks_api.openai.image_requests import Format
 
 REFUSED = ("TASK_CONTENT_REJECTED", "TASK_UPSTREAM_REJECTED", "TASK_INPUT_UNREACHABLE")
@@ -78,13 +80,22 @@ class PictureAnswer:
         self._reading = None
 
 
-async def of(task: TaskView, response_format: Format | None, headers: Headers) -> PictureAnswer:
-    """Raises EndedWithout, AssetExpired, and StorageUnavailable where its first picture cannot be read."""
-    pieces = pieces_of(task, response_format)
+async def of(task: AwaitedTask, headers: Headers) -> PictureAnswer:
+    """Of a task that has ended. Raises EndedWithout, AssetExpired, and StorageUnavailable where its first picture
+    cannot be read."""
+    pieces = await threads.call(_read, task)
     length = sum(len(piece) if isinstance(piece, bytes) else piece.length for piece in pieces)
     own = ((b"content-type", b"application/json"), (b"content-length", str(length).encode()))
     first = next((piece for piece in pieces if isinstance(piece, StoredPicture)), None)
     return PictureAnswer(pieces, own + headers, await opened(first) if first else None)
+
+
+def _read(task: AwaitedTask) -> Pieces:
+    """On a thread: signing the addresses of pictures is work, too."""
+    found = representation.find_one(task.key_id, task.task_id)
+    if found is None:
+        raise InternalError()
+    return pieces_of(found, task.response_format)
 
 
 async def opened(picture: StoredPicture) -> Reading:

@@ -34,11 +34,11 @@ NUMBERS = ("partial_images", "output_compression", "frame_count", "frame_duratio
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 FLAGS = {"true": True, "false": False}
 
-# Our paths, where they are none in a name that the client made up.
-OPTION = re.compile(r'(?<!["\w.])params\.extra_body(?:\.|\[("(?:[^"\\]|\\.)*")\])')
-SIZE = re.compile(r'(?<!["\w.])params\.(?:image_size|aspect_ratio)\b')
-IMAGE = re.compile(r'(?<!["\w.])params\.images(\[\d+\]\.image_url)?')
-PARAM = re.compile(r'(?<!["\w.])params\.')
+# Our paths, where they are none in a name that the client made up: an option's name, quoted where it is no plain one.
+OURS = re.compile(
+    r'(?<!["\w.])params\.(?:extra_body(?:\.|\[(?P<quoted>"(?:[^"\\]|\\.)*")\])'
+    r"|(?P<size>image_size|aspect_ratio)\b|(?P<images>images)\b(?P<element>\[\d+\]\.image_url)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +87,15 @@ def in_clients_words(error: ApiError, images_name: str) -> ApiError:
 
 
 def _renamed(text: str, images_name: str) -> str:
-    text = OPTION.sub(lambda found: json.loads(found[1]) if found[1] else "", text)
-    text = IMAGE.sub(lambda found: images_name + (found[1] or "" if images_name == "images" else ""), text)
-    return PARAM.sub("", SIZE.sub("size", text))
+    return OURS.sub(lambda found: _theirs(found, images_name), text)
+
+
+def _theirs(found: re.Match[str], images_name: str) -> str:
+    if found["quoted"]:
+        return str(json.loads(found["quoted"]))
+    if found["images"]:
+        return images_name + ((found["element"] or "") if images_name == "images" else "")
+    return "size" if found["size"] else ""
 
 
 def _typed(sent: SentBody) -> Mapping[str, Any]:

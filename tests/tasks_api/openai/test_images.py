@@ -158,6 +158,9 @@ def test_a_mask_needs_an_image_everywhere(api, image_model):
     [
         (SIMPLE | {"quality": "high"}, "quality"),
         (SIMPLE | {"svg[model]": "x"}, "svg[model]"),
+        (SIMPLE | {"params": "x"}, "params"),
+        (SIMPLE | {"params.extra_body.x": "x"}, "params.extra_body.x"),
+        (SIMPLE | {"x params.images[0].image_url": "x"}, "x params.images[0].image_url"),
         ([("quality", "high")], "quality"),
     ],
 )

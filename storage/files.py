@@ -1,6 +1,7 @@
 """Assets in a folder: each is written to a temporary file, synced and renamed, so that no key names half a file."""
 
 import errno
+import math
 import os
 import secrets
 import shutil
@@ -90,13 +91,21 @@ class FileStore:
 
     def sweep(self, older_than_seconds: float) -> int:
         old = time.time() - older_than_seconds
-        left = [path for path in self.incoming.glob("*.part") if path.stat().st_mtime < old]
+        left = [path for path in self.incoming.glob("*.part") if written_at(path) < old]
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
 
     def _path(self, key: str) -> Path:
         return Path(self.backend.path(key))
+
+
+def written_at(path: Path) -> float:
+    """In Unix time; never for a file that has been kept or deleted since it was listed."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
 def sync_folder(folder: Path) -> None:

@@ -285,5 +285,14 @@ def test_sweep_takes_only_old_temporary_files(folder: Path) -> None:
     assert files_under(folder) == [folder / stored.key]
 
 
+def test_sweep_goes_on_where_a_file_is_gone_since_it_was_listed(folder: Path) -> None:
+    blobs.put([b"12345"], max_bytes=5)
+    incoming = blobs.incoming_dir()
+    assert incoming is not None
+    (incoming / "gone.part").symlink_to(incoming / "elsewhere")
+    (incoming / "old.part").write_bytes(b"half")
+    assert blobs.sweep(older_than_seconds=-3_600) == 1
+
+
 def test_sweep_of_a_storage_that_was_never_used_finds_nothing(folder: Path) -> None:
     assert blobs.sweep(older_than_seconds=0) == 0

@@ -19,7 +19,8 @@ BLANKS = (b"\n", b"\r", b" ", b"\t")
 
 class Spool:
     """Reads one JSON body. Base64 strings beyond LONG_BYTES become files in the first of the folders that takes them
-    (None: the system's); `picture` hands one out, and leaving the context deletes those that nobody took."""
+    (None: the system's); `picture` hands one out, and leaving the context deletes those that nobody took, and with an
+    exception all."""
 
     def __init__(self, *folders: Path | None) -> None:
         self._folders = folders
@@ -34,10 +35,9 @@ class Spool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, fault: object, *_: object) -> None:
         for file in [*self._files.values(), *filter(None, [self._file])]:
-            file.close()
-            if file.path not in self._taken:
+            if fault or file.path not in self._taken:
                 file.delete()
 
     def read(self, chunks: Iterable[bytes]) -> Any:
@@ -154,6 +154,8 @@ class Base64File:
 
     def delete(self) -> None:
         with suppress(OSError):  # its disk may be gone
+            self._file.close()
+        with suppress(OSError):
             self.path.unlink()
 
     def _decode(self, text: bytes) -> None:
@@ -181,14 +183,16 @@ class Base64File:
 
     def _move_on(self) -> None:
         former, path = self._file, self.path
-        with former:
-            self._open()
-            former.seek(0)
-            shutil.copyfileobj(former, self._file)
+        self._open()
+        try:
+            with former:
+                former.seek(0)
+                shutil.copyfileobj(former, self._file)
+        finally:
+            with suppress(OSError):
+                path.unlink()
         self._file.seek(self._size)
         self._file.truncate()
-        with suppress(OSError):
-            path.unlink()
 
 
 def new_file(folder: Path | None) -> tuple[Path, BinaryIO]:

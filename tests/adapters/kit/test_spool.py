@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.kit.spool import Base64File, Spool
+from adapters.kit.spool import LONG_BYTES, Base64File, Spool
 
 PICTURE = bytes(range(256)) * 400
 ENCODED = base64.b64encode(PICTURE).decode()
@@ -73,6 +74,35 @@ def test_what_a_full_disk_does_not_take_goes_on_elsewhere(tmp_path: Path) -> Non
     file.close()
     assert (file.path.parent, file.path.read_bytes()) == (other, PICTURE)
     assert list(full.iterdir()) == []
+
+
+def test_what_no_disk_takes_leaves_nothing(tmp_path: Path) -> None:
+    folders = [tmp_path / "full", tmp_path / "other"]
+    body = json.dumps([ENCODED, ENCODED]).encode()
+
+    def breaking(spool: Spool) -> Iterator[bytes]:
+        yield body[: len(ENCODED) + LONG_BYTES + 100]
+        assert spool._file is not None
+        folder = os.open(tmp_path, os.O_RDONLY)
+        os.dup2(folder, spool._file._file.fileno())  # it can neither be written nor read any more
+        os.close(folder)
+        yield body[len(ENCODED) + LONG_BYTES + 100 :]
+
+    for count in (1, 2):
+        for each in folders:
+            each.mkdir(exist_ok=True)
+        with pytest.raises(OSError, match=r"folder|directory"), Spool(*folders[:count]) as spool:
+            spool.read(breaking(spool))
+        assert [list(each.iterdir()) for each in folders] == [[], []], count
+
+
+def test_a_fault_leaves_no_picture_that_was_handed_out_before(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    (token,) = spool.read([json.dumps([ENCODED]).encode()])
+    assert spool.picture(token)
+    with pytest.raises(ValueError, match="broken"), spool:
+        raise ValueError("broken")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_line_breaks_and_missing_padding_are_forgiven(tmp_path: Path) -> None:

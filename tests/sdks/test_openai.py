@@ -1,0 +1,79 @@
+"""OpenAI's SDK for Python, unmodified, in its current major; `make sdks` makes the same calls with others.
+
+All in one module: it has one installation, and so one process should run all of it.
+"""
+
+import asyncio
+
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI
+
+from tests.sdks.calls import CALLS, FILM, FOX, IMAGE, KINDS, decoded, raised, size_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:The Sora API:DeprecationWarning")
+
+UNSUPPORTED = "Images API is not supported for this platform"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
+def test_a_call_is_answered_as_the_package_reads_it(shop, call, kind):
+    with KINDS[kind](base_url=shop.base_url, api_key=shop.key) as client:
+        call(client)
+
+
+@pytest.fixture(scope="module")
+def keys(shop) -> dict[str, str]:
+    """The secrets of keys by what they are for."""
+    shop.stack.manage("create_account", "keys")
+    made = {"general": ("--binding", "general"), "closed": ("--no-task-api",), "full": ("--max-queued", "0")}
+    secrets = {name: shop.stack.manage_json("create_key", "keys", *given)["key"] for name, given in made.items()}
+    return {**secrets, "rich": shop.key}
+
+
+def picture(client: OpenAI):
+    return client.images.generate(model=IMAGE, prompt=FOX)
+
+
+def film(client: OpenAI):
+    return client.videos.create(model=FILM, prompt=FOX, seconds="2")
+
+
+def dearest_film(client: OpenAI):
+    return client.videos.create(model=FILM, prompt=FOX, seconds="86400")
+
+
+@pytest.mark.parametrize(
+    ("key", "ask", "kind", "code"),
+    [
+        ("general", picture, openai.NotFoundError, "not_found_error"),
+        ("general", film, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
+        ("closed", picture, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
+        ("closed", film, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
+        ("full", picture, openai.RateLimitError, "TASK_QUEUE_LIMIT_EXCEEDED"),
+        ("full", film, openai.RateLimitError, "TASK_QUEUE_LIMIT_EXCEEDED"),
+        ("rich", dearest_film, openai.PermissionDeniedError, "TASK_INSUFFICIENT_BALANCE"),
+    ],
+)
+def test_a_refusal_has_its_class_and_its_words(shop, keys, key, ask, kind, code):
+    with OpenAI(base_url=shop.base_url, api_key=keys[key], max_retries=0) as client:
+        error = raised(lambda: ask(client))
+    assert (type(error), error.type, error.code) == (kind, code, code)
+    assert (error.body["message"] == UNSUPPORTED) == (code == "not_found_error")
+    assert error.request_id == error.response.headers["request-id"]
+
+
+def test_many_pictures_come_at_once_and_the_list_of_films_is_walked(shop):
+    async def walk() -> tuple[list[bytes], list[str]]:
+        async with AsyncOpenAI(base_url=shop.base_url, api_key=shop.key) as client:
+            asked = [client.images.generate(model=IMAGE, prompt=f"fox {number}") for number in range(8)]
+            for _ in range(3):
+                await client.videos.create(model=FILM, prompt=FOX, seconds="2")
+            films = [film.id async for film in client.videos.list(limit=2)]
+            return [decoded(answer.data[0]) for answer in await asyncio.gather(*asked)], films
+
+    pictures, films = asyncio.run(walk())
+    assert len(set(pictures)) == 8
+    assert all(map(size_of, pictures))
+    assert len(films) == len(set(films)) >= 3

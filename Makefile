@@ -15,7 +15,7 @@ WITHOUT_ENV := env DEBUG=true DATABASE_URL=sqlite://:memory:
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --extra s3
 
-.PHONY: setup lock format check test test-slow faults docs run demo bench
+.PHONY: setup lock format check test test-slow faults sdks docs run demo bench
 
 setup: $(STAMP)
 
@@ -49,6 +49,9 @@ test-slow: $(STAMP)
 faults: $(STAMP)
 	$(ON_SQLITE) $(PYTEST) -m soak
 	$(ON_POSTGRESQL) $(PYTEST) -m soak
+
+sdks: $(STAMP)
+	$(ON_SQLITE) $(PYTEST) -rs -s tests/sdks/other_versions.py
 
 docs: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs

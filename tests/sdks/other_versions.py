@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench import peers
+from tests.sdks import document
 from tests.sdks.programs import run
 from tools.stack import ROOT
 
@@ -42,3 +43,7 @@ def test_another_major_makes_the_same_calls(shop, tmp_path, major):
 def test_the_sibling_of_npm_makes_the_same_calls(shop, node_folder):
     shutil.copy(HERE / "calls.mjs", node_folder)
     print("\n".join(run(shop, node_folder, "node", "calls.mjs")))  # noqa: T201
+
+
+def test_the_program_of_the_page_in_javascript_saves_its_files(shop, node_folder):
+    document.saves_its_files(shop, node_folder, "node", "studio.mjs")

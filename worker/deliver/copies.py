@@ -26,8 +26,9 @@ logger = logging.getLogger(__name__)
 GIVE_UP_SECONDS = 1.0
 LEAST_SECONDS = 0.1
 
-# A thousand answers may come at once. What is at hand is copied in a moment, unless all are at it together.
-at_hand = Turnstile(8, seconds=0.05)
+# A thousand answers may come at once. What is at hand is stored in a moment, unless all are at it together; enough of
+# them are, so that the flushes of a slow disk are shared.
+at_hand = Turnstile(32, seconds=0.05)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

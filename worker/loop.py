@@ -65,8 +65,8 @@ class Loop:
         self._stopping = threading.Event()
         self._finished = threading.Event()
         self.callbacks = Callbacks(self._stopping, url_policy.current())
-        self._claims = WorkerLane(self._claim, self._stopping)
-        self._adoptions = WorkerLane(self._adopt, self._stopping)
+        self._claims = WorkerLane(self._claim, self._stopping, kind="claims")
+        self._adoptions = WorkerLane(self._adopt, self._stopping, kind="claims")
         self._polls = WorkerLane(self._poll, self._finished)
         self._running: list[WorkerLane] = []
 

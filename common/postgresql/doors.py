@@ -3,7 +3,9 @@
 A pool serves in the order of asking, so behind a thousand threads that write at once everybody waits. Therefore each
 thread belongs to one of three kinds, which have doors of their own into the pool (`kind`): the heartbeat, and with it
 the end of the lease; the lanes and groups, which do the work of many at once; and the crowd of all others. The pool is
-as large as all doors together, so who has passed a door finds a connection in it.
+as large as all doors together, so who has passed a door finds a connection in it. Of the lanes' connections those that
+wait for other workers' claims have one at most: where such a worker's machine is gone, the server learns it late, and
+the others go on meanwhile.
 
 Nobody waits for ever. A thread has one connection at most, asks for it while it holds none, and with it waits for
 nothing but the database: not for a provider, a file, or another thread (`common/database_retry.py`,
@@ -13,13 +15,16 @@ opens to whoever has waited longest. No kind ever waits for another one's connec
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Literal
 
 from django.db import connection
 
-Kind = Literal["heartbeat", "lanes", "crowd"]
+Kind = Literal["heartbeat", "claims", "lanes", "crowd"]
+WITHIN: Mapping[Kind, Kind] = {"claims": "lanes"}
+"""They pass a door of their own before that of the others."""
 kind: ContextVar[Kind] = ContextVar("kind", default="crowd")
 """Of this thread. A new one begins in the crowd."""
 
@@ -59,15 +64,21 @@ def build(places: Mapping[Kind, int]) -> None:
     if pool is not None:
         pool.resize(1, sum(places.values()))
         _doors.update({each: Door(number) for each, number in places.items()})
+        _doors.update({each: Door(1) for each in WITHIN})
 
 
 def enter() -> Callable[[], None]:
     """Wait until this thread may have a connection. What is returned is called when it has given it back."""
-    door = _doors.get(kind.get())
-    if door is None:
-        return nothing
-    door.enter()
-    return door.leave
+    own = kind.get()
+    doors = [_doors[each] for each in (own, WITHIN.get(own)) if each in _doors]
+    for door in doors:
+        door.enter()
+    return partial(leave, doors)
+
+
+def leave(doors: Iterable[Door]) -> None:
+    for door in doors:
+        door.leave()
 
 
 def nothing() -> None:

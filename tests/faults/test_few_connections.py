@@ -7,7 +7,7 @@ from django.db import connection
 from accounts.models import ApiKey
 from common import sql
 from tasks.locks import CLAIM_LOCK
-from tasks.models import Worker
+from tasks.models import Call, Worker
 from tests.databases import database_url
 from tests.faults.scenes import ended, held_account, waiting_for_account
 from tests.tasks import steps
@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no pool"),
 ]
 CALLS = 40
+LONG_AGO = "2020-01-01T00:00:00Z"
 
 
 def sessions(*, waiting: bool = False) -> int:
@@ -30,6 +31,11 @@ def sessions(*, waiting: bool = False) -> int:
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker' AND datname = current_database()"
     )
     return int(sql.value(f"{statement} {which}"))
+
+
+def waiting_for(lock: str) -> int:
+    """How many sessions wait for locks of this kind."""
+    return int(sql.value(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND {lock}"))
 
 
 def test_all_lanes_and_answers_that_come_at_once_take_four(start_worker, key, sandbox):
@@ -85,3 +91,22 @@ def test_all_kinds_of_work_at_once_come_to_their_end(start_worker, key, other_ke
     ended(*tasks)
     assert steps.breaches() == []
     assert sessions() <= sum(CONNECTIONS.values()) + 1
+
+
+def test_claims_that_wait_for_another_worker_hold_up_no_answer(start_worker, key, sandbox):
+    """Where its machine is gone the server learns it late. Two lanes want its lock: one adopts, and one claims."""
+    paid, adopted = picture(key, "a fox [held]"), film(key, "a film [held]")
+    start_worker()
+    wait_until(lambda: Call.objects.filter(task_id=adopted, state="accepted"), what="the film")
+    wait_until(lambda: sandbox.audit()["jobs"] == 2, what="the paid calls")
+    with psycopg.connect(database_url()) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
+        Worker.objects.create(id="gone", pid=1, heartbeat_at=LONG_AGO, started_at=LONG_AGO)
+        Call.objects.filter(task_id=adopted).update(worker_id="gone")
+        wait_until(lambda: waiting_for("locktype = 'advisory'"), what="the adoption")
+        picture(key, "waits")
+        overdue = picture(key, "waits for too long")
+        steps.age(overdue, "deadline_at", -1)
+        assert ended(overdue) == ["TASK_TIMEOUT"]
+        sandbox.release()
+        assert ended(paid) == ["succeeded"]

@@ -64,6 +64,30 @@ def test_a_lane_does_not_wait_behind_the_crowd(crowded):
 
 @on_postgresql
 @pytest.mark.django_db(transaction=True)
+def test_of_those_that_claim_one_has_a_connection_of_the_lanes(monkeypatch):
+    made = {"claims": Door(1), "lanes": Door(2)}
+    monkeypatch.setattr(doors, "_doors", made)
+    is_over = threading.Event()
+
+    def claim():
+        doors.kind.set("claims")
+        sql.value("SELECT 1")
+        assert is_over.wait(PATIENCE)
+
+    def lane():
+        doors.kind.set("lanes")
+        sql.value("SELECT 1")
+
+    claiming = [beside(claim), beside(claim)]
+    wait_until(lambda: made["claims"]._waiting, what="the other claim")
+    joined(beside(lane))
+    is_over.set()
+    joined(*claiming)
+    assert (made["claims"]._free, made["lanes"]._free) == (1, 2)
+
+
+@on_postgresql
+@pytest.mark.django_db(transaction=True)
 def test_who_gets_no_connection_leaves_the_door_all_the_same(crowded, monkeypatch):
     connection.close()
     with monkeypatch.context() as patch:

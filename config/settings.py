@@ -125,6 +125,8 @@ else:
         "min_size": 1,
         "max_size": 24,
         "timeout": 5,
+        # Not longer than others wait before they ask again: the pool sleeps so long, also if the server is back.
+        "reconnect_timeout": 5,
         "connection_class": PooledConnection,
     }
     # The server plans a statement once for each connection: to plan most of ours costs more than to run them.

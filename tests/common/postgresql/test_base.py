@@ -8,7 +8,7 @@ from django.db import connection
 from psycopg_pool import ConnectionPool
 
 from accounts.models import Group
-from common import query_deadline, sql, threads
+from common import database_retry, query_deadline, sql, threads
 from common.postgresql import base
 from tests.databases import database_url
 from tests.tasks import steps
@@ -40,6 +40,11 @@ def test_sessions_that_the_server_has_ended_cost_nobody_an_error():
         other.execute(f"SELECT pg_terminate_backend(pid) {OTHERS}")
         wait_until(lambda: not other.execute(f"SELECT 1 {OTHERS}").fetchall(), what="the end of all sessions")
     assert not set(sessions_at_once(3)) & set(before)
+
+
+def test_the_pool_does_not_sleep_on_when_the_server_is_back():
+    """It sleeps twice as long after each try in vain, until it gives up and the next who asks has it try at once."""
+    assert connection.pool.reconnect_timeout <= database_retry.LONGEST_WAIT_SECONDS
 
 
 def test_one_that_was_used_just_now_is_not_asked_whether_it_lives(monkeypatch):

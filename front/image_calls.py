@@ -42,6 +42,7 @@ async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
                 call.leave()
                 return
             answer = work.result() if work.done() else _late(call, scope)
+        work.cancel()  # while a late answer is sent, it must not begin to wait
         if isinstance(answer, Answer):
             await answer.send(send)
         else:

@@ -272,6 +272,29 @@ def test_a_call_whose_time_is_over_before_its_turn_takes_its_draft_back(call, he
     assert client.refusal == (504, "TASK_TIMEOUT", "false", drafts[0].task_id)
 
 
+def test_a_call_whose_time_is_over_while_its_group_is_written_does_not_begin_to_wait(call, held_group):
+    promise, drafts, write = held_group
+    client = Client()
+
+    async def scene(pass_time: Callable[[], None]) -> None:
+        async def slowly() -> None:
+            await asyncio.get_running_loop().run_in_executor(None, write)
+            await asyncio.gather(*(threads.call(int) for _ in range(threads.THREADS)))
+
+        serving = asyncio.create_task(call(client))
+        await drafted(drafts)
+        assert promise.set_running_or_notify_cancel()
+        client.reads = slowly
+        promise.add_done_callback(lambda _: setattr(client, "reads", lambda: asyncio.sleep(0)))
+        pass_time()
+        await serving
+
+    run_out(scene)
+    assert client.refusal == (504, "TASK_TIMEOUT", "false", drafts[0].task_id)
+    assert not calls._waiting
+    wait_until(is_canceled)
+
+
 def test_a_process_that_stops_says_so_and_the_task_goes_on(call, request):
     request.addfinalizer(lambda: shutdown.watch(lambda: True))
     shutdown.watch(lambda: False)

@@ -94,7 +94,7 @@ async def _pictures(call: ImageCall, task: AwaitedTask) -> PictureAnswer:
 
 async def _ended(task: AwaitedTask) -> bool:
     """Whether it has ended, and not this process. Raises TooManyWaits."""
-    with waiting.counted_for(task.key_id) if task.is_replay else nullcontext(), hub.ended(task.task_id) as end:
+    with waiting.counted_replay(task.key_id) if task.is_replay else nullcontext(), hub.ended(task.task_id) as end:
         return await end
 
 

@@ -8,7 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from urllib.parse import parse_qs
 
@@ -24,11 +24,14 @@ from tasks_api import preferences
 
 LONGEST_SECONDS = 60
 WAITS_PER_KEY = 16
+REPLAYS_PER_KEY = 256  # image calls whose task another call has made: so many clients may ask for one at once
 WHOLE = re.compile("[0-9]+")
 TASK_PATH = re.compile(r"/v1/tasks/(task_[^/]+)")
 
 Ask = Callable[[Scope, Body], Awaitable[Answer]]
-waits: Counter[int] = Counter()  # of this process, by key; only the event loop counts
+# Of this process, by key; only the event loop counts.
+waits: Counter[int] = Counter()
+replays: Counter[int] = Counter()
 
 
 class TooManyWaits(Exception):
@@ -126,19 +129,23 @@ def counted(scope: Scope) -> Iterator[None]:
     holder = holders.find(gate.digest_of(joined(scope["headers"], b"authorization")))
     if holder is None:
         raise TooManyWaits
-    with counted_for(holder.key_id):
+    with _counted(waits, holder.key_id, most=WAITS_PER_KEY):
         yield
+
+
+def counted_replay(key_id: int) -> AbstractContextManager[None]:
+    """One image call of this key that waits for the task of another call. Raises TooManyWaits."""
+    return _counted(replays, key_id, most=REPLAYS_PER_KEY)
 
 
 @contextmanager
-def counted_for(key_id: int) -> Iterator[None]:
-    """One wait of this key. Raises TooManyWaits."""
-    if waits[key_id] >= WAITS_PER_KEY:
+def _counted(held: Counter[int], key_id: int, *, most: int) -> Iterator[None]:
+    if held[key_id] >= most:
         raise TooManyWaits
-    waits[key_id] += 1
+    held[key_id] += 1
     try:
         yield
     finally:
-        waits[key_id] -= 1
-        if not waits[key_id]:
-            del waits[key_id]
+        held[key_id] -= 1
+        if not held[key_id]:
+            del held[key_id]

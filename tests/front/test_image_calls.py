@@ -517,7 +517,7 @@ def test_a_replay_that_leaves_cancels_nobody_elses_task(call, key):
 
 
 def test_replays_that_wait_are_counted_and_calls_of_their_own_task_are_not(call, key, monkeypatch):
-    monkeypatch.setattr(waiting, "WAITS_PER_KEY", 0)
+    monkeypatch.setattr(waiting, "REPLAYS_PER_KEY", 0)
     client, again = Client(), Client()
 
     async def scene() -> str:
@@ -534,7 +534,7 @@ def test_replays_that_wait_are_counted_and_calls_of_their_own_task_are_not(call,
 
 
 def test_a_replay_of_what_has_ended_waits_for_nothing(call, hub, monkeypatch):
-    monkeypatch.setattr(waiting, "WAITS_PER_KEY", 0)
+    monkeypatch.setattr(waiting, "REPLAYS_PER_KEY", 0)
     client, again = Client(), Client()
     run(ended(call(client, idempotency_key="k")))
     run(call(again, idempotency_key="k"))
@@ -551,6 +551,22 @@ def test_a_call_that_waits_keeps_nothing_of_what_was_sent(call):
         await gone(client, serving, "leaves")
 
     run(scene())
+
+
+def test_many_calls_of_one_idempotency_key_all_get_its_picture(call):
+    clients = [Client() for _ in range(waiting.WAITS_PER_KEY + 4)]
+
+    async def scene() -> None:
+        servings = [asyncio.create_task(call(client, idempotency_key="k")) for client in clients]
+        while sum(calls._waiting.values()) < len(clients) and not any(serving.done() for serving in servings):
+            await asyncio.sleep(0.01)
+        success = await threads.call(pictures)
+        await threads.call(lambda: asking.end(Task.objects.get().id, "succeeded", success=success))
+        await asyncio.gather(*servings)
+
+    run(scene())
+    assert {client.status for client in clients} == {200}
+    assert not waiting.replays
 
 
 def test_what_is_refused_before_it_is_a_task_may_be_tried_again(call):

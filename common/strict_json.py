@@ -48,7 +48,8 @@ def loads(raw: bytes, *, max_depth: int = 64) -> Any:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidRequest(f"The body is not valid JSON: {error.msg} ({where}).") from None
     for trail, reason in _flaws(document, ()):
-        raise InvalidRequest(f"{path(trail) or 'The body'}: {reason}.")
+        field_at_fault = path(trail)
+        raise InvalidRequest(f"{field_at_fault or 'The body'}: {reason}.", param=field_at_fault or None)
     return document
 
 

@@ -31,7 +31,7 @@ class SubmissionView(TaskApiView):
         problem = key_problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ()))
         self.admission = admissions.of(request, idempotency_key=None if problem else sent)
         if problem:
-            raise InvalidRequest(f"Idempotency-Key: {problem}.")
+            raise InvalidRequest(f"Idempotency-Key: {problem}.", param="Idempotency-Key")
         self.idempotency_key = sent
         return None
 

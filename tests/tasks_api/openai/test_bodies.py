@@ -64,7 +64,7 @@ def test_an_image_is_what_its_bytes_are():
         (form(("mask", "https://example.com/mask.png")), (400, "mask")),
         ((b"--", "multipart/form-data; boundary=x"), (400, None)),
         ((b"[]", "application/json"), (400, None)),
-        ((b'{"n": 1, "n": 2}', "application/json"), (400, None)),
+        ((b'{"n": 1, "n": 2}', "application/json"), (400, "n")),
         ((b"prompt=a", "application/x-www-form-urlencoded"), (415, None)),
         ((b"{}", ""), (415, None)),
     ],

@@ -143,6 +143,16 @@ def test_a_bad_field_is_named_as_the_client_knows_it(api, image_model, sent, par
     assert not Task.objects.exists()
 
 
+def test_what_is_refused_before_any_field_is_read_is_named_too(api, image_model):
+    for sent, headers, param in (
+        (SIMPLE | {"user": "a\0"}, {}, "user"),
+        (SIMPLE, {"Idempotency_Key": ""}, "Idempotency-Key"),
+    ):
+        response = call(api, sent, **headers)
+        assert error_of(response) == {"status": 400, "type": "TASK_INVALID_REQUEST", "param": param}
+        assert json.loads(response.content)["error"]["message"].startswith(f"{param}: ")
+
+
 @pytest.mark.parametrize("sent", [SIMPLE, SIMPLE | {"mask": URL}, [("mask", PNG)]])
 def test_an_edit_needs_an_image(api, image_model, sent):
     assert error_of(call(api, sent, EDITS)) == {"status": 400, "type": "TASK_INVALID_REQUEST", "param": "image"}

@@ -3,7 +3,6 @@
 What has no word of ours goes to `extra_body`, where the rules of upstream fields judge it.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +10,13 @@ from typing import Any, Literal
 
 from catalog import pixel_sizes, routing
 from catalog.snapshot import Catalog
-from common.errors import ApiError, UnsupportedAdapter, UnsupportedModel
 from tasks.request import image
 from tasks.request.body import MAX_NAME
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.pixel_sizes import tier_and_ratio
 from tasks.request.values import UnstoredFile
 from tasks_api.openai.bodies import SentBody, SentFile
+from tasks_api.openai.client_words import ClientWords
 
 Format = Literal["url", "b64_json"]
 FORMATS: tuple[Format, ...] = ("url", "b64_json")
@@ -34,11 +33,12 @@ NUMBERS = ("partial_images", "output_compression", "frame_count", "frame_duratio
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 FLAGS = {"true": True, "false": False}
 
-# Our paths, where they are none in a name that the client made up: an option's name, quoted where it is no plain one.
-OURS = re.compile(
-    r'(?<!["\w.])params\.(?:extra_body(?:\.|\[(?P<quoted>"(?:[^"\\]|\\.)*")\])'
-    r"|(?P<size>image_size|aspect_ratio)\b|(?P<images>images)\b(?P<element>\[\d+\]\.image_url)?)?"
-)
+SIZE = {r"(?:image_size|aspect_ratio)\b": "size"}
+# By what a client calls its images.
+WORDS = {
+    "image": ClientWords("extra_body", {**SIZE, r"images\b(?:\[\d+\]\.image_url)?": "image"}),
+    "images": ClientWords("extra_body", {**SIZE, r"images\b": "images"}),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,27 +75,6 @@ def format_of(sent: SentBody) -> Format | None:
     """What a replay asks for, whatever else is wrong with it."""
     asked = sent.fields.get("response_format")
     return next((known for known in FORMATS if known == asked), None)
-
-
-def in_clients_words(error: ApiError, images_name: str) -> ApiError:
-    """The same refusal with the fields as the client knows them."""
-    message = _renamed(error.message, images_name).replace("size, size", "size")
-    param = _renamed(error.param, images_name) if error.param else None
-    if isinstance(error, UnsupportedModel | UnsupportedAdapter):
-        message, param = message.replace("modality:", "model:", 1), "model"
-    return type(error)(message, headers=error.headers, param=param, may_have_cost=error.may_have_cost)
-
-
-def _renamed(text: str, images_name: str) -> str:
-    return OURS.sub(lambda found: _theirs(found, images_name), text)
-
-
-def _theirs(found: re.Match[str], images_name: str) -> str:
-    if found["quoted"]:
-        return str(json.loads(found["quoted"]))
-    if found["images"]:
-        return images_name + ((found["element"] or "") if images_name == "images" else "")
-    return "size" if found["size"] else ""
 
 
 def _typed(sent: SentBody) -> Mapping[str, Any]:

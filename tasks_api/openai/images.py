@@ -12,7 +12,6 @@ from rest_framework.response import Response
 from catalog import snapshot
 from common.errors import (
     ApiError,
-    BillingUnsupported,
     GeneralKeyRefused,
     ImagesUnsupported,
     InvalidRequest,
@@ -26,16 +25,18 @@ from tasks.submission import Outcome
 from tasks_api import receipts
 from tasks_api.openai import bodies, image_calls, image_requests
 from tasks_api.openai.bodies import SentBody
+from tasks_api.openai.form_view import FormSubmissionView
 from tasks_api.openai.image_calls import AwaitedTask, ImageCall
 from tasks_api.openai.image_requests import FILES, Format, ImageRequest
 from tasks_api.receipts import Receipt
-from tasks_api.submissions import SubmissionView, whole
+from tasks_api.submissions import whole
 
 
-class ImagesView(SubmissionView):
+class ImagesView(FormSubmissionView):
     """POST makes an image, or edits some; other methods there are none."""
 
     http_method_names = ["post"]
+    files = FILES
     is_edit = False
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -67,14 +68,6 @@ class ImagesView(SubmissionView):
             return Response(status=202)
         return whole(shown(draft, submission.submit_one(draft)))
 
-    def sent(self, request: Request) -> SentBody:
-        """Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order."""
-        if self.caller.is_subscription:
-            raise BillingUnsupported()
-        sent = bodies.read(request, files=FILES)
-        self.read_query(request)
-        return sent
-
     def examined(self, sent: SentBody) -> tuple[ImageRequest, PreparedSubmission]:
         """The checks from fields to pricing. Raises the ApiError of the first that fails."""
         version, key_id = self.admission.service.catalog_version, self.caller.key_id
@@ -84,7 +77,7 @@ class ImagesView(SubmissionView):
             images_name = asked.images_name
             return asked, examination.prepare(key_id, asked.document, catalog_version=version, mask=asked.mask)
         except ApiError as error:
-            raise image_requests.in_clients_words(error, images_name) from None
+            raise image_requests.WORDS[images_name].of(error) from None
 
     def expectation(self, request: Request, response_format: Format | None) -> "Expectation":
         return Expectation(call=image_calls.of(request), caller=self.caller, response_format=response_format)

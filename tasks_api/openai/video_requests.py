@@ -3,7 +3,6 @@
 What has no word of ours goes to `provider_options`, where the rules of upstream fields judge it.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ from typing import Any
 from catalog import pixel_sizes, routing
 from catalog.snapshot import Catalog
 from common import data_urls
-from common.errors import ApiError, UnsupportedAdapter, UnsupportedModel
 from tasks.request.body import MAX_NAME
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.frame_sizes import ratio_and_resolution
 from tasks.request.values import UnstoredFile
 from tasks.request.video import LONGEST_SECONDS
 from tasks_api.openai.bodies import SentBody, SentFile
+from tasks_api.openai.client_words import ClientWords
 
 REFERENCE = "input_reference"
 FILES = (REFERENCE,)
@@ -36,12 +35,14 @@ WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}")
 TRUTHS = {"true": True, "false": False}
 
-# Our paths, where they are none in a name that the client made up: an option's name, quoted where it is no plain one.
-OURS = re.compile(
-    r'(?<!["\w.])params\.(?:provider_options(?:\.|\[(?P<quoted>"(?:[^"\\]|\\.)*")\])'
-    r"|(?P<field>duration|resolution|aspect_ratio)\b|(?P<inputs>inputs)\b(?:\[0\](?:\.(?:url|type|role)\b)?)?)?"
+WORDS = ClientWords(
+    "provider_options",
+    {
+        r"duration\b": "seconds",
+        r"(?:resolution|aspect_ratio)\b": "size",
+        r"inputs\b(?:\[0\](?:\.(?:url|type|role)\b)?)?": REFERENCE,
+    },
 )
-WORDS = {"duration": "seconds", "resolution": "size", "aspect_ratio": "size", "inputs": REFERENCE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,24 +71,6 @@ def parse(sent: SentBody, *, key_id: int, catalog: Catalog) -> VideoRequest:
     if options := {name: value for name, value in fields.values.items() if name not in OWN and value is not None}:
         params["provider_options"] = options
     return VideoRequest(document={"model": name, "modality": "video", "params": params}, size=size)
-
-
-def in_clients_words(error: ApiError) -> ApiError:
-    """The same refusal with the fields as the client knows them."""
-    message, param = _renamed(error.message).replace("size, size", "size"), error.param and _renamed(error.param)
-    if isinstance(error, UnsupportedModel | UnsupportedAdapter):
-        message, param = message.replace("modality:", "model:", 1), "model"
-    return type(error)(message, headers=error.headers, param=param, may_have_cost=error.may_have_cost)
-
-
-def _renamed(text: str) -> str:
-    return OURS.sub(_theirs, text)
-
-
-def _theirs(found: re.Match[str]) -> str:
-    if found["quoted"]:
-        return str(json.loads(found["quoted"]))
-    return WORDS.get(found["field"] or found["inputs"], "")
 
 
 def _read(sent: SentBody) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog import snapshot
-from common.errors import ApiError, BillingUnsupported, InvalidRequest, NotCancelable, TaskNotFound
+from common.errors import ApiError, InvalidRequest, NotCancelable, TaskNotFound
 from tasks import deletion, examination, submission
 from tasks.drafts import Draft
 from tasks.gate import Replay
@@ -20,14 +20,16 @@ from tasks_api import receipts, views
 from tasks_api.base_view import TaskApiView
 from tasks_api.openai import bodies, video_objects, video_requests
 from tasks_api.openai.bodies import SentBody
+from tasks_api.openai.form_view import FormSubmissionView
 from tasks_api.receipts import Receipt
-from tasks_api.submissions import SubmissionView, whole
+from tasks_api.submissions import whole
 
 
-class VideosView(SubmissionView):
+class VideosView(FormSubmissionView):
     """POST makes a video; GET lists every video task of the key, whichever front it came by."""
 
     query_names = films.PARAMETERS
+    files = video_requests.FILES
 
     def replayed(self, request: Request, replay: Replay) -> Response:
         is_same = replay.body_digest == bodies.digest_of(request, files=video_requests.FILES)
@@ -40,14 +42,6 @@ class VideosView(SubmissionView):
             return Response(status=202)
         return whole(shown(draft, submission.submit_one(draft)))
 
-    def sent(self, request: Request) -> SentBody:
-        """Raises BillingUnsupported, UnsupportedMediaType, InvalidRequest, in this order."""
-        if self.caller.is_subscription:
-            raise BillingUnsupported()
-        sent = bodies.read(request, files=video_requests.FILES)
-        self.read_query(request)
-        return sent
-
     def draft(self, sent: SentBody) -> Draft:
         """Raises the ApiError of the first check that fails, in the client's words."""
         key_id, version = self.caller.key_id, self.admission.service.catalog_version
@@ -55,7 +49,7 @@ class VideosView(SubmissionView):
             asked = video_requests.parse(sent, key_id=key_id, catalog=snapshot.current(version))
             prepared = examination.prepare(key_id, asked.document, catalog_version=version)
         except ApiError as error:
-            raise video_requests.in_clients_words(error) from None
+            raise video_requests.WORDS.of(error) from None
         return submission.draft(
             prepared,
             caller=self.caller,
@@ -107,7 +101,7 @@ def shown(draft: Draft, outcome: Outcome) -> Receipt:
     """The answer to a draft. Raises the outcome where it is an error. Only a replay asks the database."""
     match outcome:
         case ApiError():
-            raise video_requests.in_clients_words(outcome)
+            raise video_requests.WORDS.of(outcome)
         case Replay():
             is_same_body = outcome.body_digest == draft.body_digest
             return replayed(draft.caller.key_id, outcome.task_id, is_same_body=is_same_body)

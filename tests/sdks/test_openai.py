@@ -1,14 +1,17 @@
 """OpenAI's SDK for Python, unmodified, in its current major; `make sdks` makes the same calls with others.
 
-All in one module: it has one installation, and so one process should run all of it.
+Few tests in one module, so that one process runs them all: each process that has one starts an installation for it.
 """
 
 import asyncio
+import shutil
+import sys
 
 import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
+from tests.sdks import document
 from tests.sdks.calls import CALLS, FILM, FOX, IMAGE, KINDS, decoded, raised, size_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:The Sora API:DeprecationWarning")
@@ -17,19 +20,17 @@ UNSUPPORTED = "Images API is not supported for this platform"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
-def test_a_call_is_answered_as_the_package_reads_it(shop, call, kind):
+def test_a_call_is_answered_as_the_package_reads_it(shop, kind):
     with KINDS[kind](base_url=shop.base_url, api_key=shop.key) as client:
-        call(client)
+        for call in CALLS:
+            call(client)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def keys(shop) -> dict[str, str]:
     """The secrets of keys by what they are for."""
-    shop.stack.manage("create_account", "keys")
     made = {"general": ("--binding", "general"), "closed": ("--no-task-api",), "full": ("--max-queued", "0")}
-    secrets = {name: shop.stack.manage_json("create_key", "keys", *given)["key"] for name, given in made.items()}
-    return {**secrets, "rich": shop.key}
+    return {"rich": shop.key, **{name: shop.new_key(*arguments) for name, arguments in made.items()}}
 
 
 def picture(client: OpenAI):
@@ -44,24 +45,24 @@ def dearest_film(client: OpenAI):
     return client.videos.create(model=FILM, prompt=FOX, seconds="86400")
 
 
-@pytest.mark.parametrize(
-    ("key", "ask", "kind", "code"),
-    [
-        ("general", picture, openai.NotFoundError, "not_found_error"),
-        ("general", film, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
-        ("closed", picture, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
-        ("closed", film, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
-        ("full", picture, openai.RateLimitError, "TASK_QUEUE_LIMIT_EXCEEDED"),
-        ("full", film, openai.RateLimitError, "TASK_QUEUE_LIMIT_EXCEEDED"),
-        ("rich", dearest_film, openai.PermissionDeniedError, "TASK_INSUFFICIENT_BALANCE"),
-    ],
-)
-def test_a_refusal_has_its_class_and_its_words(shop, keys, key, ask, kind, code):
-    with OpenAI(base_url=shop.base_url, api_key=keys[key], max_retries=0) as client:
-        error = raised(lambda: ask(client))
-    assert (type(error), error.type, error.code) == (kind, code, code)
-    assert (error.body["message"] == UNSUPPORTED) == (code == "not_found_error")
-    assert error.request_id == error.response.headers["request-id"]
+REFUSED = [
+    ("general", picture, openai.NotFoundError, "not_found_error"),
+    ("general", film, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
+    ("closed", picture, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
+    ("closed", film, openai.PermissionDeniedError, "TASK_SCOPE_REQUIRED"),
+    ("full", picture, openai.RateLimitError, "TASK_QUEUE_LIMIT_EXCEEDED"),
+    ("full", film, openai.RateLimitError, "TASK_QUEUE_LIMIT_EXCEEDED"),
+    ("rich", dearest_film, openai.PermissionDeniedError, "TASK_INSUFFICIENT_BALANCE"),
+]
+
+
+def test_a_refusal_has_its_class_and_its_words(shop, keys):
+    for key, ask, kind, code in REFUSED:
+        with OpenAI(base_url=shop.base_url, api_key=keys[key], max_retries=0) as client:
+            error = raised(lambda ask=ask, client=client: ask(client))
+        assert (type(error), error.type, error.code) == (kind, code, code), (key, ask)
+        assert (error.body["message"] == UNSUPPORTED) == (code == "not_found_error")
+        assert error.request_id == error.response.headers["request-id"]
 
 
 def test_many_pictures_come_at_once_and_the_list_of_films_is_walked(shop):
@@ -77,3 +78,15 @@ def test_many_pictures_come_at_once_and_the_list_of_films_is_walked(shop):
     assert len(set(pictures)) == 8
     assert all(map(size_of, pictures))
     assert len(films) == len(set(films)) >= 3
+
+
+needs_curl = pytest.mark.skipif(not shutil.which("curl"), reason="studio.sh needs curl, which is not installed")
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [pytest.param("sh", "studio.sh", marks=needs_curl), (sys.executable, "studio.py")],
+    ids=["curl", "python"],
+)
+def test_a_program_of_the_page_saves_a_picture_an_edited_one_and_a_film(shop, tmp_path, program, name):
+    document.saves_its_files(shop, tmp_path, program, name)

@@ -6,6 +6,7 @@ from billing.models import Hold
 from callbacks.models import Delivery
 from common import ids
 from tasks.models import Task, TaskEvent
+from tools.children import wait_until
 
 BATCH = 1_000
 HOURS_AGO = timedelta(hours=3)
@@ -13,7 +14,8 @@ HOURS_AGO = timedelta(hours=3)
 
 def pile_up(account: str, *, tried: int, untried: int, ports: list[int]) -> None:
     """So many callbacks, each with a host name of its own, older than whatever comes now."""
-    template = Task.objects.filter(account__name=account, status="canceled", callback_url__isnull=False).earliest("id")
+    canceled = Task.objects.filter(account__name=account, status="canceled", callback_url__isnull=False)
+    template = wait_until(lambda: canceled.order_by("id").first(), what="the first that is canceled")
     for start in range(0, tried + untried, BATCH):
         numbers = range(start, min(start + BATCH, tried + untried))
         copy(template, [(number, int(number < tried), ports[number % len(ports)]) for number in numbers])

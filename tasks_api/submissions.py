@@ -1,5 +1,7 @@
 """Step 1: `POST /v1/tasks` and its quote, and the list of what was submitted."""
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from rest_framework.request import Request
@@ -13,9 +15,12 @@ from tasks import submission
 from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
 from tasks.shown import listing, representation
+from tasks.submission import Outcome
 from tasks_api import admissions, body_digests, json_body, rates, receipts
 from tasks_api.base_view import TaskApiView
-from tasks_api.receipts import Receipt
+from tasks_api.receipts import Receipt, Shown
+
+Promised = Callable[[Draft, "Future[Outcome]"], None]
 
 
 class SubmissionView(TaskApiView):
@@ -49,9 +54,19 @@ class SubmissionView(TaskApiView):
         raise NotImplementedError
 
     def submitted(self, request: Request) -> Response:
-        """The answer to a new task. Its draft goes to the front, which will answer; where there is no front, this
-        does."""
+        """The answer to a new task; it ends in `handed_on`."""
         raise NotImplementedError
+
+    def handed_on(self, request: Request, draft: Draft, shown: Shown, promised: Promised | None = None) -> Response:
+        """The draft goes to the front, which will answer; where there is no front, this does. `promised` is told of
+        the outcome that the front waits for."""
+        submit = request.META.get(receipts.SUBMIT)
+        if submit is None:
+            return whole(shown(draft, submission.submit_one(draft)))
+        promise = submit(draft, shown)
+        if promised:
+            promised(draft, promise)
+        return Response(status=202)
 
 
 class TasksView(SubmissionView):
@@ -65,10 +80,7 @@ class TasksView(SubmissionView):
 
     def submitted(self, request: Request) -> Response:
         draft = self.draft(self.document(request))
-        if submit := request.META.get(receipts.SUBMIT):
-            submit(draft, receipts.of)
-            return Response(status=202)
-        return whole(receipts.of(draft, submission.submit_one(draft)))
+        return self.handed_on(request, draft, receipts.of)
 
     def draft(self, document: dict[str, Any]) -> Draft:
         prepared, digest = self.prepared(document), strict_json.digest_of(document)

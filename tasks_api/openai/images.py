@@ -61,12 +61,7 @@ class ImagesView(FormSubmissionView):
             origin="sync",
         )
         shown = self.expectation(request, asked.response_format)
-        if submit := request.META.get(receipts.SUBMIT):
-            promise = submit(draft, shown)
-            if shown.call:
-                shown.call.promised(draft, promise)
-            return Response(status=202)
-        return whole(shown(draft, submission.submit_one(draft)))
+        return self.handed_on(request, draft, shown, shown.call.promised if shown.call else None)
 
     def examined(self, sent: SentBody) -> tuple[ImageRequest, PreparedSubmission]:
         """The checks from fields to pricing. Raises the ApiError of the first that fails."""

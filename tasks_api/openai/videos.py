@@ -36,11 +36,7 @@ class VideosView(FormSubmissionView):
         return whole(replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
 
     def submitted(self, request: Request) -> Response:
-        draft = self.draft(self.sent(request))
-        if submit := request.META.get(receipts.SUBMIT):
-            submit(draft, shown)
-            return Response(status=202)
-        return whole(shown(draft, submission.submit_one(draft)))
+        return self.handed_on(request, self.draft(self.sent(request)), shown)
 
     def draft(self, sent: SentBody) -> Draft:
         """Raises the ApiError of the first check that fails, in the client's words."""

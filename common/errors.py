@@ -54,6 +54,68 @@ class ImagesUnsupported(ApiError):
     default_message = "Images API is not supported for this platform"
 
 
+class PermissionRefused(ApiError):
+    """The key is good, but not for this path."""
+
+    type, status = "permission_error", 403
+    default_message = "This API key may not call this endpoint."
+
+
+class EndpointUnsupported(ApiError):
+    """The path exists, but not for the platform of the key's group."""
+
+    type, status = "not_found_error", 404
+    default_message = "This endpoint is not supported for this platform."
+
+
+class ModelNotFound(ApiError):
+    """A general key's group has no price for the model: it is not on offer."""
+
+    type, status = "not_found_error", 404
+
+
+class UpstreamRefusal(ApiError):
+    """A relayed request that its provider refuses, in the provider's words: they are what the caller needs."""
+
+    def __init__(self, message: str, *, status: int, error_type: str, param: str | None = None) -> None:
+        self.type, self.status = error_type, status
+        super().__init__(message, param=param)
+
+
+class UpstreamBusy(ApiError):
+    """Every channel of the group rests after a rate limit."""
+
+    type, status = "rate_limit_error", 429
+    default_message = "The model is busy; try again later."
+
+
+class UpstreamUnavailable(ApiError):
+    """No channel of the group can be reached now; surely nothing was bought."""
+
+    type, status = "overloaded_error", 503
+    default_message = "The model is temporarily unavailable."
+
+
+class UpstreamUnknown(ApiError):
+    """Nobody knows whether the provider has run the call. It is not charged, and not repeated."""
+
+    type, status = "api_error", 502
+    default_message = "The provider's answer was lost. The call may have run; it is not charged."
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message, may_have_cost=True)
+
+
+class UpstreamTimeout(ApiError):
+    """The provider has not answered within the time of one call."""
+
+    type, status = "timeout_error", 504
+    default_message = "The provider has not answered in time. The call may have run; it is not charged."
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message, may_have_cost=True)
+
+
 class BillingUnsupported(ApiError):
     type, status = "TASK_BILLING_UNSUPPORTED", 403
     default_message = "Subscription billing is not supported for tasks."

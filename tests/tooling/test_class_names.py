@@ -12,7 +12,9 @@ MANY = {"Command"}  # what Django looks for in each command's module
 
 def test_no_class_name_of_the_product_stands_twice() -> None:
     places = defaultdict(list)
-    for path in (path for room in (*ROOMS, "tasks", "tasks_api", "worker") for path in (ROOT / room).rglob("*.py")):
+    for path in (
+        path for room in (*ROOMS, "relay", "tasks", "tasks_api", "worker") for path in (ROOT / room).rglob("*.py")
+    ):
         if "migrations" not in path.parts:
             for name in top_level_classes(path):
                 places[name].append(str(path.relative_to(ROOT)))

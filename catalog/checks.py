@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from adapters import registry
 from catalog import credentials, model_params, snapshot, standing
-from catalog.snapshot import Catalog, ChannelEntry
+from catalog.entries import ChannelEntry
+from catalog.snapshot import Catalog
 from common import urls
 
 

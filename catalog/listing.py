@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from catalog import prices
+from catalog.entries import ModelEntry, PlanEntry, RouteEntry
 from catalog.routing import is_served
-from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
+from catalog.snapshot import Catalog
 from common import modalities
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from adapters import expression, registry
 from adapters.kit.sizes import SizeTable
-from catalog.snapshot import Catalog, ModelEntry, RouteEntry
+from catalog.entries import ModelEntry, RouteEntry
+from catalog.snapshot import Catalog
 
 
 def tables(catalog: Catalog, key_id: int, model: ModelEntry) -> list[SizeTable]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from catalog import model_params
-from catalog.snapshot import ModelEntry, PlanEntry, RouteEntry
+from catalog.entries import ModelEntry, PlanEntry, RouteEntry
 from common import money
 
 ANY_TIER = "*"

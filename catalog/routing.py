@@ -7,7 +7,8 @@ from typing import Any
 from adapters import expression, registry
 from adapters.base import Billed, TaskRequest, Unsupported
 from adapters.kit.replaced_inputs import InputRules
-from catalog.snapshot import Catalog, ModelEntry, PlanEntry, RouteEntry
+from catalog.entries import ModelEntry, PlanEntry, RouteEntry
+from catalog.snapshot import Catalog
 from common.errors import InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
 
 

@@ -6,76 +6,12 @@ the version has moved.
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from adapters.base import Target
+from catalog.entries import ChannelEntry, ModelEntry, PlanEntry, RouteEntry
 from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, ModelName, Plan, PlanChoice, Route
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelEntry:
-    """A public model; `prices` are USD per unit by tier, before any plan's multiplier."""
-
-    id: int
-    name: str
-    aliases: tuple[str, ...]
-    modality: str
-    default_plan_id: int
-    pricing_mode: str
-    prices: Mapping[str, Decimal]
-    params: Mapping[str, Any]
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanEntry:
-    id: int
-    name: str
-    price_multiplier: Decimal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelEntry:
-    id: int
-    name: str
-    adapter: str
-    base_url: str
-    options: Mapping[str, Any]
-    max_running: int | None
-    enabled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteEntry:
-    """An enabled route together with the channel model that it leads to. `cost` is the operator's own, in USD."""
-
-    id: int
-    plan_id: int
-    model_id: int
-    channel: ChannelEntry
-    priority: int
-    weight: int
-    resubmit_ambiguous: bool
-    upstream_model: str
-    capabilities: Mapping[str, Any]
-    extra_fields: Sequence[str]
-    fixed: Mapping[str, Any]
-    cost: Mapping[str, Decimal]
-
-    @property
-    def target(self) -> Target:
-        return Target(
-            adapter=self.channel.adapter,
-            base_url=self.channel.base_url,
-            upstream_model=self.upstream_model,
-            capabilities=self.capabilities,
-            options=self.channel.options,
-            extra_fields=self.extra_fields,
-            fixed=self.fixed,
-        )
 
 
 class Catalog:

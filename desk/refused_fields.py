@@ -15,7 +15,8 @@ from typing import Any
 from adapters import expression, registry
 from adapters.base import TaskRequest
 from catalog import snapshot
-from catalog.snapshot import Catalog, RouteEntry
+from catalog.entries import RouteEntry
+from catalog.snapshot import Catalog
 from common import ids
 from common.documents import Unreadable
 from tasks.models import RouteSet, Task, TaskPayload

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catalog.snapshot import RouteEntry
+from catalog.entries import RouteEntry
 from tasks.failover import Obstacle
 
 

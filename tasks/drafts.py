@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from adapters.base import StoredFile, TaskRequest
 from billing.pricing import Price
+from catalog.entries import ModelEntry
 from catalog.routing import Decision
-from catalog.snapshot import ModelEntry
 from tasks.gate import Caller
 from tasks.origins import Origin
 from tasks.request.values import SubmissionBody

@@ -7,8 +7,9 @@ from typing import Any
 from adapters.base import TaskRequest
 from billing.pricing import Price
 from catalog import prices, routing, snapshot
+from catalog.entries import ModelEntry
 from catalog.routing import Decision, Survey
-from catalog.snapshot import Catalog, ModelEntry
+from catalog.snapshot import Catalog
 from common.errors import ApiError, PricingUnavailable
 from tasks.assets import assets, uploads
 from tasks.drafts import PreparedSubmission

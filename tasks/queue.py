@@ -14,7 +14,8 @@ from django.conf import settings
 from django.db import transaction
 
 from catalog import snapshot
-from catalog.snapshot import Catalog, RouteEntry
+from catalog.entries import RouteEntry
+from catalog.snapshot import Catalog
 from common import modalities, sql
 from tasks import failover, occupancy, route_sets
 from tasks.dealing import Seat, Waiting, deal

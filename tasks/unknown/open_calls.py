@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from billing.pricing import Price
 from catalog import prices, snapshot
-from catalog.snapshot import RouteEntry
+from catalog.entries import RouteEntry
 from common import documents
 from common.documents import Unreadable
 from tasks.models import Call

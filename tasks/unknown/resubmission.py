@@ -6,7 +6,7 @@ from typing import Any
 from adapters.base import Billed, ImageRef, StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog import routing, snapshot
-from catalog.snapshot import ModelEntry
+from catalog.entries import ModelEntry
 from common.documents import Unreadable
 from storage import blobs
 from tasks.assets import inputs

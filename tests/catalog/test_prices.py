@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog import listing, prices, snapshot
+from catalog.entries import ModelEntry, PlanEntry
 from catalog.models import Channel, MediaModel, Plan, PlanChoice
-from catalog.snapshot import ModelEntry, PlanEntry
 from tests.rows import IssuedKey, make_model, make_route
 
 

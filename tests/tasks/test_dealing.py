@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.snapshot import ChannelEntry, RouteEntry
+from catalog.entries import ChannelEntry, RouteEntry
 from tasks.dealing import Occupancy, Waiting, by_priority, deal
 
 CHANNEL = {"name": "", "adapter": "", "base_url": "", "options": {}, "max_running": None, "enabled": True}

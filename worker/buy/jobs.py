@@ -10,7 +10,8 @@ from adapters import expression, registry
 from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
 from catalog import snapshot
-from catalog.snapshot import Catalog, RouteEntry
+from catalog.entries import RouteEntry
+from catalog.snapshot import Catalog
 from common import sql
 from common.database_retry import AWAY
 from tasks.assets import inputs

@@ -9,7 +9,7 @@ from adapters.base import ErrorKind, UpstreamError
 from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
-from catalog.snapshot import RouteEntry
+from catalog.entries import RouteEntry
 from common.database_retry import insist
 from tasks import lifecycle, paid_calls
 from tasks.assets import assets

@@ -1,0 +1,68 @@
+"""What a group of general keys is offered: its channels by priority, its prices, and the dialects that it speaks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from catalog import token_prices
+from catalog.entries import ChannelEntry
+from catalog.token_prices import TokenPrice
+
+IMAGES = "images"
+OWN_DIALECTS: Mapping[str, frozenset[str]] = {
+    "openai": frozenset({"chat", "responses"}),
+    "anthropic": frozenset({"messages"}),
+    "gemini": frozenset({"generate_content"}),
+}
+"""What the channels of a group speak without saying so, by its platform; with `images` where it allows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChannelEntry:
+    """A channel as a group uses it. `dialects` are all that it speaks there, the platform's own among them.
+    `upstream_models` are other names that models have there, by their public ones."""
+
+    id: int
+    channel: ChannelEntry
+    priority: int
+    weight: int
+    dialects: frozenset[str]
+    upstream_models: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupEntry:
+    """A group with its enabled channels, by priority, then id. `models` only lists: what may be called is what has a
+    price. `extra_fields` are names of fields that pass though they may cost beyond the prices."""
+
+    id: int
+    name: str
+    platform: str
+    image_generation: bool
+    models: tuple[str, ...] | None = None
+    extra_fields: frozenset[str] = frozenset()
+    channels: tuple[GroupChannelEntry, ...] = ()
+    prices: Mapping[str, TokenPrice] = field(default_factory=dict)
+    image_prices: Mapping[str, Decimal] = field(default_factory=dict)
+
+    def token_price(self, model: str) -> TokenPrice | None:
+        """The price of this model's tokens; without one it cannot be called for text."""
+        pattern = token_prices.best(self.prices, model)
+        return None if pattern is None else self.prices[pattern]
+
+    def image_price(self, model: str) -> Decimal | None:
+        """USD for one picture of this model; it counts for the Images API only."""
+        pattern = token_prices.best(self.image_prices, model)
+        return None if pattern is None else self.image_prices[pattern]
+
+    @property
+    def dialects(self) -> frozenset[str]:
+        """All that any channel speaks, and the platform's own though there were none."""
+        own = own_dialects(self.platform, image_generation=self.image_generation)
+        return own.union(*(link.dialects for link in self.channels))
+
+
+def own_dialects(platform: str, *, image_generation: bool) -> frozenset[str]:
+    """Those of a platform, by what its group allows. Images are made on the platform openai alone."""
+    own = OWN_DIALECTS.get(platform, frozenset())
+    return own | {IMAGES} if image_generation and platform == "openai" else own

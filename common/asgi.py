@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from common import dialects
+from common.dialects import ErrorDialect
 from common.errors import ApiError
 
 Scope = MutableMapping[str, Any]
@@ -54,9 +55,13 @@ def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answ
     return Answer(status=status, headers=own + headers, body=body)
 
 
-def error_answer(error: ApiError, *, path: str = "", headers: Headers = ()) -> Answer:
-    """The error as it is documented for the request's path; `headers` are added to its own."""
-    dialect = dialects.of(path)
+def dialect_of(scope: Scope) -> ErrorDialect:
+    """How this request's client reads errors."""
+    return dialects.of(scope["path"], scope["headers"])
+
+
+def error_answer(error: ApiError, *, dialect: ErrorDialect = dialects.TASKS, headers: Headers = ()) -> Answer:
+    """The error as it is documented for the dialect; `headers` are added to its own."""
     named = dialects.headers(error, dialect).items()
     own = tuple((name.lower().encode(), value.encode("latin-1")) for name, value in named)
     return json_answer(error.status, dialect.body(error), headers=own + headers)

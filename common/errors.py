@@ -32,6 +32,11 @@ class ApiError(Exception):
         self.may_have_cost = may_have_cost
         super().__init__(self.message)
 
+    @property
+    def code(self) -> str:
+        """What OpenAI's clients read besides the type."""
+        return self.type
+
 
 class AuthenticationError(ApiError):
     type, status = "authentication_error", 401
@@ -75,11 +80,19 @@ class ModelNotFound(ApiError):
 
 
 class UpstreamRefusal(ApiError):
-    """A relayed request that its provider refuses, in the provider's words: they are what the caller needs."""
+    """A relayed request that its provider refuses, in the provider's words: they are what the caller needs.
 
-    def __init__(self, message: str, *, status: int, error_type: str, param: str | None = None) -> None:
+    Clients of OpenAI's compare its `code` (`context_length_exceeded`, say).
+    """
+
+    def __init__(self, message: str, *, status: int, error_type: str, param: str | None = None, code: str = "") -> None:
         self.type, self.status = error_type, status
+        self._code = code
         super().__init__(message, param=param)
+
+    @property
+    def code(self) -> str:
+        return self._code or self.type
 
 
 class UpstreamBusy(ApiError):

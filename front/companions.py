@@ -1,14 +1,13 @@
 """Requests as the official SDKs send them: where they put the key, and the headers by which they name a request."""
 
-from common import dialects
-from common.asgi import Scope, header, joined
+from common.asgi import Scope, dialect_of, header, joined
 
 KEY_HEADERS = (b"x-api-key", b"x-goog-api-key")
 
 
 def serves_sdks(scope: Scope) -> bool:
     """Whether SDKs of others call this path."""
-    return dialects.of(scope["path"]).serves_sdks
+    return dialect_of(scope).serves_sdks
 
 
 def bring_key(scope: Scope) -> None:

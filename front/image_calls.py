@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 
 from common import shutdown, threads
-from common.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, disconnected, error_answer
+from common.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer
 from common.errors import RateLimited, ServiceUnavailable, TaskTimeout
 from common.front_body import Body
 from front import error_responses, submitting
@@ -110,7 +110,7 @@ def _error(raised: BaseException, call: ImageCall, scope: Scope) -> Answer:
     error = error_responses.documented(raised)
     error_responses.report(raised, error)
     error.may_have_cost = error.may_have_cost or call.task_id is not None
-    return error_answer(error, path=scope["path"], headers=_headers(call))
+    return error_answer(error, dialect=dialect_of(scope), headers=_headers(call))
 
 
 def _naming(refused: Answer, call: ImageCall) -> Answer:

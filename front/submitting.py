@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from common import plain_json, threads
-from common.asgi import ENVIRON, Answer, Scope, error_answer
+from common.asgi import ENVIRON, Answer, Scope, dialect_of, error_answer
 from common.front_body import Body
 from front import error_responses, reading, wsgi_side
 from tasks import joint_submission
@@ -63,7 +63,7 @@ async def _answered(scope: Scope, left: Answer, awaited: Awaited) -> Answer:
     except Exception as raised:
         error = error_responses.documented(raised)
         error_responses.report(raised, error)
-        answer = error_answer(error, path=scope["path"])
+        answer = error_answer(error, dialect=dialect_of(scope))
     names = {name for name, _ in answer.headers}
     return replace(answer, headers=(*answer.headers, *(pair for pair in left.headers if pair[0] not in names)))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 
 from common import threads
-from common.asgi import Headers, Receive, Scope, Send, disconnected, error_answer, joined, values
+from common.asgi import Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer, joined, values
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
 from storage.blobs import Reading
@@ -57,7 +57,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     try:
         reply = await _reply(scope, await _admitted(scope))
     except ApiError as error:
-        answer = error_answer(error, path=scope["path"], headers=NO_STORE)
+        answer = error_answer(error, dialect=dialect_of(scope), headers=NO_STORE)
         await (replace(answer, body=b"") if scope["method"] == "HEAD" else answer).send(send)
         return
     with closing(reply.reading) if reply.reading else nullcontext():

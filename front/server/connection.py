@@ -11,6 +11,7 @@ from gunicorn.asgi import parser
 from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
 from gunicorn.http.errors import ParseException
 
+from common import dialects
 from common.asgi import header
 from front.server import refusals
 from front.server.farewell import Farewell
@@ -140,8 +141,10 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
         """Only for a front that gave no answer although the client is there: what cannot be read is refused above."""
         if self._closed:
             return
-        offered_id = header(self._current_request.headers_bytes, b"x-request-id")
-        self._safe_write(refusals.spoken(refusals.of_fault(offered_id)))
+        request = self._current_request
+        offered_id = header(request.headers_bytes, b"x-request-id")
+        dialect = dialects.of(request.path, request.headers_bytes)
+        self._safe_write(refusals.spoken(refusals.of_fault(offered_id, dialect)))
 
     def _is_websocket_upgrade(self, request: Any) -> bool:
         """An Upgrade is ignored (RFC 9110, 7.8)."""

@@ -8,8 +8,9 @@ from http import HTTPStatus
 
 from gunicorn.asgi import parser
 
-from common import request_ids
+from common import dialects, request_ids
 from common.asgi import Headers, error_answer
+from common.dialects import ErrorDialect
 from common.errors import ApiError, InternalError, InvalidRequest, ServiceUnavailable
 
 access = logging.getLogger("darkroom.access")
@@ -37,6 +38,7 @@ class ServerAnswer:
     status: int
     error: ApiError
     offered_id: str = ""
+    dialect: ErrorDialect = dialects.TASKS
 
 
 def of_head(raised: Exception, *, offered_id: str) -> ServerAnswer:
@@ -45,9 +47,9 @@ def of_head(raised: Exception, *, offered_id: str) -> ServerAnswer:
     return ServerAnswer(status=status, error=InvalidRequest(message.format(raised)), offered_id=offered_id)
 
 
-def of_fault(offered_id: str) -> ServerAnswer:
+def of_fault(offered_id: str, dialect: ErrorDialect) -> ServerAnswer:
     """The front itself gave no answer; it has logged why."""
-    return ServerAnswer(status=InternalError.status, error=InternalError(), offered_id=offered_id)
+    return ServerAnswer(status=InternalError.status, error=InternalError(), offered_id=offered_id, dialect=dialect)
 
 
 def of_crowd() -> ServerAnswer:
@@ -62,7 +64,7 @@ def spoken(said: ServerAnswer) -> bytes:
 
 def _spoken(said: ServerAnswer) -> bytes:
     status, request_id = said.status, request_ids.adopt(said.offered_id)
-    answer = error_answer(said.error, headers=CLOSE)
+    answer = error_answer(said.error, dialect=said.dialect, headers=CLOSE)
     seen = {"method": "-", "path": "-", "status": status, "milliseconds": 0.0, "refused": said.error.message}
     access.info("- - %s", status, extra=seen)
     own = ((b"x-request-id", request_id.encode()), (b"date", formatdate(usegmt=True).encode()))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from common import dialects
 from front.server import refusals
 from tests.front.server.talking import HOST, is_closed, said, statuses
 from tests.front.test_front import lines_of
@@ -195,7 +196,9 @@ def test_no_mutated_request_brings_anything_but_an_answer_a_refusal_or_an_end(fr
 
 
 def test_a_front_that_gives_no_answer_is_the_documented_500():
-    head, _, body = refusals.spoken(refusals.of_fault("mine-1")).partition(b"\r\n\r\n")
+    head, _, body = refusals.spoken(refusals.of_fault("mine-1", dialects.TASKS)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
     assert b"x-request-id: mine-1" in head
     assert json.loads(body)["error"]["type"] == "TASK_INTERNAL_ERROR"
+    _, _, body = refusals.spoken(refusals.of_fault("mine-2", dialects.ANTHROPIC)).partition(b"\r\n\r\n")
+    assert (json.loads(body)["error"]["type"], json.loads(body)["request_id"]) == ("api_error", "mine-2")

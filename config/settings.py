@@ -181,15 +181,15 @@ TASK_DEADLINES = deadlines(text("TASK_DEADLINES", ""))
 
 
 def rates(text: str) -> dict[str, int]:
-    """`submit=600/min,read=6000/min` as requests per minute; `off` as none."""
-    known = {"submit": 600, "read": 6_000}
+    """`submit=600/min,read=6000/min,relay=6000/min` as requests per minute; `off` as none."""
+    known = {"submit": 600, "read": 6_000, "relay": 6_000}
     if text.strip() == "off":
         return {}
     for part in filter(None, text.split(",")):
         name, _, rate = part.strip().partition("=")
         count, _, unit = rate.partition("/")
         if name not in known or not re.fullmatch("[0-9]{1,10}", count) or int(count) < 1 or unit != "min":
-            raise ImproperlyConfigured(f"RATE_LIMITS: {part!r} is not <submit|read>=<count>/min, nor `off`.")
+            raise ImproperlyConfigured(f"RATE_LIMITS: {part!r} is not <submit|read|relay>=<count>/min, nor `off`.")
         known[name] = int(count)
     return known
 

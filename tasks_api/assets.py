@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 
-from common import threads
+from common import rates, threads
 from common.asgi import Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer, joined, values
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
 from storage import blobs, media_types
@@ -19,7 +19,7 @@ from tasks import gate
 from tasks.assets import assets, links, signed_urls, uploads
 from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset, Task
-from tasks_api import byte_ranges, queries, rates
+from tasks_api import byte_ranges, queries
 from tasks_api.byte_ranges import ByteRange
 from tasks_api.openai import video_contents
 

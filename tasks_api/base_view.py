@@ -6,13 +6,14 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from common import rates
 from common.errors import BillingUnsupported, TaskNotFound
 from common.ids import is_task_id
 from tasks import examination
 from tasks.drafts import PreparedSubmission
 from tasks.gate import Admission, Caller
 from tasks.shown.representation import TaskView
-from tasks_api import admissions, json_body, queries, rates, readings
+from tasks_api import admissions, json_body, queries, readings
 
 
 class TaskApiView(APIView):

@@ -14,7 +14,7 @@ from typing import Literal
 from django.db import Error as DatabaseError
 from django.http import QueryDict
 
-from common import threads
+from common import rates, threads
 from common.asgi import Receive, Scope, Send, disconnected, header, joined
 from common.errors import MethodNotAllowed
 from tasks import gate
@@ -23,7 +23,7 @@ from tasks.events.hub import hub
 from tasks.events.listeners import Listener
 from tasks.events.reader import Event
 from tasks.gate import Caller
-from tasks_api import queries, rates
+from tasks_api import queries
 
 HEADERS = [
     (b"content-type", b"text/event-stream"),

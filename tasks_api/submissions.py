@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common import strict_json
+from common import rates, strict_json
 from common.asgi import REPEATED_HEADERS
 from common.errors import ApiPaused, InvalidRequest
 from common.money import usd
@@ -16,7 +16,7 @@ from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
 from tasks.shown import listing, representation
 from tasks.submission import Outcome
-from tasks_api import admissions, body_digests, json_body, rates, receipts
+from tasks_api import admissions, body_digests, json_body, receipts
 from tasks_api.base_view import TaskApiView
 from tasks_api.receipts import Receipt, Shown
 

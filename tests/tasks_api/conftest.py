@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from common import ids
+from common import ids, rates
 from front import django_application
 from tasks.models import Task, Worker
-from tasks_api import rates
 from tests import rows
 from tests.rows import IssuedKey
 from tests.tasks_api.asking import Api

@@ -9,10 +9,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from common import threads
+from common import rates, threads
 from storage import blobs
 from tasks.models import Asset, ServiceState
-from tasks_api import rates
 from tasks_api.assets import application
 from tests.rows import IssuedKey, make_key, make_task
 from tests.storage.conftest import StoreAsset

@@ -24,7 +24,7 @@ def limit_of(kind: str) -> int | None:
 
 
 def check(kind: str, key_id: int) -> None:
-    """Count one `submit`, `replay` or `read`. Raises RateLimited with Retry-After and the RateLimit headers."""
+    """Count one `submit`, `replay`, `read` or `relay`. Raises RateLimited, with Retry-After and RateLimit headers."""
     limit = limit_of(kind)
     if limit is None:
         return

@@ -85,6 +85,25 @@ def reserve(reservations: list[Reservation]) -> None:
     )
 
 
+def closing(*, reference: str, account: str, held: str, actual: str) -> list[str]:
+    """The writes that close a hold for each of some rows (`sql.write_together`), as `close` does; `held` is its amount.
+    The caller has locked the accounts, and raises UnbalancedHold unless the first returns as many references as there
+    are rows."""
+    return [
+        f"UPDATE billing_hold SET state = CASE WHEN {actual} IS NULL THEN 'released' ELSE 'settled' END, "
+        f"closed_at = {sql.now()} FROM {{rows}} "
+        f"WHERE billing_hold.reference = {reference} AND billing_hold.state = 'open' RETURNING billing_hold.reference",
+        "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
+        f"SELECT {reference}, 'charge', b.book, CASE b.book WHEN 'customer' THEN {account} END, "
+        f"CASE b.book WHEN 'customer' THEN -{actual} ELSE {actual} END, '', {sql.now()} FROM {{rows}} "
+        f"CROSS JOIN (SELECT 'customer' AS book UNION ALL SELECT 'revenue') AS b WHERE {actual} <> 0",
+        "UPDATE accounts_account AS a SET balance_micros = a.balance_micros - s.charged, "
+        "held_micros = a.held_micros - s.held FROM ("
+        f"SELECT {account} AS account, CAST(sum(COALESCE({actual}, 0)) AS bigint) AS charged, "
+        f"CAST(sum({held}) AS bigint) AS held FROM {{rows}} GROUP BY {account}) AS s WHERE a.id = s.account",
+    ]
+
+
 def close(closings: list[Closing]) -> None:
     """Settle or release each hold, book the charges, lock and move the accounts. At most four statements.
 

@@ -1,4 +1,4 @@
-"""Task ids: `task_` and 26 lower-case Crockford base32 characters, ordered by time."""
+"""Ids of tasks, and of relayed calls: a prefix and 26 lower-case Crockford base32 characters, ordered by time."""
 
 import secrets
 import threading
@@ -17,11 +17,16 @@ def encode(value: int) -> str:
 
 
 def new_task_id() -> str:
+    """`task_` and what `new_id` says."""
+    return new_id(PREFIX)
+
+
+def new_id(prefix: str) -> str:
     """48 bits of milliseconds and 80 random bits; above every earlier id of this process, whatever its clock does."""
     global _latest
     with _lock:
         _latest = max(time.time_ns() // 1_000_000 << 80 | secrets.randbits(80), _latest + 1 + secrets.randbits(64))
-        return PREFIX + encode(_latest)
+        return prefix + encode(_latest)
 
 
 def task_id_floor(unix_seconds: float) -> str:

@@ -9,11 +9,10 @@ from django.db import OperationalError, connection, transaction
 from billing import ledger
 from common import sql
 from common.database_retry import AWAY
-from common.query_deadline import OutOfTime
+from common.lost_commits import is_doubtful
 from tasks.assets import stored_inputs
 from tasks.drafts import Draft
 
-CONNECTION_FAULTS = ("08", "57P")  # SQLSTATEs of connections that end; any other is the server's own no
 MOST_DOUBTFUL = 1_000
 _doubtful: deque[Draft] = deque(maxlen=MOST_DOUBTFUL)
 
@@ -27,8 +26,7 @@ def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
 
     Asked on a new connection, once whatever is left of the old one has let go of the accounts. Raises OutcomeUnknown.
     """
-    state = getattr(error.__cause__, "sqlstate", None)
-    if isinstance(error, OutOfTime) or (state and not state.startswith(CONNECTION_FAULTS)):
+    if not is_doubtful(error):
         return False
     connection.close()
     try:

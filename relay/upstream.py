@@ -87,7 +87,7 @@ async def post(outgoing: Outgoing) -> Reply:
     accepted, else AMBIGUOUS."""
     body = _Body(outgoing.body, outgoing.on_sent)
     timeout = aiohttp.ClientTimeout(total=None, connect=outgoing.connect_seconds)
-    headers = {"Accept-Encoding": "identity", "User-Agent": AGENT, **outgoing.headers}
+    headers = {"accept-encoding": "identity", "user-agent": AGENT, **outgoing.headers}
     try:
         url = URL(outgoing.url, encoded=True)
         response = await _session().post(url, data=body, headers=headers, timeout=timeout, allow_redirects=False)

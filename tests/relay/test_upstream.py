@@ -83,11 +83,11 @@ def test_a_request_goes_out_as_it_is_and_says_little_of_us() -> None:
     assert {line.split(b":")[0] for line in lines[1:]} == {
         b"Host",
         b"x-test",
-        b"Accept-Encoding",
-        b"User-Agent",
+        b"accept-encoding",
+        b"user-agent",
         b"Content-Length",
     }
-    assert b"Accept-Encoding: identity" in lines
+    assert b"accept-encoding: identity" in lines
     assert body == b"{}"
 
 

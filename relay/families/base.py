@@ -15,11 +15,16 @@ from common.token_usage import TokenUsage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPath:
-    """A companion path, taken apart. `model` and `verb` are those that a Google path names; else empty."""
+    """A companion path, taken apart. `model` and `verb` are those that a Google path names; else empty.
+
+    `query` is the request's query string, `content_type` its header: whoever asks `of_path` puts both in.
+    """
 
     path: str
     model: str = ""
     verb: str = ""
+    query: str = ""
+    content_type: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +81,11 @@ class StreamReader(Protocol):
     """What the frame taken last says went wrong, classified as a paid call's refusal is; None while all is well."""
 
     def take(self, frame: bytes) -> bytes:
-        """What the client gets of it: the same bytes as a rule, none where the client did not ask for it."""
+        """What the client gets of it: the same bytes as a rule, none where the client did not ask for it.
+
+        None of an error either: the relay says it in its own words, and nothing comes after it. Of a frame without an
+        event (`relay.sse.data` is None) a blank line is left: every SDK takes that for a sign of life.
+        """
 
 
 class Family(Protocol):
@@ -85,8 +94,12 @@ class Family(Protocol):
     name: ClassVar[str]
     """`chat`, `responses`, `messages`, `generate_content` or `images`."""
 
+    def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
+        """The body's fields by name: JSON, or of a form its texts, where the dialect takes forms (their files are only
+        in `raw`). Raises UnsupportedMediaType, then InvalidRequest."""
+
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        """Raises InvalidRequest naming the field."""
+        """Raises InvalidRequest naming the field, or what of the query the dialect does not have."""
 
     def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
         """What would cost beyond the price table, or names objects of the operator's account."""
@@ -98,7 +111,8 @@ class Family(Protocol):
         """The whole address."""
 
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
-        """With the credential, and what of the client's headers (lower-case names) is the dialect's own."""
+        """With the credential, and what of the client's headers (lower-case names) is the dialect's own. Raises
+        UpstreamError (AUTH) without a usable credential."""
 
     def usage(self, document: Any) -> TokenUsage | None:
         """That of a whole answer; None where it tells none."""

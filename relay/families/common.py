@@ -1,0 +1,72 @@
+"""What all families share: bodies of JSON, headers, errors in and out, and the model's name put in and back."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from adapters.base import UpstreamError
+from common import dialects
+from common.errors import ApiError
+from relay import bounds, splicing, sse
+from relay.families import endpoints, fields, refusals
+from relay.families.base import AskedCall, CallPath, Endpoint
+
+
+class CommonFamily:
+    """The common half of a Family; a class attribute says what differs."""
+
+    platform: ClassVar[str]
+    """Whose dialect it is: how it takes its credential."""
+    error_path: ClassVar[str]
+    """A path of the dialect: its errors look like this one's."""
+    error_event: ClassVar[str] = ""
+    words: ClassVar[refusals.ErrorWords]
+    passed_on: ClassVar[tuple[str, ...]] = ()
+    """The client's own headers that go upstream, beside those of the body."""
+    query: ClassVar[tuple[str, ...]] = ()
+    """The query parameters that the dialect has."""
+    file_roots: ClassVar[tuple[str, ...]]
+    """The fields of a body in which files may stand."""
+    name_path: ClassVar[tuple[str, ...]] = ("model",)
+    """Where a whole answer names the model."""
+    texts: ClassVar[frozenset[str]]
+    """The fields of an answer that hold what the model has written."""
+
+    def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
+        return fields.json_object(raw, path.content_type)
+
+    def input_bound(self, document: Mapping[str, Any], raw: bytes) -> int:
+        return bounds.input_tokens(document, raw, self.file_roots)
+
+    def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
+        return endpoints.headers(endpoint, client, platform=self.platform, passed_on=self.passed_on)
+
+    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+        return raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
+
+    def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+        return answer if upstream_model == asked.model else splicing.renamed(answer, self.name_path, asked.model)
+
+    def output_bytes(self, document: Any) -> int:
+        """All texts of the fields that hold some, however deep they lie."""
+        total, waiting = 0, [document]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, list):
+                waiting += value
+            elif isinstance(value, dict):
+                for name, item in value.items():
+                    if isinstance(item, str):
+                        total += len(item.encode(errors="replace")) if name in self.texts else 0
+                    else:
+                        waiting.append(item)
+        return total
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return refusals.of_answer(self.words, status, headers, body)
+
+    def error_frame(self, error: ApiError) -> bytes:
+        return sse.frame(json.dumps(self.error_document(error)), event=self.error_event)
+
+    def error_document(self, error: ApiError) -> dict[str, Any]:
+        return dict(dialects.of(self.error_path).body(error))

@@ -1,0 +1,46 @@
+"""Token counts as upstreams tell them, believed only where they can be counts at all.
+
+A usage with a count that is negative, enormous or no integer is taken as none: the call is then billed by an estimate.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from common.token_usage import TokenUsage
+from relay.families.fields import mapping
+
+MOST_TOKENS = 100_000_000
+"""Far beyond every context and every answer that a model has."""
+
+
+class Unbelievable(Exception):
+    """A count that no call can have."""
+
+
+def count(told: Mapping[str, Any], name: str, *details: str) -> int:
+    """The count at a path of fields; 0 where none is told. Raises Unbelievable."""
+    value: Any = told.get(name)
+    for detail in details:
+        value = mapping(value).get(detail)
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+        raise Unbelievable
+    return value
+
+
+def believed(read: Callable[[Mapping[str, Any]], TokenUsage], told: Any) -> TokenUsage | None:
+    """The usage that is told; None where it is no object, not to be believed, or says that nothing was used: no call
+    is free of tokens."""
+    if not isinstance(told, dict):
+        return None
+    try:
+        usage = read(told)
+    except Unbelievable:
+        return None
+    return usage if usage.input_tokens or usage.output_tokens else None
+
+
+def output(told: int, *, total: int, input_tokens: int) -> int:
+    """The tokens that came out. Some upstreams leave thoughts out of their count, but not out of the total."""
+    return max(told, total - input_tokens)

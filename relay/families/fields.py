@@ -1,0 +1,86 @@
+"""Reads single fields of a relayed request: only those that the bill or the path depends on. The provider judges the
+others."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from common import strict_json
+from common.errors import InvalidRequest, UnsupportedMediaType
+
+JSON = "application/json"
+CHARSETS = ("utf-8", "utf8")
+LONGEST_MODEL = 256
+MOST_TOKENS = 2**31
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> list[dict[str, Any]]:
+    """The objects of the value, if it is a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def json_object(raw: bytes, content_type: str) -> dict[str, Any]:
+    """The one JSON object of a body. Raises UnsupportedMediaType, then InvalidRequest."""
+    media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    if media_type != JSON:
+        raise UnsupportedMediaType(f"Content-Type: must be {JSON}.")
+    for name, _, value in (parameter.partition("=") for parameter in parameters):
+        if name.strip() == "charset" and value.strip().strip('"') not in CHARSETS:
+            raise UnsupportedMediaType("Content-Type: the charset must be utf-8.")
+    return strict_json.loads_object(raw)
+
+
+def model(document: Mapping[str, Any]) -> str:
+    """The name that `model` gives. Raises InvalidRequest."""
+    return checked_model(document.get("model"))
+
+
+def checked_model(name: Any) -> str:
+    """The name of a model. Raises InvalidRequest."""
+    if not isinstance(name, str) or not name or len(name) > LONGEST_MODEL or not name.isprintable():
+        raise refusal("model", f"must be a text of 1 to {LONGEST_MODEL} printable characters")
+    return name
+
+
+def flag(document: Mapping[str, Any], name: str, parent: str = "") -> bool:
+    """A switch that is off where it is absent or null. Raises InvalidRequest."""
+    value = document.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise refusal(strict_json.field(parent, name), "must be true or false")
+    return bool(value)
+
+
+def count(document: Mapping[str, Any], name: str, *, most: int = MOST_TOKENS, parent: str = "") -> int | None:
+    """A whole number from 1 on; None where it is absent or null. Raises InvalidRequest."""
+    value = document.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise refusal(strict_json.field(parent, name), f"must be an integer from 1 to {most:,}")
+    return value
+
+
+def optional_object(document: Mapping[str, Any], name: str, parent: str = "") -> dict[str, Any]:
+    """An object, empty where it is absent or null. Raises InvalidRequest."""
+    value = document.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise refusal(strict_json.field(parent, name), "must be an object")
+    return value or {}
+
+
+def query(sent: str, known: Collection[str]) -> dict[str, str]:
+    """The query's fields by name. Raises InvalidRequest for one that is not known: it would be dropped."""
+    found = dict(parse_qsl(sent, keep_blank_values=True))
+    for name in found:
+        if name not in known:
+            raise refusal(strict_json.field("", name), "is no query parameter of this endpoint")
+    return found
+
+
+def refusal(path: str, reason: str) -> InvalidRequest:
+    return InvalidRequest(f"{path} {reason}.", param=path)

@@ -1,0 +1,102 @@
+"""What an upstream's errors stand for: in an answer that is no success, or in a frame of a stream.
+
+What a status leaves open, `adapters/kit/error_kinds.py` decides, for a paid call. Here are only the codes that the
+vendors document, and how each writes an error. Facts: OpenAI's guide to error codes and the types of openai 3.54
+(`ResponseError`, `ErrorEvent`), Anthropic's page on errors and the exceptions of anthropic 2.12, and for Google
+`adapters/gemini/errors.py`. A code that may come after the work was done (`server_error`, `api_error`) is not listed.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adapters.base import ErrorKind, UpstreamError, text
+from adapters.gemini import errors as google
+from adapters.kit import error_kinds
+from adapters.kit.error_kinds import NOT_HERE, Codes, ErrorAnswer, Meaning, SpokenError
+from adapters.kit.error_shapes import Shape, error_object
+from adapters.openai.errors import CODES
+from relay.families.fields import mapping
+
+OPENAI_CODES = {
+    **CODES,
+    "account_deactivated": Meaning(ErrorKind.AUTH),
+    "authentication_error": Meaning(ErrorKind.AUTH),
+    "content_filter": Meaning(ErrorKind.CONTENT_POLICY),
+    "context_length_exceeded": Meaning(ErrorKind.INVALID_REQUEST),
+    "engine_overloaded": Meaning(ErrorKind.OVERLOADED),
+    "invalid_prompt": Meaning(ErrorKind.INVALID_REQUEST),
+    "overloaded_error": Meaning(ErrorKind.OVERLOADED),
+    "rate_limit_error": Meaning(ErrorKind.RATE_LIMITED),
+    "requests": Meaning(ErrorKind.RATE_LIMITED),
+    "server_is_overloaded": Meaning(ErrorKind.OVERLOADED),
+    "slow_down": Meaning(ErrorKind.OVERLOADED),
+    "tokens": Meaning(ErrorKind.RATE_LIMITED),
+}
+NO_CREDIT = "credit_balance"  # a word of ours: Anthropic says it in the message only
+ANTHROPIC_CODES = {
+    NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    "authentication_error": Meaning(ErrorKind.AUTH),
+    "billing_error": Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    "invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST),
+    "not_found_error": NOT_HERE,
+    "overloaded_error": Meaning(ErrorKind.OVERLOADED),
+    "permission_error": Meaning(ErrorKind.AUTH),
+    "rate_limit_error": Meaning(ErrorKind.RATE_LIMITED),
+    "request_too_large": Meaning(ErrorKind.INVALID_REQUEST),
+}
+# Types that OpenAI also gives with a status that says more, a 401, say: they count where there is none.
+FRAME_TYPES = {"invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST)}
+STATUS = re.compile(r"[45]\d\d", re.ASCII)
+SUCCESS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorWords:
+    """How one vendor says that something went wrong."""
+
+    codes: Codes
+    spoken: Callable[[Any], SpokenError]
+    shape: Shape = error_object
+
+
+def _anthropic_spoken(document: Any) -> SpokenError:
+    said = error_kinds.spoken_error(document)
+    return said._replace(code=NO_CREDIT) if "credit balance is too low" in said.message else said
+
+
+OPENAI = ErrorWords(codes=OPENAI_CODES.get, spoken=error_kinds.spoken_error)
+ANTHROPIC = ErrorWords(codes=ANTHROPIC_CODES.get, spoken=_anthropic_spoken)
+GOOGLE = ErrorWords(codes=google.meaning_of, spoken=google.spoken, shape=google.is_own)
+
+
+def of_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    """The error that an answer without success stands for; header names in any case."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    sent = {**lower, "Retry-After": lower.get("retry-after", "")}
+    return _refusal(words, status, sent, error_kinds.parsed(body))
+
+
+def of_frame(words: ErrorWords, document: Any) -> UpstreamError:
+    """The error that a frame of a stream tells. A status among its words counts as an answer's does; without one, the
+    vendor's code decides, or nobody knows."""
+    code = mapping(mapping(document).get("error")).get("code")
+    status = int(text(code)) if STATUS.fullmatch(text(code)) else SUCCESS
+    codes = words.codes if status != SUCCESS else lambda said: words.codes(said) or FRAME_TYPES.get(said)
+    return _refusal(replace(words, codes=codes), status, {}, document)
+
+
+def _refusal(words: ErrorWords, status: int, headers: Mapping[str, str], document: Any) -> UpstreamError:
+    spoken = words.spoken(document)
+    answer = ErrorAnswer(status=status, headers=headers, spoken=spoken, is_own=words.shape(document))
+    error = error_kinds.refusal(answer, words.codes, paid=True)
+    if error.retry_after is None:
+        error.retry_after = google.wait_of(error.message)
+    return error
+
+
+def param_of(body: bytes) -> str | None:
+    """The field at fault that an error body names in OpenAI's way."""
+    said = mapping(mapping(error_kinds.parsed(body)).get("error")).get("param")
+    return text(said)[:200] or None

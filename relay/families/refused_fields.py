@@ -1,0 +1,51 @@
+"""Finds what a request may not ask for: it costs beyond the price table, or names objects of the operator's account.
+
+Each is named by the field that an operator lists in `extra_fields`, and by the path at which it stands.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from common.strict_json import Trail
+from common.strict_json import path as path_of
+from relay.families.base import RefusedField
+
+COSTS = "costs beyond the prices of this model"
+FOREIGN = "names an object of another account"
+TIERS = ("auto", "default", "standard_only", "flex")
+
+
+def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
+    """The top-level fields of these names that say something."""
+    for name in names:
+        if document.get(name) not in (None, False, [], {}):
+            yield RefusedField(name=name, path=name, reason=reason)
+
+
+def beyond(document: Mapping[str, Any], name: str, usual: Collection[str]) -> Iterator[RefusedField]:
+    """The field, where it says anything else than the usual."""
+    if document.get(name) is not None and document[name] not in usual:
+        yield RefusedField(name=name, path=name, reason=COSTS)
+
+
+def tools(document: Mapping[str, Any], own: Collection[str]) -> Iterator[RefusedField]:
+    """The tools of other types than these: the provider runs them, at a price of their own."""
+    listed = document.get("tools")
+    for index, tool in enumerate(listed if isinstance(listed, list) else []):
+        if not isinstance(tool, dict) or tool.get("type") not in own:
+            yield RefusedField(name="tools", path=f"tools[{index}]", reason=f"is run by the provider, and {COSTS}")
+
+
+def everywhere(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[RefusedField]:
+    """The fields of these names in the objects below a field; not in what a tool was asked or has answered."""
+    waiting: list[tuple[Trail, Any]] = [((root,), document.get(root))]
+    while waiting:
+        trail, value = waiting.pop()
+        if isinstance(value, list):
+            waiting += [((*trail, index), item) for index, item in enumerate(value) if isinstance(item, dict | list)]
+        elif isinstance(value, dict):
+            for name, item in value.items():
+                if name in names and item is not None:
+                    yield RefusedField(name=name, path=path_of((*trail, name)), reason=FOREIGN)
+                elif isinstance(item, dict | list) and not (name == "input" and "name" in value):
+                    waiting.append(((*trail, name), item))

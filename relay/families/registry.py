@@ -1,0 +1,26 @@
+"""Which family a companion path belongs to."""
+
+import re
+
+from relay.families.base import CallPath, Family
+from relay.families.chat import ChatFamily
+
+CHAT: Family = ChatFamily()
+FIXED: dict[str, Family] = {"/v1/chat/completions": CHAT}
+OF_A_MODEL: dict[str, Family] = {}
+# The model may hold slashes and colons: the verb is behind the last one.
+MODEL_PATH = re.compile(r"/(?:v1|v1beta)/(?:models/|(?=tunedModels/))(?P<model>.+):(?P<verb>\w+)", re.DOTALL)
+
+
+def of_path(method: str, path: str) -> tuple[Family, CallPath] | None:
+    """The family and the path, taken apart; None where no family has the path, or not by this method. `path` is
+    percent-decoded, as an ASGI server gives it. Whoever wants to name the methods of a path asks for POST."""
+    if method != "POST":
+        return None
+    if family := FIXED.get(path):
+        return family, CallPath(path=path)
+    found = MODEL_PATH.fullmatch(path)
+    model_family = OF_A_MODEL.get(found["verb"]) if found else None
+    if found is None or model_family is None:
+        return None
+    return model_family, CallPath(path=path, model=found["model"], verb=found["verb"])

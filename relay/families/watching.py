@@ -1,0 +1,101 @@
+"""What the readers of all streams share: signs of life, errors, the model's name, and an end that is one.
+
+A frame is parsed only where its bytes can hold what is looked for. A quote inside of a JSON string is escaped, so
+`"usage":{` never stands in what a model says.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.base import UpstreamError
+from adapters.kit import error_kinds
+from common.token_usage import TokenUsage
+from relay import splicing, sse
+from relay.families.base import AskedCall
+from relay.families.refusals import ErrorWords, of_frame
+
+ERROR = re.compile(rb'"error"\s*:\s*[{"]')
+BLANK_LINE = b"\n"
+
+
+def texts(*names: str) -> re.Pattern[bytes]:
+    """Finds the texts of these fields, in JSON that may be as long as it likes."""
+    return re.compile(rb'"(?:' + "|".join(names).encode() + rb')"\s*:\s*(' + splicing.STRING + rb")", re.DOTALL)
+
+
+def decoded_bytes(literal: bytes) -> int:
+    """How many bytes a text of JSON is in UTF-8."""
+    if b"\\" not in literal:
+        return len(literal) - 2
+    try:
+        return len(str(error_kinds.parsed(literal)).encode(errors="replace"))
+    except UnicodeError:
+        return len(literal) - 2
+
+
+class FrameReader:
+    """A stream as far as the dialects agree; each of them says what its frames tell (`_watch`)."""
+
+    __slots__ = (
+        "_asked", "_finished", "_name_path", "_texts", "_upstream_model", "_words", "can_end", "error", "is_over",
+        "output_bytes", "usage",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        asked: AskedCall,
+        upstream_model: str,
+        *,
+        words: ErrorWords,
+        texts: re.Pattern[bytes],
+        name_path: tuple[str, ...],
+    ) -> None:
+        self._asked, self._upstream_model = asked, upstream_model
+        self._words, self._texts, self._name_path = words, texts, name_path
+        self._finished = 0
+        self.usage: TokenUsage | None = None
+        self.error: UpstreamError | None = None
+        self.can_end = False
+        self.is_over = False
+        self.output_bytes = 0
+
+    def take(self, frame: bytes) -> bytes:
+        """What the client gets of a frame (base.StreamReader)."""
+        if self.is_over:
+            return b""
+        if not frame.startswith(b"data:") and sse.data(frame) is None:
+            return BLANK_LINE
+        for text in self._texts.finditer(frame):
+            self.output_bytes += decoded_bytes(text[1])
+        is_shown = self._watch(frame)
+        if ERROR.search(frame) and self._is_error(document := self._parsed(frame)):
+            self.error, self.is_over, self.can_end = of_frame(self._words, document), True, False
+            return b""
+        return self._named(frame) if is_shown else b""
+
+    def _watch(self, frame: bytes) -> bool:
+        """Takes note of what a frame tells; False for one that the client has not asked for."""
+        raise NotImplementedError
+
+    def _is_error(self, document: Mapping[str, Any]) -> bool:
+        return bool(document.get("error"))
+
+    @staticmethod
+    def _parsed(frame: bytes) -> dict[str, Any]:
+        """The document of a frame; empty where it has none."""
+        document = error_kinds.parsed(sse.data(frame) or b"")
+        return document if isinstance(document, dict) else {}
+
+    def _named(self, frame: bytes) -> bytes:
+        """The frame with the model's name as the client knows it."""
+        asked, last = self._asked.model, self._name_path[-1]
+        if self._upstream_model == asked or f'"{last}"'.encode() not in frame or not self._parsed(frame):
+            return frame
+        head, _, tail = frame.partition(b"data:")
+        said = sse.data(frame) or b""
+        if b"\n" in said:  # over several lines, which between two values are one as well
+            said, tail = said.replace(b"\n", b""), b"\n\n"
+        else:
+            tail = tail[tail.index(said) + len(said) :]
+        return head + b"data: " + splicing.renamed(said, self._name_path, asked) + tail

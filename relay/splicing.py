@@ -1,0 +1,90 @@
+"""Changes single values in the raw bytes of a JSON object, and leaves every other byte as it is.
+
+It reads no more than it must: the keys of the object up to the one that it looks for. It is for bytes that are valid
+JSON; in others it finds nothing, or something of no consequence.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+
+# Nothing here ever goes back: bytes of a hostile upstream cost one pass.
+STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+OPENED = re.compile(rb"[ \t\r\n]*+\{")
+KEY = re.compile(rb"[ \t\r\n,]*+(" + STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
+SCALAR = re.compile(rb"[^ \t\r\n,\]}]++")
+MARK = re.compile(rb'[^"{}\[\]]*+(' + STRING + rb"|[{}\[\]])", re.DOTALL)
+DEEPER = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
+
+Span = tuple[int, int]
+
+
+def span(raw: bytes, *path: str) -> Span | None:
+    """From where to where the value at a path of keys stands; None where there is none."""
+    begin, end = 0, len(raw)
+    for name in path:
+        found = _value(raw, name, begin, end)
+        if found is None:
+            return None
+        begin, end = found
+    return begin, end
+
+
+def replaced(raw: bytes, found: Span, value: bytes) -> bytes:
+    """The bytes with others in the place of a value."""
+    return raw[: found[0]] + value + raw[found[1] :]
+
+
+def renamed(raw: bytes, path: Sequence[str], name: str) -> bytes:
+    """The bytes with another text at a path; unchanged where no text stands there."""
+    found = span(raw, *path)
+    if found is None or raw[found[0] : found[0] + 1] != b'"':
+        return raw
+    return replaced(raw, found, json.dumps(name).encode())
+
+
+def added(raw: bytes, found: Span, member: bytes) -> bytes:
+    """The bytes with one more member (`"key":value`) at the beginning of the object that stands there."""
+    opened = OPENED.match(raw, found[0])
+    if opened is None:
+        return raw
+    is_empty = raw[opened.end() : found[1]].lstrip()[:1] == b"}"
+    return raw[: opened.end()] + member + (b"" if is_empty else b",") + raw[opened.end() :]
+
+
+def _value(raw: bytes, name: str, begin: int, end: int) -> Span | None:
+    opened = OPENED.match(raw, begin, end)
+    position = opened.end() if opened else end
+    while key := KEY.match(raw, position, end):
+        position = _end(raw, key.end())
+        if position < 0:
+            return None
+        if _says(key[1], name):
+            return key.end(), position
+    return None
+
+
+def _says(literal: bytes, name: str) -> bool:
+    """Whether a key is this name, also where it is written with escapes."""
+    return bool(literal[1:-1].decode(errors="replace") == name if b"\\" not in literal else _text(literal) == name)
+
+
+def _text(literal: bytes) -> str | None:
+    try:
+        return str(json.loads(literal))
+    except ValueError:
+        return None
+
+
+def _end(raw: bytes, begin: int) -> int:
+    """Where the value ends that begins there; -1 where it does not."""
+    if raw[begin : begin + 1] not in (b'"', b"{", b"["):
+        scalar = SCALAR.match(raw, begin)
+        return scalar.end() if scalar else -1
+    depth, position = 0, begin
+    while mark := MARK.match(raw, position):
+        position = mark.end()
+        depth += DEEPER.get(raw[mark.start(1)], 0)
+        if depth <= 0:
+            return position
+    return -1

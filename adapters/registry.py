@@ -12,6 +12,7 @@ from adapters.openai.videos import OpenAIVideos
 from adapters.openrouter.images import OpenRouterImages
 from adapters.openrouter.videos import OpenRouterVideos
 from adapters.plugins import load
+from adapters.relay.adapter import AnthropicRelay, GeminiRelay, OpenAIRelay
 from adapters.runway.videos import Runway
 from adapters.template.adapter import HttpTemplate
 
@@ -30,6 +31,9 @@ ADAPTERS: dict[str, Adapter] = {
         OpenRouterVideos(),
         HttpTemplate(),
         DashScopeVideo(),
+        OpenAIRelay(),
+        AnthropicRelay(),
+        GeminiRelay(),
     )
 }
 INSTALLED, SKIPPED = load(ADAPTERS)

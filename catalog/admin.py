@@ -7,30 +7,30 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.models import Group
 from catalog import credentials, naming, standing
 from catalog.admin_forms import (
     ChannelForm,
     ChannelModelForm,
     ChannelModelFormSet,
-    GroupChannelForm,
-    GroupOfferForm,
     MediaModelForm,
     PlanForm,
     RouteForm,
     RouteFormSet,
 )
+from catalog.group_admin import GroupAdmin
 from catalog.models import (
     Channel,
     ChannelModel,
     Credential,
-    GroupChannel,
-    GroupOffer,
     MediaModel,
     Plan,
     PlanChoice,
     Route,
 )
 from catalog.secret_forms import CredentialForm, CredentialFormSet
+
+admin.site.register(Group, GroupAdmin)
 
 
 class CredentialInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -169,25 +169,3 @@ class PlanChoiceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ("key__name", "model__name", "plan__name")
     raw_id_fields = ("key",)
     autocomplete_fields = ("model", "plan")
-
-
-@admin.register(GroupOffer)
-class GroupOfferAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    form = GroupOfferForm
-    list_display = ("group", "models_listed")
-    list_select_related = ("group",)
-
-
-class GroupChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Registered by the desk, which guards credentials."""
-
-    form = GroupChannelForm
-    list_display = ("group", "base_url", "last4", "priority")
-    list_select_related = ("group",)
-    search_fields = ("group__name", "base_url")
-
-    def save_model(self, request: HttpRequest, obj: GroupChannel, form: Any, change: bool) -> None:
-        if form.store_secret() or not change:
-            super().save_model(request, obj, form, change)
-        else:  # lest a stale copy undo that the secret was encrypted anew meanwhile
-            obj.save(update_fields=GroupChannelForm.Meta.fields)

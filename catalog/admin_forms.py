@@ -9,12 +9,11 @@ from django import forms
 
 from adapters import registry
 from adapters.base import Target
-from catalog import credentials, model_params, naming, sealing, validation
+from catalog import credentials, groups, model_params, naming, validation
 from catalog.fields import Invalid, each, told
-from catalog.models import Channel, ChannelModel, GroupChannel, GroupOffer, MediaModel, Plan, Route
+from catalog.models import Channel, ChannelModel, GroupChannel, MediaModel, Plan, Route
 from catalog.ruled_form import RuledForm
-from catalog.secret_forms import SecretForm, moves
-from common import urls
+from catalog.secret_forms import moves
 from common.admin_pages import KnownRows
 
 SECRET_FIELD = re.compile(r"credentials-[0-9]+-secret")
@@ -101,7 +100,17 @@ class ChannelForm(RuledForm):
         reasons = [moves(row.origin, cleaned.get("base_url")) for row in rows]
         if rows and all(reasons) and not any(map(SECRET_FIELD.fullmatch, self._filled())):
             self.add_error("base_url", reasons[0])
+        self._check_relay(cleaned)
         return cleaned
+
+    def _check_relay(self, cleaned: dict[str, Any]) -> None:
+        """What only channels of tasks have, and the group that the channel serves."""
+        settings = {"options": cleaned.get("options"), "max_running": cleaned.get("max_running")}
+        for name in validation.unused_by(cleaned.get("adapter", ""), settings):
+            self.add_error(name, validation.UNUSED)
+        link = GroupChannel.objects.filter(channel_id=self.instance.pk).select_related("group").first()
+        if link is not None and cleaned.get("adapter") != groups.adapter(link.group.platform):
+            self.add_error("adapter", f"The channel serves group {link.group}: {groups.adapter(link.group.platform)}.")
 
     def _filled(self) -> list[str]:
         """The fields of the whole page, the credentials' too, that have a value."""
@@ -172,46 +181,3 @@ class RouteForm(forms.ModelForm):  # type: ignore[type-arg]
         if model and channel and not ChannelModel.objects.filter(model=model, channel=channel).exists():
             self.add_error("channel", f"{channel} does not offer {model}; add the model to the channel first.")
         return cleaned
-
-
-class GroupOfferForm(RuledForm):
-    rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
-        "models_listed": each(validation.name),
-        "prices": validation.token_prices,
-        "image_prices": validation.costs,
-    }
-    empty: ClassVar[dict[str, Any]] = {"prices": {}, "image_prices": {}}
-
-    class Meta:
-        model = GroupOffer
-        fields = ("group", "models_listed", "prices", "image_prices")
-
-
-class GroupChannelForm(SecretForm):
-    rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
-        "base_url": validation.base_url,
-        "dialects": validation.dialects,
-    }
-    empty: ClassVar[dict[str, Any]] = {"dialects": []}
-
-    class Meta:
-        model = GroupChannel
-        fields = ("group", "base_url", "priority", "dialects")
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
-        row = self.instance
-        is_kept = row.ciphertext and not cleaned.get("api_key") and credentials.readable(row.ciphertext) != {}
-        if is_kept and (reason := moves(row.origin, cleaned.get("base_url"))):
-            self.add_error("base_url", reason)
-        return cleaned
-
-    def store_secret(self) -> bool:
-        """Encrypt a given api_key into the row; a new row without one gets an empty credential. Whether it did."""
-        origin = urls.origin(self.instance.base_url)
-        is_due = self.cleaned_data["api_key"] or not self.instance.ciphertext or self.instance.origin != origin
-        if is_due:
-            values = {"api_key": self.cleaned_data["api_key"]} if self.cleaned_data["api_key"] else {}
-            self.instance.ciphertext, self.instance.origin = sealing.seal(values, origin), origin
-            self.instance.last4 = credentials.last4(values)
-        return bool(is_due)

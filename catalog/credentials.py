@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from catalog import sealing
-from catalog.models import Channel, Credential, GroupChannel
+from catalog.models import Channel, Credential
 from catalog.sealing import Unsealed
 from common import redaction, sql, urls
 
@@ -98,6 +98,14 @@ def store(channel: Channel, values: Mapping[str, str]) -> bool:
     return True
 
 
+def store_given(channel: Channel, given: Mapping[str, str] | list[dict[str, str]] | None) -> bool:
+    """What a catalog file gives: one that the channel has, or a list of all that it has; None changes nothing. Whether
+    anything changed."""
+    if given is None:
+        return False
+    return store_all(channel, given) if isinstance(given, list) else store(channel, given)
+
+
 def store_all(channel: Channel, wanted: Iterable[Mapping[str, str]]) -> bool:
     """Make these the channel's only credentials; False if they already are.
 
@@ -177,8 +185,7 @@ readable = sealing.readable
 
 def is_stored(values: Mapping[str, str], origin: str) -> bool:
     """Whether these values were entered for this origin, on any channel."""
-    rows = [*Credential.objects.filter(origin=origin), *GroupChannel.objects.filter(origin=origin)]
-    return any(readable(row.ciphertext) == dict(values) for row in rows)
+    return any(readable(row.ciphertext) == dict(values) for row in Credential.objects.filter(origin=origin))
 
 
 def last4(values: Mapping[str, str]) -> str:

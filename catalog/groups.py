@@ -62,6 +62,11 @@ class GroupEntry:
         return own.union(*(link.dialects for link in self.channels))
 
 
+def adapter(platform: str) -> str:
+    """The adapter of a group's channels (`adapters/relay/adapter.py`)."""
+    return f"{platform}_relay"
+
+
 def own_dialects(platform: str, *, image_generation: bool) -> frozenset[str]:
     """Those of a platform, by what its group allows. Images are made on the platform openai alone."""
     own = OWN_DIALECTS.get(platform, frozenset())

@@ -246,27 +246,37 @@ class PlanChoice(CatalogRecord):
 
 
 class GroupOffer(CatalogRecord):
-    """What a group of general keys is offered, as the catalog file says it; the companion endpoints will read it."""
+    """What a group of general keys is offered: prices by model pattern, in USD per million tokens or for one picture,
+    and the models that are listed."""
 
     group = models.OneToOneField("accounts.Group", on_delete=models.CASCADE, related_name="offer")
     models_listed = models.JSONField(null=True, blank=True)
     prices = models.JSONField(default=dict, blank=True)
     image_prices = models.JSONField(default=dict, blank=True)
+    extra_fields = models.JSONField(
+        default=list, blank=True, help_text="Fields that pass though they may cost what the prices do not know."
+    )
 
     def __str__(self) -> str:
         return str(self.group)
 
 
 class GroupChannel(CatalogRecord):
-    """A provider endpoint of a group; its credential is encrypted, and only ever sent to its `origin`."""
+    """A channel of a group; it is of no other. Lower priority first; equal priorities share by weight.
+
+    `dialects` are those that it speaks beside its platform's own, `upstream_models` other names that models have
+    there, by their public ones.
+    """
 
     group = models.ForeignKey("accounts.Group", on_delete=models.CASCADE, related_name="channels")
-    base_url = models.CharField(max_length=500)
-    ciphertext = models.TextField(editable=False)
-    last4 = models.CharField(max_length=4, editable=False)
-    origin = models.CharField(max_length=510, default="", db_default="", editable=False)
+    channel = models.OneToOneField(Channel, on_delete=models.CASCADE, related_name="group_link")
     priority = models.IntegerField(default=10)
+    weight = models.PositiveIntegerField(default=1)
     dialects = models.JSONField(default=list, blank=True)
+    upstream_models = models.JSONField(
+        default=dict, blank=True, help_text="Names that models have there, by their public names."
+    )
+    enabled = models.BooleanField(default=True)
 
     def __str__(self) -> str:
-        return self.base_url
+        return f"{self.group} → {self.channel}"

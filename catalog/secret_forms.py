@@ -8,31 +8,12 @@ from django import forms
 from catalog import credentials, validation
 from catalog.fields import Invalid, told
 from catalog.models import Credential
-from catalog.ruled_form import RuledForm, StrictDecoder
+from catalog.ruled_form import StrictDecoder
 from common import urls
 from common.admin_pages import KnownRows
 
 BY_OPERATOR = "by an operator"
 NEW_PASSWORD = {"autocomplete": "new-password"}
-
-
-class SecretForm(RuledForm):
-    """A form that takes an api_key and never shows it again."""
-
-    api_key = forms.CharField(
-        required=False,
-        widget=forms.PasswordInput(render_value=False, attrs=NEW_PASSWORD),
-        help_text="Leave empty to keep what is stored.",
-    )
-
-    def clean_api_key(self) -> str:
-        value: str = self.cleaned_data["api_key"]
-        if value:
-            try:
-                validation.credentials({"api_key": value})
-            except Invalid as error:
-                raise forms.ValidationError([told(problem) for problem in error.problems]) from None
-        return value
 
 
 def moves(stored: str, base_url: object) -> str:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from catalog import group_rows
 from catalog.entries import ChannelEntry, ModelEntry, PlanEntry, RouteEntry
+from catalog.groups import GroupEntry
 from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, ModelName, Plan, PlanChoice, Route
 
 
@@ -26,8 +28,10 @@ class Catalog:
         channels: Iterable[ChannelEntry],
         routes: Iterable[RouteEntry],
         choices: Mapping[tuple[int, int], int],
+        groups: Iterable[GroupEntry] = (),
     ) -> None:
         self.version = version
+        self._groups = {group.id: group for group in groups}
         self._models = {model.id: model for model in models}
         self._plans = {plan.id: plan for plan in plans}
         self._channels = tuple(channels)
@@ -49,6 +53,14 @@ class Catalog:
     def channels(self) -> tuple[ChannelEntry, ...]:
         """All channels, disabled ones too."""
         return self._channels
+
+    def groups(self) -> tuple[GroupEntry, ...]:
+        """All groups of general keys, by name."""
+        return tuple(self._groups.values())
+
+    def group(self, group_id: int) -> GroupEntry | None:
+        """The group, or None when it is gone."""
+        return self._groups.get(group_id)
 
     def models_named(self, name: str) -> tuple[ModelEntry, ...]:
         """The enabled models of this name or alias: one per modality at most."""
@@ -144,6 +156,7 @@ def _read(version: int) -> Catalog:
             (key_id, model_id): plan_id
             for key_id, model_id, plan_id in PlanChoice.objects.values_list("key_id", "model_id", "plan_id")
         },
+        groups=group_rows.read(channels),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from adapters import expression, registry
 from adapters.base import Target
 from adapters.kit import field_table
-from catalog.fields import FieldReader, Invalid, Problem, each, mapped, one_of, whole
+from catalog.fields import FieldReader, Invalid, Problem, each, integer, mapped, one_of, whole
 from common import modalities, urls
 
 PLATFORMS = ("openai", "anthropic", "gemini")
@@ -177,15 +177,24 @@ def credentials(value: object) -> dict[str, str]:
 dialects = each(one_of(*DIALECTS))
 
 
-def token_prices(value: object) -> dict[str, dict[str, str]]:
-    """USD per million tokens by model pattern."""
+def token_prices(value: object) -> dict[str, dict[str, Any]]:
+    """USD per million tokens by model pattern; `max_output_tokens` is a number of them."""
     return mapped(lambda prices: whole(prices, _token_price))(value)
 
 
-def _token_price(fields: FieldReader) -> dict[str, str]:
-    required = {name: fields.need(name, price) for name in ("input", "output")}
-    cached = fields.take("cached_input", price, "")
-    return {**required, "cached_input": cached} if cached else required
+def _token_price(fields: FieldReader) -> dict[str, Any]:
+    found: dict[str, Any] = {name: fields.need(name, price) for name in ("input", "output")}
+    for name in ("cached_input", "cache_write", "image_output"):
+        found[name] = fields.take(name, price, "")
+    found["max_output_tokens"] = fields.take("max_output_tokens", integer(1), 0)
+    return {name: value for name, value in found.items() if value}
+
+
+def upstream_models(value: object) -> dict[str, str]:
+    """Other names of models by their public ones."""
+    accepted = mapped(name)(value)
+    mapped(name)({public: public for public in accepted})
+    return accepted
 
 
 def adapter(value: object) -> str:
@@ -194,11 +203,24 @@ def adapter(value: object) -> str:
     return str(value)
 
 
+UNUSED = "is of no use to this adapter: leave it out"
+
+
+def unused_by(adapter: str, settings: Mapping[str, Any]) -> list[str]:
+    """Those of a channel's settings that are set, though the adapter, which runs no tasks, heeds none."""
+    chosen = registry.get(adapter)
+    if chosen is None or chosen.modalities:
+        return []
+    return [name for name, given in settings.items() if given]
+
+
 def target(value: Target, *, modality: str) -> None:
     """Whether the adapter serves the modality, and what it says to options and capabilities."""
     chosen = registry.get(value.adapter)
     if chosen is None:
         return
+    if not chosen.modalities:
+        raise Invalid(f"adapter {value.adapter} serves groups of general keys, and runs no models")
     if modality not in chosen.modalities:
         raise Invalid(f"adapter {value.adapter} runs {' and '.join(sorted(chosen.modalities))} models, not {modality}")
     if complaints := expression.complaints(chosen, value):

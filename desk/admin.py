@@ -16,10 +16,10 @@ from django.utils.html import format_html
 from accounts import keys
 from accounts.models import Account, ApiKey, KeySecret
 from billing import ledger
-from catalog.models import Channel, GroupChannel, PlanChoice
+from catalog.models import Channel, PlanChoice
 from common.admin_pages import KnownRows, cost, dollars, moment
 from desk import proof
-from desk.channel_admin import GuardedGroupChannelAdmin, KeptChannelAdmin
+from desk.channel_admin import KeptChannelAdmin
 from desk.forms import ApiKeyForm, CreditForm, RotateForm
 from desk.guarded_admin import KeptAdmin, may
 from desk.history_admin import HistoryAdmin
@@ -34,7 +34,6 @@ for model, its_admin in {
     Group: DeskGroupAdmin,
     LogEntry: HistoryAdmin,
     Channel: KeptChannelAdmin,
-    GroupChannel: GuardedGroupChannelAdmin,
     Call: CallAdmin,
 }.items():
     admin.site.register(model, its_admin)

@@ -6,9 +6,8 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest
 
-from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline, GroupChannelAdmin
-from catalog.admin_forms import GroupChannelForm
-from catalog.models import Credential, GroupChannel
+from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline
+from catalog.models import Credential
 from catalog.secret_forms import CredentialForm, CredentialFormSet
 from desk import in_use, proof
 from desk.guarded_admin import REASON_LENGTH, GuardedAdmin, ProvedDeletion, frozen, may
@@ -93,29 +92,3 @@ class KeptChannelAdmin(ProvedDeletion, GuardedAdmin, ChannelAdmin):
         kept = in_use.channels()
         reasons = [f"{row}: its jobs are still followed: disable it instead" for row in objs if row.pk in kept]
         return *found, [*protected, *reasons]
-
-
-class ReasonedGroupChannelForm(GroupChannelForm):
-    reason = forms.CharField(required=False, max_length=REASON_LENGTH, help_text="Needed for a new api key.")
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
-        if cleaned.get("api_key") and not cleaned.get("reason"):
-            self.add_error("reason", SAY_WHY)
-        return cleaned
-
-
-class GuardedGroupChannelAdmin(ProvedDeletion, GuardedAdmin, GroupChannelAdmin):
-    form = ReasonedGroupChannelForm
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Without the right a channel has no new key, and the stored one stays where it is."""
-        form = super().get_form(request, obj, change=change, **kwargs)
-        return form if may(request, "change_credentials") else frozen(form, "api_key", *(["base_url"] if obj else []))
-
-    def save_model(self, request: HttpRequest, obj: GroupChannel, form: Any, change: bool) -> None:
-        if form.cleaned_data["api_key"]:
-            proof.demand(request)
-        super().save_model(request, obj, form, change)
-        if form.cleaned_data["api_key"]:
-            self.log_change(request, obj, f"Credential …{obj.last4} entered: {form.cleaned_data['reason']}")

@@ -13,7 +13,6 @@ PAGE = 200
 ROUNDS = 3
 TABLES: Mapping[str, str] = {
     "catalog_credential": "channel credential",
-    "catalog_groupchannel": "group channel",
     "accounts_keysecret": "key secret",
 }
 """What one row of each table is. Every `ciphertext` that is stored is in one of them."""

@@ -181,9 +181,11 @@ def matrix(modality: str) -> str:
 
 def section(adapter: Provider) -> str:
     """What an operator can set for one adapter, and what its provider's errors mean."""
+    serves = (
+        f"Serves {' and '.join(sorted(adapter.modalities))}; an answer that is lost {SAFETY[adapter.submit_safety]}."
+    )
     parts = [
-        f"### {adapter.protocol}\n\n{adapter.summary}. Serves {' and '.join(sorted(adapter.modalities))}; "
-        f"an answer that is lost {SAFETY[adapter.submit_safety]}.\n",
+        f"### {adapter.protocol}\n\n{adapter.summary}. {serves if adapter.modalities else FOR_GROUPS}\n",
         settings("capabilities", adapter.capabilities),
         settings("options", adapter.options),
     ]
@@ -232,6 +234,7 @@ KIND_WORDS = {
     FieldKind.OPERATOR: "the operator's",
     FieldKind.FORBIDDEN: "forbidden",
 }
+FOR_GROUPS = "Serves groups of general keys, and runs no tasks."
 SAFETY = {
     "none": "leaves the outcome unknown",
     "lookup": "is looked up by our reference",

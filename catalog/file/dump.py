@@ -59,7 +59,8 @@ def _channels(with_credentials: bool) -> list[dict[str, Any]]:
                 **_switch(row.enabled),
             }
         )
-    return [_channel(row, offers[row.id], with_credentials) for row in Channel.objects.order_by("name")]
+    rows = Channel.objects.filter(group_link=None).order_by("name")
+    return [_channel(row, offers[row.id], with_credentials) for row in rows]
 
 
 def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def _of_its_origin(channel: Channel) -> list[Credential]:
     return [row for row in credentials.current(channel.pk) if row.origin == origin]
 
 
-def sealed(row: Credential | GroupChannel) -> str:
+def sealed(row: Credential) -> str:
     """Its ciphertext with the origin inside; as it is where an older version wrote it and no key opens it."""
     found = sealing.unseal(row.ciphertext)
     if found is None or found.origin:
@@ -122,13 +123,15 @@ def _plans() -> list[dict[str, Any]]:
 
 def _groups(with_credentials: bool) -> list[dict[str, Any]]:
     channels: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in GroupChannel.objects.order_by("id"):
+    for row in GroupChannel.objects.order_by("id").select_related("channel"):
         channels[row.group_id].append(
             {
-                "base_url": row.base_url,
-                **_secrets(sealed(row), with_credentials),
+                **values(row.channel, "name", "base_url"),
+                **_all_secrets([sealed(stored) for stored in _of_its_origin(row.channel)], with_credentials),
                 "priority": row.priority,
-                **_given(dialects=row.dialects),
+                **({} if row.weight == 1 else {"weight": row.weight}),
+                **_given(dialects=row.dialects, upstream_models=row.upstream_models),
+                **_switch(row.enabled and row.channel.enabled),
             }
         )
     return [_group(row, channels[row.id]) for row in Group.objects.order_by("name").select_related("offer")]
@@ -143,7 +146,7 @@ def _group(row: Group, channels: list[dict[str, Any]]) -> dict[str, Any]:
         if offer.models_listed is not None:
             tree["models"] = offer.models_listed
         prices = {pattern: _numbers(price) for pattern, price in offer.prices.items()}
-        tree |= _given(prices=prices, image_prices=_numbers(offer.image_prices))
+        tree |= _given(prices=prices, image_prices=_numbers(offer.image_prices), extra_fields=offer.extra_fields)
     return tree
 
 

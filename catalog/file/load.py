@@ -7,7 +7,7 @@ from django.db import transaction
 
 from catalog import checks
 from catalog.fields import Invalid, told
-from catalog.file import groups, moves, offer, parsing, pruning, references, yaml_text
+from catalog.file import group_channels, groups, moves, offer, parsing, pruning, references, yaml_text
 from catalog.file.changes import Changes
 from catalog.file.references import KnownNames
 from catalog.file.specs import Document
@@ -59,6 +59,7 @@ def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple
     document = parsing.parse(tree, found)
     known = KnownNames() if prune else references.stored()
     found += references.check(document, known)
+    found += group_channels.check(document, prune=prune)
     found += moves.check(document, found)
     # A missing variable leaves an empty text behind: what is said of that is noise.
     noise = {path for path, _ in missing}

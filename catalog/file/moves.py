@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from catalog import credentials
 from catalog.fields import Problem
-from catalog.file import groups
+from catalog.file import group_channels
 from catalog.file.specs import ChannelSpec, Document, GroupSpec
-from catalog.models import Channel, GroupChannel
+from catalog.models import Channel
 from common import urls
 
 
@@ -31,13 +31,17 @@ def _channel(spec: ChannelSpec, channel: Channel) -> Iterator[Problem]:
 
 
 def _group(spec: GroupSpec) -> Iterator[Problem]:
-    """A group's channels have no names: one that nothing is stored for may be one that has moved."""
-    rows = GroupChannel.objects.filter(group__name=spec.name or "").order_by("id")
-    stored = [row for row in rows if credentials.readable(row.ciphertext) != {}]
-    for channel, kept in zip(spec.channels, groups.kept_by(spec.channels, stored), strict=True):
-        if stored and kept is None and channel.credentials is None and channel.base_url is not None:
-            known = ", ".join(sorted({row.origin for row in stored}))
-            yield f"{channel.path}.credentials", needed(urls.origin(channel.base_url), known)
+    """A channel that the file does not name, and that nothing is stored for, may be one that has moved."""
+    links = group_channels.stored(spec.name)
+    origins = group_channels.origins(links)
+    known = set[str]().union(*origins.values())
+    for channel, link in zip(spec.channels, group_channels.match(spec.channels, links), strict=True):
+        if channel.credentials is not None or channel.base_url is None:
+            continue
+        origin, entered = urls.origin(channel.base_url), known if link is None else origins[link.pk]
+        is_open = channel.name is not None and link is None  # a new one, which has none yet
+        if not is_open and entered and (link is None or origin not in entered):
+            yield f"{channel.path}.credentials", needed(origin, ", ".join(sorted(entered)))
 
 
 def needed(origin: str, known: str) -> str:

@@ -52,18 +52,10 @@ def _channel(spec: ChannelSpec, changes: Changes) -> Channel:
     row = find(Channel, name=spec.name)
     is_new = row.pk is None
     fields = write(row, values(spec, "adapter", "base_url", "options", "max_running", "enabled"))
-    if _store(row, spec):
+    if credentials.store_given(row, spec.credentials):
         fields.append("credentials")
     changes.note(row, is_new=is_new, fields=fields)
     return row
-
-
-def _store(channel: Channel, spec: ChannelSpec) -> bool:
-    if spec.credentials is None:
-        return False
-    if isinstance(spec.credentials, list):
-        return credentials.store_all(channel, spec.credentials)
-    return credentials.store(channel, spec.credentials)
 
 
 def _channel_model(spec: ChannelModelSpec, channel: Channel, model: MediaModel, changes: Changes) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from catalog import credentials, model_params, sealing, validation
 from catalog.fields import FieldReader, Invalid, Problem, boolean, each, integer, one_of
@@ -18,8 +18,6 @@ from catalog.file.specs import (
     RouteSpec,
 )
 from common import modalities, urls
-
-Value = TypeVar("Value")
 
 
 def parse(tree: object, problems: list[Problem]) -> Document:
@@ -74,7 +72,7 @@ def _channel(fields: FieldReader) -> ChannelSpec:
         name=fields.need("name", validation.name),
         adapter=fields.need("adapter", validation.adapter),
         base_url=base_url,
-        credentials=_all_credentials(fields, base_url),
+        credentials=_credentials(fields, base_url),
         max_running=fields.take("max_running", integer(1), None),
         options=fields.take("options", validation.json_object, {}),
         enabled=fields.take("enabled", boolean, True),
@@ -82,20 +80,9 @@ def _channel(fields: FieldReader) -> ChannelSpec:
     )
 
 
-def _credentials(fields: FieldReader, base_url: str | None) -> dict[str, str] | None:
-    return _plain_or_sealed(fields, validation.credentials, partial(unsealed, base_url=base_url))
-
-
-def _all_credentials(fields: FieldReader, base_url: str | None) -> dict[str, str] | list[dict[str, str]] | None:
-    sealed = one_or_all(partial(unsealed, base_url=base_url))
-    return _plain_or_sealed(fields, one_or_all(validation.credentials), sealed)
-
-
-def _plain_or_sealed(
-    fields: FieldReader, plain_rule: Callable[[Any], Value], sealed_rule: Callable[[Any], Value]
-) -> Value:
-    plain = fields.take("credentials", plain_rule, cast(Value, None))
-    sealed = fields.take("sealed_credentials", sealed_rule, cast(Value, None))
+def _credentials(fields: FieldReader, base_url: str | None) -> dict[str, str] | list[dict[str, str]] | None:
+    plain = fields.take("credentials", one_or_all(validation.credentials), None)
+    sealed = fields.take("sealed_credentials", one_or_all(partial(unsealed, base_url=base_url)), None)
     if plain is not None and sealed is not None:
         fields.problems.append((f"{fields.path}.sealed_credentials", "cannot stand beside credentials"))
     return plain if sealed is None else sealed
@@ -178,6 +165,7 @@ def _group(fields: FieldReader) -> GroupSpec:
         models=fields.take("models", each(validation.name), None),
         prices=fields.take("prices", validation.token_prices, {}),
         image_prices=fields.take("image_prices", validation.costs, {}),
+        extra_fields=fields.take("extra_fields", validation.extra_fields, []),
     )
 
 
@@ -185,8 +173,12 @@ def _group_channel(fields: FieldReader) -> GroupChannelSpec:
     base_url = fields.need("base_url", validation.base_url)
     return GroupChannelSpec(
         path=fields.path,
+        name=fields.take("name", validation.name, None),
         base_url=base_url,
         credentials=_credentials(fields, base_url),
         priority=fields.take("priority", integer(-2_147_483_648), 10),
+        weight=fields.take("weight", integer(0), 1),
         dialects=fields.take("dialects", validation.dialects, []),
+        upstream_models=fields.take("upstream_models", validation.upstream_models, {}),
+        enabled=fields.take("enabled", boolean, True),
     )

@@ -13,7 +13,7 @@ from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, Pl
 
 
 def before(document: Document, known: KnownNames, changes: Changes, *, channels_in_use: Collection[int]) -> None:
-    """Routes, channel models, models, channels and groups: first, so that the names they hold are free.
+    """Routes, channel models, models, channels and groups with theirs: first, so that the names they hold are free.
 
     A channel of `channels_in_use` (ids) still has paid jobs to follow with its credential: it is only disabled.
     """
@@ -30,7 +30,7 @@ def before(document: Document, known: KnownNames, changes: Changes, *, channels_
     for model in MediaModel.objects.all():
         if (model.modality, model.name) not in known.models:
             _remove(model, changes)
-    for channel in Channel.objects.exclude(name__in=known.channels):
+    for channel in Channel.objects.filter(group_link=None).exclude(name__in=known.channels):
         if channel.id in channels_in_use:
             _retire(channel, changes)
         else:
@@ -59,8 +59,10 @@ def _retire(channel: Channel, changes: Changes) -> None:
 
 
 def _remove_group(group: Group, changes: Changes) -> None:
+    made = list(Channel.objects.filter(group_link__group=group).values_list("id", flat=True))
     try:
         group.delete()
+        Channel.objects.filter(id__in=made).delete()
     except ProtectedError:
         changes.warnings.append(f"{label(group)} has keys: it stays")
     else:

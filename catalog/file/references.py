@@ -94,7 +94,9 @@ def _repeated(named: Iterable[tuple[str, str]]) -> list[Problem]:
 
 
 def _channel(channel: ChannelSpec, known: KnownNames) -> list[Problem]:
-    problems: list[Problem] = []
+    settings = {"options": channel.options, "max_running": channel.max_running}
+    unused = validation.unused_by(channel.adapter, settings)
+    problems: list[Problem] = [(f"{channel.path}.{name}", validation.UNUSED) for name in unused]
     seen: set[Key] = set()
     for offer in channel.models:
         keys = known.keys(offer)

@@ -69,11 +69,17 @@ class PlanSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChannelSpec:
+    """`name` is None where the file leaves it to us; `credentials` as of a channel."""
+
     path: str
+    name: str | None
     base_url: str
-    credentials: Mapping[str, str] | None
+    credentials: Mapping[str, str] | list[dict[str, str]] | None
     priority: int
+    weight: int
     dialects: list[str]
+    upstream_models: Mapping[str, str]
+    enabled: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +92,7 @@ class GroupSpec:
     models: list[str] | None
     prices: Mapping[str, Any]
     image_prices: Mapping[str, str]
+    extra_fields: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

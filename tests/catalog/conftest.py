@@ -3,6 +3,7 @@
 import pytest
 
 from adapters import registry
+from adapters.relay.adapter import AnthropicRelay, GeminiRelay, OpenAIRelay
 from catalog.models import Channel, MediaModel, Plan
 from tests.catalog.stubs import StubFilms, StubImages
 from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route
@@ -59,8 +60,8 @@ groups:
 
 @pytest.fixture(autouse=True)
 def _stub_adapters(monkeypatch: pytest.MonkeyPatch) -> None:
-    stubs = (StubImages(), StubFilms())
-    monkeypatch.setattr(registry, "ADAPTERS", {stub.protocol: stub for stub in stubs})
+    known = (StubImages(), StubFilms(), OpenAIRelay(), AnthropicRelay(), GeminiRelay())
+    monkeypatch.setattr(registry, "ADAPTERS", {adapter.protocol: adapter for adapter in known})
 
 
 @pytest.fixture

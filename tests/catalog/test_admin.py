@@ -10,10 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from accounts.models import Group
 from adapters.base import ErrorKind, UpstreamError
 from catalog import credentials, health, naming, snapshot
-from catalog.models import Channel, ChannelModel, Credential, GroupChannel, MediaModel, Plan, Route
+from catalog.models import Channel, ChannelModel, Credential, MediaModel, Plan, Route
 from tests.rows import IMAGE_PARAMS, add_credential, make_channel, make_model, make_route, opened
 
 pytestmark = pytest.mark.django_db
@@ -306,21 +305,6 @@ def test_deleting_a_selection_is_seen_by_the_next_request(desk: Client, routed: 
     assert not snapshot.latest().channels()
 
 
-def test_a_group_channel_takes_a_key_and_hides_it(desk: Client) -> None:
-    group = Group.objects.create(name="text", platform="openai")
-    fields = {
-        "group": str(group.pk),
-        "base_url": "https://llm.example/v1",
-        "priority": "10",
-        "dialects": "",
-        "reason": "new",
-    }
-    assert desk.post(url("groupchannel", action="add"), fields | {"api_key": SECRET}).status_code == 302
-    row = GroupChannel.objects.get()
-    assert credentials.readable(row.ciphertext) == {"api_key": SECRET}
-    assert SECRET not in desk.get(url("groupchannel", row)).content.decode()
-
-
 @pytest.mark.parametrize(
     ("kind", "name"), [("mediamodel", "model-7"), ("channel", "channel-7"), ("plan", "plan-7"), ("planchoice", "")]
 )
@@ -341,7 +325,7 @@ def test_list_pages_ask_the_same_number_of_queries_for_any_number_of_rows(desk: 
 
 
 def test_every_add_page_and_search_opens(desk: Client, routed: MediaModel) -> None:
-    for kind in ("mediamodel", "channel", "plan", "planchoice", "groupoffer", "groupchannel"):
+    for kind in ("mediamodel", "channel", "plan", "planchoice"):
         assert desk.get(url(kind, action="add")).status_code == 200, kind
         assert desk.get(url(kind, action="changelist"), {"q": "aurora"}).status_code == 200, kind
 
@@ -410,20 +394,3 @@ def test_a_retired_credential_cannot_be_enabled(desk: Client, studio: Channel) -
     credentials.store(studio, {"api_key": SECRET})
     response = desk.post(url("channel", studio), credential_form(row, switch="enable"))
     assert set(errors(response)) == {"switch"}
-
-
-def test_a_groups_channel_that_moves_needs_its_key_again(desk: Client) -> None:
-    group = Group.objects.create(name="text", platform="openai")
-    fields = {"group": str(group.pk), "base_url": "https://llm.example/v1", "priority": "10", "dialects": ""}
-    fields |= {"reason": "new"}
-    desk.post(url("groupchannel", action="add"), fields | {"api_key": SECRET})
-    row = GroupChannel.objects.get()
-    elsewhere = fields | {"base_url": "https://thief.example/v1", "api_key": ""}
-    assert set(errors(desk.post(url("groupchannel", row), elsewhere))) == {"base_url"}
-    assert GroupChannel.objects.get().base_url == "https://llm.example/v1"
-    assert desk.post(url("groupchannel", row), elsewhere | {"api_key": "the-new-key-of-the-group"}).status_code == 302
-    moved = GroupChannel.objects.get()
-    assert (moved.origin, credentials.readable(moved.ciphertext)) == (
-        "https://thief.example",
-        {"api_key": "the-new-key-of-the-group"},
-    )

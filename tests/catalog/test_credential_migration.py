@@ -5,7 +5,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from catalog import credentials
-from catalog.models import Channel, GroupChannel
+from catalog.models import Channel
 from common.encryption import encrypt_mapping
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,14 +37,14 @@ def test_existing_rows_get_the_origin_of_their_channel(before):
     before.get_model("catalog", "GroupChannel").objects.create(
         group=group, base_url="https://llm.example/v1", ciphertext=encrypt_mapping({"api_key": "g"}), last4=""
     )
-    migrate(AFTER)
+    after = migrate(AFTER)
+    assert after.get_model("catalog", "GroupChannel").objects.get().origin == "https://llm.example"
     moved = Channel.objects.get(name="old")
     found = credentials.of_channel(moved.pk)
     assert [(row.origin, row.retired_at is None) for row in found] == [
         ("https://images.example", True),
         ("https://images.example", False),
     ]
-    assert GroupChannel.objects.get().origin == "https://llm.example"
     opened = credentials.opened(found[0])
     assert opened is not None
     assert opened.values == {"api_key": "in-use"}

@@ -12,6 +12,7 @@ from django.urls import reverse
 from accounts.models import Account, ApiKey, Group, KeySecret
 from billing.models import LedgerEntry
 from catalog.models import Channel, Credential, GroupChannel
+from tests.rows import make_channel
 
 SECRET = "a-secret-that-is-long-9876"
 NO_CHOICES = {"plan_choices-TOTAL_FORMS": "0", "plan_choices-INITIAL_FORMS": "0"}
@@ -32,11 +33,23 @@ class Deed:
 
 
 def page(name: str, model: Any = None) -> Callable[[], str]:
-    return lambda: reverse(f"admin:{name}", args=[model.objects.get().pk] if model else [])
+    return lambda: reverse(f"admin:{name}", args=[only(model).pk] if model else [])
 
 
-def channel_fields(**inline: str) -> dict[str, str]:
-    channel, row = Channel.objects.get(), Credential.objects.get()
+def only(model: Any) -> Any:
+    """The one row; of channels and their credentials that of tasks."""
+    if model is Channel:
+        return Channel.objects.get(group_link=None)
+    return Credential.objects.get(channel__group_link=None) if model is Credential else model.objects.get()
+
+
+def groups_channel() -> Channel:
+    return Channel.objects.exclude(group_link=None).get()
+
+
+def channel_fields(channel: Channel | None = None, **inline: str) -> dict[str, str]:
+    channel = channel or only(Channel)
+    row = channel.credentials.get()
     return {
         "name": channel.name,
         "adapter": channel.adapter,
@@ -53,18 +66,6 @@ def channel_fields(**inline: str) -> dict[str, str]:
     }
 
 
-def group_channel_fields() -> dict[str, str]:
-    row = GroupChannel.objects.get()
-    return {
-        "group": str(row.group_id),
-        "base_url": row.base_url,
-        "priority": "10",
-        "dialects": "",
-        "api_key": SECRET,
-        "reason": "renewed",
-    }
-
-
 def key_fields() -> dict[str, str]:
     account = str(Account.objects.get().pk)
     limits = {"max_queued": "1", "max_running": "1"}
@@ -72,7 +73,7 @@ def key_fields() -> dict[str, str]:
 
 
 def selected(model: Any, action: str, **fields: str) -> dict[str, str]:
-    return {"action": action, "_selected_action": str(model.objects.get().pk), **fields}
+    return {"action": action, "_selected_action": str(only(model).pk), **fields}
 
 
 CREDIT = {"amount": "2.50", "reason": "invoice 7", "reference": f"credit-{'0' * 32}"}
@@ -116,33 +117,33 @@ DEEDS = {
         right="change_credentials",
         page=page("catalog_channel_change", Channel),
         fields=lambda: channel_fields(switch="disable", change_reason="leaked"),
-        is_done=lambda: Credential.objects.get().disabled_at is not None,
+        is_done=lambda: only(Credential).disabled_at is not None,
         story="Credential …1234 disabled: leaked",
     ),
     "credential's end": Deed(
         right="change_credentials",
         page=page("catalog_channel_change", Channel),
         fields=lambda: channel_fields(DELETE="on", change_reason="contract ended"),
-        is_done=lambda: not Credential.objects.exists(),
+        is_done=lambda: not only(Channel).credentials.exists(),
         story="Deleted credential …1234: contract ended",
     ),
     "channel's end": Deed(
         right="change_credentials",
         page=page("catalog_channel_delete", Channel),
         fields=lambda: {"post": "yes"},
-        is_done=lambda: not Channel.objects.exists(),
+        is_done=lambda: not Channel.objects.filter(group_link=None).exists(),
     ),
     "channels' end": Deed(
         right="change_credentials",
         page=page("catalog_channel_changelist"),
         fields=lambda: selected(Channel, "delete_selected", post="yes"),
-        is_done=lambda: not Channel.objects.exists(),
+        is_done=lambda: not Channel.objects.filter(group_link=None).exists(),
     ),
     "group's channel": Deed(
         right="change_credentials",
-        page=page("catalog_groupchannel_change", GroupChannel),
-        fields=group_channel_fields,
-        is_done=lambda: GroupChannel.objects.get().last4 == "9876",
+        page=lambda: reverse("admin:catalog_channel_change", args=[groups_channel().pk]),
+        fields=lambda: channel_fields(groups_channel(), secret=SECRET, change_reason="renewed"),
+        is_done=lambda: groups_channel().credentials.filter(last4="9876").exists(),
         story="Credential …9876 entered: renewed",
     ),
     "user": Deed(
@@ -167,9 +168,9 @@ TOLD = {name: deed for name, deed in DEEDS.items() if deed.story}
 
 def make_rows(channel: Channel) -> None:
     """Beside an account with a key: a channel with a credential, and one of a group."""
-    group = Group.objects.create(name="text", platform="openai")
-    GroupChannel.objects.create(group=group, base_url="https://llm.example/v1", ciphertext="", last4="", priority=10)
     assert channel.credentials.count() == 1
+    group = Group.objects.create(name="text", platform="openai")
+    GroupChannel.objects.create(group=group, channel=make_channel("text-1", "openai_relay", "https://llm.example/v1"))
 
 
 def browser(*rights: str) -> Client:

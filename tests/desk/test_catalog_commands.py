@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from adapters import registry
+from adapters.relay.adapter import OpenAIRelay
 from catalog.models import Channel, MediaModel, Plan
 from tests.catalog.conftest import FILE
 from tests.catalog.stubs import StubFilms, StubImages
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _stub_adapters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "ADAPTERS", {"stub_images": StubImages(), "stub_films": StubFilms()})
+    known = {"stub_images": StubImages(), "stub_films": StubFilms(), "openai_relay": OpenAIRelay()}
+    monkeypatch.setattr(registry, "ADAPTERS", known)
 
 
 @pytest.fixture

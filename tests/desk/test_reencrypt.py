@@ -8,7 +8,6 @@ import pytest
 from cryptography.fernet import Fernet
 from django.apps import apps
 from django.core.management import call_command
-from django.urls import reverse
 
 from accounts import keys
 from accounts.models import Group, KeySecret
@@ -16,6 +15,7 @@ from catalog import credentials, sealing
 from catalog.models import Credential, GroupChannel
 from common import encryption, sql
 from desk import doctor, reencryption
+from tests.rows import make_channel
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,13 +37,12 @@ def run(*arguments: str) -> tuple[Any, int]:
 def secrets(key, image_channel, video_channel, settings) -> None:
     """Two credentials of channels, one of a group, and one of a key; a new key is first now, the old one second."""
     group = Group.objects.create(name="text", platform="openai")
-    sealed = sealing.seal({"api_key": "of-the-group"}, LLM)
-    GroupChannel.objects.create(group=group, base_url=LLM, origin=LLM, ciphertext=sealed, last4="")
+    GroupChannel.objects.create(group=group, channel=make_channel("text-1", "openai_relay", LLM))
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *settings.ENCRYPTION_KEYS]
 
 
 def in_the_clear(key: Any) -> list[Any]:
-    rows = [*Credential.objects.order_by("id"), *GroupChannel.objects.order_by("id")]
+    rows = Credential.objects.order_by("id")
     return [keys.reveal(key.record.secrets.get().pk), *(credentials.readable(row.ciphertext) for row in rows)]
 
 
@@ -55,7 +54,7 @@ def test_every_ciphertext_of_the_service_is_moved():
 def test_after_it_the_first_key_alone_opens_everything(key, secrets, settings):
     before = in_the_clear(key)
     answer, code = run("--json")
-    moved = {"channel credential": 2, "group channel": 1, "key secret": 1}
+    moved = {"channel credential": 3, "key secret": 1}
     assert (answer["moved"], answer["under_first_key"], answer["old_keys_can_go"], code) == (moved, 4, True, 0)
     settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS[:1]
     assert in_the_clear(key) == before
@@ -80,21 +79,20 @@ def test_a_run_that_is_broken_off_is_taken_up_again(key, secrets):
 
 
 def test_a_row_that_was_written_meanwhile_keeps_what_was_written(secrets):
-    stale = next(secret for secret in reencryption.stored() if secret.table == "catalog_groupchannel")
-    GroupChannel.objects.update(ciphertext=sealing.seal({"api_key": "new"}, LLM))
+    *_, stale = (secret for secret in reencryption.stored() if secret.table == "catalog_credential")
+    of_group = Credential.objects.filter(channel__name="text-1")
+    of_group.update(ciphertext=sealing.seal({"api_key": "new"}, LLM))
     assert not reencryption.swap(stale)
-    assert credentials.readable(GroupChannel.objects.get().ciphertext) == {"api_key": "new"}
+    assert credentials.readable(of_group.get().ciphertext) == {"api_key": "new"}
 
 
-def test_a_stale_copy_that_is_saved_does_not_bring_the_old_key_back(secrets, operator):
-    row, of_group = Credential.objects.order_by("id")[0], GroupChannel.objects.get()
-    page = reverse("admin:catalog_groupchannel_change", args=[of_group.pk])
+def test_a_stale_copy_that_is_saved_does_not_bring_the_old_key_back(secrets):
+    row, of_group = Credential.objects.order_by("id")[0], Credential.objects.get(channel__name="text-1")
     reencryption.move_all()
-    credentials.disable(row, "by an operator")
-    row.save()
-    fields = {"group": of_group.group_id, "base_url": LLM, "priority": 7, "dialects": "", "api_key": ""}
-    assert operator.post(page, fields).status_code == 302
-    assert (Credential.objects.get(pk=row.pk).disabled_at is None, GroupChannel.objects.get().priority) == (False, 7)
+    for stale in (row, of_group):
+        credentials.disable(stale, "by an operator")
+        stale.save()
+    assert Credential.objects.filter(disabled_at=None).count() == 1
     assert reencryption.survey().under_older == {}
 
 
@@ -135,7 +133,7 @@ def test_a_dry_run_tells_which_keys_are_needed_and_changes_nothing(secrets):
 def test_it_says_that_the_old_keys_can_go_and_prints_no_secret(key, secrets, settings):
     text, code = run()
     assert ("The older keys can go" in text, code) == (True, 0)
-    assert not [each for each in (*settings.ENCRYPTION_KEYS, key.secret, "of-the-group") if each in text]
+    assert not [each for each in (*settings.ENCRYPTION_KEYS, key.secret, "text-1-credential-1234") if each in text]
 
 
 def test_the_doctor_tells_of_secrets_under_an_older_key(secrets):
@@ -145,8 +143,9 @@ def test_the_doctor_tells_of_secrets_under_an_older_key(secrets):
     assert found() == ["4 secrets are under an older key of ENCRYPTION_KEYS"]
     run()
     assert found() == ["every stored secret is under the first of ENCRYPTION_KEYS"]
-    sql.run("UPDATE catalog_groupchannel SET ciphertext = 'unreadable'")
-    assert found() == [f"no key of ENCRYPTION_KEYS opens group channel {GroupChannel.objects.get().pk}"]
+    lost = Credential.objects.get(channel__name="text-1")
+    sql.run("UPDATE catalog_credential SET ciphertext = 'unreadable' WHERE id = %s", [lost.pk])
+    assert found() == [f"no key of ENCRYPTION_KEYS opens channel credential {lost.pk}"]
 
 
 def test_the_place_of_the_key_is_the_first_that_opens(settings):

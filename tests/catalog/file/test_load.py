@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import Group
-from catalog import credentials, snapshot
+from catalog import snapshot
 from catalog.file.dump import dump
 from catalog.file.load import CatalogFileError, load
 from catalog.models import (
@@ -147,8 +147,11 @@ def test_channels_of_a_group_that_share_an_address_keep_their_own_secrets() -> N
     assert load(dump()).changed == []
     assert load(bare).changed == []
     load(bare.replace(f"{{{address}}}]", f"{{{address}, priority: 20}}]"))
-    rows = GroupChannel.objects.order_by("id")
-    assert [credentials.readable(row.ciphertext) for row in rows] == [{"api_key": "one"}, {"api_key": "two"}]
+    links = GroupChannel.objects.order_by("id").select_related("channel")
+    assert [(link.channel.name, opened(link.channel)) for link in links] == [
+        ("text-1", {"api_key": "one"}),
+        ("text-2", {"api_key": "two"}),
+    ]
 
 
 def test_prune_leaves_a_group_with_keys() -> None:

@@ -133,7 +133,9 @@ GROUP = 'credentials: {api_key: "k-1234567890-abcd"}, '
 
 
 def group_secrets() -> list[dict[str, str] | None]:
-    return [credentials.readable(row.ciphertext) for row in GroupChannel.objects.order_by("id")]
+    """Those in use, channel by channel."""
+    links = GroupChannel.objects.order_by("id")
+    return [credentials.readable(row.ciphertext) for link in links for row in credentials.current(link.channel_id)]
 
 
 def test_a_groups_channel_that_moves_needs_its_secret_again() -> None:
@@ -143,7 +145,11 @@ def test_a_groups_channel_that_moves_needs_its_secret_again() -> None:
     assert problem.startswith("groups[0].channels[0].credentials: is required, as base_url moves")
     assert group_secrets() == [{"api_key": "k-1234567890-abcd"}]
     load(elsewhere)
-    assert [row.origin for row in GroupChannel.objects.all()] == ["https://thief.example"]
+    found = credentials.of_channel(GroupChannel.objects.get().channel_id)
+    assert [(row.origin, row.retired_at is None) for row in found] == [
+        ("https://llm.example", False),
+        ("https://thief.example", True),
+    ]
 
 
 def test_a_groups_channel_keeps_its_secret_on_another_path() -> None:

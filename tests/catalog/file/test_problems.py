@@ -261,7 +261,7 @@ def entries(**lists: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
             "models": entries(),
             "channels": entries(models=entries()),
             "plans": entries(routes=entries()),
-            "groups": entries(),
+            "groups": entries(channels=entries()),
         },
     )
 )

@@ -1,0 +1,153 @@
+"""The page of a group: its offer, its channels, and what it refuses by field."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Group
+from adapters.base import ErrorKind, UpstreamError
+from catalog import health, snapshot
+from catalog.models import Channel, GroupChannel
+from tests.catalog.test_admin import SECRET, channel_form, credential_form, errors, no_inlines
+from tests.catalog.test_admin import url as catalog_url
+from tests.rows import make_channel, opened
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.fixture
+def llm(db: None) -> Channel:
+    return make_channel("llm", "openai_relay", "https://llm.example/v1")
+
+
+def url(row: Group | None = None, *, action: str = "change") -> str:
+    return reverse(f"admin:accounts_group_{action}", args=[] if row is None else [row.pk])
+
+
+OFFER = {
+    "offer-TOTAL_FORMS": "1",
+    "offer-INITIAL_FORMS": "0",
+    "offer-0-prices": '{"gpt-*": {"input": 1.25, "output": 10, "cache_write": 2, "max_output_tokens": 4096}}',
+    "offer-0-image_prices": '{"gpt-image-*": 0.04}',
+    "offer-0-models_listed": '["gpt-5.2"]',
+    "offer-0-extra_fields": '["tools"]',
+}
+
+
+def form(channel: Channel | None = None, **fields: str) -> dict[str, str]:
+    """A new group with an offer, and with a channel where one is given."""
+    inline = {
+        "channels-TOTAL_FORMS": "1",
+        "channels-INITIAL_FORMS": "0",
+        "channels-0-channel": str(channel.pk) if channel else "",
+        "channels-0-priority": "5",
+        "channels-0-weight": "3",
+        "channels-0-dialects": '["messages"]',
+        "channels-0-upstream_models": '{"gpt-5.2": "vendor/gpt-5.2"}',
+        "channels-0-enabled": "on",
+    }
+    return {
+        "name": "text",
+        "platform": "openai",
+        "image_generation": "on",
+        **OFFER,
+        **(inline if channel else no_inlines("channels")),
+    } | fields
+
+
+def stored(group: Group) -> Any:
+    return snapshot.latest().group(group.pk)
+
+
+def test_one_page_makes_a_group_with_its_offer_and_its_channels(desk: Client, llm: Channel) -> None:
+    assert desk.post(url(action="add"), form(llm)).status_code == 302
+    entry = stored(Group.objects.get())
+    price = entry.token_price("gpt-5.2")
+    assert (price.input, price.cache_write, price.cached_input, price.max_output_tokens) == (1.25, 2, 1.25, 4096)
+    assert (entry.models, entry.extra_fields, entry.image_generation) == (("gpt-5.2",), {"tools"}, True)
+    (link,) = entry.channels
+    assert (link.channel.name, link.priority, link.weight) == ("llm", 5, 3)
+    assert link.dialects == {"chat", "responses", "images", "messages"}
+    assert link.upstream_models == {"gpt-5.2": "vendor/gpt-5.2"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"offer-0-prices": '{"gpt-*": {"input": 1}}'}, "prices"),
+        ({"offer-0-prices": '{"gpt-*": {"input": 1, "output": 1, "max_output_tokens": 0}}'}, "prices"),
+        ({"offer-0-image_prices": '{"gpt-image-*": -1}'}, "image_prices"),
+        ({"offer-0-models_listed": '[""]'}, "models_listed"),
+        ({"offer-0-extra_fields": '["tools", "tools"]'}, "extra_fields"),
+        ({"channels-0-dialects": '["klingon"]'}, "dialects"),
+        ({"channels-0-upstream_models": '{"a": 1}'}, "upstream_models"),
+        ({"channels-0-upstream_models": '{" ": "a"}'}, "upstream_models"),
+        ({"platform": "gemini"}, "channel"),
+    ],
+)
+def test_what_breaks_a_rule_is_told_at_its_field(
+    desk: Client, llm: Channel, fields: dict[str, str], wrong: str
+) -> None:
+    response = desk.post(url(action="add"), form(llm, **fields))
+    assert set(errors(response)) == {wrong}
+    assert not Group.objects.exists()
+
+
+def test_a_channel_serves_one_group(desk: Client, llm: Channel) -> None:
+    desk.post(url(action="add"), form(llm))
+    response = desk.post(url(action="add"), form(llm, name="other"))
+    assert set(errors(response)) == {"channel"}
+
+
+def test_what_the_page_changes_holds_from_the_next_call_on(desk: Client, llm: Channel) -> None:
+    desk.post(url(action="add"), form(llm))
+    group = Group.objects.get()
+    assert stored(group).image_generation
+    kept = {
+        "offer-INITIAL_FORMS": "1",
+        "offer-0-id": str(group.offer.pk),
+        "offer-0-group": str(group.pk),
+        **no_inlines("channels"),
+    }
+    assert desk.post(url(group), form(**kept) | {"image_generation": ""}).status_code == 302
+    assert not stored(group).image_generation
+    assert desk.post(url(group, action="delete"), {"post": "yes"}).status_code == 302
+    assert stored(group) is None
+    assert Channel.objects.get() == llm
+
+
+def test_the_page_and_the_list_show_how_channels_stand(desk: Client, llm: Channel) -> None:
+    desk.post(url(action="add"), form(llm))
+    health.refused(llm.pk, None, UpstreamError(ErrorKind.TRANSIENT, "no route to host"))
+    assert "cooling down" in desk.get(url(Group.objects.get())).content.decode()
+    listed = desk.get(url(action="changelist"), {"q": "llm"}).content.decode()
+    assert "gpt-*, gpt-image-*" in listed
+
+
+def test_a_groups_channel_takes_a_key_on_its_own_page_and_hides_it(desk: Client, llm: Channel) -> None:
+    desk.post(url(action="add"), form(llm))
+    own = {"name": "llm", "adapter": "openai_relay", "base_url": llm.base_url}
+    fields = credential_form(llm.credentials.get(), secret=SECRET) | own
+    assert desk.post(catalog_url("channel", llm), fields).status_code == 302
+    assert opened(llm) == {"api_key": SECRET}
+    assert SECRET not in desk.get(catalog_url("channel", llm)).content.decode()
+    elsewhere = credential_form(llm.credentials.last(), secret="") | own | {"base_url": "https://thief.example/v1"}
+    assert set(errors(desk.post(catalog_url("channel", llm), elsewhere))) == {"base_url"}
+    assert Channel.objects.get().base_url == "https://llm.example/v1"
+
+
+def test_a_groups_channel_keeps_its_adapter_and_has_nothing_of_tasks(desk: Client, llm: Channel) -> None:
+    GroupChannel.objects.create(group=Group.objects.create(name="text", platform="openai"), channel=llm)
+    own = {"name": "llm", "adapter": "gemini_relay", "base_url": llm.base_url}
+    odd = {"options": '{"a": 1}', "max_running": "3"}
+    response = desk.post(catalog_url("channel", llm), channel_form(**own, **odd))
+    assert set(errors(response)) == {"adapter", "options", "max_running"}

@@ -93,8 +93,8 @@ PATHS: tuple[tuple[re.Pattern[str], ErrorDialect | None], ...] = tuple(
         (r"/v1/(?:images|videos)(?:/.*)?", OPENAI),
         (r"/v1/(?:chat/completions|responses)", OPENAI_TEXT),
         (r"/v1/messages(?:/count_tokens)?", ANTHROPIC),
-        (r"/v1beta/models(?:/.*)?", GOOGLE),
-        (r"/v1/models/.+:(?:generateContent|streamGenerateContent|countTokens)", GOOGLE),
+        (r"/v1beta/(?:models|tunedModels)(?:/.*)?", GOOGLE),
+        (r"/v1/(?:models|tunedModels)/.+:(?:generateContent|streamGenerateContent|countTokens)", GOOGLE),
         (r"/v1/(?:models(?:/.*)?|usage)", None),
     )
 )

@@ -75,7 +75,7 @@ def test_each_vendors_clients_get_its_own_words(error, type_, google):
     anthropic = {"type": "error", "error": {"type": type_, "message": error.message}, "request_id": "req-1"}
     assert decoded(error, path=MESSAGES) == decoded(error, path="/v1/messages/count_tokens") == anthropic
     shown = {"error": {"code": error.status, "message": error.message, "status": google}}
-    assert decoded(error, path=GENERATE) == decoded(error, path="/v1beta/models/x") == shown
+    assert decoded(error, path=GENERATE) == decoded(error, path="/v1beta/tunedModels/x:y") == shown
 
 
 def test_an_empty_balance_has_a_word_of_its_own():

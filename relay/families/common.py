@@ -31,6 +31,8 @@ class CommonFamily:
     """Where a whole answer names the model."""
     texts: ClassVar[frozenset[str]]
     """The fields of an answer that hold what the model has written."""
+    objects: ClassVar[frozenset[str]] = frozenset()
+    """Those that hold an object that it has written: what it asks of a tool."""
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
         return fields.json_object(raw, path.content_type)
@@ -48,7 +50,7 @@ class CommonFamily:
         return answer if upstream_model == asked.model else splicing.renamed(answer, self.name_path, asked.model)
 
     def output_bytes(self, document: Any) -> int:
-        """All texts of the fields that hold some, however deep they lie."""
+        """Of all texts and objects that the model has written, however deep they lie."""
         total, waiting = 0, [document]
         while waiting:
             value = waiting.pop()
@@ -58,6 +60,8 @@ class CommonFamily:
                 for name, item in value.items():
                     if isinstance(item, str):
                         total += len(item.encode(errors="replace")) if name in self.texts else 0
+                    elif isinstance(item, dict) and name in self.objects:
+                        total += len(json.dumps(item))
                     else:
                         waiting.append(item)
         return total

@@ -11,6 +11,7 @@ from common.strict_json import path as path_of
 from relay.families.base import RefusedField
 
 COSTS = "costs beyond the prices of this model"
+PROVIDERS = f"is run by the provider, and {COSTS}"
 FOREIGN = "names an object of another account"
 TIERS = ("auto", "default", "standard_only", "flex")
 
@@ -33,7 +34,7 @@ def tools(document: Mapping[str, Any], own: Collection[str]) -> Iterator[Refused
     listed = document.get("tools")
     for index, tool in enumerate(listed if isinstance(listed, list) else []):
         if not isinstance(tool, dict) or tool.get("type") not in own:
-            yield RefusedField(name="tools", path=f"tools[{index}]", reason=f"is run by the provider, and {COSTS}")
+            yield RefusedField(name="tools", path=f"tools[{index}]", reason=PROVIDERS)
 
 
 def everywhere(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[RefusedField]:

@@ -63,7 +63,7 @@ class ChatFamily(CommonFamily):
             *refused_fields.given(document, PRICED_APART, refused_fields.COSTS),
             *refused_fields.given(document if is_spoken else {}, ("modalities",), refused_fields.COSTS),
             *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
-            *refused_fields.tools(document, OWN_TOOLS),
+            *refused_fields.tools(document.get("tools"), OWN_TOOLS.__contains__),
             *refused_fields.everywhere(document, "messages", ("file_id",)),
         ]
 
@@ -100,18 +100,7 @@ class ChatReader(FrameReader):
 
 
 def _usage(told: Mapping[str, Any]) -> TokenUsage:
-    given = counts.count(told, "prompt_tokens")
-    details, made_of = "prompt_tokens_details", "completion_tokens_details"
-    cached = min(given, counts.count(told, details, "cached_tokens"))
-    total = counts.count(told, "total_tokens")
-    return TokenUsage(
-        input_tokens=given,
-        cached_tokens=cached,
-        cache_write_tokens=min(given - cached, counts.count(told, details, "cache_write_tokens")),
-        output_tokens=counts.output(counts.count(told, "completion_tokens"), total=total, input_tokens=given),
-        reasoning_tokens=counts.count(told, made_of, "reasoning_tokens"),
-        image_tokens=counts.count(told, made_of, "image_tokens"),
-    )
+    return counts.openai_usage(told, "prompt", "completion")
 
 
 def _with_usage(raw: bytes, document: Mapping[str, Any]) -> bytes:

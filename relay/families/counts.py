@@ -41,6 +41,22 @@ def believed(read: Callable[[Mapping[str, Any]], TokenUsage], told: Any) -> Toke
     return usage if usage.input_tokens or usage.output_tokens else None
 
 
+def openai_usage(told: Mapping[str, Any], given: str, made: str) -> TokenUsage:
+    """OpenAI's usage; `given` and `made` are what it calls input and output. Raises Unbelievable."""
+    total = count(told, "total_tokens")
+    input_tokens = count(told, f"{given}_tokens")
+    cached = min(input_tokens, count(told, f"{given}_tokens_details", "cached_tokens"))
+    written = count(told, f"{given}_tokens_details", "cache_write_tokens")
+    return TokenUsage(
+        input_tokens=input_tokens,
+        cached_tokens=cached,
+        cache_write_tokens=min(input_tokens - cached, written),
+        output_tokens=output(count(told, f"{made}_tokens"), total=total, input_tokens=input_tokens),
+        reasoning_tokens=count(told, f"{made}_tokens_details", "reasoning_tokens"),
+        image_tokens=count(told, f"{made}_tokens_details", "image_tokens"),
+    )
+
+
 def output(told: int, *, total: int, input_tokens: int) -> int:
     """The tokens that came out. Some upstreams leave thoughts out of their count, but not out of the total."""
     return max(told, total - input_tokens)

@@ -6,7 +6,7 @@ counts that are cumulative and override those, in `message_delta`. It ends with 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
@@ -63,7 +63,7 @@ class MessagesFamily(CommonFamily):
             *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
             *refused_fields.beyond(document, "speed", ("standard",)),
             *refused_fields.beyond(document, "inference_geo", USUAL_REGIONS),
-            *_provider_tools(document),
+            *refused_fields.tools(document.get("tools"), _is_clients),
             *refused_fields.everywhere(document, "messages", ("file_id",)),
         ]
 
@@ -101,9 +101,6 @@ class MessagesReader(FrameReader):
         if usage := counts.believed(_usage, merged):
             self.usage, self._told = usage, merged
 
-    def _is_error(self, document: Mapping[str, Any]) -> bool:
-        return document.get("type") == "error" or super()._is_error(document)
-
 
 def _usage(told: Mapping[str, Any]) -> TokenUsage:
     compacted = [item for item in fields.mappings(told.get("iterations")) if item.get("type") == "compaction"]
@@ -122,9 +119,5 @@ def _usage(told: Mapping[str, Any]) -> TokenUsage:
     )
 
 
-def _provider_tools(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    listed = document.get("tools")
-    for index, tool in enumerate(listed if isinstance(listed, list) else []):
-        kind = tool.get("type") if isinstance(tool, dict) else ""
-        if kind not in (None, "custom") and not (isinstance(kind, str) and kind.startswith(CLIENT_TOOLS)):
-            yield RefusedField(name="tools", path=f"tools[{index}]", reason=refused_fields.PROVIDERS)
+def _is_clients(kind: Any) -> bool:
+    return kind in (None, "custom") or (isinstance(kind, str) and kind.startswith(CLIENT_TOOLS))

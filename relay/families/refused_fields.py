@@ -3,7 +3,7 @@
 Each is named by the field that an operator lists in `extra_fields`, and by the path at which it stands.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from common.strict_json import Trail
@@ -29,12 +29,11 @@ def beyond(document: Mapping[str, Any], name: str, usual: Collection[str]) -> It
         yield RefusedField(name=name, path=name, reason=COSTS)
 
 
-def tools(document: Mapping[str, Any], own: Collection[str]) -> Iterator[RefusedField]:
-    """The tools of other types than these: the provider runs them, at a price of their own."""
-    listed = document.get("tools")
+def tools(listed: Any, is_own: Callable[[Any], bool], where: str = "tools") -> Iterator[RefusedField]:
+    """The tools of a list that are none of the client's own: the provider runs them, at a price of their own."""
     for index, tool in enumerate(listed if isinstance(listed, list) else []):
-        if not isinstance(tool, dict) or tool.get("type") not in own:
-            yield RefusedField(name="tools", path=f"tools[{index}]", reason=PROVIDERS)
+        if not isinstance(tool, dict) or not is_own(tool.get("type")):
+            yield RefusedField(name="tools", path=f"{where}[{index}]", reason=PROVIDERS)
 
 
 def everywhere(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[RefusedField]:

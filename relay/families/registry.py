@@ -5,10 +5,17 @@ import re
 from relay.families.base import CallPath, Family
 from relay.families.chat import ChatFamily
 from relay.families.messages import COUNT_TOKENS, MessagesFamily
+from relay.families.responses import ResponsesFamily
 
 CHAT: Family = ChatFamily()
 MESSAGES: Family = MessagesFamily()
-FIXED: dict[str, Family] = {"/v1/chat/completions": CHAT, "/v1/messages": MESSAGES, COUNT_TOKENS: MESSAGES}
+RESPONSES: Family = ResponsesFamily()
+FIXED: dict[str, Family] = {
+    "/v1/chat/completions": CHAT,
+    "/v1/responses": RESPONSES,
+    "/v1/messages": MESSAGES,
+    COUNT_TOKENS: MESSAGES,
+}
 OF_A_MODEL: dict[str, Family] = {}
 # The model may hold slashes and colons: the verb is behind the last one.
 MODEL_PATH = re.compile(r"/(?:v1|v1beta)/(?:models/|(?=tunedModels/))(?P<model>.+):(?P<verb>\w+)", re.DOTALL)

@@ -15,7 +15,7 @@ from relay import splicing, sse
 from relay.families.base import AskedCall
 from relay.families.refusals import ErrorWords, of_frame
 
-ERROR = re.compile(rb'"error"\s*:\s*[{"]')
+ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
 BLANK_LINE = b"\n"
 
 
@@ -38,9 +38,19 @@ class FrameReader:
     """A stream as far as the dialects agree; each of them says what its frames tell (`_watch`)."""
 
     __slots__ = (
-        "_asked", "_finished", "_name_path", "_texts", "_upstream_model", "_words", "can_end", "error", "is_over",
-        "output_bytes", "usage",
-    )  # fmt: skip
+        "_asked",
+        "_finished",
+        "_is_begun",
+        "_name_path",
+        "_texts",
+        "_upstream_model",
+        "_words",
+        "can_end",
+        "error",
+        "is_over",
+        "output_bytes",
+        "usage",
+    )
 
     def __init__(
         self,
@@ -54,6 +64,7 @@ class FrameReader:
         self._asked, self._upstream_model = asked, upstream_model
         self._words, self._texts, self._name_path = words, texts, name_path
         self._finished = 0
+        self._is_begun = False
         self.usage: TokenUsage | None = None
         self.error: UpstreamError | None = None
         self.can_end = False
@@ -69,8 +80,10 @@ class FrameReader:
         for text in self._texts.finditer(frame):
             self.output_bytes += decoded_bytes(text[1])
         is_shown = self._watch(frame)
-        if ERROR.search(frame) and self._is_error(document := self._parsed(frame)):
-            self.error, self.is_over, self.can_end = of_frame(self._words, document), True, False
+        error = self._error_in(self._parsed(frame)) if ERROR.search(frame) else None
+        self._is_begun = True
+        if error is not None:
+            self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False
             return b""
         return self._named(frame) if is_shown else b""
 
@@ -78,8 +91,9 @@ class FrameReader:
         """Takes note of what a frame tells; False for one that the client has not asked for."""
         raise NotImplementedError
 
-    def _is_error(self, document: Mapping[str, Any]) -> bool:
-        return bool(document.get("error"))
+    def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What of a frame's document is an error, as an answer of the vendor would say it; None where nothing is."""
+        return document if document.get("error") or document.get("type") == "error" else None
 
     @staticmethod
     def _parsed(frame: bytes) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox import steering
+from sandbox.anthropic.messages import AnthropicMessages
 from sandbox.ark import errors as ark_errors
 from sandbox.ark.images import ArkImages
 from sandbox.ark.tasks import ArkTasks
@@ -17,7 +18,10 @@ from sandbox.fal import Fal
 from sandbox.gemini.provider import Gemini
 from sandbox.kling.provider import Kling
 from sandbox.minimax.provider import MiniMax
+from sandbox.openai.chat import OpenAIChat
 from sandbox.openai.images import OpenAIImages
+from sandbox.openai.models import OpenAIModels
+from sandbox.openai.responses import OpenAIResponses
 from sandbox.openai.videos import OpenAIVideos
 from sandbox.openrouter.images import OpenRouterImages
 from sandbox.openrouter.videos import OpenRouterVideos
@@ -51,6 +55,10 @@ class Provider:
         self._state = State()
         self._protocols: list[Protocol] = [
             OpenAIImages(self._state),
+            OpenAIChat(self._state),
+            OpenAIResponses(self._state),
+            OpenAIModels(),
+            AnthropicMessages(self._state),
             ArkImages(self._state),
             Gemini(self._state),
             ArkTasks(self._state, video_seconds=self._video_seconds),

@@ -9,9 +9,11 @@ from concurrent.futures import Future
 from typing import Any, Self, TypeVar
 
 from sandbox.provider import Provider
+from sandbox.streams import send_pieces
 from sandbox.wire import (
     MAX_HEAD_BYTES,
     BrokenRequest,
+    ClientReader,
     ConnectionCut,
     Request,
     Response,
@@ -38,7 +40,8 @@ class Server:
 
     async def start(self, host: str, port: int) -> int:
         """Listen; the port it is, which matters for port 0. Raises OSError."""
-        self._server = await asyncio.start_server(self._connected, host, port, limit=MAX_HEAD_BYTES, backlog=BACKLOG)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._line, host, port, backlog=BACKLOG)
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound
 
@@ -50,12 +53,18 @@ class Server:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = asyncio.get_running_loop().create_task(self._serve(reader, writer))
-        self._connections.add(connection)
-        connection.add_done_callback(self._connections.discard)
+    def _line(self) -> asyncio.StreamReaderProtocol:
+        """As `asyncio.start_server` makes them, but with a reader of ours."""
+        reader = ClientReader(limit=MAX_HEAD_BYTES)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+            self._connections.add(connection)
+            connection.add_done_callback(self._connections.discard)
+
+        return asyncio.StreamReaderProtocol(reader, connected)
+
+    async def _serve(self, reader: ClientReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.set_write_buffer_limits(high=0)  # so that a cut comes after what was sent before it
         try:
             while await self._exchange(reader, writer):
@@ -67,7 +76,7 @@ class Server:
         finally:
             writer.transport.abort()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _exchange(self, reader: ClientReader, writer: asyncio.StreamWriter) -> bool:
         """One request and its answer; whether the connection goes on."""
         try:
             request = await read_request(reader, writer)
@@ -82,7 +91,10 @@ class Server:
         self.busy += 1
         try:
             response = await self._answer(request)
-            await send(response, reader, writer, bodiless=request.method == "HEAD")
+            if response.pieces:
+                await send_pieces(response, response.pieces, reader, writer)
+            else:
+                await send(response, reader, writer, bodiless=request.method == "HEAD")
         finally:
             self.busy -= 1
         return request.headers.get("connection", "").lower() != "close"

@@ -19,6 +19,7 @@ class Audit:
         self._by_reference: Counter[str] = Counter()
         self._by_prompt: Counter[str] = Counter()
         self._calls: Counter[str] = Counter()
+        self._left: Counter[str] = Counter()
         self._canceled = 0
 
     def buy(self, kind: str, prompt: str, reference: str | None) -> None:
@@ -32,6 +33,10 @@ class Audit:
         """One job was cancelled before it ran. It stays in the other counts."""
         self._canceled += 1
 
+    def leave(self, prompt: str) -> None:
+        """The caller went away before the end of an answer that was being sent."""
+        self._left[prompt] += 1
+
     def call(self, kind: str) -> None:
         """One call: submit, poll, cancel, download."""
         self._calls[kind] += 1
@@ -44,6 +49,8 @@ class Audit:
             "by_kind": dict(self._by_kind),
             "by_reference": dict(self._by_reference),
             "by_prompt": dict(self._by_prompt),
+            "left": self._left.total(),
+            "left_by_prompt": dict(self._left),
             "calls": dict(self._calls),
         }
 

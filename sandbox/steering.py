@@ -4,8 +4,10 @@ Refusals at submission, nothing is bought (`=N`: only the first N times for this
     [moderated]         refused by the moderation of the prompt
     [rate-limited]      429 with `Retry-After: 1` and the protocol's code
     [status=CODE]       that HTTP status in the protocol's error shape
-    [fail]              images: a definite 400; videos: the job is bought and ends as failed
-    [moderated-output]  images: refused by the moderation of the result; videos: the job is bought and ends as failed
+    [overloaded]        text: 503 or 529, as the protocol says that it has no room
+    [fail]              images, text: a definite 400; videos: the job is bought and ends as failed
+    [moderated-output]  images: refused by the moderation of the result; videos: the job is bought and ends as failed;
+                        text: half of the answer, ended by the filter
 Answers that are lost, the job is bought (`=N` as above):
     [garbage]           200 with something that is not JSON
     [hang]              no answer ever
@@ -14,10 +16,23 @@ Results:
     [partial]           images: one fewer than asked, at least one; videos: half the duration, reported and delivered
     [more=N]            images: N more than asked; of a protocol without a count, drafts before the picture
     [url]               images: `url` items instead of `b64_json`
-    [slow=SECONDS]      the answer (images) or the job (videos) takes that long; 10 without a number
+    [slow=SECONDS]      the answer (images, text) or the job (videos) takes that long; 10 without a number
     [late=SECONDS]      the same, 60 without a number: longer than deadlines in tests
     [queued=SECONDS]    videos: the job stays queued that long (60 without a number), can be cancelled, and runs then
-    [held]              the answer (images) or the end of the job (videos) waits for `POST /release`
+    [held]              the answer (images, text) or the end of the job (videos) waits for `POST /release`
+What text is made of (sandbox/text/ says what an answer is without them):
+    [words=N]           an answer of N words
+    [tool]              calls the first of the tools that were given
+    [thinking=N]        N tokens of thought before the answer, within its limit
+    [cached=N] [cache-write=N]  N input tokens more, which were read from a cache or written to one
+    [no-usage]          nothing tells what was used
+Faults of a stream (a whole answer has its middle, too; `=N`: only the first N times for this prompt):
+    [cut]               it ends in its middle, as if that were its end
+    [silence=SECONDS]   so long between one frame and the next; 10 without a number
+    [stream:reset] [stream:hang] [stream:garbage] [stream:held] in its middle (held until `POST /release`)
+    [error-first]       200, and the first frame says what `[overloaded]` does, as `[first:overloaded]`; nothing bought
+    [first:rate-limited] [first:moderated] [first:fail] (500) [first:status=CODE] likewise
+    [stream:overloaded] … the same errors in its middle
 Faults of later calls, `[poll:…]` and `[download:…]` (`=N`: only the first N times for this job or file):
     [poll:reset] [poll:hang] [poll:garbage] [poll:rate-limited] [poll:fail] (500) [poll:status=CODE] [poll:slow=SECONDS]
     [poll:held] (until `POST /release`)
@@ -34,9 +49,10 @@ from dataclasses import dataclass, replace
 
 from sandbox.wire import Cut, Response
 
-SUBMIT, POLL, DOWNLOAD = "submit", "poll", "download"
-PATTERN = re.compile(r"\[(?:(submit|poll|download):)?([a-z-]+)(?:=(\d{1,6}(?:\.\d{1,3})?))?\]")
-DEFAULT_SECONDS = {"slow": 10.0, "late": 60.0, "queued": 60.0}
+SUBMIT, POLL, DOWNLOAD, FIRST, STREAM = "submit", "poll", "download", "first", "stream"
+PATTERN = re.compile(r"\[(?:(submit|poll|download|first|stream):)?([a-z-]+)(?:=(\d{1,6}(?:\.\d{1,3})?))?\]")
+DEFAULT_SECONDS = {"slow": 10.0, "late": 60.0, "queued": 60.0, "silence": 10.0}
+COUNTS = ("status", "more", "words", "thinking", "cached", "cache-write")
 LOSSES = ("garbage", "hang", "reset")
 CALL_FAULTS = (*LOSSES, "rate-limited", "fail", "status", "slow", "held")
 GARBAGE = b"<html><body>The gateway had a bad day.</body></html>"
@@ -53,7 +69,7 @@ class Word:
     @property
     def turns(self) -> float | None:
         """How many times it strikes; None for always."""
-        return None if self.name in ("status", "more", *DEFAULT_SECONDS) else self.number
+        return None if self.name in (*COUNTS, *DEFAULT_SECONDS) else self.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +85,11 @@ class Script:
     @property
     def surplus(self) -> int:
         """How many pictures more than asked."""
-        return int(sum(word.number or 0 for word in self.words if word.stage == SUBMIT and word.name == "more"))
+        return self.count("more")
+
+    def count(self, name: str) -> int:
+        """What the words of COUNTS with this name say together; 0 without them."""
+        return int(sum(word.number or 0 for word in self.words if word.stage == SUBMIT and word.name == name))
 
     def seconds(self, *names: str) -> float:
         """What these words ask for together; 0 without them."""
@@ -84,6 +104,11 @@ def read(prompt: str) -> Script:
             for stage, name, number in PATTERN.findall(prompt)
         )
     )
+
+
+def without_words(prompt: str) -> str:
+    """The prompt without anything that a word could be."""
+    return PATTERN.sub(" ", prompt)
 
 
 def seconds_of(word: Word) -> float:

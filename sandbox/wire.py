@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
@@ -38,6 +38,22 @@ class Request:
         return token.strip() if scheme.lower() == "bearer" else ""
 
 
+class ClientReader(asyncio.StreamReader):
+    """What a client sends; `gone` is set once it sends no more, while nobody reads, too."""
+
+    def __init__(self, *, limit: int) -> None:
+        super().__init__(limit=limit)
+        self.gone = asyncio.Event()
+
+    def feed_eof(self) -> None:
+        super().feed_eof()
+        self.gone.set()
+
+    def set_exception(self, exc: Exception) -> None:
+        super().set_exception(exc)
+        self.gone.set()
+
+
 class Cut(StrEnum):
     """How an answer may end too early."""
 
@@ -48,7 +64,8 @@ class Cut(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """An answer. With a cut, only the head and the first `share` of the body are sent before it, and nothing if 0.
-    One that `is_held` is sent once the provider is told to release it."""
+    One that `is_held` is sent once the provider is told to release it. `pieces` stand for the body of one that is made
+    while it is sent (sandbox/streams.py)."""
 
     status: int = 200
     body: bytes = b""
@@ -58,6 +75,7 @@ class Response:
     share: float = 0.0
     drip_seconds: float = 0.0
     is_held: bool = False
+    pieces: AsyncGenerator[bytes] | None = None
 
 
 Endpoint = tuple[str, str, Callable[..., Awaitable[Response]]]
@@ -168,8 +186,9 @@ async def send(
 
 def encoded_head(response: Response) -> bytes:
     """Status line and headers."""
-    lines = [f"HTTP/1.1 {response.status} {phrase(response.status)}", f"content-length: {len(response.body)}"]
-    if response.body:
+    framing = "transfer-encoding: chunked" if response.pieces else f"content-length: {len(response.body)}"
+    lines = [f"HTTP/1.1 {response.status} {phrase(response.status)}", framing]
+    if response.body or response.pieces:
         lines.append(f"content-type: {response.content_type}")
     lines += [f"{name}: {value}" for name, value in response.headers.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

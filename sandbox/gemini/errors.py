@@ -70,6 +70,8 @@ def error_for(word: Word) -> Response:
             return json_response({"candidates": [{"finishReason": "IMAGE_SAFETY", "index": 0}], "usageMetadata": {}})
         case "rate-limited":
             return exhausted("GenerateRequestsPerMinutePerProjectPerModel", "1s")
+        case "overloaded":
+            return error(503, "The model is overloaded. Please try again later.")
         case "status":
             status = int(word.number or 500)
             return error(status, f"Status {status}, as asked.")

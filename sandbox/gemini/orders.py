@@ -113,12 +113,13 @@ def part_of(part: Any, place: str) -> Mapping[str, Any]:
 
 def check_picture(blob: Mapping[str, Any], place: str) -> None:
     """A picture of the type that it says. Raises Refusal."""
-    check_names(blob, ("mimeType", "data"), place)
-    if not is_one(blob.get("mimeType"), TYPES):
-        raise invalid(f"Unsupported MIME type: {blob.get('mimeType')}")
+    check_names(blob, ("mimeType", "mime_type", "data"), place)
+    kind = blob.get("mimeType", blob.get("mime_type"))
+    if not is_one(kind, TYPES):
+        raise invalid(f"Unsupported MIME type: {kind}")
     try:
         content = base64.b64decode(blob["data"], validate=True)
-        with Image.open(io.BytesIO(content), formats=[TYPES[blob["mimeType"]]]) as picture:
+        with Image.open(io.BytesIO(content), formats=[TYPES[kind]]) as picture:
             picture.verify()
     except Exception as problem:  # Pillow raises many kinds for broken files.
         raise invalid("Unable to process input image.") from problem

@@ -1,0 +1,58 @@
+"""What a call asks for, in terms that the three protocols share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+FILE_TOKENS = 258
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One message: its text, and how many pictures and other files it has.
+
+    `is_asking`: it came from the user or a tool, `is_result`: from a tool.
+    """
+
+    text: str
+    files: int = 0
+    is_asking: bool = False
+    is_result: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A function that may be called, with the JSON schema of its arguments."""
+
+    name: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOrder:
+    """A valid call. `limit` is in output tokens; `tool` the one to be called, which `is_forced` where the caller
+    demands it; `shows_usage` is about streams."""
+
+    model: str
+    said: Sequence[Said]
+    limit: int | None = None
+    choices: int = 1
+    is_stream: bool = False
+    shows_usage: bool = True
+    tool: Tool | None = None
+    is_forced: bool = False
+
+    @property
+    def last(self) -> Said:
+        """What is to be answered."""
+        return next((one for one in reversed(self.said) if one.is_asking), Said(text=""))
+
+    @property
+    def input_tokens(self) -> int:
+        """Of all that was said."""
+        return sum(len(one.text.split()) + one.files * FILE_TOKENS for one in self.said)
+
+
+def chosen(tools: Sequence[Tool], name: str | None) -> Tool | None:
+    """The one of this name, or the first."""
+    return next((tool for tool in tools if name in (None, tool.name)), None)

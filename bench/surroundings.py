@@ -5,10 +5,10 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import cryptography.fernet
 
@@ -18,6 +18,7 @@ from bench.postgres import Databases
 from bench.service import Service
 from tools.stack import ROOT
 
+Kept = TypeVar("Kept")
 ACCOUNTS = 1_000
 TASKS = 30_000
 
@@ -37,6 +38,7 @@ class Bench:
         }
         self._stack = ExitStack()
         self._templates: dict[str, str] = {}
+        self._kept: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -107,6 +109,13 @@ class Bench:
             yield service
         finally:
             service.stop()
+
+    def keep(self, name: str, opening: AbstractContextManager[Kept]) -> Kept:
+        """What several rows share and what is slow to start: opened when it is first asked for, closed at the end."""
+        if name not in self._kept:
+            self._kept[name] = self._stack.enter_context(opening)
+        kept: Kept = self._kept[name]
+        return kept
 
     def versions(self) -> dict[str, str]:
         """Of what took part, as far as it has been started."""

@@ -1,0 +1,65 @@
+"""After every run of relayed calls: nothing is open, every answer is one charge, and the books are right."""
+
+from dataclasses import asdict, dataclass
+
+from bench import correctness, crew
+from bench.model import Incorrect
+from bench.service import Service
+
+LONGEST_END = 20.0
+COUNTS = """
+SELECT count(*) FILTER (WHERE state = 'open'), count(*) FILTER (WHERE state = 'settled'),
+    count(*) FILTER (WHERE is_estimated OR is_loss),
+    (SELECT count(*) FROM billing_hold WHERE state = 'open'),
+    (SELECT count(*) FROM billing_hold WHERE state = 'settled' AND reference LIKE 'call\\_%'),
+    (SELECT count(*) FROM billing_ledgerentry
+        WHERE kind = 'charge' AND book = 'customer' AND reference LIKE 'call\\_%'),
+    (SELECT sum(held_micros)::bigint FROM accounts_account),
+    (SELECT sum(balance_micros)::bigint FROM accounts_account)
+        - (SELECT sum(amount_micros)::bigint FROM billing_ledgerentry WHERE book = 'customer')
+FROM billing_relayedcall
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCounts:
+    """Calls that are open, settled, flagged; open holds; settled holds and charges of calls. `held` and `astray` are
+    micro-USD: what all accounts hold, and by how much their balances differ from the ledger."""
+
+    open: int
+    settled: int
+    flagged: int
+    holds: int
+    settled_holds: int
+    charges: int
+    held: int
+    astray: int
+
+
+def counts(service: Service) -> CallCounts:
+    (found,) = correctness.fetch(service.database_url, COUNTS)
+    return CallCounts(**dict(zip(CallCounts.__slots__, found, strict=True)))
+
+
+def settle(service: Service) -> None:
+    """Until no call is open: the load generator has hung up, but the last calls may still be at work. Raises
+    Incorrect."""
+    if not crew.until(lambda: not counts(service).open, seconds=LONGEST_END):
+        raise Incorrect(f"{counts(service).open} calls are still open")
+
+
+def check(service: Service, *, before: CallCounts, answered: int, in_flight: int) -> None:
+    """Raises Incorrect. A load generator that stops leaves at most `in_flight` calls, which may be charged or not."""
+    compare(before, counts(service), answered=answered, in_flight=in_flight)
+    correctness.check_ledger(service)
+
+
+def compare(before: CallCounts, after: CallCounts, *, answered: int, in_flight: int) -> None:
+    """Raises Incorrect."""
+    if after.open or after.holds or after.held or after.astray:
+        raise Incorrect(f"something is open, held or astray: {asdict(after)}")
+    if not after.settled == after.settled_holds == after.charges:
+        raise Incorrect(f"settled calls, settled holds and charges differ: {asdict(after)}")
+    settled, flagged = after.settled - before.settled, after.flagged - before.flagged
+    if not answered <= settled <= answered + in_flight or flagged > in_flight:
+        raise Incorrect(f"{answered} calls were answered, {settled} were settled, {flagged} by no usage or at a loss")

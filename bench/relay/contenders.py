@@ -1,0 +1,94 @@
+"""Who takes part in a row of relayed calls: the upstream itself, LiteLLM and our service, each with the same call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bench import load
+from bench.load import Load, Plan
+from bench.model import OURS, Contest, Incorrect, Sample
+from bench.relay import books, started, upstream
+from bench.service import Service
+from bench.surroundings import Bench
+
+DIRECT, LITELLM = "direct", "LiteLLM"
+TOGETHER, ALONE = 16, 1
+WARM_SECONDS = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Contenders:
+    """One call of one kind, made over 16 connections (`is_together`), over one (`is_alone`), or both in turn.
+
+    Figures are rate, p50_ms and p99_ms of the 16; of the one p50_ms_c1, and added_ms: what that is above the direct
+    call's in the same round. CPU is that of a call, without the load and the upstream.
+    """
+
+    bench: Bench
+    service: Service
+    path: str
+    body: str
+    is_together: bool = False
+    is_alone: bool = False
+    direct_ms: float = 0.0
+    warm: set[str] = field(default_factory=set)
+
+    def contest(self) -> Contest:
+        return {DIRECT: self.direct, LITELLM: self.litellm, OURS: self.ours}
+
+    def direct(self) -> Sample:
+        plan = self.plan(started.kept_upstream(self.bench).url, upstream.KEY)
+        found = self.loads(plan)
+        self.direct_ms = found[-1].p50_ms
+        return Sample(figures=self.figures(found))
+
+    def litellm(self) -> Sample:
+        """Raises Missing."""
+        proxy = started.kept_proxy(self.bench)
+        with proxy.awake():
+            plan = self.plan(proxy.url, proxy.master_key)
+            self.once(LITELLM, lambda: self.load(plan, connections=4, seconds=WARM_SECONDS))
+            spent = proxy.cpu_seconds()
+            found = self.loads(plan)
+            spent = proxy.cpu_seconds() - spent
+        figures = self.figures(found)
+        return Sample(figures={**figures, "cpu_ms": spent * 1000 / sum(each.answered for each in found)})
+
+    def ours(self) -> Sample:
+        """Checked. Raises Incorrect."""
+        plan = self.plan(self.service.base_url, *started.keys())
+        self.once(OURS, lambda: self.load(plan, connections=4, seconds=WARM_SECONDS))
+        books.settle(self.service)
+        before, spent = books.counts(self.service), self.service.spent()
+        found = self.loads(plan)
+        books.settle(self.service)
+        answered = sum(each.answered for each in found)
+        cpu = self.service.spent().since(spent).each(answered)
+        books.check(self.service, before=before, answered=answered, in_flight=TOGETHER + ALONE)
+        return Sample(figures={**self.figures(found), **cpu})
+
+    def once(self, name: str, step: Callable[[], object]) -> None:
+        """Nobody's figures are to pay for imports, connections and caches."""
+        if name not in self.warm:
+            self.warm.add(name)
+            step()
+
+    def plan(self, url: str, *keys: str) -> Plan:
+        authorizations = tuple(f"Bearer {key}" for key in keys)
+        return Plan(url=url, method="POST", paths=(self.path,), body=self.body, authorizations=authorizations)
+
+    def load(self, plan: Plan, *, connections: int, seconds: float) -> Load:
+        return load.run(plan, connections=connections, seconds=seconds, folder=self.bench.folder)
+
+    def loads(self, plan: Plan) -> list[Load]:
+        """Together, then alone. Raises Incorrect where an answer was no 2xx."""
+        wanted = [TOGETHER] * self.is_together + [ALONE] * self.is_alone
+        found = [self.load(plan, connections=each, seconds=self.bench.seconds) for each in wanted]
+        if not all(each.answered and not each.refused for each in found):
+            raise Incorrect(f"{sum(each.refused for each in found)} answers were no 2xx")
+        return found
+
+    def figures(self, found: list[Load]) -> dict[str, float]:
+        first, last = found[0], found[-1]
+        together = {"rate": first.rate, "p50_ms": first.p50_ms, "p99_ms": first.p99_ms}
+        alone = {"p50_ms_c1": last.p50_ms, "added_ms": last.p50_ms - self.direct_ms}
+        return {**(together if self.is_together else {}), **(alone if self.is_alone else {})}

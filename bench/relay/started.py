@@ -1,0 +1,91 @@
+"""What the rows about relayed calls start: the upstream, a service whose group leads to it, and general keys."""
+
+import json
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from bench import seed
+from bench.model import Missing
+from bench.relay import litellm_proxy, upstream
+from bench.relay.litellm_proxy import Proxy
+from bench.service import Service
+from bench.surroundings import Bench
+from tools.children import Child
+from tools.stack import ROOT
+
+KEYS = 100
+"""So many of the seed's first accounts call, each with its one key."""
+OFFER = """
+version: 1
+groups:
+  - name: bench
+    platform: openai
+    image_generation: true
+    models: [{chat}, {image}]
+    prices: {{"{chat}": {{input: 0.15, output: 0.6, cached_input: 0.075, max_output_tokens: 16384}}}}
+    image_prices: {{"{image}": 0.04}}
+    channels: [{{base_url: "{url}/v1", credentials: {{api_key: {key}}}}}]
+"""
+TO_GENERAL = """
+UPDATE accounts_apikey SET binding = 'general', group_id = (SELECT id FROM accounts_group WHERE name = 'bench')
+WHERE id <= %s
+"""
+
+
+class Upstream:
+    """The upstream's process."""
+
+    def __init__(self, bench: Bench) -> None:
+        command = (sys.executable, "-m", "bench.relay.upstream")
+        self.child = Child("upstream", command, environment={}, log=bench.folder / "upstream.log", folder=ROOT)
+        self.url = self.child.wait_for_line(r"upstream listening on (\S+)")[1]
+
+    def seen(self) -> dict[str, int]:
+        """How many calls of each kind came in so far."""
+        with urllib.request.urlopen(f"{self.url}/_/report", timeout=30) as answer:
+            found: dict[str, int] = json.load(answer)
+        return found
+
+
+@contextmanager
+def started_upstream(bench: Bench) -> Iterator[Upstream]:
+    started = Upstream(bench)
+    try:
+        yield started
+    finally:
+        started.child.stop()
+
+
+def kept_upstream(bench: Bench) -> Upstream:
+    """One for all rows of a run."""
+    return bench.keep("upstream", started_upstream(bench))
+
+
+def kept_proxy(bench: Bench) -> Proxy:
+    """LiteLLM, one for all rows of a run, that sells what the upstream sells. Raises Missing."""
+    return bench.keep("litellm", litellm_proxy.running(bench, kept_upstream(bench).url))
+
+
+def keys() -> tuple[str, ...]:
+    """The general keys."""
+    return tuple(seed.secret(number) for number in range(KEYS))
+
+
+@contextmanager
+def relaying(bench: Bench) -> Iterator[Service]:
+    """A service with one web process that relays to the upstream. Raises Missing for a tree without a relay."""
+    if not (bench.tree / "relay" / "application.py").exists():
+        raise Missing("a relay")
+    offer = OFFER.format(
+        url=kept_upstream(bench).url, key=upstream.KEY, chat=upstream.CHAT_MODEL, image=upstream.IMAGE_MODEL
+    )
+    with bench.database() as url, bench.service(url, WEB_CONCURRENCY="1") as service:
+        service.load_catalog(offer)
+        with psycopg.connect(url) as connection:
+            connection.execute(TO_GENERAL.encode(), [KEYS])
+        service.start_web()
+        yield service

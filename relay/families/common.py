@@ -1,7 +1,7 @@
 """What all families share: bodies of JSON, headers, errors in and out, and the model's name put in and back."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from adapters.base import UpstreamError
@@ -50,21 +50,7 @@ class CommonFamily:
         return answer if upstream_model == asked.model else splicing.renamed(answer, self.name_path, asked.model)
 
     def output_bytes(self, document: Any) -> int:
-        """Of all texts and objects that the model has written, however deep they lie."""
-        total, waiting = 0, [document]
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, list):
-                waiting += value
-            elif isinstance(value, dict):
-                for name, item in value.items():
-                    if isinstance(item, str):
-                        total += len(item.encode(errors="replace")) if name in self.texts else 0
-                    elif isinstance(item, dict) and name in self.objects:
-                        total += len(json.dumps(item))
-                    else:
-                        waiting.append(item)
-        return total
+        return written_bytes(document, self.texts, self.objects)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         return refusals.of_answer(self.words, status, headers, body)
@@ -74,3 +60,21 @@ class CommonFamily:
 
     def error_document(self, error: ApiError) -> dict[str, Any]:
         return dict(dialects.of(self.error_path).body(error))
+
+
+def written_bytes(value: Any, texts: Collection[str] = (), objects: Collection[str] = ()) -> int:
+    """The bytes of all texts and objects under these names, however deep they lie."""
+    total, waiting = 0, [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            for name, item in value.items():
+                if isinstance(item, str):
+                    total += len(item.encode(errors="replace")) if name in texts else 0
+                elif isinstance(item, dict) and name in objects:
+                    total += len(json.dumps(item))
+                else:
+                    waiting.append(item)
+    return total

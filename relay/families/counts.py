@@ -43,17 +43,16 @@ def believed(read: Callable[[Mapping[str, Any]], TokenUsage], told: Any) -> Toke
 
 def openai_usage(told: Mapping[str, Any], given: str, made: str) -> TokenUsage:
     """OpenAI's usage; `given` and `made` are what it calls input and output. Raises Unbelievable."""
-    total = count(told, "total_tokens")
-    input_tokens = count(told, f"{given}_tokens")
-    cached = min(input_tokens, count(told, f"{given}_tokens_details", "cached_tokens"))
-    written = count(told, f"{given}_tokens_details", "cache_write_tokens")
+    total, went_in = count(told, "total_tokens"), count(told, f"{given}_tokens")
+    came_out = output(count(told, f"{made}_tokens"), total=total, input_tokens=went_in)
+    cached = min(went_in, count(told, f"{given}_tokens_details", "cached_tokens"))
     return TokenUsage(
-        input_tokens=input_tokens,
+        input_tokens=went_in,
         cached_tokens=cached,
-        cache_write_tokens=min(input_tokens - cached, written),
-        output_tokens=output(count(told, f"{made}_tokens"), total=total, input_tokens=input_tokens),
+        cache_write_tokens=min(went_in - cached, count(told, f"{given}_tokens_details", "cache_write_tokens")),
+        output_tokens=came_out,
         reasoning_tokens=count(told, f"{made}_tokens_details", "reasoning_tokens"),
-        image_tokens=count(told, f"{made}_tokens_details", "image_tokens"),
+        image_tokens=min(came_out, count(told, f"{made}_tokens_details", "image_tokens")),
     )
 
 

@@ -15,6 +15,9 @@ PROVIDERS = f"is run by the provider, and {COSTS}"
 FOREIGN = "names an object of another account"
 TIERS = ("auto", "default", "standard_only", "flex")
 
+# What a tool was asked, and what it has answered: whatever its author likes.
+OF_TOOLS = ("input", "args", "response")
+
 
 def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
     """The top-level fields of these names that say something."""
@@ -38,6 +41,12 @@ def tools(listed: Any, is_own: Callable[[Any], bool], where: str = "tools") -> I
 
 def everywhere(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[RefusedField]:
     """The fields of these names in the objects below a field; not in what a tool was asked or has answered."""
+    for trail, _ in below(document, root, names):
+        yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=FOREIGN)
+
+
+def below(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[tuple[Trail, Any]]:
+    """Where fields of these names stand below a field, and what they say."""
     waiting: list[tuple[Trail, Any]] = [((root,), document.get(root))]
     while waiting:
         trail, value = waiting.pop()
@@ -46,6 +55,6 @@ def everywhere(document: Mapping[str, Any], root: str, names: Collection[str]) -
         elif isinstance(value, dict):
             for name, item in value.items():
                 if name in names and item is not None:
-                    yield RefusedField(name=name, path=path_of((*trail, name)), reason=FOREIGN)
-                elif isinstance(item, dict | list) and not (name == "input" and "name" in value):
+                    yield (*trail, name), item
+                elif isinstance(item, dict | list) and not (name in OF_TOOLS and "name" in value):
                     waiting.append(((*trail, name), item))

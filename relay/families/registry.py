@@ -4,6 +4,7 @@ import re
 
 from relay.families.base import CallPath, Family
 from relay.families.chat import ChatFamily
+from relay.families.generate_content import VERBS, GenerateContentFamily
 from relay.families.messages import COUNT_TOKENS, MessagesFamily
 from relay.families.responses import ResponsesFamily
 
@@ -16,7 +17,8 @@ FIXED: dict[str, Family] = {
     "/v1/messages": MESSAGES,
     COUNT_TOKENS: MESSAGES,
 }
-OF_A_MODEL: dict[str, Family] = {}
+GENERATE_CONTENT: Family = GenerateContentFamily()
+OF_A_MODEL: dict[str, Family] = dict.fromkeys(VERBS, GENERATE_CONTENT)
 # The model may hold slashes and colons: the verb is behind the last one.
 MODEL_PATH = re.compile(r"/(?:v1|v1beta)/(?:models/|(?=tunedModels/))(?P<model>.+):(?P<verb>\w+)", re.DOTALL)
 

@@ -1,0 +1,214 @@
+"""`generate_content`: Google's dialect, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and
+:countTokens, and the same under /v1.
+
+The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. A stream is only
+spoken as server-sent events: without `alt=sse` Google answers with one long array, which no SDK asks for, and such a
+request is refused. A stream has no last event. It has ended well once every candidate has its `finishReason`, or the
+prompt was blocked. Each chunk may tell the usage; the last one counts. Facts: google-genai 3.4 (`types.py`,
+`models.py`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+from urllib.parse import quote, urlsplit
+
+from common import strict_json
+from common.errors import InvalidRequest
+from common.token_usage import TokenUsage
+from relay import bounds, splicing
+from relay.families import counts, endpoints, fields, refusals, refused_fields
+from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
+from relay.families.common import CommonFamily, written_bytes
+from relay.families.fields import mapping, mappings
+from relay.families.refused_fields import COSTS, FOREIGN
+from relay.families.watching import FrameReader, texts
+
+STREAM, COUNT = "streamGenerateContent", "countTokens"
+VERBS = ("generateContent", STREAM, COUNT)
+ALT = {STREAM: ("sse",), "generateContent": (None, "json"), COUNT: (None, "json")}
+TOLD = re.compile(rb'"usageMetadata"\s*:\s*\{')
+ENDS = re.compile(rb'"(?:finish|block)Reason"\s*:\s*"')
+IN_FRAMES = texts("text")
+ARGUMENTS = frozenset({"args"})
+MOST_CANDIDATES = 128
+COLLECTIONS = ("models/", "tunedModels/")
+OWN_TOOLS = ("functionDeclarations", "function_declarations")
+OWN_OUTPUT = ("TEXT", "IMAGE", "MODALITY_UNSPECIFIED")
+USUAL_TIERS = (*refused_fields.TIERS, "standard", "STANDARD", "FLEX", "SERVICE_TIER_UNSPECIFIED")
+# A file of the operator's account, at whatever host.
+STORED_FILE = re.compile(r"/v1\w*/files/", re.IGNORECASE)
+
+
+class GenerateContentFamily(CommonFamily):
+    """Google's generateContent (base.Family)."""
+
+    name: ClassVar[str] = "generate_content"
+    platform = "gemini"
+    error_path = "/v1beta/models/any:streamGenerateContent"
+    words = refusals.GOOGLE
+    query = ("alt", "key")
+    file_roots = ("contents", "systemInstruction", "system_instruction")
+    name_path = ("modelVersion",)
+    texts = frozenset({"text"})
+    objects = ARGUMENTS
+
+    def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
+        if fields.query(path.query, self.query).get("alt") not in ALT[path.verb]:
+            raise fields.refusal("alt", f"must be {'sse' if path.verb == STREAM else 'json'} on this endpoint")
+        model, config = _model(path.model), _either(document, "generationConfig")
+        _refuse_another(document, model)
+        limits = [fields.count(config, name) for name in ("maxOutputTokens", "max_output_tokens")]
+        choices = [
+            fields.count(config, name, most=MOST_CANDIDATES) or 1 for name in ("candidateCount", "candidate_count")
+        ]
+        bound = self.input_bound(document, raw)
+        return AskedCall(
+            model=model,
+            is_stream=path.verb == STREAM,
+            input_bound=bound,
+            input_estimate=bounds.likely(bound),
+            output_limit=max((limit for limit in limits if limit is not None), default=None),
+            choices=max(choices),
+            is_free=path.verb == COUNT,
+        )
+
+    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+        inner = [mapping(document.get(name)) for name in _spellings("generateContentRequest")]
+        return [field for asked in (document, *inner) for field in _refused(asked)]
+
+    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+        """The model may also stand in the body, and does where a whole request is counted."""
+        if upstream_model == asked.model:
+            return raw
+        for place in ((), *((name,) for name in _spellings("generateContentRequest"))):
+            found = splicing.span(raw, *place, "model")
+            if found is not None and raw[found[0] : found[0] + 1] == b'"':
+                raw = splicing.renamed(raw, (*place, "model"), _resource(upstream_model))
+        return raw
+
+    def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
+        version = "v1" if path.path.startswith("/v1/") else "v1beta"
+        name = quote(_resource(endpoint.upstream_model), safe="/")
+        how = "?alt=sse" if asked.is_stream else ""
+        return endpoints.host_url(endpoint, f"/{version}/{name}:{path.verb}{how}")
+
+    def usage(self, document: Any) -> TokenUsage | None:
+        return counts.believed(_usage, mapping(document).get("usageMetadata"))
+
+    def output_bytes(self, document: Any) -> int:
+        return super().output_bytes(mapping(document).get("candidates"))
+
+    def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
+        return CandidatesReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
+
+
+class CandidatesReader(FrameReader):
+    """The chunks of one answer."""
+
+    __slots__ = ()
+
+    def _watch(self, frame: bytes) -> bool:
+        if TOLD.search(frame):
+            told = counts.believed(_usage, self._parsed(frame).get("usageMetadata"))
+            self.usage = told or self.usage
+        if b'"functionCall"' in frame:
+            self.output_bytes += written_bytes(self._parsed(frame), objects=ARGUMENTS)
+        if ENDS.search(frame):
+            self._end(self._parsed(frame))
+        return True
+
+    def _end(self, chunk: Mapping[str, Any]) -> None:
+        self._finished += sum(1 for candidate in mappings(chunk.get("candidates")) if candidate.get("finishReason"))
+        is_blocked = bool(mapping(chunk.get("promptFeedback")).get("blockReason"))
+        self.can_end = self.can_end or is_blocked or self._finished >= self._asked.choices
+
+
+def _usage(told: Mapping[str, Any]) -> TokenUsage:
+    """Thoughts are beside the candidates, and what tools brought is beside the prompt."""
+    given = counts.count(told, "promptTokenCount") + counts.count(told, "toolUsePromptTokenCount")
+    thoughts = counts.count(told, "thoughtsTokenCount")
+    made = counts.count(told, "candidatesTokenCount") + thoughts
+    made = counts.output(made, total=counts.count(told, "totalTokenCount"), input_tokens=given)
+    details = mappings(told.get("candidatesTokensDetails"))
+    pictures = sum(counts.count(detail, "tokenCount") for detail in details if detail.get("modality") == "IMAGE")
+    return TokenUsage(
+        input_tokens=given,
+        cached_tokens=min(given, counts.count(told, "cachedContentTokenCount")),
+        output_tokens=made,
+        reasoning_tokens=thoughts,
+        image_tokens=min(made, pictures),
+    )
+
+
+def _refused(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    for name in (*_spellings("cachedContent"), *_spellings("continuationToken")):
+        yield from refused_fields.given(document, (name,), FOREIGN)
+    for name in _spellings("serviceTier"):
+        yield from refused_fields.beyond(document, name, USUAL_TIERS)
+    tools = document.get("tools")
+    for index, tool in enumerate(tools if isinstance(tools, list) else [tools] if tools else []):
+        others = [name for name, value in mapping(tool).items() if name not in OWN_TOOLS and value is not None]
+        if others or not isinstance(tool, dict):
+            path = f"tools[{index}].{others[0]}" if others else f"tools[{index}]"
+            yield RefusedField(name="tools", path=path, reason=refused_fields.PROVIDERS)
+    yield from _output(document)
+    for root in ("contents", *_spellings("systemInstruction")):
+        yield from _files(document, root)
+
+
+def _output(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    """Anything but text and pictures."""
+    for parent in _spellings("generationConfig"):
+        for name in _spellings("responseModalities"):
+            wanted = mapping(document.get(parent)).get(name)
+            if isinstance(wanted, list) and not all(str(kind).upper() in OWN_OUTPUT for kind in wanted):
+                yield RefusedField(name=name, path=f"{parent}.{name}", reason=COSTS)
+
+
+def _files(document: Mapping[str, Any], root: str) -> Iterator[RefusedField]:
+    for trail, held in refused_fields.below(document, root, _spellings("fileData")):
+        named = [mapping(held).get(name) for name in _spellings("fileUri")]
+        if not all(_is_public(uri) for uri in named if uri is not None):
+            yield RefusedField(name="fileData", path=strict_json.path(trail), reason="names no public http(s) address")
+
+
+def _is_public(uri: Any) -> bool:
+    try:
+        parts = urlsplit(uri if isinstance(uri, str) else "")
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not STORED_FILE.search(parts.path)
+
+
+def _model(name: str) -> str:
+    """The name in the path, which goes into another one."""
+    name = fields.checked_model(name).removeprefix("models/")
+    if not name or any(part in ("", ".", "..") for part in name.split("/")):
+        raise fields.refusal("model", "is no name of a model")
+    return name
+
+
+def _resource(model: str) -> str:
+    return model if model.startswith(COLLECTIONS) else f"models/{model}"
+
+
+def _refuse_another(document: Mapping[str, Any], model: str) -> None:
+    """Raises InvalidRequest where the body names another model than the path, which is the one that is priced."""
+    inner = [(f"{name}.", mapping(document.get(name))) for name in _spellings("generateContentRequest")]
+    for parent, asked in (("", document), *inner):
+        if asked.get("model") not in (None, model, _resource(model)):
+            raise InvalidRequest(f"{parent}model must be the model of the path.", param=f"{parent}model")
+
+
+def _either(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object under either spelling of its name; of both together where both are there."""
+    found: dict[str, Any] = {}
+    for spelling in _spellings(name):
+        found |= fields.optional_object(document, spelling)
+    return found
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    """As JSON writes it, and as the protocol does."""
+    return name, re.sub(r"([A-Z])", lambda big: f"_{big[1].lower()}", name)

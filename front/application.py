@@ -16,6 +16,7 @@ from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
 from front import access_log, companions, doors, error_responses, image_calls, shares, submitting
+from relay import application as relay
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -137,6 +138,8 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
     if endpoint:
         body.close()
         await endpoint(scope, receive, reply)
+    elif relay.serves(scope):
+        await relay.serve(scope, body, receive, reply)
     elif image_calls.is_one(scope):
         await image_calls.serve(scope, body, receive, reply)
     else:

@@ -1,4 +1,4 @@
-"""Who may send a large body: whose key opens the Task API now, or who is signed in to the admin.
+"""Who may send a large body: whose key opens the Task API or the relay now, or who is signed in to the admin.
 
 Nobody is let in by this. What the body is for asks again when it is whole, so that a key that was disabled meanwhile
 opens nothing.
@@ -15,6 +15,7 @@ from common import threads
 from common.asgi import Scope, header, joined
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 from front import shares
+from relay import application as relay
 from tasks.gate import Knock
 from tasks_api import admissions
 
@@ -31,7 +32,9 @@ def limit(path: str) -> int:
 
 
 async def opened_for(scope: Scope) -> Hashable | None:
-    """The payer of a body over 64 KiB; None where nobody may send one. Other paths than these two take none."""
+    """The payer of a body over 64 KiB; None where nobody may send one. Other paths than these take none."""
+    if relay.serves(scope):
+        return await relay.opened_for(scope)
     if scope["path"].startswith("/v1/"):
         account_id = await _account(joined(scope["headers"], b"authorization"))
         if account_id is not None:

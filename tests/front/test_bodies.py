@@ -19,6 +19,7 @@ from common.asgi import Message
 from common.spool import Room, SpoolFull
 from front import application, doors
 from tests.front.test_front import HOST, answer_to
+from tests.relay.general import make_general_key, make_group
 from tests.scopes import scope
 from tools.children import PATIENCE
 
@@ -205,4 +206,22 @@ def test_a_key_out_of_scope_is_refused_without_its_body(key, quarter):
     ApiKey.objects.update(task_api=False)
     answer = ask(post(key.secret, length=90_000), [bytes(90_000)])
     assert (answer.status, answer.error, answer.headers["connection"]) == (403, "TASK_SCOPE_REQUIRED", "close")
+    assert not spool.spool.held
+
+
+def test_a_large_body_of_a_general_key_is_read_where_its_group_may_call(account, key, quarter):
+    openai = make_general_key(account, make_group("text", image_generation=True)).secret
+    gemini = make_general_key(account, make_group("pictures", "gemini"), "gemini").secret
+
+    def payer(path: str, secret: str) -> object:
+        return asyncio.run(doors.opened_for(scope("POST", path, authorization=f"Bearer {secret}")))
+
+    path = "/v1/chat/completions"
+    assert payer(path, openai) == account.pk
+    assert payer(path, gemini) is payer(path, "dr-gen-unknown") is payer(path, "") is None
+    assert payer("/v1/chat/completions", key.secret) is None
+    assert payer("/v1/images/edits", key.secret) == account.pk
+    assert payer("/v1/models", openai) is payer("/v1/tasks", openai) is None
+    answer = ask({**post(openai, length=90_000), "path": "/v1/messages"}, [bytes(90_000)])
+    assert (answer.status, answer.error, answer.headers["connection"]) == (404, "not_found_error", "close")
     assert not spool.spool.held

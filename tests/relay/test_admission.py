@@ -28,20 +28,23 @@ def general(account, group):
 
 
 def test_a_general_key_is_let_in_with_its_account_and_its_group(general, group):
-    (caller,) = admit_all([bearer(general)])
+    (admitted,) = admit_all([bearer(general)])
+    caller = admitted.caller
     assert (caller.key_id, caller.account_id, caller.group_id) == (general.id, general.account.pk, group.pk)
     assert caller.secret_id == general.record.secrets.get().pk
     assert (caller.balance_micros, caller.held_micros, caller.is_subscription) == (10_000_000, 0, False)
+    assert (admitted.group.id, admitted.group.platform) == (group.pk, "anthropic")
     assert holders.find(gate.digest_of(bearer(general))).account_id == general.account.pk
 
 
-def test_a_key_without_a_group_is_let_in(account):
-    (caller,) = admit_all([bearer(make_general_key(account, None))])
-    assert caller.group_id is None
+def test_a_key_without_a_group_is_let_in_without_an_offer(account):
+    (admitted,) = admit_all([bearer(make_general_key(account, None))])
+    assert (admitted.caller.group_id, admitted.group) == (None, None)
 
 
 def test_many_are_let_in_by_one_statement_each_by_its_own(general, key, other_key, django_assert_num_queries):
     other = make_general_key(other_key.account, None)
+    admit_all([bearer(general)])  # the picture of the catalog is there
     with django_assert_num_queries(1):
         mine, missing, task, theirs, unknown = admit_all(
             [bearer(general), "", bearer(key), bearer(other), "Bearer dr-gen-unknown"]
@@ -50,18 +53,18 @@ def test_many_are_let_in_by_one_statement_each_by_its_own(general, key, other_ke
     assert isinstance(unknown, AuthenticationError)
     assert (missing.headers, missing.message) == (unknown.headers, unknown.message)
     assert isinstance(task, PermissionRefused)
-    assert [caller.key_id for caller in (mine, theirs)] == [general.id, other.id]
+    assert [admitted.caller.key_id for admitted in (mine, theirs)] == [general.id, other.id]
 
 
-def test_a_change_holds_from_the_next_request_on(general, group):
+def test_a_change_holds_from_the_next_request_on(general):
     (before,) = admit_all([bearer(general)])
     Account.objects.update(billing="subscription")
     general.record.group = make_group("pictures", "gemini")
     general.record.save()
     (after,) = admit_all([bearer(general)])
-    assert (before.group_id, after.group_id) == (group.pk, general.record.group.pk)
-    assert (before.is_subscription, after.is_subscription) == (False, True)
-    assert after.catalog_version > before.catalog_version
+    assert (before.group.platform, after.group.platform) == ("anthropic", "gemini")
+    assert (before.caller.is_subscription, after.caller.is_subscription) == (False, True)
+    assert after.caller.catalog_version > before.caller.catalog_version
     keys.disable(general.record)
     assert isinstance(admit_all([bearer(general)])[0], AuthenticationError)
 

@@ -1,0 +1,131 @@
+"""The companion endpoints of general keys: lets the key in, says what it may call there, and hands the call on.
+
+Order of checks: key (401), binding (403), method (405), group (403), platform (404), rate (429); what the body says
+comes after it. The declared size of the body was judged before all of them. The lists are for every general key.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+
+from accounts import keys
+from accounts.models import ApiKey
+from catalog.groups import IMAGES, GroupEntry
+from common import rates
+from common.asgi import Answer, Receive, Scope, Send, header, joined
+from common.errors import (
+    ApiError,
+    EndpointUnsupported,
+    ImagesUnsupported,
+    MethodNotAllowed,
+    PermissionRefused,
+    TaskNotFound,
+)
+from common.front_body import Body
+from relay import admission, model_lists
+from relay.admission import RelayAdmission, RelayCaller
+from relay.families import registry
+from relay.families.base import CallPath, Family
+from relay.families.messages import COUNT_TOKENS
+from tasks import gate
+
+GENERAL = keys.PREFIXES[ApiKey.Binding.GENERAL.value]
+IMAGES_PATH = "/v1/images/"
+NO_GROUP = "This API key belongs to no group, and may not call this endpoint."
+OTHER_METHOD = "This path does not take that method."
+
+Lookup = Callable[[Scope, RelayAdmission], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayEntry:
+    """A call that may be made: by whom, with what its group is offered, in which dialect."""
+
+    caller: RelayCaller
+    group: GroupEntry
+    family: Family
+    path: CallPath
+
+
+def serves(scope: Scope) -> bool:
+    """Whether the request is for the relay. An image call is where its key says that it is a general one."""
+    path = scope["path"]
+    if registry.of_path("POST", path) is None:
+        return _lookup(path) is not None
+    return not path.startswith(IMAGES_PATH) or (scope["method"] == "POST" and _is_general(scope))
+
+
+def _lookup(path: str) -> Lookup | None:
+    return model_lists.answer if model_lists.PATH.fullmatch(path) else None
+
+
+def _is_general(scope: Scope) -> bool:
+    match = gate.BEARER.fullmatch(joined(scope["headers"], b"authorization"))
+    return bool(match and match[1].startswith(GENERAL))
+
+
+async def opened_for(scope: Scope) -> int | None:
+    """The account that may send a large body with this request, which `serves` has taken; None where it is refused
+    whatever the body says."""
+    try:
+        return _entered(scope, await _admitted(scope)).caller.account_id
+    except ApiError:
+        return None
+
+
+async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
+    """ASGI, of a request that `serves` has taken and whose body is there; it is closed at the end."""
+    try:
+        admitted = await _admitted(scope)
+        if registry.of_path("POST", scope["path"]) is None:
+            answer = await _looked_up(scope, admitted)
+            await answer.send(send)
+            return
+        entry = _entered(scope, admitted)
+        rates.check("relay", entry.caller.key_id)
+        calls = import_module("relay.calls")
+        await calls.serve(entry.caller, entry.group, entry.family, entry.path, scope, body, receive, send)
+    finally:
+        body.close()
+
+
+async def _admitted(scope: Scope) -> RelayAdmission:
+    return await admission.admit(joined(scope["headers"], b"authorization"))
+
+
+async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:
+    """Raises TaskNotFound for what Google's clients might call here and nobody serves."""
+    lookup = _lookup(scope["path"])
+    if lookup is None or (scope["method"] == "POST" and ":" in scope["path"]):
+        raise TaskNotFound("Unknown path.")
+    if scope["method"] not in ("GET", "HEAD"):
+        raise MethodNotAllowed(OTHER_METHOD, headers={"Allow": "GET, HEAD"})
+    rates.check("read", admitted.caller.key_id)
+    return await lookup(scope, admitted)
+
+
+def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
+    """Raises TaskNotFound, MethodNotAllowed, and what the group is refused with."""
+    found = registry.of_path("POST", scope["path"])
+    if found is None:
+        raise TaskNotFound("Unknown path.")
+    if scope["method"] != "POST":
+        raise MethodNotAllowed(OTHER_METHOD, headers={"Allow": "POST"})
+    family, path = found
+    group = _serving(admitted.group, family, path)
+    query, content_type = scope["query_string"].decode("latin-1"), header(scope["headers"], b"content-type")
+    path = replace(path, query=query, content_type=content_type)
+    return RelayEntry(caller=admitted.caller, group=group, family=family, path=path)
+
+
+def _serving(group: GroupEntry | None, family: Family, path: CallPath) -> GroupEntry:
+    """The key's group, where it may call this. Raises ImagesUnsupported, PermissionRefused, EndpointUnsupported."""
+    if family.name == IMAGES:
+        if group is None or IMAGES not in group.dialects:
+            raise ImagesUnsupported()
+        return group
+    if group is None:
+        raise PermissionRefused(NO_GROUP)
+    if family.name not in group.dialects or (path.path == COUNT_TOKENS and group.platform == "openai"):
+        raise EndpointUnsupported()
+    return group

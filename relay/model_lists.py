@@ -1,0 +1,28 @@
+"""GET of the models that a general key's group lists, or of one of them, in the dialect of the path or the headers."""
+
+import re
+from urllib.parse import parse_qsl
+
+from common.asgi import Answer, Scope, dialect_of, json_answer
+from common.errors import ModelNotFound
+from relay import model_shapes
+from relay.admission import RelayAdmission
+
+PATH = re.compile(r"/(?:v1|v1beta)/models(?:/(?P<name>.+))?", re.DOTALL)
+
+
+async def answer(scope: Scope, admitted: RelayAdmission) -> Answer:
+    """A key without a group has an empty list. Raises ModelNotFound, and InvalidRequest for a bad size of a page."""
+    names = _names(admitted)
+    dialect, found = dialect_of(scope), PATH.fullmatch(scope["path"])
+    name = found["name"] if found else None
+    if name is None:
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        return json_answer(200, model_shapes.page(names, query, dialect))
+    if name not in names:
+        raise ModelNotFound("The model does not exist, or is not on offer for this API key.", param="model")
+    return json_answer(200, model_shapes.one(name, dialect))
+
+
+def _names(admitted: RelayAdmission) -> tuple[str, ...]:
+    return (admitted.group and admitted.group.models) or ()

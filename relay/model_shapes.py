@@ -1,0 +1,76 @@
+"""How a list of models reads in each dialect, and how it is paged there. Pure.
+
+Nothing is known of a model but its name: times are the epoch, as Anthropic's API has it where a date is unknown.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from common import dialects
+from common.dialects import ErrorDialect
+from common.errors import InvalidRequest
+
+OWNER = "system"
+EPOCH = "1970-01-01T00:00:00Z"
+LARGEST_PAGE = 1000
+ANTHROPIC_PAGE = 20
+GOOGLE_PAGE = 50
+GOOGLE_METHODS = ("generateContent", "streamGenerateContent", "countTokens")
+
+
+def page(names: Sequence[str], query: Mapping[str, str], dialect: ErrorDialect) -> dict[str, Any]:
+    """The list as the query asks for it; parameters that the dialect does not page by do not count.
+
+    Raises InvalidRequest for a page size that is none.
+    """
+    if dialect is dialects.ANTHROPIC:
+        return _anthropic_page(names, query)
+    if dialect is dialects.GOOGLE:
+        return _google_page(names, query)
+    return {"object": "list", "data": [one(name, dialect) for name in names]}
+
+
+def one(name: str, dialect: ErrorDialect) -> dict[str, Any]:
+    """One model."""
+    if dialect is dialects.ANTHROPIC:
+        return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH, "lifecycle": "active"}
+    if dialect is dialects.GOOGLE:
+        return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": list(GOOGLE_METHODS)}
+    return {"id": name, "object": "model", "created": 0, "owned_by": OWNER}
+
+
+def _anthropic_page(names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
+    """Behind `after_id`, or before `before_id`; a cursor that is no longer listed has nothing on either side."""
+    limit = _size(query, "limit", usual=ANTHROPIC_PAGE)
+    if before := query.get("before_id"):
+        earlier = names[: names.index(before)] if before in names else ()
+        shown, has_more = earlier[-limit:], len(earlier) > limit
+    else:
+        later = _behind(names, query.get("after_id"))
+        shown, has_more = later[:limit], len(later) > limit
+    first, last = (shown[0], shown[-1]) if shown else (None, None)
+    data = [one(name, dialects.ANTHROPIC) for name in shown]
+    return {"data": data, "has_more": has_more, "first_id": first, "last_id": last}
+
+
+def _google_page(names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
+    """The token is the name of the last model that was shown."""
+    size = _size(query, "pageSize", usual=GOOGLE_PAGE)
+    later = _behind(names, query.get("pageToken"))
+    shown = {"models": [one(name, dialects.GOOGLE) for name in later[:size]]}
+    return shown | ({"nextPageToken": later[size - 1]} if len(later) > size else {})
+
+
+def _behind(names: Sequence[str], cursor: str | None) -> Sequence[str]:
+    if not cursor:
+        return names
+    return names[names.index(cursor) + 1 :] if cursor in names else ()
+
+
+def _size(query: Mapping[str, str], parameter: str, *, usual: int) -> int:
+    given = query.get(parameter, "")
+    if not given:
+        return usual
+    if not (given.isascii() and given.isdigit() and len(given) <= 9 and int(given)):
+        raise InvalidRequest(f"{parameter}: must be an integer from 1 to {LARGEST_PAGE}.", param=parameter)
+    return min(int(given), LARGEST_PAGE)

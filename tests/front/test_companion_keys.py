@@ -1,0 +1,190 @@
+"""Which key may call which companion path, through the whole front in this process: status and type of each refusal."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from accounts import keys
+from common.asgi import Message
+from front import application
+from tasks import switches
+from tests.relay.general import make_general_key, make_group
+from tests.scopes import scope
+from tools.children import PATIENCE
+
+OPENAI = ("/v1/chat/completions", "/v1/responses")
+ANTHROPIC = ("/v1/messages", "/v1/messages/count_tokens")
+GEMINI: tuple[str, ...] = ()
+TEXT = (*OPENAI, *ANTHROPIC, *GEMINI)
+IMAGES = ("/v1/images/generations", "/v1/images/edits")
+LISTS = ("/v1/models", "/v1beta/models", "/v1/models/gpt-1", "/v1beta/models/gpt-1")
+TASKS = ("/v1/tasks", "/v1/tasks/quote", "/v1/videos")
+IMAGES_UNSUPPORTED = "Images API is not supported for this platform"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a client got."""
+
+    status: int
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(json.loads(self.raw))
+
+    @property
+    def refusal(self) -> tuple[int, str]:
+        """Status and type; Google's is a status in words."""
+        error = self.document["error"]
+        return self.status, error.get("type") or error["status"]
+
+
+def ask(method: str, path: str, secret: str = "", *, query: str = "", body: bytes = b"[]", **headers: str) -> Said:
+    given = {"authorization": f"Bearer {secret}"} if secret else {}
+    request = scope(method, path, query, **{"content_type": "application/json", **given, **headers})
+    pieces = [{"type": "http.request", "body": body, "more_body": False}]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return pieces.pop(0) if pieces else await asyncio.Future()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(asyncio.wait_for(application.application(request, receive, send), PATIENCE))
+    answer = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Said(status=sent[0]["status"], headers=answer, raw=b"".join(part.get("body", b"") for part in sent[1:]))
+
+
+def in_words(path: str, type_: str) -> str:
+    """The type as the dialect of the path has it."""
+    google = {
+        "authentication_error": "UNAUTHENTICATED",
+        "permission_error": "PERMISSION_DENIED",
+        "not_found_error": "NOT_FOUND",
+        "invalid_request_error": "INVALID_ARGUMENT",
+    }
+    return google[type_] if path.startswith("/v1beta/") or path in GEMINI else type_
+
+
+def test_what_opens_nothing_is_one_401_on_every_path(account):
+    group = make_group("text")
+    disabled = make_general_key(account, group)
+    keys.disable(disabled.record)
+    for path in (*TEXT, *IMAGES, *LISTS):
+        method = "GET" if path in LISTS else "POST"
+        # An image call without a key of either kind is Django's; the answer is the same.
+        missing, unknown = ask(method, path), ask(method, path, "dr-gen-unknown")
+        no_more = ask(method, path, disabled.secret)
+        for said in (missing, unknown, no_more):
+            assert said.refusal == (401, in_words(path, "authentication_error")), path
+            assert said.headers["www-authenticate"] == "Bearer"
+            assert said.document["error"] == missing.document["error"]
+
+
+def test_a_task_key_may_call_images_alone(key):
+    for path in TEXT:
+        assert ask("POST", path, key.secret).refusal == (403, in_words(path, "permission_error")), path
+    for path in LISTS:
+        assert ask("GET", path, key.secret).refusal == (403, in_words(path, "permission_error")), path
+    for path in IMAGES:
+        assert ask("POST", path, key.secret).refusal == (400, "TASK_INVALID_REQUEST"), path
+
+
+def test_a_key_without_a_group_may_call_no_model(account):
+    general = make_general_key(account, None)
+    for path in TEXT:
+        assert ask("POST", path, general.secret).refusal == (403, in_words(path, "permission_error")), path
+    assert ask("GET", "/v1/models", general.secret).document == {"object": "list", "data": []}
+    assert ask("GET", "/v1beta/models", general.secret).document == {"models": []}
+
+
+@pytest.mark.parametrize(
+    ("platform", "own"), [("openai", OPENAI), ("anthropic", ANTHROPIC), ("gemini", GEMINI)], ids=str
+)
+def test_what_a_platform_does_not_have_is_not_found(account, platform, own):
+    general = make_general_key(account, make_group("text", platform))
+    for path in set(TEXT) - set(own):
+        assert ask("POST", path, general.secret).refusal == (404, in_words(path, "not_found_error")), path
+
+
+def test_images_need_a_group_of_openais_that_allows_them(account):
+    without = [None, make_group("text"), make_group("gemini", "gemini", image_generation=True)]
+    without.append(make_group("anthropic", "anthropic", image_generation=True))
+    for number, group in enumerate(without):
+        general = make_general_key(account, group, str(number))
+        for path in IMAGES:
+            said = ask("POST", path, general.secret)
+            assert said.refusal == (404, "not_found_error")
+            assert said.document["error"]["message"] == IMAGES_UNSUPPORTED
+
+
+def test_a_general_key_is_out_of_scope_for_tasks(account):
+    general = make_general_key(account, make_group("text", image_generation=True))
+    for path in TASKS:
+        assert ask("POST", path, general.secret).refusal == (403, "TASK_SCOPE_REQUIRED"), path
+
+
+def test_other_methods_are_refused_once_the_key_has_opened(account):
+    general = make_general_key(account, make_group("text"))
+    for path in TEXT:
+        for method in ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"):
+            assert ask(method, path).status == 401
+            said = ask(method, path, general.secret)
+            assert (said.status, said.headers["allow"]) == (405, "POST"), (method, path)
+            if method != "HEAD":
+                assert said.refusal == (405, in_words(path, "invalid_request_error"))
+
+
+def test_lists_are_only_read(account):
+    general = make_general_key(account, make_group("text", models_listed=["gpt-1"]))
+    for path in LISTS:
+        head = ask("HEAD", path, general.secret)
+        assert (head.status, head.raw) == (200, b"")
+        for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+            said = ask(method, path, general.secret)
+            assert (said.status, said.headers["allow"]) == (405, "GET, HEAD"), (method, path)
+    assert ask("POST", "/v1/models/gpt-1:embedContent", general.secret).refusal == (404, "not_found_error")
+
+
+def test_the_switches_of_the_task_api_do_not_concern_general_keys(account):
+    general = make_general_key(account, make_group("text", "anthropic"))
+    switches.disable_api()
+    switches.pause(message="Moving house.", retry_after_seconds=90)
+    assert ask("POST", "/v1/chat/completions", general.secret).refusal == (404, "not_found_error")
+
+
+def test_the_key_may_stand_where_each_sdk_puts_it(account):
+    general = make_general_key(account, None)
+    for path in TEXT:
+        for name in ("authorization", "x_api_key", "x_goog_api_key"):
+            value = f"Bearer {general.secret}" if name == "authorization" else general.secret
+            assert ask("POST", path, **{name: value}).status == 403, (path, name)
+
+
+def test_every_refusal_names_its_request_twice_and_is_json(account):
+    for path in (*TEXT, *IMAGES):
+        said = ask("POST", path, x_request_id="mine-1")
+        assert said.headers["x-request-id"] == said.headers["request-id"] == "mine-1"
+        assert said.headers["content-type"] == "application/json"
+    assert ask("POST", "/v1/messages", x_request_id="mine-1").document["request_id"] == "mine-1"
+
+
+def test_a_declared_size_over_the_limit_is_told_in_the_dialect_before_the_key(settings):
+    too_much = str(settings.MAX_REQUEST_BYTES + 1)
+    said = {path: ask("POST", path, content_length=too_much) for path in TEXT}
+    for path, answer in said.items():
+        assert answer.refusal == (413, "INVALID_ARGUMENT" if path in GEMINI else "request_too_large"), path
+
+
+def test_unknown_paths_stay_unknown(account):
+    general = make_general_key(account, make_group("text"))
+    for path in ("/v1/chat", "/v1/responses/x", "/v1/messages/batches", "/v1beta/x", "/v1/embeddings"):
+        assert ask("POST", path, general.secret).refusal == (404, "TASK_NOT_FOUND"), path

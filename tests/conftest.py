@@ -13,7 +13,7 @@ from django.test import Client, TransactionTestCase
 
 from accounts import holders
 from accounts.models import Account
-from catalog import snapshot
+from catalog import relay_standing, snapshot
 from catalog.models import Channel, MediaModel, Plan
 from common import wakeups
 from common.outbound_kept import kept
@@ -117,6 +117,7 @@ def nothing_kept() -> None:
 def fresh_pictures() -> None:
     """Ids and version numbers repeat where transactions are rolled back, so nothing read before may stay."""
     snapshot.forget()
+    relay_standing.forget()
     route_sets.forget()
     eta.by_model.cache_clear()
     holders.forget()

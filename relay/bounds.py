@@ -20,6 +20,8 @@ BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+")
 HOLDERS = frozenset(
     {
         ("image_url", "url"),
+        ("images", "image_url"),
+        ("mask", "image_url"),
         ("input_audio", "data"),
         ("file", "file_data"),
         ("source", "data"),

@@ -5,17 +5,21 @@ import re
 from relay.families.base import CallPath, Family
 from relay.families.chat import ChatFamily
 from relay.families.generate_content import VERBS, GenerateContentFamily
+from relay.families.images import EDITS, GENERATIONS, ImagesFamily
 from relay.families.messages import COUNT_TOKENS, MessagesFamily
 from relay.families.responses import ResponsesFamily
 
 CHAT: Family = ChatFamily()
 MESSAGES: Family = MessagesFamily()
 RESPONSES: Family = ResponsesFamily()
+IMAGES: Family = ImagesFamily()
 FIXED: dict[str, Family] = {
     "/v1/chat/completions": CHAT,
     "/v1/responses": RESPONSES,
     "/v1/messages": MESSAGES,
     COUNT_TOKENS: MESSAGES,
+    GENERATIONS: IMAGES,
+    EDITS: IMAGES,
 }
 GENERATE_CONTENT: Family = GenerateContentFamily()
 OF_A_MODEL: dict[str, Family] = dict.fromkeys(VERBS, GENERATE_CONTENT)

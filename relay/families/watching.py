@@ -58,7 +58,7 @@ class FrameReader:
         upstream_model: str,
         *,
         words: ErrorWords,
-        texts: re.Pattern[bytes],
+        texts: re.Pattern[bytes] | None,
         name_path: tuple[str, ...],
     ) -> None:
         self._asked, self._upstream_model = asked, upstream_model
@@ -77,10 +77,11 @@ class FrameReader:
             return b""
         if not frame.startswith(b"data:") and sse.data(frame) is None:
             return BLANK_LINE
-        for text in self._texts.finditer(frame):
-            self.output_bytes += decoded_bytes(text[1])
+        if self._texts:
+            for text in self._texts.finditer(frame):
+                self.output_bytes += decoded_bytes(text[1])
         is_shown = self._watch(frame)
-        error = self._error_in(self._parsed(frame)) if ERROR.search(frame) else None
+        error = self._error_in(self._parsed(frame)) if b'"error"' in frame and ERROR.search(frame) else None
         self._is_begun = True
         if error is not None:
             self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False

@@ -1,0 +1,162 @@
+"""OpenAI's Images API: pictures and tokens, forms that go on as they came, and streams of pictures."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adapters.base import ErrorKind
+from common.errors import InvalidRequest, UnsupportedMediaType
+from common.token_usage import TokenUsage
+from relay.families.base import AskedCall, CallPath, Endpoint
+from relay.families.registry import IMAGES, of_path
+from tests.relay.families.asking import asked_of, event, taken
+
+GENERATIONS, EDITS = "/v1/images/generations", "/v1/images/edits"
+SAID = {"model": "m", "prompt": "a cat"}
+TOLD = {"input_tokens": 10, "output_tokens": 50, "total_tokens": 60, "input_tokens_details": {"image_tokens": 4}}
+PICTURE = b"\x89PNG\r\n\r\n--b" * 20_000
+FORM = CallPath(path=EDITS, content_type='multipart/form-data; boundary="b\'x"')
+
+
+def asked(**more) -> AskedCall:
+    return asked_of(GENERATIONS, {**SAID, **more})[1]
+
+
+def form(*parts: tuple[str, bytes]) -> bytes:
+    """Names and contents; a name with a file's name behind a semicolon is a file."""
+    written = b""
+    for name, content in parts:
+        field, _, file = name.partition(";")
+        named = f'; filename="{file}"\r\nContent-Type: image/png' if file else ""
+        written += (
+            f'--b\'x\r\nContent-Disposition: form-data; name="{field}"{named}\r\n\r\n'.encode() + content + b"\r\n"
+        )
+    return written + b"--b'x--\r\n"
+
+
+def completed(**usage) -> bytes:
+    return event({"type": "image_generation.completed", "b64_json": "AA", "usage": usage}, "image_generation.completed")
+
+
+PARTIAL = event({"type": "image_generation.partial_image", "b64_json": "AA", "partial_image_index": 0})
+
+
+def test_the_bill_depends_on_the_number_of_pictures():
+    call = asked(n=3, stream=True)
+    assert (call.images, call.choices, call.is_stream, call.output_limit) == (3, 3, True, None)
+    assert asked(n=None).images == 1
+    for more, param in (({"n": 0}, "n"), ({"n": "2"}, "n"), ({"model": None}, "model"), ({"stream": "yes"}, "stream")):
+        with pytest.raises(InvalidRequest) as refused:
+            asked(**more)
+        assert refused.value.param == param
+
+
+def test_a_form_is_read_and_goes_on_as_it_came():
+    raw = form(
+        ("image[];a.png", PICTURE),
+        ("image[];b", b""),
+        ("n", b"2"),
+        ("model", b"m"),
+        ("stream", b"true"),
+        ("prompt", b""),
+    )
+    document = IMAGES.document(raw, FORM)
+    call = IMAGES.read(document, raw, FORM)
+    assert (document["n"], call.model, call.images, call.is_stream) == (2, "m", 2, True)
+    assert 16_384 < call.input_bound < 18_000
+    assert IMAGES.body(document, raw, call, "m") is raw
+    mapped = form(
+        ("image[];a.png", PICTURE),
+        ("image[];b", b""),
+        ("n", b"2"),
+        ("model", "üp".encode()),
+        ("stream", b"true"),
+        ("prompt", b""),
+    )
+    assert IMAGES.body(document, raw, call, "üp") == mapped
+
+
+def test_an_empty_model_at_the_end_of_a_form_has_its_place():
+    raw = form(("model", b""))
+    assert raw[slice(*IMAGES.document(raw, FORM).model_span)] == b""
+
+
+@pytest.mark.parametrize(
+    ("raw", "param"),
+    [
+        (form(("model", b"m"), ("model", b"n")), "model"),
+        (form(("model", b"m"), ("n", b"1.5")), "n"),
+        (form(("model", b"m"), ("n", "٣".encode())), "n"),
+        (form(("model;file", b"m")), "model"),
+        (form(("model", b"m"), ("stream", b"1")), "stream"),
+        (form(("model", b"m"))[:-9], None),
+        (b"", None),
+    ],
+)
+def test_a_form_that_says_nothing_clear_is_refused(raw, param):
+    with pytest.raises(InvalidRequest) as refused:
+        IMAGES.read(IMAGES.document(raw, FORM), raw, FORM)
+    assert refused.value.param == param
+
+
+def test_generations_take_no_form():
+    with pytest.raises(UnsupportedMediaType):
+        IMAGES.document(form(("model", b"m")), replace(FORM, path=GENERATIONS))
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"svg": {"model": "dear"}}, "svg"),
+        ({"frame_count": 8}, "frame_count"),
+        ({"output_format": "gif"}, "output_format"),
+        ({"images": [{"image_url": "data:"}, {"file_id": "f"}]}, "images[1].file_id"),
+        ({"mask": {"file_id": "f"}}, "mask.file_id"),
+    ],
+)
+def test_what_costs_more_or_is_anothers_is_listed(fields, path):
+    assert [field.path for field in IMAGES.refused({**SAID, **fields})] == [path]
+
+
+def test_addresses_are_those_of_the_paths():
+    endpoint = Endpoint(
+        platform="openai", base_url="https://a.example/v1/", credentials={"api_key": "k"}, upstream_model="m"
+    )
+    for path in (GENERATIONS, EDITS):
+        family, called = of_path("POST", path)
+        assert family.url(endpoint, called, asked()) == f"https://a.example{path}"
+    sent = IMAGES.headers(endpoint, {"content-type": FORM.content_type})
+    assert sent["content-type"] == FORM.content_type
+
+
+def test_pictures_and_tokens_of_an_answer_are_counted():
+    made = {"data": [{"b64_json": "AA"}, {"url": "u"}]}
+    assert IMAGES.usage({**made, "usage": TOLD}) == TokenUsage(
+        input_tokens=10, output_tokens=50, image_tokens=50, images=2
+    )
+    divided = {**TOLD, "output_tokens_details": {"image_tokens": 40, "text_tokens": 10}}
+    assert IMAGES.usage({**made, "usage": divided}).image_tokens == 40
+    assert IMAGES.usage(made) == TokenUsage(images=2)
+    assert IMAGES.usage({**made, "usage": {"output_tokens": -1}}) == TokenUsage(images=2)
+    assert [IMAGES.usage(document) for document in ({}, {"data": []}, {"data": "x"}, None)] == [None] * 4
+
+
+def test_a_stream_ends_with_its_last_picture_and_sums_them_up():
+    reader = IMAGES.stream(asked(n=2, stream=True), "m")
+    first, last = completed(**TOLD), completed(**TOLD)
+    assert taken(reader, PARTIAL) == [PARTIAL]
+    assert (reader.usage, reader.can_end) == (TokenUsage(images=1), False)
+    assert taken(reader, first) == [first]
+    assert (reader.usage.images, reader.is_over, reader.can_end) == (1, False, False)
+    assert taken(reader, PARTIAL, last, b"data: [DONE]\n\n") == [PARTIAL, last, b""]
+    assert reader.usage == TokenUsage(input_tokens=20, output_tokens=100, image_tokens=100, images=2)
+    assert (reader.is_over, reader.can_end, reader.error) == (True, True, None)
+
+
+def test_an_error_among_the_events_is_classified():
+    reader = IMAGES.stream(asked(stream=True), "m")
+    frame = event({"type": "error", "error": {"code": "moderation_blocked", "message": "x"}}, "error")
+    assert taken(reader, PARTIAL, frame) == [PARTIAL, b""]
+    assert reader.error.kind is ErrorKind.CONTENT_POLICY
+    assert json.loads(IMAGES.error_frame(InvalidRequest("x"))[6:])["error"]["message"] == "x"

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 from common.asgi import Answer, Scope, dialect_of, json_answer
 from common.errors import ModelNotFound
-from relay import model_shapes
+from relay import model_names, model_shapes
 from relay.admission import RelayAdmission
 
 PATH = re.compile(r"/(?:v1|v1beta)/models(?:/(?P<name>.+))?", re.DOTALL)
@@ -13,7 +13,7 @@ PATH = re.compile(r"/(?:v1|v1beta)/models(?:/(?P<name>.+))?", re.DOTALL)
 
 async def answer(scope: Scope, admitted: RelayAdmission) -> Answer:
     """A key without a group has an empty list. Raises ModelNotFound, and InvalidRequest for a bad size of a page."""
-    names = _names(admitted)
+    names = await _names(admitted)
     dialect, found = dialect_of(scope), PATH.fullmatch(scope["path"])
     name = found["name"] if found else None
     if name is None:
@@ -24,5 +24,7 @@ async def answer(scope: Scope, admitted: RelayAdmission) -> Answer:
     return json_answer(200, model_shapes.one(name, dialect))
 
 
-def _names(admitted: RelayAdmission) -> tuple[str, ...]:
-    return (admitted.group and admitted.group.models) or ()
+async def _names(admitted: RelayAdmission) -> tuple[str, ...]:
+    if admitted.group is None:
+        return ()
+    return await model_names.of_group(admitted.group, admitted.caller.catalog_version)

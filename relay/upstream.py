@@ -93,6 +93,22 @@ async def post(outgoing: Outgoing) -> Reply:
         response = await _session().post(url, data=body, headers=headers, timeout=timeout, allow_redirects=False)
     except FAULTS as error:
         raise fault(error, was_sent=body.has_begun) from error
+    return _reply(response)
+
+
+async def get(url: str, headers: Mapping[str, str]) -> Reply:
+    """The answer to a question that costs nothing, as soon as its head is there; whoever asks bounds the time. Raises
+    UpstreamError."""
+    own = {"accept-encoding": "identity", "user-agent": AGENT, **headers}
+    timeout = aiohttp.ClientTimeout(total=None)
+    try:
+        response = await _session().get(URL(url, encoded=True), headers=own, timeout=timeout, allow_redirects=False)
+    except FAULTS as error:
+        raise fault(error, was_sent=False) from error
+    return _reply(response)
+
+
+def _reply(response: aiohttp.ClientResponse) -> Reply:
     try:
         return Reply(response)
     except inflating.Unreadable as error:

@@ -17,6 +17,7 @@ from catalog import relay_standing, snapshot
 from catalog.models import Channel, MediaModel, Plan
 from common import wakeups
 from common.outbound_kept import kept
+from relay import model_names
 from tasks import route_sets
 from tasks.shown import eta, usage
 from tests import emptying, io_guard, postgres
@@ -122,6 +123,7 @@ def fresh_pictures() -> None:
     eta.by_model.cache_clear()
     holders.forget()
     usage.forget()
+    model_names.forget()
 
 
 @pytest.fixture

@@ -17,7 +17,14 @@ from tools.children import PATIENCE
 
 OPENAI = ("/v1/chat/completions", "/v1/responses")
 ANTHROPIC = ("/v1/messages", "/v1/messages/count_tokens")
-GEMINI: tuple[str, ...] = ()
+GEMINI = (
+    "/v1beta/models/org/gem-1:generateContent",
+    "/v1beta/models/gem-1:streamGenerateContent",
+    "/v1beta/models/gem-1:countTokens",
+    "/v1/models/gem-1:generateContent",
+    "/v1/models/gem-1:streamGenerateContent",
+    "/v1/models/gem-1:countTokens",
+)
 TEXT = (*OPENAI, *ANTHROPIC, *GEMINI)
 IMAGES = ("/v1/images/generations", "/v1/images/edits")
 LISTS = ("/v1/models", "/v1beta/models", "/v1/models/gpt-1", "/v1beta/models/gpt-1")
@@ -167,6 +174,8 @@ def test_the_key_may_stand_where_each_sdk_puts_it(account):
         for name in ("authorization", "x_api_key", "x_goog_api_key"):
             value = f"Bearer {general.secret}" if name == "authorization" else general.secret
             assert ask("POST", path, **{name: value}).status == 403, (path, name)
+        queried = ask("POST", path, query=f"key={general.secret}")
+        assert queried.status == (403 if path in GEMINI else 401), path
 
 
 def test_every_refusal_names_its_request_twice_and_is_json(account):

@@ -1,7 +1,8 @@
 """The companion endpoints of general keys: lets the key in, says what it may call there, and hands the call on.
 
-Order of checks: key (401), binding (403), method (405), group (403), platform (404), rate (429); what the body says
-comes after it. The declared size of the body was judged before all of them. The lists are for every general key.
+Order of checks: key (401), binding (403), method (405), group (403), platform (404), rate (429), encoding (415); what
+the body says comes after it. The declared size of the body was judged before all of them. The lists are for every
+general key.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,7 +13,7 @@ from accounts import keys
 from accounts.models import ApiKey
 from catalog.groups import IMAGES, GroupEntry
 from common import rates
-from common.asgi import Answer, Receive, Scope, Send, header, joined
+from common.asgi import Answer, Receive, Scope, Send, joined
 from common.errors import (
     ApiError,
     EndpointUnsupported,
@@ -20,6 +21,7 @@ from common.errors import (
     MethodNotAllowed,
     PermissionRefused,
     TaskNotFound,
+    UnsupportedMediaType,
 )
 from common.front_body import Body
 from relay import admission, model_lists
@@ -83,6 +85,7 @@ async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
             return
         entry = _entered(scope, admitted)
         rates.check("relay", entry.caller.key_id)
+        _require_plain(scope)
         calls = import_module("relay.calls")
         await calls.serve(entry.caller, entry.group, entry.family, entry.path, scope, body, receive, send)
     finally:
@@ -113,9 +116,15 @@ def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
         raise MethodNotAllowed(OTHER_METHOD, headers={"Allow": "POST"})
     family, path = found
     group = _serving(admitted.group, family, path)
-    query, content_type = scope["query_string"].decode("latin-1"), header(scope["headers"], b"content-type")
+    query, content_type = scope["query_string"].decode("latin-1"), joined(scope["headers"], b"content-type")
     path = replace(path, query=query, content_type=content_type)
     return RelayEntry(caller=admitted.caller, group=group, family=family, path=path)
+
+
+def _require_plain(scope: Scope) -> None:
+    """Raises UnsupportedMediaType: what was sent is what goes on, and nothing is unpacked on the way."""
+    if joined(scope["headers"], b"content-encoding").lower() not in ("", "identity"):
+        raise UnsupportedMediaType("Content-Encoding: only identity is accepted.")
 
 
 def _serving(group: GroupEntry | None, family: Family, path: CallPath) -> GroupEntry:

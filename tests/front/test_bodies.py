@@ -216,9 +216,9 @@ def test_a_large_body_of_a_general_key_is_read_where_its_group_may_call(account,
     def payer(path: str, secret: str) -> object:
         return asyncio.run(doors.opened_for(scope("POST", path, authorization=f"Bearer {secret}")))
 
-    path = "/v1/chat/completions"
-    assert payer(path, openai) == account.pk
-    assert payer(path, gemini) is payer(path, "dr-gen-unknown") is payer(path, "") is None
+    for path in ("/v1/chat/completions", "/v1/images/edits"):
+        assert payer(path, openai) == account.pk
+        assert payer(path, gemini) is payer(path, "dr-gen-unknown") is payer(path, "") is None
     assert payer("/v1/chat/completions", key.secret) is None
     assert payer("/v1/images/edits", key.secret) == account.pk
     assert payer("/v1/models", openai) is payer("/v1/tasks", openai) is None

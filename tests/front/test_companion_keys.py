@@ -166,6 +166,7 @@ def test_the_switches_of_the_task_api_do_not_concern_general_keys(account):
     switches.disable_api()
     switches.pause(message="Moving house.", retry_after_seconds=90)
     assert ask("POST", "/v1/chat/completions", general.secret).refusal == (404, "not_found_error")
+    assert ask("POST", "/v1/images/edits", general.secret).refusal == (404, "not_found_error")
 
 
 def test_the_key_may_stand_where_each_sdk_puts_it(account):
@@ -191,6 +192,26 @@ def test_a_declared_size_over_the_limit_is_told_in_the_dialect_before_the_key(se
     said = {path: ask("POST", path, content_length=too_much) for path in TEXT}
     for path, answer in said.items():
         assert answer.refusal == (413, "INVALID_ARGUMENT" if path in GEMINI else "request_too_large"), path
+
+
+def test_calls_and_looks_are_counted_by_rates_of_their_own(account, settings):
+    general = make_general_key(account, make_group("text"))
+    settings.RATE_LIMITS = {"relay": 0}
+    said = ask("POST", "/v1/chat/completions", general.secret)
+    assert said.refusal == (429, "rate_limit_error")
+    assert (said.headers["ratelimit-limit"], said.headers["ratelimit-remaining"]) == ("0", "0")
+    assert 0 < int(said.headers["retry-after"]) <= 60
+    assert ask("POST", "/v1/messages", general.secret).status == 404
+    assert ask("GET", "/v1/models", general.secret).status == 200
+    settings.RATE_LIMITS = {"read": 0}
+    assert ask("GET", "/v1/models", general.secret).refusal == (429, "rate_limit_error")
+
+
+def test_a_packed_body_is_not_taken(account):
+    general = make_general_key(account, make_group("text"))
+    for coding in ("gzip", "identity, gzip", "br"):
+        said = ask("POST", "/v1/chat/completions", general.secret, content_encoding=coding)
+        assert said.refusal == (415, "invalid_request_error")
 
 
 def test_unknown_paths_stay_unknown(account):

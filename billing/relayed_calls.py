@@ -5,7 +5,7 @@ then what hangs on them: holds, entries and the aggregates of their keys. A rese
 nobody else can wait for its new calls.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -132,16 +132,16 @@ def _took_place(calls: Sequence[NewCall], error: Exception) -> bool:
         return False
     connection.close()
     try:
-        return are_written(calls)
+        _outlive({call.account_id for call in calls})
+        return bool(sql.fetch("SELECT 1 FROM billing_relayedcall WHERE id = %s", [calls[0].call_id]))
     except AWAY:
         raise ReservationUnknown(*error.args) from error
 
 
-def are_written(calls: Sequence[NewCall]) -> bool:
-    """Of calls that one transaction wrote or not. Asked once whatever is left of it has let go of the accounts."""
+def _outlive(account_ids: Iterable[int]) -> None:
+    """Wait until whatever is left of a lost connection has let go of these accounts: then it is committed or undone."""
     with transaction.atomic():
-        ledger.lock_accounts(call.account_id for call in calls)
-        return bool(sql.fetch("SELECT 1 FROM billing_relayedcall WHERE id = %s", [calls[0].call_id]))
+        ledger.lock_accounts(account_ids)
 
 
 def _insert(calls: Sequence[NewCall]) -> None:
@@ -208,9 +208,11 @@ def end(endings: Sequence[CallEnding], *, is_repeated: bool = False) -> list[boo
     """Settle or release each call that is still open, with its hold, charge, aggregate and account; False of each that
     had ended before, which is left alone.
 
-    Three statements in one transaction (SQLite: seven). It may be repeated after a commit whose answer was lost; then
-    calls that have ended in just this way count as ended by it.
+    Three statements in one transaction (SQLite: seven). It may be repeated after a commit whose answer was lost, of
+    the calls' ends or of their reservations; then those that have ended in just this way count as ended by it.
     """
+    if is_repeated:
+        _outlive({ending.account_id for ending in endings})
     done = _end(endings, only_free=False)
     if is_repeated and (others := [ending for ending in endings if ending.call_id not in done]):
         done |= _ended_alike(others)

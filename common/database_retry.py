@@ -10,9 +10,13 @@ from typing import Any, TypeVar
 import psycopg
 from django.db import InterfaceError, OperationalError, connection, connections
 
+from common import sql
+from common.query_deadline import OutOfTime
+
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 AWAY = (OperationalError, InterfaceError)
+HELD_UP = (psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
 LONGEST_WAIT_SECONDS = 5.0
 PROGRAM_LIMIT = "54"  # the class of SQLSTATEs
 
@@ -37,6 +41,11 @@ def is_passing(error: Exception) -> bool:
     PostgreSQL one that is larger than it ever takes."""
     too_large = str(getattr(error.__cause__, "sqlstate", None) or "").startswith(PROGRAM_LIMIT)
     return not too_large and getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR
+
+
+def is_held_up(error: Exception) -> bool:
+    """By one row of several, say, while each alone has time left. SQLite has one time for all."""
+    return isinstance(error.__cause__, HELD_UP) or (isinstance(error, OutOfTime) and sql.is_postgresql())
 
 
 def reset_connections() -> None:

@@ -11,12 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from weakref import WeakValueDictionary
 
-import psycopg
-
 from common import halving, query_deadline, sql, threads
-from common.database_retry import AWAY
+from common.database_retry import AWAY, is_held_up
 from common.gathering import Gathering
-from common.query_deadline import OutOfTime
 from tasks import lost_commits, submission
 from tasks.drafts import Draft
 from tasks.lost_commits import OutcomeUnknown
@@ -24,7 +21,6 @@ from tasks.submission import Created, Outcome
 
 # Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
 SHARED_PART, OWN_PART = 0.2, 0.8
-HELD_UP = (psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
 
 Line = Gathering[Draft, Outcome]
 
@@ -75,18 +71,13 @@ def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
     except OutcomeUnknown:
         raise
     except AWAY as error:
-        if not _is_held_up(error):
+        if not is_held_up(error):
             raise
         return [None] * len(drafts)
     except Exception:
         return [None] * len(drafts)
     lost_commits.settle()
     return outcomes
-
-
-def _is_held_up(error: Exception) -> bool:
-    """By one of the accounts, say, while each alone has time left. SQLite has one time for all."""
-    return isinstance(error.__cause__, HELD_UP) or (isinstance(error, OutOfTime) and sql.is_postgresql())
 
 
 def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:

@@ -1,0 +1,269 @@
+"""The books of relayed calls for the event loop: what comes while a transaction runs goes together into the next one.
+
+One thread does it for all accounts that are free. What waits for its account does so in a line of that account, on
+threads of the account's share, so nobody waits for an account that somebody else holds but its own calls. An end that
+meets a fault of the database rests, and is tried again until it is in the books.
+"""
+
+import asyncio
+import atexit
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from weakref import WeakValueDictionary
+
+from billing import relayed_calls
+from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
+from common import halving, query_deadline, sql, threads
+from common.database_retry import AWAY, is_held_up, is_passing, reset_connections
+from common.errors import InsufficientBalance
+from common.gathering import LATER, Gathering, Later
+from relay.lease import Lease
+
+logger = logging.getLogger(__name__)
+Item = NewCall | CallEnding | SeenUsage
+Line = Gathering[Item, bool]
+Outcome = bool | Exception | Line
+# Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
+SHARED_PART, OWN_PART = 0.2, 0.8
+REST_SECONDS = 0.5
+LOOK_SECONDS = 0.05
+UNSENT = "unsent"
+
+
+def process_id() -> str:
+    """Of this web process. Asks nobody: the first reservation registers it."""
+    return lease.id
+
+
+async def reserve(call: NewCall) -> None:
+    """The call is open, its money is held, and that is committed. Raises InsufficientBalance, and what the database
+    raises. Where its caller leaves, or nobody knows whether it was committed, it is released again."""
+    promise = _shared_line.add(call, payer=call.account_id)
+    try:
+        await asyncio.wrap_future(promise)
+    except asyncio.CancelledError:
+        promise.add_done_callback(partial(_release_unsent, call))
+        raise
+
+
+async def note(seen: SeenUsage) -> None:
+    """Never fails: it serves only whoever has to end the call where this process dies."""
+    await asyncio.wrap_future(_shared_line.add(seen))
+
+
+async def end(ending: CallEnding) -> bool:
+    """The end is committed, also where the caller leaves meanwhile; False where the call had ended before. A database
+    that is away is waited for."""
+    return await asyncio.shield(asyncio.wrap_future(_end(ending)))
+
+
+async def stop(seconds: float) -> None:
+    """Wait so long at most for the open calls of this process, then give up its lease."""
+    until = time.monotonic() + seconds
+    while _open and time.monotonic() < until:
+        await asyncio.sleep(LOOK_SECONDS)
+    await asyncio.to_thread(_give_up)
+
+
+def forget() -> None:
+    """As in a new process, where tests empty the database."""
+    lease.forget()
+    _open.clear()
+    _repeated.clear()
+
+
+def _give_up() -> None:
+    try:
+        lease.give_up()
+    except AWAY as error:
+        logger.warning("the database is away, others wait for the lease to run out: %s", error)
+
+
+def _end(ending: CallEnding) -> "Future[bool]":
+    return _shared_line.add(ending, payer=ending.account_id)
+
+
+def _release_unsent(call: NewCall, promise: "Future[bool]") -> None:
+    """What is reserved, and nobody waits for it any more."""
+    if not promise.cancelled() and not promise.exception():
+        _end(_unsent(call))
+
+
+def _unsent(call: NewCall) -> CallEnding:
+    return CallEnding(call_id=call.call_id, account_id=call.account_id, actual_micros=None, usage=None, outcome=UNSENT)
+
+
+def _own_line(account_id: int) -> Line:
+    with _lock:
+        line = _own_lines.get(account_id)
+        if line is None:
+            line = _own_lines[account_id] = Gathering(_work_own, start=partial(_start_own, account_id))
+        return line
+
+
+def _start_own(account_id: int, run: Callable[[], None]) -> None:
+    token = threads.share.set(threads.of_account(account_id))
+    try:
+        threads.executor.submit(run)
+    finally:
+        threads.share.reset(token)
+
+
+def _start_resting(run: Callable[[], None]) -> None:
+    """On a thread that holds up no end of the process: whatever rests then, others end."""
+    threading.Thread(target=run, name="books", daemon=True).start()
+
+
+def _work_shared(items: Sequence[Item]) -> list[Outcome]:
+    seconds = query_deadline.SECONDS * (SHARED_PART if sql.is_postgresql() else 1)
+    return _by_kind(items, seconds, {SeenUsage: _note, CallEnding: _end_free, NewCall: _reserve_free})
+
+
+def _work_own(items: Sequence[Item]) -> list[Outcome]:
+    """Of one account, which is waited for."""
+    return _by_kind(items, query_deadline.SECONDS * OWN_PART, {CallEnding: _end_own, NewCall: _reserve_own})
+
+
+def _by_kind(
+    items: Sequence[Item], seconds: float, steps: dict[type[Item], Callable[[Sequence[Any]], Sequence[Outcome]]]
+) -> list[Outcome]:
+    """Money comes back before it is held anew."""
+    outcomes: dict[int, Outcome] = {}
+    for kind, step in steps.items():
+        places = [place for place, item in enumerate(items) if isinstance(item, kind)]
+        if places:
+            found = threads.returning_connection(step, [items[place] for place in places], seconds=seconds)
+            outcomes.update(zip(places, found, strict=True))
+    return [outcomes[place] for place in range(len(items))]
+
+
+def _note(seen: Sequence[SeenUsage]) -> list[Outcome]:
+    try:
+        relayed_calls.note(seen)
+    except Exception:
+        logger.exception("the usage of %d open calls was not noted", len(seen))
+    return [True] * len(seen)
+
+
+def _end_free(endings: Sequence[CallEnding]) -> list[Outcome]:
+    """What is not free, or cannot be written together, goes to the line of its account."""
+    try:
+        done = relayed_calls.end_free(endings)
+    except AWAY as error:
+        return _resting(endings, error)
+    except Exception:
+        done = set()
+    _open.difference_update(done)
+    return [ending.call_id in done or _own_line(ending.account_id) for ending in endings]
+
+
+def _end_own(endings: Sequence[CallEnding]) -> Sequence[Outcome]:
+    is_repeated = any(ending.call_id in _repeated for ending in endings)
+    step = partial(relayed_calls.end, is_repeated=is_repeated)
+    try:
+        outcomes = halving.apart(step, endings, of_all=AWAY)
+    except AWAY as error:
+        return _resting(endings, error)
+    for ending, outcome in zip(endings, outcomes, strict=True):
+        _open.discard(ending.call_id)
+        _repeated.discard(ending.call_id)
+        if isinstance(outcome, Exception):
+            logger.critical("the end of call %s cannot be written", ending.call_id, exc_info=outcome)
+    return outcomes
+
+
+def _resting(endings: Sequence[CallEnding], error: Exception) -> list[Outcome]:
+    """Whether they were committed nobody knows, so they are repeated."""
+    if not is_passing(error):
+        return [error] * len(endings)
+    logger.warning("the ends of %d relayed calls are tried again: %s", len(endings), error)
+    _repeated.update(ending.call_id for ending in endings)
+    return [_resting_line] * len(endings)
+
+
+def _rest(endings: Sequence[Item]) -> list[Line | Later]:
+    """Until the database is there again."""
+    time.sleep(REST_SECONDS)
+    try:
+        threads.returning_connection(sql.fetch, "SELECT 1")
+    except AWAY as error:
+        logger.warning("the database is away: %s", error)
+        reset_connections()
+        return [LATER] * len(endings)
+    return [_own_line(ending.account_id) for ending in endings if isinstance(ending, CallEnding)]
+
+
+def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
+    """What is not free, or cannot be written together, goes to the line of its account."""
+    try:
+        outcomes = _leased(relayed_calls.reserve_free, calls)
+    except ReservationUnknown as error:
+        return _doubted(calls, error)
+    except AWAY as error:
+        return [_own_line(call.account_id) if is_held_up(error) else error for call in calls]
+    except Exception:
+        return [_own_line(call.account_id) for call in calls]
+    return [
+        _reserved(call, outcomes[call.call_id]) if call.call_id in outcomes else _own_line(call.account_id)
+        for call in calls
+    ]
+
+
+def _reserve_own(calls: Sequence[NewCall]) -> Sequence[Outcome]:
+    return halving.apart(_reserve_part, calls)
+
+
+def _reserve_part(calls: Sequence[NewCall]) -> list[Outcome]:
+    """Others of the line may be open already where the database is away."""
+    try:
+        outcomes = _leased(relayed_calls.reserve, calls)
+    except ReservationUnknown as error:
+        return _doubted(calls, error)
+    except AWAY as error:
+        return [error] * len(calls)
+    return [_reserved(call, outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+
+
+def _leased(step: Callable[[list[NewCall]], Any], calls: Sequence[NewCall]) -> Any:
+    """The step with calls of this process as it is registered now."""
+    current = lease.hold()
+    try:
+        return step([replace(call, process_id=current) for call in calls])
+    except ProcessDeclaredDead:
+        lease.lose(current)
+        current = lease.hold()
+        return step([replace(call, process_id=current) for call in calls])
+
+
+def _reserved(call: NewCall, refusal: InsufficientBalance | None) -> bool | InsufficientBalance:
+    if refusal is None:
+        _open.add(call.call_id)
+    return refusal or True
+
+
+def _doubted(calls: Sequence[NewCall], error: Exception) -> list[Outcome]:
+    """None of them is sent, and whatever was reserved is released once the database is there again."""
+    _repeated.update(call.call_id for call in calls)
+    for call in calls:
+        _resting_line.add(_unsent(call), payer=call.account_id)
+    return [error] * len(calls)
+
+
+lease = Lease()
+_open: set[str] = set()
+"""The calls of this process that are reserved and have not ended."""
+_repeated: set[str] = set()
+"""Those whose last transaction may have been committed unseen."""
+_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
+_shared_line: Line = Gathering(_work_shared, start=_thread.submit)
+_resting_line: Line = Gathering(_rest, start=_start_resting)
+# Of accounts that somebody else holds: each lasts as long as it has calls.
+_own_lines: WeakValueDictionary[int, Line] = WeakValueDictionary()
+_lock = threading.Lock()
+atexit.register(_give_up)

@@ -233,7 +233,7 @@ def _end(endings: Sequence[CallEnding], *, only_free: bool) -> set[str]:
     with transaction.atomic():
         found = sql.records(
             OPEN.format(
-                day=DAY_ON_POSTGRESQL if sql.is_postgresql() else DAY_ON_SQLITE,
+                day=day(),
                 ids=sql.places(first),
                 lock=sql.row_lock(skip_locked=only_free),
             ),
@@ -246,8 +246,13 @@ def _end(endings: Sequence[CallEnding], *, only_free: bool) -> set[str]:
     return {row["id"] for row in rows}
 
 
-DAY_ON_POSTGRESQL = "CAST((created_at AT TIME ZONE 'UTC')::date AS text)"
-DAY_ON_SQLITE = "substr(created_at, 1, 10)"
+def day() -> str:
+    """The UTC day on which a call began, as the SQL expression of a text: that of its aggregate."""
+    if sql.is_postgresql():
+        return "CAST((created_at AT TIME ZONE 'UTC')::date AS text)"
+    return "substr(created_at, 1, 10)"
+
+
 OPEN = """
 SELECT id, account_id, key_id, model, estimated_micros, {day} AS day FROM billing_relayedcall
 WHERE id IN ({ids}) AND state = 'open' ORDER BY id{lock}

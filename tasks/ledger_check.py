@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import islice
 
-from billing import ledger_triggers, seals
+from billing import ledger_triggers, relayed_calls, seals
 from common import sql
 from tasks.models import ENDED
 
@@ -25,6 +25,7 @@ class Report:
     """What was counted and what is wrong; `breaches` is empty when the books are right."""
 
     tasks: int
+    relayed_calls: int
     entries: int
     open_holds: int
     seals: int
@@ -57,8 +58,9 @@ RULES = {
         WHERE (t.status IN ('queued', 'running')) <> (h.state = 'open')
            OR (t.status = 'succeeded') <> (h.state = 'settled')""",
     "a hold has a subject": """
-        SELECT h.reference, 'no such task' FROM billing_hold h LEFT JOIN tasks_task t ON t.id = h.reference
-        WHERE t.id IS NULL""",
+        SELECT h.reference, 'no such task or call' FROM billing_hold h
+        LEFT JOIN tasks_task t ON t.id = h.reference LEFT JOIN billing_relayedcall c ON c.id = h.reference
+        WHERE t.id IS NULL AND c.id IS NULL""",
     "a succeeded task has one charge of its actual cost, any other task none": f"""
         SELECT t.id, t.status || ', actual ' || COALESCE(CAST(t.actual_micros AS text), 'null') || ', charges '
             || COALESCE(CAST(c.n AS text), '0') || ' of ' || COALESCE(CAST(c.micros AS text), '0')
@@ -68,8 +70,36 @@ RULES = {
                    THEN c.n IS NULL OR c.n <> 1 OR c.micros <> t.actual_micros OR c.account_id <> t.account_id
                    ELSE c.n IS NOT NULL OR COALESCE(t.actual_micros, 0) <> 0 END""",
     "a charge has a subject": """
-        SELECT e.reference, 'no such task' FROM billing_ledgerentry e LEFT JOIN tasks_task t ON t.id = e.reference
-        WHERE e.kind = 'charge' AND t.id IS NULL""",
+        SELECT e.reference, 'no such task or call' FROM billing_ledgerentry e
+        LEFT JOIN tasks_task t ON t.id = e.reference LEFT JOIN billing_relayedcall c ON c.id = e.reference
+        WHERE e.kind = 'charge' AND t.id IS NULL AND c.id IS NULL""",
+    "every relayed call has one hold of its estimate": """
+        SELECT c.id, 'hold ' || COALESCE(CAST(h.amount_micros AS text), 'none') || ', estimate ' || c.estimated_micros
+        FROM billing_relayedcall c LEFT JOIN billing_hold h ON h.reference = c.id
+        WHERE h.reference IS NULL OR h.amount_micros <> c.estimated_micros OR h.account_id <> c.account_id""",
+    "a relayed call and its hold are open, settled or released together": """
+        SELECT c.id, c.state || ' with hold ' || h.state FROM billing_relayedcall c
+        JOIN billing_hold h ON h.reference = c.id WHERE c.state <> h.state""",
+    "a settled call has one charge of its actual cost, any other call none": f"""
+        SELECT c.id, c.state || ', actual ' || COALESCE(CAST(c.actual_micros AS text), 'null') || ', charges '
+            || COALESCE(CAST(g.n AS text), '0') || ' of ' || COALESCE(CAST(g.micros AS text), '0')
+            || ' to account ' || COALESCE(CAST(g.account_id AS text), 'none')
+        FROM billing_relayedcall c LEFT JOIN {CHARGES} g ON g.reference = c.id
+        WHERE CASE WHEN c.state = 'settled' AND c.actual_micros > 0
+                   THEN g.n IS NULL OR g.n <> 1 OR g.micros <> c.actual_micros OR g.account_id <> c.account_id
+                   ELSE g.n IS NOT NULL END""",
+    "the usage of a key, day and model = sum of its settled calls": f"""
+        SELECT 'key ' || key_id || ' ' || day || ' ' || model,
+            'off by ' || sum(calls) || ' calls, ' || sum(cost_micros) || ' of cost'
+        FROM (
+            SELECT key_id, CAST(day AS text) AS day, model, calls, cost_micros, {", ".join(relayed_calls.COUNTS)}
+            FROM billing_relayusage
+            UNION ALL
+            SELECT key_id, {{day}} AS day, model, -count(*), -sum(actual_micros),
+                {", ".join(f"-sum({name})" for name in relayed_calls.COUNTS)}
+            FROM billing_relayedcall WHERE state = 'settled' GROUP BY 1, 2, 3
+        ) u GROUP BY key_id, day, model
+        HAVING {" OR ".join(f"sum({name}) <> 0" for name in ("calls", "cost_micros", *relayed_calls.COUNTS))}""",
     "an ended task has one terminal event of its status, a live one none": f"""
         SELECT t.id, t.status || ' with ' || count(e.id) || ' terminal events' FROM tasks_task t
         LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ({ENDS})
@@ -84,6 +114,7 @@ RULES = {
 }
 COUNTS = {
     "tasks": "tasks_task",
+    "relayed_calls": "billing_relayedcall",
     "entries": "billing_ledgerentry",
     "open_holds": "billing_hold WHERE state = 'open'",
     "seals": "billing_ledgerseal",
@@ -95,10 +126,11 @@ SEALED = "what is sealed is as it was sealed"
 def check() -> Report:
     """Run every rule in one statement: one picture of the database, while others go on writing. Then look at the
     guards and verify the seals, a page of entries at a time; neither moves with what is written meanwhile."""
-    names = list(RULES)
+    rules = {name: rule.replace("{day}", relayed_calls.day()) for name, rule in RULES.items()}
+    names = list(rules)
     rows = sql.fetch(
         " UNION ALL ".join(
-            [f"SELECT {n}, b.* FROM ({RULES[name]} LIMIT {SHOWN}) b" for n, name in enumerate(names)]
+            [f"SELECT {n}, b.* FROM ({rules[name]} LIMIT {SHOWN}) b" for n, name in enumerate(names)]
             + [f"SELECT -1, '{name}', CAST(count(*) AS text) FROM {table}" for name, table in COUNTS.items()]
         )
     )

@@ -18,7 +18,7 @@ from common import ids, sql
 from tasks import ledger_check, lifecycle
 from tasks.models import ENDED, LIVE, Task, TaskEvent
 from tests.rows import make_account, make_key
-from tests.tasks import steps
+from tests.tasks import steps, test_ledger_check_calls
 
 HOOK = "https://hooks.example.com/"
 
@@ -215,6 +215,7 @@ def test_every_rule_has_a_test_that_breaks_it():
         "held = sum of the account's open holds",
         "every task has one hold of its estimate",
         "an open hold has a live task, a live task an open hold",
+        *test_ledger_check_calls.RULES,
     }
 
 
@@ -235,7 +236,7 @@ def run(*arguments: str) -> tuple[str, int]:
 
 
 def test_the_command_is_content_with_right_books(books):
-    assert run() == ("ok: 6 tasks, 4 entries, 2 open holds\n", 0)
+    assert run() == ("ok: 6 tasks, 0 relayed calls, 4 entries, 2 open holds\n", 0)
 
 
 def test_the_command_lists_breaches_and_exits_with_one(books, account):
@@ -248,7 +249,7 @@ def test_the_command_lists_breaches_and_exits_with_one(books, account):
 
 def test_the_command_prints_one_json_object(books):
     output, code = run("--json")
-    counts = {"tasks": 6, "entries": 4, "open_holds": 2, "seals": 0}
+    counts = {"tasks": 6, "relayed_calls": 0, "entries": 4, "open_holds": 2, "seals": 0}
     assert (json.loads(output), code) == ({"ok": True, **counts, "breaches": []}, 0)
 
 

@@ -19,7 +19,8 @@ class Command(DeskCommand):
         else:
             for breach in report.breaches:
                 self.stdout.write(f"{breach.rule}: {breach.subject}: {breach.detail}")
-            counts = f"{report.tasks} tasks, {report.entries} entries, {report.open_holds} open holds"
+            subjects = f"{report.tasks} tasks, {report.relayed_calls} relayed calls"
+            counts = f"{subjects}, {report.entries} entries, {report.open_holds} open holds"
             self.stdout.write(f"{'BROKEN' if report.breaches else 'ok'}: {counts}")
         if report.breaches:
             sys.exit(1)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callbacks import dealing
-from callbacks.dealing import RECEIVER_SEATS, Candidate, Receiver
+from callbacks.dealing import RECEIVER_SEATS, DueDelivery, Receiver
 from callbacks.deliveries import Due
 from common import sql
 
@@ -105,7 +105,7 @@ class Claims:
         statement = CLAIM.format(now=sql.now(), chosen=sql.among("text"), free=free, lock=lock)
         return tuple(_due(row) for row in sql.records(statement, [sql.ids(chosen)]))
 
-    def _waiting(self) -> list[Candidate]:
+    def _waiting(self) -> list[DueDelivery]:
         """All that is due; where that is very much, the oldest and the oldest at each host."""
         oldest = f"{OLDEST} UNION ALL {ABANDONED}".format(now=sql.now(), expired=_expired())
         found = [_waiting(row.account_id, row.host, row._asdict()) for row in sql.records(oldest)]
@@ -113,7 +113,7 @@ class Claims:
             return found
         return list({row.id: row for row in (*found, *self._at_each_host())}.values())
 
-    def _at_each_host(self) -> list[Candidate]:
+    def _at_each_host(self) -> list[DueDelivery]:
         waiting = sql.objects({name: name for name in ("id", "attempts", "next_attempt_at")})
         statement = BY_HOST.format(now=sql.now(), waiting=waiting, turns=sql.rows("account bigint, host text"))
         turns = sql.pack({"account": account, "host": host} for account, host in self._turns.items())
@@ -148,8 +148,8 @@ def _expired() -> str:
     return sql.later(str(-LEASE_SECONDS))
 
 
-def _waiting(account_id: int, host: str, row: Mapping[str, Any]) -> Candidate:
-    return Candidate(
+def _waiting(account_id: int, host: str, row: Mapping[str, Any]) -> DueDelivery:
+    return DueDelivery(
         id=row["id"],
         account_id=account_id,
         host=host,

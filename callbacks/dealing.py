@@ -23,7 +23,7 @@ Receiver = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class DueDelivery:
     """A due delivery that no worker has; `due_at` is since when."""
 
     id: str
@@ -54,7 +54,7 @@ LEVELS = (
 Held = Mapping[Level, Counter[Receiver | int]]
 
 
-def deal(waiting: Iterable[Candidate], *, seats: int, retry_seats: int, busy: Mapping[Receiver, int]) -> list[str]:
+def deal(waiting: Iterable[DueDelivery], *, seats: int, retry_seats: int, busy: Mapping[Receiver, int]) -> list[str]:
     """The ids that get one of the free `seats`, at most `retry_seats` of them no first attempts.
 
     `busy` tells how many attempts are in flight. Who has the fewest comes first; among equals the oldest.
@@ -86,12 +86,12 @@ def _has_room(receiver: Receiver, held: Held, *, free: int) -> bool:
     return free > 0
 
 
-def _in_turn(waiting: Iterable[Candidate], held: Held) -> list[Candidate]:
+def _in_turn(waiting: Iterable[DueDelivery], held: Held) -> list[DueDelivery]:
     """Each receiver's in the order of age, each host's receivers in turn, each account's hosts in turn, and so on."""
     ranked = sorted((0, row.due_at, row.id, row) for row in waiting)
     for level in reversed(LEVELS):
         line = Counter(held[level])
-        lined: list[tuple[int, datetime, str, Candidate]] = []
+        lined: list[tuple[int, datetime, str, DueDelivery]] = []
         for _, due_at, row_id, row in ranked:
             group = level.group(row.receiver)
             if line[group] < level.most:

@@ -57,7 +57,7 @@ UNTOUCHED = ChannelStanding()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ChannelReading:
     """All channels of groups, by id, as they stood at `read_at` by the monotonic clock."""
 
     version: int
@@ -72,23 +72,23 @@ class Reading:
 
 
 _lock = threading.Lock()
-_kept: Reading | None = None
+_kept: ChannelReading | None = None
 _forgotten = 0
 """How often: what was being read meanwhile is not kept."""
 
 
-def kept(version: int) -> Reading | None:
+def kept(version: int) -> ChannelReading | None:
     """The reading in memory, where it still holds for this version."""
     reading = _kept
     return reading if reading is not None and reading.is_fresh(version) else None
 
 
-def last() -> Reading | None:
+def last() -> ChannelReading | None:
     """The reading in memory, however old."""
     return _kept
 
 
-def current(version: int) -> Reading:
+def current(version: int) -> ChannelReading:
     """The reading in memory, else a new one: two statements, by one thread for all that wait for it."""
     global _kept
     if reading := kept(version):
@@ -109,7 +109,7 @@ def forget() -> None:
     _kept, _forgotten = None, _forgotten + 1
 
 
-def _read(version: int) -> Reading:
+def _read(version: int) -> ChannelReading:
     began, now = time.monotonic(), sql.now()
     rows = sql.records(CREDENTIALS.format(now=now, rest=sql.seconds_between(now, "c.cooldown_until")))
     stood = sql.records(CHANNELS.format(now=now, rest=sql.seconds_between(now, "h.cooldown_until")))
@@ -136,7 +136,7 @@ def _read(version: int) -> Reading:
             is_unreachable=row is not None and row.last_kind == "transient",
             is_marked=row is not None and bool(row.is_marked),
         )
-    return Reading(version=version, read_at=began, channels=channels)
+    return ChannelReading(version=version, read_at=began, channels=channels)
 
 
 def _end(now: float, rest: object) -> float:

@@ -11,7 +11,7 @@ from callbacks.dealing import (
     KEPT_FOR_HOSTS,
     KEPT_FOR_RECEIVERS,
     RECEIVER_SEATS,
-    Candidate,
+    DueDelivery,
     deal,
 )
 
@@ -19,10 +19,10 @@ SEATS = 96
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def waiting(account_id: int, host: str, count: int = 1, *, age: int = 0, is_retry: bool = False) -> list[Candidate]:
+def waiting(account_id: int, host: str, count: int = 1, *, age: int = 0, is_retry: bool = False) -> list[DueDelivery]:
     """So many of one receiver, one second younger each; a larger age is older."""
     return [
-        Candidate(
+        DueDelivery(
             id=f"{account_id} {host} {age} {number}",
             account_id=account_id,
             host=host,
@@ -33,20 +33,20 @@ def waiting(account_id: int, host: str, count: int = 1, *, age: int = 0, is_retr
     ]
 
 
-def dealt(*rows: list[Candidate], seats: int = SEATS, retry_seats: int = SEATS, busy=None) -> list[Candidate]:
+def dealt(*rows: list[DueDelivery], seats: int = SEATS, retry_seats: int = SEATS, busy=None) -> list[DueDelivery]:
     known = {row.id: row for each in rows for row in each}
     return [known[found] for found in deal(known.values(), seats=seats, retry_seats=retry_seats, busy=busy or {})]
 
 
-def of_accounts(rows: Iterable[Candidate]) -> dict[int, int]:
+def of_accounts(rows: Iterable[DueDelivery]) -> dict[int, int]:
     return dict(Counter(row.account_id for row in rows))
 
 
-def at_hosts(rows: Iterable[Candidate]) -> dict[str, int]:
+def at_hosts(rows: Iterable[DueDelivery]) -> dict[str, int]:
     return dict(Counter(row.host for row in rows))
 
 
-def ports(account_id: int, host: str, count: int) -> list[Candidate]:
+def ports(account_id: int, host: str, count: int) -> list[DueDelivery]:
     return [row for port in range(count) for row in waiting(account_id, f"{host}:{9_000 + port}", 10, age=100)]
 
 

@@ -208,7 +208,7 @@ def test_a_success_before_the_end_of_a_busy_channels_rest_is_written_once(llm: C
 def test_what_is_forgotten_while_it_is_read_is_not_kept(llm: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     group, version, read = entry(), snapshot.stored_version(), relay_standing._read
 
-    def slow(version: int) -> relay_standing.Reading:
+    def slow(version: int) -> relay_standing.ChannelReading:
         reading = read(version)
         relay_standing.forget()
         return reading

@@ -1,0 +1,176 @@
+"""`explain` for general keys: which price holds for a model, what a call would reserve, and which channels it would go
+to, in order. It sends and stores nothing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from accounts.models import Account, ApiKey
+from catalog import groups, relay_channels, snapshot
+from catalog.groups import IMAGES, GroupEntry
+from catalog.models import GroupChannel
+from catalog.relay_channels import Verdict
+from catalog.token_prices import AMOUNTS, TokenPrice
+from common import money
+from common.errors import (
+    ApiError,
+    BillingUnsupported,
+    EndpointUnsupported,
+    ImagesUnsupported,
+    ModelNotFound,
+    PermissionRefused,
+    PricingUnavailable,
+    UpstreamBusy,
+    UpstreamUnavailable,
+)
+
+OUTPUT_TOKENS = 8192  # RELAY_OUTPUT_TOKENS, where neither the request nor the model's price has a limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupposedCall:
+    """A call that nobody makes. Without a `dialect` it is in the first of the group's platform; `output_limit` is the
+    request's own, in tokens."""
+
+    model: str
+    dialect: str | None = None
+    input_tokens: int = 1000
+    output_limit: int | None = None
+
+
+def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError | None]:
+    """All of it as JSON, and the error that the caller would get; a limit of rates and the balance are left out."""
+    catalog = snapshot.latest()
+    group = catalog.group(key.group_id) if key.group_id else None
+    if group is None:
+        refused = PermissionRefused("This API key belongs to no group.")
+        return _answer(call, error=_told(refused)), refused
+    own = groups.own_dialects(group.platform, image_generation=False)
+    dialect = call.dialect or min(own)
+    verdicts = relay_channels.verdicts(group, dialect, catalog.version)
+    error = _error(key, group, dialect, call.model, verdicts)
+    answer = _answer(
+        call,
+        group=group.name,
+        platform=group.platform,
+        dialect=dialect,
+        listed=None if group.models is None else call.model in group.models,
+        price=_price(group, call.model, dialect),
+        reserve=_reserve(group, call, dialect),
+        channels=[*(_channel(verdict, call.model) for verdict in verdicts), *_disabled(group)],
+        error=_told(error),
+    )
+    return answer, error
+
+
+def _answer(call: SupposedCall, **found: Any) -> dict[str, Any]:
+    nothing = dict.fromkeys(("group", "platform", "dialect", "listed", "price", "reserve"))
+    return {"model": call.model, **nothing, "channels": [], "error": None, **found}
+
+
+def _told(error: ApiError | None) -> dict[str, str] | None:
+    return None if error is None else {"type": error.type, "message": error.message}
+
+
+def _error(key: ApiKey, group: GroupEntry, dialect: str, model: str, verdicts: list[Verdict]) -> ApiError | None:
+    """The first that the caller would get, in the order of a call's checks."""
+    if dialect not in group.dialects:
+        return ImagesUnsupported() if dialect == IMAGES else EndpointUnsupported()
+    if _price(group, model, dialect) is None:
+        is_listed = model in (group.models or ())
+        told = f"The model `{model}` "
+        return PricingUnavailable(f"{told}has no price yet.") if is_listed else ModelNotFound(f"{told}does not exist.")
+    if key.account.billing == Account.Billing.SUBSCRIPTION:
+        return BillingUnsupported()
+    if any(verdict.ready for verdict in verdicts):
+        return None
+    return UpstreamBusy() if any(verdict.rests is not None for verdict in verdicts) else UpstreamUnavailable()
+
+
+def _price(group: GroupEntry, model: str, dialect: str) -> dict[str, Any] | None:
+    """What holds for the model: one price for a picture before that of tokens, where pictures are made."""
+    picture = group.image_price(model) if dialect == IMAGES else None
+    if picture is not None:
+        return {"per": "picture", "usd": _plain(picture)}
+    price = group.token_price(model)
+    if price is None:
+        return None
+    amounts = {name: _plain(getattr(price, name)) for name in AMOUNTS}
+    return {"per": "million tokens", "pattern": price.pattern, **amounts, "max_output_tokens": price.max_output_tokens}
+
+
+def _plain(amount: Decimal) -> str:
+    return format(amount.normalize(), "f")
+
+
+def _reserve(group: GroupEntry, call: SupposedCall, dialect: str) -> dict[str, Any] | None:
+    """What such a call would hold: one picture, or its tokens at the dearest of their prices."""
+    picture = group.image_price(call.model) if dialect == IMAGES else None
+    if picture is not None:
+        return {"pictures": 1, "estimated_cost": money.usd(money.micros(picture))}
+    price = group.token_price(call.model)
+    if price is None:
+        return None
+    output = _output_tokens(price, call.output_limit)
+    held = price.bound_micros(input_tokens=call.input_tokens, output_tokens=output)
+    return {"input_tokens": call.input_tokens, "output_tokens": output, "estimated_cost": money.usd(held)}
+
+
+def _output_tokens(price: TokenPrice, limit: int | None) -> int:
+    limits = [each for each in (limit, price.max_output_tokens) if each is not None]
+    return min(limits, default=int(getattr(settings, "RELAY_OUTPUT_TOKENS", OUTPUT_TOKENS)))
+
+
+def _channel(verdict: Verdict, model: str) -> dict[str, Any]:
+    link = verdict.link
+    return {
+        "channel": link.channel.name,
+        "base_url": link.channel.base_url,
+        "upstream_model": link.upstream_models.get(model, model),
+        "priority": link.priority,
+        "weight": link.weight,
+        "kept": bool(verdict.ready),
+        "credentials": len(verdict.ready),
+        "reason": verdict.obstacle,
+    }
+
+
+def _disabled(group: GroupEntry) -> Iterator[dict[str, Any]]:
+    """The channels that are switched off: the picture of the catalog has none of them."""
+    enabled = {link.id for link in group.channels}
+    links = GroupChannel.objects.filter(group_id=group.id).exclude(id__in=enabled).select_related("channel")
+    for link in links.order_by("priority", "id"):
+        yield {
+            "channel": link.channel.name,
+            "base_url": link.channel.base_url,
+            "upstream_model": None,
+            "priority": link.priority,
+            "weight": link.weight,
+            "kept": False,
+            "credentials": 0,
+            "reason": "is disabled",
+        }
+
+
+def listed(answer: Mapping[str, Any]) -> dict[str, object]:
+    """The same as named lines for people; what is not known is left out."""
+    price, reserve = answer["price"], answer["reserve"]
+    found: dict[str, object] = {name: answer[name] for name in ("model", "group", "platform", "dialect")}
+    if price:
+        amounts = ", ".join(f"{name} {amount}" for name, amount in price.items() if name != "per" and amount)
+        found["price"] = f"USD per {price['per']}: {amounts}"
+    if reserve:
+        counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in list(reserve.items())[:-1])
+        found["reserve"] = f"${reserve['estimated_cost']} for {counted}"
+    channels = answer["channels"]
+    found["channels"] = "".join([str(len(channels)), *(f"\n  {_line(row)}" for row in channels)])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    verdict = f"kept, {row['credentials']} credentials" if row["kept"] else f"skipped, {row['reason']}"
+    named = ", ".join(filter(None, (row["base_url"], row["upstream_model"])))
+    return f"priority {row['priority']} weight {row['weight']} {row['channel']} ({named}): {verdict}"

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from accounts import keys
+from catalog.models import GroupChannel
 from common.asgi import Message
 from front import application
 from tasks import switches
 from tests.relay.general import make_general_key, make_group
+from tests.rows import make_channel
 from tests.scopes import scope
 from tools.children import PATIENCE
 
@@ -25,6 +27,7 @@ GEMINI = (
     "/v1/models/gem-1:streamGenerateContent",
     "/v1/models/gem-1:countTokens",
 )
+OWN = {"openai": OPENAI, "anthropic": ANTHROPIC, "gemini": GEMINI}
 TEXT = (*OPENAI, *ANTHROPIC, *GEMINI)
 IMAGES = ("/v1/images/generations", "/v1/images/edits")
 LISTS = ("/v1/models", "/v1beta/models", "/v1/models/gpt-1", "/v1beta/models/gpt-1")
@@ -113,13 +116,26 @@ def test_a_key_without_a_group_may_call_no_model(account):
     assert ask("GET", "/v1beta/models", general.secret).document == {"models": []}
 
 
-@pytest.mark.parametrize(
-    ("platform", "own"), [("openai", OPENAI), ("anthropic", ANTHROPIC), ("gemini", GEMINI)], ids=str
-)
-def test_what_a_platform_does_not_have_is_not_found(account, platform, own):
-    general = make_general_key(account, make_group("text", platform))
-    for path in set(TEXT) - set(own):
-        assert ask("POST", path, general.secret).refusal == (404, in_words(path, "not_found_error")), path
+@pytest.mark.parametrize("platform", OWN)
+def test_a_platform_has_its_own_paths_alone(account, platform):
+    """Those it has come to the body, which is packed."""
+    general = make_general_key(account, make_group("text", platform, image_generation=True))
+    for path in (*TEXT, *IMAGES):
+        said = ask("POST", path, general.secret, content_encoding="br")
+        if path in OWN[platform] or (path in IMAGES and platform == "openai"):
+            assert said.status == 415, path
+        else:
+            assert said.refusal == (404, in_words(path, "not_found_error")), path
+
+
+def test_a_channel_may_open_further_paths_but_no_counting_on_openais(account):
+    group = make_group("text")
+    channel = make_channel("both", "openai_relay", "http://127.0.0.1:9/v1")
+    GroupChannel.objects.create(group=group, channel=channel, dialects=["messages"])
+    general = make_general_key(account, group)
+    assert ask("POST", "/v1/messages/count_tokens", general.secret).refusal == (404, "not_found_error")
+    assert ask("POST", "/v1/messages", general.secret, content_encoding="br").status == 415
+    assert ask("POST", GEMINI[0], general.secret).refusal == (404, "NOT_FOUND")
 
 
 def test_images_need_a_group_of_openais_that_allows_them(account):
@@ -159,6 +175,24 @@ def test_lists_are_only_read(account):
             said = ask(method, path, general.secret)
             assert (said.status, said.headers["allow"]) == (405, "GET, HEAD"), (method, path)
     assert ask("POST", "/v1/models/gpt-1:embedContent", general.secret).refusal == (404, "not_found_error")
+
+
+def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
+    secret = make_general_key(account, make_group("text", models_listed=["gpt-1", "gpt-2"])).secret
+    openai = ask("GET", "/v1/models", secret).document
+    anthropic = ask("GET", "/v1/models", x_api_key=secret, anthropic_version="2026-10-21", query="limit=1").document
+    google = ask("GET", "/v1/models", x_goog_api_key=secret, query="pageSize=1").document
+    assert [model["id"] for model in openai["data"]] == ["gpt-1", "gpt-2"]
+    assert (anthropic["data"][0]["type"], anthropic["last_id"], anthropic["has_more"]) == ("model", "gpt-1", True)
+    assert (google["models"][0]["name"], google["nextPageToken"]) == ("models/gpt-1", "gpt-1")
+    assert ask("GET", "/v1beta/models", secret, query="pageSize=1").document == google
+    assert ask("GET", "/v1beta/models/gpt-2", secret).document["name"] == "models/gpt-2"
+    assert ask("GET", "/v1/models/gpt-2", secret).document["id"] == "gpt-2"
+    assert ask("GET", "/v1/models/other", secret).refusal == (404, "not_found_error")
+    assert ask("GET", "/v1/models", secret, anthropic_version="1", query="limit=0").refusal == (
+        400,
+        "invalid_request_error",
+    )
 
 
 def test_the_switches_of_the_task_api_do_not_concern_general_keys(account):

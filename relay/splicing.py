@@ -10,10 +10,12 @@ from collections.abc import Sequence
 
 # Nothing here ever goes back: bytes of a hostile upstream cost one pass.
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+WHOLE_STRING = re.compile(STRING, re.DOTALL)
 OPENED = re.compile(rb"[ \t\r\n]*+\{")
 KEY = re.compile(rb"[ \t\r\n,]*+(" + STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
 SCALAR = re.compile(rb"[^ \t\r\n,\]}]++")
-MARK = re.compile(rb'[^"{}\[\]]*+(' + STRING + rb"|[{}\[\]])", re.DOTALL)
+MARK = re.compile(rb'[^"{}\[\]]*+["{}\[\]]')
+QUOTE, BACKSLASH = ord('"'), ord("\\")
 DEEPER = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
 
 Span = tuple[int, int]
@@ -84,7 +86,18 @@ def _end(raw: bytes, begin: int) -> int:
     depth, position = 0, begin
     while mark := MARK.match(raw, position):
         position = mark.end()
-        depth += DEEPER.get(raw[mark.start(1)], 0)
-        if depth <= 0:
+        if raw[position - 1] == QUOTE:
+            position = _string_end(raw, position - 1)
+        depth += DEEPER.get(raw[mark.end() - 1], 0)
+        if depth <= 0 or position < 0:
             return position
     return -1
+
+
+def _string_end(raw: bytes, begin: int) -> int:
+    """Where the string ends that begins there. The next quote is found at the speed of memory, and mostly ends it."""
+    quote = raw.find(b'"', begin + 1)
+    if quote < 0 or raw[quote - 1] != BACKSLASH:
+        return quote + 1 or -1
+    whole = WHOLE_STRING.match(raw, begin)
+    return whole.end() if whole else -1

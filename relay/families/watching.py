@@ -105,7 +105,7 @@ class FrameReader:
     def _named(self, frame: bytes) -> bytes:
         """The frame with the model's name as the client knows it."""
         asked, last = self._asked.model, self._name_path[-1]
-        if self._upstream_model == asked or f'"{last}"'.encode() not in frame or not self._parsed(frame):
+        if self._upstream_model == asked or f'"{last}"'.encode() not in frame:
             return frame
         head, _, tail = frame.partition(b"data:")
         said = sse.data(frame) or b""

@@ -83,7 +83,7 @@ def data(frame: bytes) -> bytes | None:
     # Single bytes are looked for at the speed of memory; a frame with a picture is megabytes.
     plain = frame.replace(b"\r\n", b"\n") if b"\r" in frame else frame
     lines = plain.splitlines() if b"\r" in plain else plain.split(b"\n")
-    said = [line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
+    said = [line[6 if line[5:6] == b" " else 5 :] for line in lines if line.startswith(b"data:")]
     return b"\n".join(said) if said else None
 
 

@@ -28,10 +28,7 @@ def decoded_bytes(literal: bytes) -> int:
     """How many bytes a text of JSON is in UTF-8."""
     if b"\\" not in literal:
         return len(literal) - 2
-    try:
-        return len(str(error_kinds.parsed(literal)).encode(errors="replace"))
-    except UnicodeError:
-        return len(literal) - 2
+    return len(str(error_kinds.parsed(literal)).encode(errors="replace"))
 
 
 class FrameReader:
@@ -39,6 +36,7 @@ class FrameReader:
 
     __slots__ = (
         "_asked",
+        "_document",
         "_finished",
         "_is_begun",
         "_name_path",
@@ -63,6 +61,7 @@ class FrameReader:
     ) -> None:
         self._asked, self._upstream_model = asked, upstream_model
         self._words, self._texts, self._name_path = words, texts, name_path
+        self._document: dict[str, Any] | None = None
         self._finished = 0
         self._is_begun = False
         self.usage: TokenUsage | None = None
@@ -75,6 +74,7 @@ class FrameReader:
         """What the client gets of a frame (base.StreamReader)."""
         if self.is_over:
             return b""
+        self._document = None
         if not frame.startswith(b"data:") and sse.data(frame) is None:
             return BLANK_LINE
         if self._texts:
@@ -96,11 +96,12 @@ class FrameReader:
         """What of a frame's document is an error, as an answer of the vendor would say it; None where nothing is."""
         return document if document.get("error") or document.get("type") == "error" else None
 
-    @staticmethod
-    def _parsed(frame: bytes) -> dict[str, Any]:
-        """The document of a frame; empty where it has none."""
-        document = error_kinds.parsed(sse.data(frame) or b"")
-        return document if isinstance(document, dict) else {}
+    def _parsed(self, frame: bytes) -> dict[str, Any]:
+        """The document of the frame that is taken, parsed once; empty where it has none."""
+        if self._document is None:
+            document = error_kinds.parsed(sse.data(frame) or b"")
+            self._document = document if isinstance(document, dict) else {}
+        return self._document
 
     def _named(self, frame: bytes) -> bytes:
         """The frame with the model's name as the client knows it."""

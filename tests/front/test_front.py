@@ -102,6 +102,17 @@ def test_a_target_may_be_a_whole_url(dial):
     assert status_of("http://127.0.0.1") == status_of("/") == 404
 
 
+def test_models_of_any_name_are_read_from_the_path_and_no_key_behind_it_is_logged(front, dial):
+    query = "?alt=sse&key=of-no-shape-that-is-known"
+    for model in ("gem-1", "org/gem-1", "org%2Fgem-1", "a:b", "%ff", "%c3%28", "x%0Ay", "%2e%2e", "models/x", "%F0%9F"):
+        for room in ("v1beta/models", "v1/models", "v1beta/tunedModels"):
+            head = f"POST /{room}/{model}:generateContent{query} HTTP/1.1\r\nX-Request-Id: model-1\r\n".encode()
+            status, body = answer_to(dial(head + HOST + b"Content-Length: 2\r\n\r\n{}"))
+            assert (status, json.loads(body)["error"]["status"]) == (401, "UNAUTHENTICATED"), (room, model)
+    assert lines_of(front, "model-1")
+    assert "of-no-shape" not in front.logs()
+
+
 def test_a_header_of_60_kilobytes_is_read(front):
     assert front.client().get("/v1/echo", headers={"X-Long": "x" * 60_000}).status_code == 200
 

@@ -7,8 +7,10 @@ import pytest
 from accounts import holders
 from common import threads
 from common.recent import Recent
-from front import shares
+from front import companions, shares
+from relay.admission import admit_all
 from tasks.gate import admit
+from tests.relay.general import make_general_key
 from tests.scopes import scope
 from tools.children import PATIENCE, wait_until
 
@@ -20,6 +22,18 @@ def test_a_key_that_has_opened_takes_its_accounts_share(key):
     assert shares.of(request).payer == "strangers"
     admit(f"Bearer {key.secret}")
     assert shares.of(request) == threads.of_account(key.account.pk)
+
+
+@pytest.mark.django_db
+def test_so_does_a_general_key_wherever_it_stands(account):
+    secret = make_general_key(account, None).secret
+    for query, headers in (("", {"x_api_key": secret}), ("", {"x_goog_api_key": secret}), (f"key={secret}", {})):
+        request = scope("POST", "/v1beta/models/gem-1:generateContent", query, **headers)
+        companions.bring_key(request)
+        holders.forget()
+        assert shares.of(request).payer == "strangers"
+        admit_all([f"Bearer {secret}"])
+        assert shares.of(request) == threads.of_account(account.pk)
 
 
 def test_others_share_by_what_they_ask_for():

@@ -33,9 +33,13 @@ def stop(process_id: str) -> None:
 
 
 def declare_dead() -> None:
-    """Those that fell silent are stopped, also where they wake up; rows of long ago go."""
+    """Those that fell silent are stopped, also where they wake up."""
     silent = sql.later(str(-settings.WORKER_LEASE))
     sql.run(
         f"UPDATE billing_webprocess SET stopped_at = {sql.now()} WHERE stopped_at IS NULL AND heartbeat_at < {silent}"
     )
+
+
+def prune() -> None:
+    """Rows of long ago go."""
     sql.run(f"DELETE FROM billing_webprocess WHERE stopped_at < {sql.later(str(-KEPT_SECONDS))}")

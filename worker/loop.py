@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from django.conf import settings
 from django.db import connections
 
-from billing import seals
+from billing import lost_calls, seals
 from callbacks import claims
 from catalog import credential_probes
 from common import sql, wakeups
@@ -21,7 +21,7 @@ from tasks.request import url_policy
 from worker.buy.execution import Execution
 from worker.callbacks import Callbacks
 from worker.follow.polling import Polling
-from worker.heal import adoption, deadlines, probes
+from worker.heal import adoption, deadlines, probes, relayed
 from worker.heal.adoption import OwnOrphans
 from worker.lanes import SAFETY_SECONDS, WorkerLane, at_most
 from worker.seats import Seats
@@ -35,6 +35,7 @@ SEAT_SECONDS = 1.0
 FULL_SECONDS = 0.5  # tasks wait, but limits or busy routes hold them back; the end of another task wakes sooner
 POLL_SECONDS = 0.1
 ADOPT_SECONDS = 4.0
+LOST_SECONDS = 8.0  # a lost call ends at most ten seconds after its lease
 SWEEP_SECONDS = 1.0  # while a task is past its deadline
 CALM_SWEEP_SECONDS = 4.0
 ORPHAN_SECONDS = 10.0
@@ -102,7 +103,7 @@ class Loop:
         if "callbacks" in self.lanes:
             made.append(self.callbacks.lane)
         if "janitor" in self.lanes:
-            steps = (self._sweep, self._prune, self._discard_inputs, self._probe, self._seal)
+            steps = (self._sweep, self._prune, self._discard_inputs, self._probe, self._seal, self._end_lost_calls)
             made += [WorkerLane(step, self._stopping) for step in steps]
         return made
 
@@ -128,10 +129,19 @@ class Loop:
         return 0.0 if self.polling.tick() else POLL_SECONDS
 
     def _adopt(self) -> float:
-        now, half = time.monotonic(), settings.WORKER_LEASE / 2
-        if now - self._beaten_at <= half and now >= self._adopts_from:
+        if self._may_judge():
             adoption.adopt(self.id)
         return ADOPT_SECONDS
+
+    def _end_lost_calls(self) -> float:
+        if wait := at_most(LOST_SECONDS, lost_calls.seconds_to_next()):
+            return wait
+        return 0.0 if self._may_judge() and relayed.end_lost() else SWEEP_SECONDS
+
+    def _may_judge(self) -> bool:
+        """Whether the silence of others is their own."""
+        now, half = time.monotonic(), settings.WORKER_LEASE / 2
+        return now - self._beaten_at <= half and now >= self._adopts_from
 
     def _find_orphans(self) -> float:
         self._orphans.sweep()

@@ -9,13 +9,15 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from adapters.base import ErrorKind, UpstreamError
-from billing.models import LedgerSeal
+from billing import web_processes
+from billing.models import LedgerSeal, RelayedCall
 from callbacks import claims
 from catalog import health
 from common import sql, wakeups
 from common.wakeups import Post
 from tasks import cancellation, leases, queue
 from tasks.models import Asset, Task, TaskEvent, Worker
+from tests.billing import relayed_steps
 from tests.common.test_wakeups import cut
 from tests.tasks import steps
 from tests.threads import joined
@@ -73,6 +75,14 @@ def test_a_disabled_credential_comes_back_by_itself(start, image_channel):
     sql.run(f"UPDATE catalog_credential SET probe_at = {sql.now()}")
     start("janitor")
     wait_until(lambda: image_channel.credentials.get().disabled_at is None, what="the probe")
+
+
+def test_calls_of_dead_web_processes_end_by_themselves(start, key):
+    call = relayed_steps.opened(key)
+    web_processes.stop(call.process_id)
+    start("janitor")
+    wait_until(lambda: not RelayedCall.objects.filter(state="open").exists(), what="the janitor")
+    assert steps.breaches() == []
 
 
 def test_files_past_their_retention_go_by_themselves(start, key):
@@ -155,7 +165,7 @@ def test_an_idle_worker_makes_two_statements_a_second_at_most(key):
                 pause = lane.step()
             rates[lane.step.__name__] = len(statements) / pause
     assert sum(rates.values()) <= 1.5, rates
-    assert len(rates) == 10
+    assert len(rates) == 11
 
 
 @pytest.mark.soak

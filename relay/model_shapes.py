@@ -4,6 +4,7 @@ Nothing is known of a model but its name: times are the epoch, as Anthropic's AP
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from common import dialects
@@ -18,47 +19,51 @@ GOOGLE_PAGE = 50
 GOOGLE_METHODS = ("generateContent", "streamGenerateContent", "countTokens")
 
 
-def page(names: Sequence[str], query: Mapping[str, str], dialect: ErrorDialect) -> dict[str, Any]:
-    """The list as the query asks for it; parameters that the dialect does not page by do not count.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShapes:
+    """Lists as a dialect has them. `methods`: what Google's clients may call the models with."""
 
-    Raises InvalidRequest for a page size that is none.
-    """
-    if dialect is dialects.ANTHROPIC:
-        return _anthropic_page(names, query)
-    if dialect is dialects.GOOGLE:
-        return _google_page(names, query)
-    return {"object": "list", "data": [one(name, dialect) for name in names]}
+    dialect: ErrorDialect
+    methods: Sequence[str] = GOOGLE_METHODS
 
+    def page(self, names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
+        """The list as the query asks for it; parameters that the dialect does not page by do not count.
 
-def one(name: str, dialect: ErrorDialect) -> dict[str, Any]:
-    """One model."""
-    if dialect is dialects.ANTHROPIC:
-        return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH, "lifecycle": "active"}
-    if dialect is dialects.GOOGLE:
-        return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": list(GOOGLE_METHODS)}
-    return {"id": name, "object": "model", "created": 0, "owned_by": OWNER}
+        Raises InvalidRequest for a page size that is none.
+        """
+        if self.dialect is dialects.ANTHROPIC:
+            return self._anthropic_page(names, query)
+        if self.dialect is dialects.GOOGLE:
+            return self._google_page(names, query)
+        return {"object": "list", "data": [self.one(name) for name in names]}
 
+    def one(self, name: str) -> dict[str, Any]:
+        """One model."""
+        if self.dialect is dialects.ANTHROPIC:
+            return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH, "lifecycle": "active"}
+        if self.dialect is dialects.GOOGLE:
+            return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": list(self.methods)}
+        return {"id": name, "object": "model", "created": 0, "owned_by": OWNER}
 
-def _anthropic_page(names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
-    """Behind `after_id`, or before `before_id`; a cursor that is no longer listed has nothing on either side."""
-    limit = _size(query, "limit", usual=ANTHROPIC_PAGE)
-    if before := query.get("before_id"):
-        earlier = names[: names.index(before)] if before in names else ()
-        shown, has_more = earlier[-limit:], len(earlier) > limit
-    else:
-        later = _behind(names, query.get("after_id"))
-        shown, has_more = later[:limit], len(later) > limit
-    first, last = (shown[0], shown[-1]) if shown else (None, None)
-    data = [one(name, dialects.ANTHROPIC) for name in shown]
-    return {"data": data, "has_more": has_more, "first_id": first, "last_id": last}
+    def _anthropic_page(self, names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
+        """Behind `after_id`, or before `before_id`; a cursor that is no longer listed has nothing on either side."""
+        limit = _size(query, "limit", usual=ANTHROPIC_PAGE)
+        if before := query.get("before_id"):
+            earlier = names[: names.index(before)] if before in names else ()
+            shown, has_more = earlier[-limit:], len(earlier) > limit
+        else:
+            later = _behind(names, query.get("after_id"))
+            shown, has_more = later[:limit], len(later) > limit
+        first, last = (shown[0], shown[-1]) if shown else (None, None)
+        data = [self.one(name) for name in shown]
+        return {"data": data, "has_more": has_more, "first_id": first, "last_id": last}
 
-
-def _google_page(names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
-    """The token is the name of the last model that was shown."""
-    size = _size(query, "pageSize", usual=GOOGLE_PAGE)
-    later = _behind(names, query.get("pageToken"))
-    shown = {"models": [one(name, dialects.GOOGLE) for name in later[:size]]}
-    return shown | ({"nextPageToken": later[size - 1]} if len(later) > size else {})
+    def _google_page(self, names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
+        """The token is the name of the last model that was shown."""
+        size = _size(query, "pageSize", usual=GOOGLE_PAGE)
+        later = _behind(names, query.get("pageToken"))
+        shown = {"models": [self.one(name) for name in later[:size]]}
+        return shown | ({"nextPageToken": later[size - 1]} if len(later) > size else {})
 
 
 def _behind(names: Sequence[str], cursor: str | None) -> Sequence[str]:

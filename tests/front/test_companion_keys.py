@@ -186,7 +186,8 @@ def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
     assert (anthropic["data"][0]["type"], anthropic["last_id"], anthropic["has_more"]) == ("model", "gpt-1", True)
     assert (google["models"][0]["name"], google["nextPageToken"]) == ("models/gpt-1", "gpt-1")
     assert ask("GET", "/v1beta/models", secret, query="pageSize=1").document == google
-    assert ask("GET", "/v1beta/models/gpt-2", secret).document["name"] == "models/gpt-2"
+    one = ask("GET", "/v1beta/models/gpt-2", secret).document
+    assert (one["name"], one["supportedGenerationMethods"]) == ("models/gpt-2", [])
     assert ask("GET", "/v1/models/gpt-2", secret).document["id"] == "gpt-2"
     assert ask("GET", "/v1/models/other", secret).refusal == (404, "not_found_error")
     assert ask("GET", "/v1/models", secret, anthropic_version="1", query="limit=0").refusal == (

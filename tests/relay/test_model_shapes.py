@@ -4,7 +4,7 @@ import pytest
 
 from common.dialects import ANTHROPIC, GOOGLE, OPENAI_TEXT
 from common.errors import InvalidRequest
-from relay.model_shapes import one, page
+from relay.model_shapes import ModelShapes
 
 NAMES = tuple("abcde")
 
@@ -14,7 +14,7 @@ def ids(shown) -> str:
 
 
 def test_openais_list_is_whole_whatever_the_query_says():
-    shown = page(NAMES, {"limit": "x", "pageSize": "1"}, OPENAI_TEXT)
+    shown = ModelShapes(dialect=OPENAI_TEXT).page(NAMES, {"limit": "x", "pageSize": "1"})
     assert shown["object"] == "list"
     assert ids(shown) == "abcde"
     assert shown["data"][0] == {"id": "a", "object": "model", "created": 0, "owned_by": "system"}
@@ -35,19 +35,19 @@ def test_openais_list_is_whole_whatever_the_query_says():
     ],
 )
 def test_anthropics_list_has_cursors_on_both_sides(query, expected):
-    shown = page(NAMES, query, ANTHROPIC)
+    shown = ModelShapes(dialect=ANTHROPIC).page(NAMES, query)
     assert (ids(shown), shown["has_more"], shown["first_id"], shown["last_id"]) == expected
 
 
 def test_anthropics_page_is_twenty():
-    assert len(page([str(number) for number in range(30)], {}, ANTHROPIC)["data"]) == 20
+    assert len(ModelShapes(dialect=ANTHROPIC).page([str(number) for number in range(30)], {})["data"]) == 20
 
 
 def test_googles_list_goes_on_by_its_token():
     query: dict[str, str] = {"pageSize": "2"}
     seen = []
     while True:
-        shown = page(NAMES, query, GOOGLE)
+        shown = ModelShapes(dialect=GOOGLE).page(NAMES, query)
         seen.append([model["name"] for model in shown["models"]])
         if "nextPageToken" not in shown:
             break
@@ -59,10 +59,10 @@ def test_googles_list_goes_on_by_its_token():
 def test_a_page_size_that_is_none_is_refused_by_name(size):
     for parameter, dialect in (("limit", ANTHROPIC), ("pageSize", GOOGLE)):
         with pytest.raises(InvalidRequest) as caught:
-            page(NAMES, {parameter: size}, dialect)
+            ModelShapes(dialect=dialect).page(NAMES, {parameter: size})
         assert caught.value.param == parameter
 
 
 def test_one_model_is_as_in_the_list():
     for dialect, among in ((OPENAI_TEXT, "data"), (ANTHROPIC, "data"), (GOOGLE, "models")):
-        assert one("b", dialect) == page(NAMES, {}, dialect)[among][1]
+        assert ModelShapes(dialect=dialect).one("b") == ModelShapes(dialect=dialect).page(NAMES, {})[among][1]

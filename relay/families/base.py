@@ -126,7 +126,8 @@ class Family(Protocol):
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader: ...
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        """What an answer that is no success stands for (adapters/kit/error_shapes.py, as of a paid call)."""
+        """What an answer that is no success stands for (adapters/kit/error_kinds.py, as of a paid call). Its `param` is
+        the field at fault, where the provider names one."""
 
     def error_frame(self, error: ApiError) -> bytes:
         """The frame that ends a stream which was cut."""

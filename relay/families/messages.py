@@ -45,7 +45,8 @@ class MessagesFamily(CommonFamily):
     objects = frozenset({"input"})
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        fields.query(path.query, self.query)
+        if fields.query(path.query, self.query).get("beta") not in (None, "true"):
+            raise fields.refusal("beta", "must be true")
         is_free = path.path == COUNT_TOKENS
         bound = self.input_bound(document, raw)
         return AskedCall(
@@ -68,7 +69,7 @@ class MessagesFamily(CommonFamily):
         ]
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
-        return endpoints.host_url(endpoint, path.path) + (f"?{path.query}" if path.query else "")
+        return endpoints.host_url(endpoint, path.path) + ("?beta=true" if path.query else "")
 
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
         return {VERSION_HEADER: OLDEST_VERSION, **super().headers(endpoint, client)}

@@ -14,10 +14,11 @@ from typing import Any
 from adapters.base import ErrorKind, UpstreamError, text
 from adapters.gemini import errors as google
 from adapters.kit import error_kinds
-from adapters.kit.error_kinds import NOT_HERE, Codes, ErrorAnswer, Meaning, SpokenError
+from adapters.kit.error_kinds import Codes, ErrorAnswer, Meaning, SpokenError
 from adapters.kit.error_shapes import Shape, error_object
 from adapters.openai.errors import CODES
-from relay.families.fields import mapping
+from adapters.relay.adapter import ANTHROPIC_CODES
+from relay.families.fields import mapping, mappings
 
 OPENAI_CODES = {
     **CODES,
@@ -35,21 +36,17 @@ OPENAI_CODES = {
     "tokens": Meaning(ErrorKind.RATE_LIMITED),
 }
 NO_CREDIT = "credit_balance"  # a word of ours: Anthropic says it in the message only
-ANTHROPIC_CODES = {
+ANTHROPICS_CODES = {
+    **ANTHROPIC_CODES,
     NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    "authentication_error": Meaning(ErrorKind.AUTH),
-    "billing_error": Meaning(ErrorKind.QUOTA_EXHAUSTED),
     "invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST),
-    "not_found_error": NOT_HERE,
-    "overloaded_error": Meaning(ErrorKind.OVERLOADED),
-    "permission_error": Meaning(ErrorKind.AUTH),
-    "rate_limit_error": Meaning(ErrorKind.RATE_LIMITED),
     "request_too_large": Meaning(ErrorKind.INVALID_REQUEST),
 }
 # Types that OpenAI also gives with a status that says more, a 401, say: they count where there is none.
 FRAME_TYPES = {"invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST)}
 STATUS = re.compile(r"[45]\d\d", re.ASCII)
 SUCCESS = 200
+LONGEST_PARAM = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +58,30 @@ class ErrorWords:
     shape: Shape = error_object
 
 
+class RefusedByUpstream(UpstreamError):
+    """An error with the field of the request that it names, if it does; a wait that it only tells in words counts."""
+
+    def __init__(self, error: UpstreamError, param: str | None) -> None:
+        wait = google.wait_of(error.message) if error.retry_after is None else error.retry_after
+        super().__init__(
+            error.kind,
+            error.message,
+            code=error.code,
+            http_status=error.http_status,
+            retry_after=wait,
+            request_id=error.request_id,
+            model_specific=error.model_specific,
+        )
+        self.param = param
+
+
 def _anthropic_spoken(document: Any) -> SpokenError:
     said = error_kinds.spoken_error(document)
     return said._replace(code=NO_CREDIT) if "credit balance is too low" in said.message else said
 
 
 OPENAI = ErrorWords(codes=OPENAI_CODES.get, spoken=error_kinds.spoken_error)
-ANTHROPIC = ErrorWords(codes=ANTHROPIC_CODES.get, spoken=_anthropic_spoken)
+ANTHROPIC = ErrorWords(codes=ANTHROPICS_CODES.get, spoken=_anthropic_spoken)
 GOOGLE = ErrorWords(codes=google.meaning_of, spoken=google.spoken, shape=google.is_own)
 
 
@@ -87,16 +101,15 @@ def of_frame(words: ErrorWords, document: Any) -> UpstreamError:
     return _refusal(replace(words, codes=codes), status, {}, document)
 
 
-def _refusal(words: ErrorWords, status: int, headers: Mapping[str, str], document: Any) -> UpstreamError:
+def _refusal(words: ErrorWords, status: int, headers: Mapping[str, str], document: Any) -> RefusedByUpstream:
     spoken = words.spoken(document)
     answer = ErrorAnswer(status=status, headers=headers, spoken=spoken, is_own=words.shape(document))
-    error = error_kinds.refusal(answer, words.codes, paid=True)
-    if error.retry_after is None:
-        error.retry_after = google.wait_of(error.message)
-    return error
+    return RefusedByUpstream(error_kinds.refusal(answer, words.codes, paid=True), _param(document))
 
 
-def param_of(body: bytes) -> str | None:
-    """The field at fault that an error body names in OpenAI's way."""
-    said = mapping(mapping(error_kinds.parsed(body)).get("error")).get("param")
-    return text(said)[:200] or None
+def _param(document: Any) -> str | None:
+    """The field at fault: OpenAI's `param`, or the first of Google's field violations."""
+    said = mapping(mapping(document).get("error"))
+    violations = [item for detail in mappings(said.get("details")) for item in mappings(detail.get("fieldViolations"))]
+    named = text(said.get("param")) or text(mapping(document).get("param"))
+    return (named or next((text(item.get("field")) for item in violations), ""))[:LONGEST_PARAM] or None

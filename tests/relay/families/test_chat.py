@@ -271,6 +271,13 @@ def test_an_answer_without_success_is_classified_as_a_paid_calls_is(status, head
     assert error.model_specific is (status == 404)
 
 
+def test_an_error_names_the_field_at_fault():
+    for named in ({"param": "messages"}, {"details": [{}, {"fieldViolations": [{"field": "messages"}]}]}):
+        error = CHAT.refusal(400, {}, json.dumps({"error": {"message": "x", **named}}).encode())
+        assert error.param == "messages"
+    assert CHAT.refusal(400, {}, b"no").param is None
+
+
 def test_a_cut_stream_ends_in_a_frame_that_openais_sdk_raises_on():
     frame = CHAT.error_frame(UpstreamUnknown())
     said = json.loads(sse.data(frame))["error"]

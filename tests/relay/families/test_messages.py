@@ -94,8 +94,9 @@ def test_addresses_versions_and_credentials():
     assert MESSAGES.url(other, CallPath(path=PATH), asked()) == "https://a.example/api/v1/messages"
     sent = MESSAGES.headers(other, {"anthropic-version": "2026-10-21"})
     assert (sent["Authorization"], sent["x-api-key"], sent["anthropic-version"]) == ("Bearer k", "k", "2026-10-21")
-    with pytest.raises(InvalidRequest):
-        asked_of(PATH, SAID, "other=1")
+    for query in ("other=1", "beta=true&other=1", "beta=no"):
+        with pytest.raises(InvalidRequest):
+            asked_of(PATH, SAID, query)
 
 
 def test_cache_tokens_and_compactions_count_beside_the_input():

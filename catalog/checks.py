@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from adapters import registry
-from catalog import credentials, model_params, snapshot, standing
+from catalog import credentials, group_checks, model_params, snapshot, standing
 from catalog.entries import ChannelEntry
 from catalog.snapshot import Catalog
 from common import urls
@@ -12,7 +12,8 @@ from common import urls
 def problems() -> list[str]:
     """One sentence per problem; empty when all that is enabled can serve."""
     catalog = snapshot.load()
-    return [*_models(catalog), *(found for channel in catalog.channels() for found in _channel(channel))]
+    channels = (found for channel in catalog.channels() for found in _channel(channel))
+    return [*_models(catalog), *group_checks.problems(catalog), *channels]
 
 
 def _models(catalog: Catalog) -> list[str]:

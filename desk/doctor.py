@@ -215,7 +215,7 @@ def catalog() -> Iterator[Remark]:
     for problem in problems:
         yield warning(problem, "correct it in the admin or the file")
     if not problems:
-        yield ok("every enabled model has a price and a route")
+        yield ok("every enabled model has a price and a route, and every group prices and a channel")
 
 
 def service() -> Iterator[Remark]:

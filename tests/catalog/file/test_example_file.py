@@ -63,6 +63,16 @@ def test_the_example_offers_an_image_and_a_video_model() -> None:
     assert not load(text, environment={}).changed
 
 
+def test_the_example_has_a_group_of_each_platform_whose_models_have_prices() -> None:
+    load((Path(settings.BASE_DIR) / "catalog.example.yaml").read_text(encoding="utf-8"), environment={})
+    groups = {group.platform: group for group in snapshot.latest().groups()}
+    assert set(groups) == {"openai", "anthropic", "gemini"}
+    for group in groups.values():
+        assert all(map(group.token_price, group.models or ()))
+        assert group.channels[0].channel.base_url.startswith("http://127.0.0.1:8900/")
+    assert groups["openai"].image_price("gpt-image-2") is not None
+
+
 def test_the_contracts_example_loads_with_a_warning_for_the_model_without_a_route() -> None:
     assert load(CONTRACT, environment={}).warnings == [
         "video model comet-video has no enabled route in its default plan standard"

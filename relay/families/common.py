@@ -63,18 +63,18 @@ class CommonFamily:
 
 
 def written_bytes(value: Any, texts: Collection[str] = (), objects: Collection[str] = ()) -> int:
-    """The bytes of all texts and objects under these names, however deep they lie."""
-    total, waiting = 0, [value]
+    """The bytes of all texts under these names, and of all that is in the objects under those, however deep it lies."""
+    total = 0
+    waiting = [(value, False)]
     while waiting:
-        value = waiting.pop()
+        value, is_written = waiting.pop()
         if isinstance(value, list):
-            waiting += value
+            waiting += [(item, is_written) for item in value]
         elif isinstance(value, dict):
             for name, item in value.items():
-                if isinstance(item, str):
-                    total += len(item.encode(errors="replace")) if name in texts else 0
-                elif isinstance(item, dict) and name in objects:
-                    total += len(json.dumps(item))
-                else:
-                    waiting.append(item)
+                total += len(name) if is_written else 0
+                is_text = name in texts and isinstance(item, str)
+                waiting.append((item, is_written or is_text or name in objects))
+        elif is_written:
+            total += len(str(value).encode(errors="replace"))
     return total

@@ -10,6 +10,7 @@ prompt was blocked. Each chunk may tell the usage; the last one counts. Facts: g
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
@@ -74,8 +75,9 @@ class GenerateContentFamily(CommonFamily):
         )
 
     def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+        """Named in JSON's spelling, however the request spells them."""
         inner = [mapping(document.get(name)) for name in _spellings("generateContentRequest")]
-        return [field for asked in (document, *inner) for field in _refused(asked)]
+        return [replace(field, name=_in_json(field.name)) for asked in (document, *inner) for field in _refused(asked)]
 
     def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         """The model may also stand in the body, and does where a whole request is counted."""
@@ -211,4 +213,8 @@ def _either(document: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _spellings(name: str) -> tuple[str, str]:
     """As JSON writes it, and as the protocol does."""
-    return name, re.sub(r"([A-Z])", lambda big: f"_{big[1].lower()}", name)
+    return name, re.sub(r"[A-Z]", lambda big: f"_{big[0].lower()}", name)
+
+
+def _in_json(name: str) -> str:
+    return re.sub(r"_([a-z])", lambda small: small[1].upper(), name)

@@ -89,6 +89,11 @@ def test_what_costs_more_or_is_anothers_is_listed(fields, path):
     assert [field.path for field in GENERATE_CONTENT.refused({**SAID, **fields})] == [path]
 
 
+def test_an_operator_names_a_field_in_one_spelling():
+    for spelling in ("cachedContent", "cached_content"):
+        assert [field.name for field in GENERATE_CONTENT.refused({spelling: "c"})] == ["cachedContent"]
+
+
 def test_usual_fields_are_not_listed():
     public = {"parts": [{"fileData": {"fileUri": "https://videos.example/watch?v=1"}}, {"fileData": "odd"}]}
     call = {"parts": [{"functionCall": {"name": "f", "args": {"fileData": {"fileUri": "x"}}}}]}
@@ -164,7 +169,7 @@ def test_a_stream_ends_well_after_every_candidates_reason_or_a_block():
     assert reader.output_bytes == 0
     reader = GENERATE_CONTENT.stream(streamed(), "m")
     taken(reader, chunk("hé"), args)
-    assert reader.output_bytes == 3 + len('{"finishReason": "x"}')
+    assert reader.output_bytes == 3 + len("finishReasonx")
 
 
 def test_the_clients_name_stands_in_every_chunk():

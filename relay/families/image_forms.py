@@ -47,9 +47,9 @@ def _spans(raw: bytes) -> list[Span]:
     delimiter = b"\r\n" + raw[begin : raw.index(b"\r\n", begin)].rstrip()
     spans = []
     while (opened := raw.find(b"\r\n\r\n", begin)) >= 0:
-        closed = raw.find(delimiter, opened + 2)
+        closed = raw.find(delimiter, opened + 4)
         if closed < 0:
             break
-        spans.append((opened + 4, max(closed, opened + 4)))
+        spans.append((opened + 4, closed))
         begin = closed + len(delimiter)
     return spans

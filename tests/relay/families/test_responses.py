@@ -101,7 +101,7 @@ def test_the_clients_name_stands_in_the_response():
     reader = RESPONSES.stream(asked(stream=True), "up")
     assert taken(reader, CREATED) == [CREATED.replace(b'"up"', b'"m"', 1)]
     answer = json.dumps(
-        {"tools": [{"model": "up"}], "model": "up", "output": [{"content": [{"text": "ab"}]}], "text": {}}
+        {"tools": [{"model": "up"}], "model": "up", "output": [{"content": [{"text": "ab"}]}], "prompt": {"text": "c"}}
     )
     assert json.loads(RESPONSES.shown(answer.encode(), asked(), "up"))["model"] == "m"
     assert RESPONSES.output_bytes(json.loads(answer)) == 2

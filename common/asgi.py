@@ -1,12 +1,11 @@
 """What the front and its ASGI endpoints share: types of the callables, header look-up, whole answers."""
 
-import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from common import dialects
+from common import dialects, plain_json
 from common.dialects import ErrorDialect
 from common.errors import ApiError
 
@@ -50,7 +49,7 @@ def joined(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
 
 
 def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answer:
-    body = json.dumps(document, separators=(",", ":")).encode()
+    body = plain_json.dumps(document, separators=(",", ":")).encode()
     own = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))
     return Answer(status=status, headers=own + headers, body=body)
 

@@ -24,7 +24,7 @@ from common.errors import (
     UnsupportedMediaType,
 )
 from common.front_body import Body
-from relay import admission, model_lists
+from relay import admission, model_lists, usage
 from relay.admission import RelayAdmission, RelayCaller
 from relay.families import registry
 from relay.families.base import CallPath, Family
@@ -58,6 +58,8 @@ def serves(scope: Scope) -> bool:
 
 
 def _lookup(path: str) -> Lookup | None:
+    if path == usage.PATH:
+        return usage.answer
     return model_lists.answer if model_lists.PATH.fullmatch(path) else None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accounts import keys
+from billing.models import RelayUsage
 from catalog.models import GroupChannel
 from common.asgi import Message
 from front import application
@@ -30,7 +31,7 @@ GEMINI = (
 OWN = {"openai": OPENAI, "anthropic": ANTHROPIC, "gemini": GEMINI}
 TEXT = (*OPENAI, *ANTHROPIC, *GEMINI)
 IMAGES = ("/v1/images/generations", "/v1/images/edits")
-LISTS = ("/v1/models", "/v1beta/models", "/v1/models/gpt-1", "/v1beta/models/gpt-1")
+LISTS = ("/v1/models", "/v1beta/models", "/v1/models/gpt-1", "/v1beta/models/gpt-1", "/v1/usage")
 TASKS = ("/v1/tasks", "/v1/tasks/quote", "/v1/videos")
 IMAGES_UNSUPPORTED = "Images API is not supported for this platform"
 
@@ -196,6 +197,27 @@ def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
     )
 
 
+def test_the_usage_is_that_of_the_key_and_its_account(account):
+    general, other = (make_general_key(account, None, name) for name in ("mine", "another"))
+    day = {"day": "2026-11-20", "model": "gpt-1"}
+    RelayUsage.objects.create(key=general.record, **day, calls=2, input_tokens=7, output_tokens=3, cost_micros=30)
+    RelayUsage.objects.create(key=other.record, **day, calls=1, cost_micros=5)
+    said = ask("GET", "/v1/usage", general.secret)
+    tokens = {"input_tokens": 7, "cached_tokens": 0, "output_tokens": 3, "images": 0}
+    assert said.document == {
+        "object": "usage",
+        "account": "tester",
+        "balance": 10,
+        "held": 0,
+        "currency": "USD",
+        "total": {"calls": 2, "cost": 0.00003},
+        "by_day": [{"date": "2026-11-20", "calls": 2, "cost": 0.00003}],
+        "by_model": [{"model": "gpt-1", "calls": 2, **tokens, "cost": 0.00003}],
+    }
+    assert said.raw.count(b":0.00003") == 3  # and no exponent
+    assert said.headers["cache-control"] == "no-store"
+
+
 def test_the_switches_of_the_task_api_do_not_concern_general_keys(account):
     general = make_general_key(account, make_group("text", "anthropic"))
     switches.disable_api()
@@ -239,7 +261,8 @@ def test_calls_and_looks_are_counted_by_rates_of_their_own(account, settings):
     assert ask("POST", "/v1/messages", general.secret).status == 404
     assert ask("GET", "/v1/models", general.secret).status == 200
     settings.RATE_LIMITS = {"read": 0}
-    assert ask("GET", "/v1/models", general.secret).refusal == (429, "rate_limit_error")
+    for path in ("/v1/models", "/v1/usage"):
+        assert ask("GET", path, general.secret).refusal == (429, "rate_limit_error")
 
 
 def test_a_packed_body_is_not_taken(account):

@@ -10,7 +10,7 @@ import psycopg
 
 from bench import seed
 from bench.model import Missing
-from bench.relay import litellm_proxy, upstream
+from bench.relay import litellm_proxy, preloaded, upstream
 from bench.relay.litellm_proxy import Proxy
 from bench.service import Service
 from bench.surroundings import Bench
@@ -88,4 +88,5 @@ def relaying(bench: Bench) -> Iterator[Service]:
         with psycopg.connect(url) as connection:
             connection.execute(TO_GENERAL.encode(), [KEYS])
         service.start_web()
+        preloaded.fill(service)
         yield service

@@ -1,0 +1,49 @@
+"""Calls that have ended, thousands in a moment, as copies of one that the service itself has relayed. PostgreSQL only.
+
+A database plans what it does to an empty table in other ways than what it does to one that is in use.
+"""
+
+import psycopg
+import requests
+
+from bench import clones, seed
+from bench.clones import Table
+from bench.model import Incorrect
+from bench.relay import books, calls
+from bench.service import Service
+
+COUNT = 20_000
+TABLES = (
+    Table(name="billing_relayedcall", key="id", changes={}),
+    Table(name="billing_hold", key="reference", changes={}),
+    Table(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
+)
+COUNTED = ("calls", "cost_micros", "input_tokens", "output_tokens")
+"""Of what a key's day and model have used together."""
+
+
+def fill(service: Service) -> None:
+    """All of the first key, which has paid for each. Raises Incorrect."""
+    headers = {"Authorization": f"Bearer {seed.secret(0)}", "Content-Type": "application/json"}
+    answer = requests.post(service.base_url + calls.CHAT_PATH, data=calls.CHAT_BODY, headers=headers, timeout=60)
+    if answer.status_code != 200:
+        raise Incorrect(f"a relayed call was answered {answer.status_code}: {answer.text[:200]}")
+    books.settle(service)
+    copy(service.database_url, answer.headers["X-Call-Id"])
+
+
+def copy(url: str, call_id: str) -> None:
+    new_id = f"substr('{call_id}', 1, 15) || lpad(n::text, 16, '0')"
+    with psycopg.connect(url) as connection:
+        for table in TABLES:
+            series = f"generate_series(1, {COUNT})"
+            clones.copy_rows(connection, table, call_id, new_id=new_id, series=series)
+        sums = ", ".join(f"{name} = {name} * {COUNT + 1}" for name in COUNTED)
+        connection.execute(f"UPDATE billing_relayusage SET {sums}".encode())
+        connection.execute(
+            f"UPDATE accounts_account a SET balance_micros = balance_micros - {COUNT} * c.actual_micros "
+            "FROM billing_relayedcall c WHERE c.id = %s AND a.id = c.account_id".encode(),
+            [call_id],
+        )
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")

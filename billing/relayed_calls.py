@@ -213,7 +213,7 @@ def end(endings: Sequence[CallEnding], *, is_repeated: bool = False) -> list[boo
     """
     if is_repeated:
         _outlive({ending.account_id for ending in endings})
-    done = _end(endings, only_free=False)
+    done = _end(endings)
     if is_repeated and (others := [ending for ending in endings if ending.call_id not in done]):
         done |= _ended_alike(others)
     answers: list[bool] = []
@@ -224,26 +224,30 @@ def end(endings: Sequence[CallEnding], *, is_repeated: bool = False) -> list[boo
 
 
 def end_free(endings: Sequence[CallEnding]) -> set[str]:
-    """The same without waiting for calls and accounts that somebody else holds: the ids of those that it ended."""
-    return _end(endings, only_free=True)
+    """The same without waiting for calls and accounts that somebody else holds: the ids of those that it ended.
+
+    One statement, which is its own transaction (SQLite: as `end`). It waits for nobody, so that the order of its locks
+    decides nothing. A call whose hold is not open it leaves to `end`.
+    """
+    if not sql.is_postgresql():
+        return _end(endings)
+    told = [_told(ending) for ending in _first(endings).values()]
+    return {ended for (ended,) in sql.write_together(TOLD_COLUMNS, told, _writes(), chosen=FREE.format(day=day()))}
 
 
-def _end(endings: Sequence[CallEnding], *, only_free: bool) -> set[str]:
-    first = {ending.call_id: ending for ending in reversed(endings)}
+def _end(endings: Sequence[CallEnding]) -> set[str]:
+    first = _first(endings)
     with transaction.atomic():
-        found = sql.records(
-            OPEN.format(
-                day=day(),
-                ids=sql.places(first),
-                lock=sql.row_lock(skip_locked=only_free),
-            ),
-            [*first],
-        )
-        accounts = ledger.lock_accounts((row.account_id for row in found), only_free=only_free) if found else {}
-        rows = [_ended_row(first[row.id], row) for row in found if row.account_id in accounts]
-        if rows:
-            _write_ends(rows)
-    return {row["id"] for row in rows}
+        found = sql.records(OPEN.format(day=day(), ids=sql.places(first), lock=sql.row_lock()), [*first])
+        if found:
+            ledger.lock_accounts(row.account_id for row in found)
+            _write_ends([_ended_row(first[row.id], row) for row in found])
+    return {row.id for row in found}
+
+
+def _first(endings: Sequence[CallEnding]) -> dict[str, CallEnding]:
+    """By call: of several ends the first counts."""
+    return {ending.call_id: ending for ending in reversed(endings)}
 
 
 def day() -> str:
@@ -259,14 +263,27 @@ WHERE id IN ({ids}) AND state = 'open' ORDER BY id{lock}
 """
 
 
-def _ended_row(ending: CallEnding, row: Any) -> dict[str, Any]:
+# Of those `given`: the open ones that nobody holds, with what their rows say.
+FREE = """
+open AS MATERIALIZED (
+    SELECT id, account_id AS account, key_id AS key, model, estimated_micros AS held, {day} AS day
+    FROM billing_relayedcall WHERE id IN (SELECT id FROM given) AND state = 'open'
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+),
+free AS MATERIALIZED (
+    SELECT id FROM accounts_account WHERE id IN (SELECT account FROM open) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+),
+r AS MATERIALIZED (
+    SELECT given.*, open.account, open.key, open.model, open.held, open.day
+    FROM given JOIN open ON open.id = given.id JOIN free ON free.id = open.account
+    JOIN billing_hold h ON h.reference = given.id AND h.state = 'open'
+)
+"""
+
+
+def _told(ending: CallEnding) -> dict[str, Any]:
     return {
-        "id": row.id,
-        "account": row.account_id,
-        "key": row.key_id,
-        "day": row.day,
-        "model": row.model,
-        "held": row.estimated_micros,
+        "id": ending.call_id,
         "actual": ending.actual_micros,
         "outcome": ending.outcome,
         "is_estimated": ending.is_estimated,
@@ -278,31 +295,35 @@ def _ended_row(ending: CallEnding, row: Any) -> dict[str, Any]:
     }
 
 
+def _ended_row(ending: CallEnding, row: Any) -> dict[str, Any]:
+    of_row = {"account": row.account_id, "key": row.key_id, "model": row.model}
+    return {**_told(ending), **of_row, "held": row.estimated_micros, "day": row.day}
+
+
 def _write_ends(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Holds, entries, accounts, calls and aggregates: one statement (SQLite: five)."""
-    closed = sql.write_together(
-        ENDED_COLUMNS,
-        rows,
-        [
-            *ledger.closing(reference="r.id", account="r.account", held="r.held", actual="r.actual"),
-            END_CALLS.format(now=sql.now(), counts=", ".join(f"{name} = r.{name}" for name in COUNTS), rows="{rows}"),
-            ADD_UP.format(
-                day="CAST(r.day AS date)" if sql.is_postgresql() else "r.day",
-                names=", ".join(COUNTS),
-                sums=", ".join(f"CAST(sum(r.{name}) AS bigint)" for name in COUNTS),
-                added=", ".join(f"{name} = u.{name} + excluded.{name}" for name in COUNTS),
-                rows="{rows}",
-            ),
-        ],
-    )
+    """One statement (SQLite: five)."""
+    closed = sql.write_together(ENDED_COLUMNS, rows, _writes())
     if len(closed) != len(rows):
         raise UnbalancedHold(str({row["id"] for row in rows} - {reference for (reference,) in closed}))
 
 
-ENDED_COLUMNS = (
-    "id text, account bigint, key bigint, day text, model text, held bigint, actual bigint, outcome text, "
-    f"is_estimated bool, is_loss bool, channel bigint, attempts json, http_status bigint, {COUNT_COLUMNS}"
+def _writes() -> list[str]:
+    """Holds, entries, accounts, calls and aggregates; the first returns the ids."""
+    sums = ", ".join(f"CAST(sum(r.{name}) AS bigint)" for name in COUNTS)
+    added = ", ".join(f"{name} = u.{name} + excluded.{name}" for name in COUNTS)
+    day = "CAST(r.day AS date)" if sql.is_postgresql() else "r.day"
+    return [
+        *ledger.closing(reference="r.id", account="r.account", held="r.held", actual="r.actual"),
+        END_CALLS.format(now=sql.now(), counts=", ".join(f"{name} = r.{name}" for name in COUNTS), rows="{rows}"),
+        ADD_UP.format(day=day, names=", ".join(COUNTS), sums=sums, added=added, rows="{rows}"),
+    ]
+
+
+TOLD_COLUMNS = (
+    "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, channel bigint, attempts json, "
+    f"http_status bigint, {COUNT_COLUMNS}"
 )
+ENDED_COLUMNS = f"account bigint, key bigint, model text, held bigint, day text, {TOLD_COLUMNS}"
 END_CALLS = """
 UPDATE billing_relayedcall SET state = CASE WHEN r.actual IS NULL THEN 'released' ELSE 'settled' END,
     ended_at = {now}, actual_micros = r.actual, outcome = r.outcome, is_estimated = r.is_estimated,

@@ -153,10 +153,13 @@ def _whole(digits: str) -> int | float:
 _decoder = json.JSONDecoder(parse_int=_whole)
 
 
-def write_together(columns: str, items: Sequence[Mapping[str, Any]], writes: Sequence[str]) -> list[tuple[Any, ...]]:
+def write_together(
+    columns: str, items: Sequence[Mapping[str, Any]], writes: Sequence[str], *, chosen: str = ""
+) -> list[tuple[Any, ...]]:
     """Run writes of the same rows: each says `{rows}` where it reads them, as `r`. What the first returns is returned.
 
     They are one statement on PostgreSQL, where none sees what another has written, and follow each other on SQLite.
+    `chosen` (PostgreSQL alone) are further parts of it: they read the items as `given`, and make `r` of some.
     """
     packed = pack(items)
     if not is_postgresql():
@@ -164,7 +167,8 @@ def write_together(columns: str, items: Sequence[Mapping[str, Any]], writes: Seq
         return returned
     first, *others = (write.format(rows="r") for write in writes)
     # The limit tells the planner how few they are: else it reads whole tables.
-    parts = [f"r AS MATERIALIZED (SELECT * FROM {rows(columns)} LIMIT {len(items)})"]
+    parts = [f"{'given' if chosen else 'r'} AS MATERIALIZED (SELECT * FROM {rows(columns)} LIMIT {len(items)})"]
+    parts += [chosen] if chosen else []
     parts += [f"write_{number} AS ({write})" for number, write in enumerate(others)]
     return fetch(f"WITH {', '.join(parts)} {first}", [packed])
 

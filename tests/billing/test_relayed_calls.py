@@ -198,6 +198,40 @@ def test_many_cost_as_few_statements_as_one(key, django_assert_num_queries):
     assert figures(key.account) == (AVAILABLE - 200, 0)
 
 
+def written(call: relayed_calls.NewCall) -> dict[str, object]:
+    """All that an end writes of the call itself."""
+    found = {field.name: getattr(row(call), field.attname) for field in RelayedCall._meta.concrete_fields}
+    return {
+        name: value for name, value in found.items() if name not in ("id", "created_at", "ended_at", "account", "key")
+    }
+
+
+def test_ends_that_wait_for_nobody_write_what_ends_do(key, other_key, django_assert_num_queries):
+    ways = [{"actual": 150, "channel_id": 7, "http_status": 200, "attempts": [{"channel": 7}]}, {"actual": 0}]
+    ways += [{"actual": None, "is_loss": True}, {"actual": 9, "is_estimated": True}]
+    waiting, free = ([steps.opened(each) for _ in ways] for each in (key, other_key))
+    relayed_calls.end([steps.ending(call, **way) for call, way in zip(waiting, ways, strict=True)])
+    endings = [steps.ending(call, **way) for call, way in zip(free, ways, strict=True)]
+    with django_assert_num_queries(1 if sql.is_postgresql() else 7 + 2):
+        assert relayed_calls.end_free([*endings, replace(endings[0], actual_micros=1)]) == {c.call_id for c in free}
+    assert [written(call) for call in free] == [written(call) for call in waiting]
+    assert [state(call) for call in free] == [state(call) for call in waiting]
+    assert figures(other_key.account) == figures(key.account) == (AVAILABLE - 159, 0)
+    assert [legs(call.call_id) for call in free] == [legs(call.call_id) for call in waiting]
+    ours, theirs = (RelayUsage.objects.get(key_id=each.id) for each in (key, other_key))
+    assert (ours.day, ours.calls, ours.cost_micros, counts(ours)) == (theirs.day, 3, 159, counts(theirs))
+    assert relayed_calls.end_free(endings) == set()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database ends all of a list or none")
+def test_an_end_that_waits_for_nobody_leaves_a_call_alone_whose_hold_is_not_open(key):
+    good, bad = steps.opened(key, 400), steps.opened(key, 500)
+    Hold.objects.filter(reference=bad.call_id).update(state="released")
+    assert relayed_calls.end_free([steps.ending(good, 150), steps.ending(bad)]) == {good.call_id}
+    assert (state(bad), legs(bad.call_id)) == (("open", "released"), [])
+    assert figures(key.account) == (AVAILABLE - 150, 500)
+
+
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database has no row locks")
 @pytest.mark.django_db(transaction=True)
 def test_nobody_waits_for_an_account_that_is_held(key, other_key):

@@ -167,6 +167,7 @@ class RelayedCall(TokenCounts):
             models.Index(name="relayed_account", fields=["account", "id"]),
             models.Index(name="relayed_key", fields=["key", "id"]),
             models.Index(name="relayed_model", fields=["model", "id"]),
+            models.Index(name="relayed_released", fields=["id"], condition=models.Q(state="released")),
             models.Index(name="relayed_loss", fields=["id"], condition=models.Q(is_loss=True)),
             models.Index(name="relayed_estimated", fields=["id"], condition=models.Q(is_estimated=True)),
         ]

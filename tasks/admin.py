@@ -10,13 +10,12 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from billing.models import Hold, LedgerEntry
+from billing.admin import money
 from callbacks.models import Delivery
 from common import modalities
-from common.admin_pages import ReadOnlyAdmin, ReadOnlyInline, cost, document, dollars, masked, moment, status
+from common.admin_pages import ReadOnlyAdmin, ReadOnlyInline, cost, document, masked, moment, status
 from tasks.models import Asset, Call, ServiceState, Task, TaskEvent, TaskPayload, Worker
 from tasks.shown import trace, trace_table
 
@@ -136,11 +135,7 @@ class TaskAdmin(ReadOnlyAdmin):
 
     @admin.display(description="hold and ledger")
     def money(self, task: Task) -> SafeString:
-        holds = Hold.objects.filter(reference=task.id)
-        entries = LedgerEntry.objects.filter(reference=task.id).order_by("id")
-        lines = [(f"hold, {hold.state}", dollars(hold.amount_micros)) for hold in holds]
-        lines += [(f"{entry.kind}, {entry.book}", dollars(entry.amount_micros)) for entry in entries]
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {}</li>", lines))
+        return money(task.id)
 
 
 def _payload(task: Task, part: str) -> str:

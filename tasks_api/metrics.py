@@ -39,6 +39,7 @@ class Darkroom(Collector):
         yield channel_states(channels)
         yield from history(channels)
         yield durations()
+        yield from relayed()
         yield from money()
         yield gauge("deliveries_pending", "Callbacks not yet delivered.", sql.value(PENDING))
         yield gauge("workers_alive", "Workers whose heartbeat is within their lease.", leases.alive())
@@ -127,9 +128,24 @@ def durations() -> Metric:
     return family
 
 
+def relayed() -> Iterator[Metric]:
+    """Calls of general keys: those at work, those charged, and how many of them an operator may want to look at."""
+    ((now_open, losses, estimated),) = sql.fetch(RELAYED)
+    yield gauge("relayed_calls_open", "Relayed calls at work.", now_open)
+    for name, meaning, count in (
+        ("settled", "Relayed calls that were charged.", sum(running_totals.relayed.totals().values())),
+        ("lost", "Relayed calls that the provider may bill and nobody paid.", losses),
+        ("estimated", "Relayed calls that were charged by an estimate.", estimated),
+    ):
+        family = CounterMetricFamily(f"darkroom_relayed_calls_{name}", meaning)
+        family.add_metric([], count)
+        yield family
+
+
 def money() -> Iterator[Metric]:
-    yield gauge("held_usd", "Reserved for tasks that have not ended.", int(sql.value(HELD) or 0) / MICROS)
-    revenue = CounterMetricFamily("darkroom_settled_usd", "Charged for tasks that succeeded.")
+    held = int(sql.value(HELD) or 0) / MICROS
+    yield gauge("held_usd", "Reserved for tasks and relayed calls that have not ended.", held)
+    revenue = CounterMetricFamily("darkroom_settled_usd", "Charged for tasks that succeeded and for relayed calls.")
     revenue.add_metric([], sum(running_totals.charges.totals().values()) / MICROS)
     yield revenue
 
@@ -146,6 +162,12 @@ SELECT t.modality, {queued}, {running}
 FROM catalog_mediamodel m JOIN tasks_task t ON t.media_model_id = m.id
 WHERE t.status = 'succeeded' AND t.finished_at > {since} AND t.started_at IS NOT NULL
 LIMIT %s
+"""
+# Each by a partial index of its own: the calls that have ended well are not read.
+RELAYED = """
+SELECT (SELECT count(*) FROM billing_relayedcall WHERE state = 'open'),
+    (SELECT count(*) FROM billing_relayedcall WHERE is_loss),
+    (SELECT count(*) FROM billing_relayedcall WHERE is_estimated)
 """
 HELD = "SELECT sum(held_micros) FROM accounts_account"
 # In two parts, each of which has an index of its own.

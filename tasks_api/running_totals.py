@@ -98,3 +98,12 @@ charges = RunningTotal(
     at="at",
     where="kind = 'charge' AND book = 'revenue'",
 )
+GROWS_SECONDS = 3 * 86_400  # a day's row grows until the last call that began on it has ended
+relayed = RunningTotal(
+    table="billing_relayusage",
+    labels=("key_id",),
+    value="sum(calls)",
+    at="day",
+    open=f"day >= {sql.later(str(-GROWS_SECONDS))}",
+    settles_seconds=GROWS_SECONDS,
+)

@@ -49,8 +49,8 @@ def ending(call: NewCall, actual: int | None = 150, **fields: Any) -> CallEnding
     return CallEnding(call_id=call.call_id, account_id=call.account_id, actual_micros=actual, **(given | fields))
 
 
-def ended(key: IssuedKey, actual: int | None = 150, **fields: Any) -> RelayedCall:
-    """A call that was reserved and has ended."""
-    call = opened(key, **fields)
-    assert relayed_calls.end([ending(call, actual)]) == [True]
+def ended(key: IssuedKey, actual: int | None = 150, *, model: str = "gpt-5", **fields: Any) -> RelayedCall:
+    """A call that was reserved and has ended; the fields are of its end."""
+    call = opened(key, model=model)
+    assert relayed_calls.end([ending(call, actual, **fields)]) == [True]
     return RelayedCall.objects.get(id=call.call_id)

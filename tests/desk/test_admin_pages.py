@@ -15,6 +15,7 @@ from catalog.models import Channel, Credential
 from common.encryption import encrypt
 from common.ids import new_task_id
 from tasks.models import Asset, Call, RouteSet, ServiceState, Task, TaskEvent, TaskPayload, Worker
+from tests.billing import relayed_steps
 from tests.rows import make_key
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +85,7 @@ def make_task(acme_key):
         Hold.objects.create(
             reference=task.id, account=acme_key.account, amount_micros=1_234_567, state="released", closed_at=MOMENT
         )
+        relayed_steps.ended(acme_key, 40_000, attempts=[{"channel": "studio", "message": f"{SCRIPT} {SIGNED_URL}"}])
         return task
 
     return make
@@ -166,7 +168,8 @@ def test_records_can_be_neither_added_nor_changed(operator, task):
 def test_a_longer_list_asks_no_more(operator, make_task, django_assert_max_num_queries):
     for _ in range(8):
         make_task()
-    for label in ("tasks.Task", "tasks.Call", "tasks.TaskEvent", "tasks.Asset", "billing.Hold"):
+    ours = ("tasks.Task", "tasks.Call", "tasks.TaskEvent", "tasks.Asset", "billing.Hold", "billing.RelayedCall")
+    for label in ours:
         with django_assert_max_num_queries(5, info=label):
             html(operator, name_of(label, "changelist"))
 
@@ -283,3 +286,29 @@ def test_no_page_holds_what_its_content_security_policy_forbids(operator, task):
         page = operator.get(address).content.decode()
         assert "<" in page, address
         assert InlineFinder(page).found == [], address
+
+
+def test_the_page_of_a_relayed_call_tells_its_whole_story(operator, acme_key):
+    call = relayed_steps.ended(acme_key, 40_000, channel_id=7, attempts=[{"channel": 7, "status": 429}])
+    page = html(operator, "billing_relayedcall_change", call.id)
+    for part in ("✔ settled", "gpt-5", "acme / key-1", "$0.040000", "deleted: 7", "&quot;status&quot;: 429"):
+        assert part in page
+    for part in ("&quot;input&quot;: &quot;1.25&quot;", "hold, settled", "charge, customer: -$0.040000"):
+        assert part in page
+
+
+def test_relayed_calls_are_found_by_id_model_state_and_what_is_to_look_at(operator, acme_key):
+    calls = {
+        "settled": relayed_steps.ended(acme_key, model="gpt-5-mini"),
+        "loss": relayed_steps.ended(acme_key, None, is_loss=True),
+        "estimated": relayed_steps.ended(acme_key, is_estimated=True),
+    }
+    for query, name in (
+        ({"q": calls["settled"].id}, "settled"),
+        ({"q": "gpt-5-mini"}, "settled"),
+        ({"state": "released"}, "loss"),
+        ({"care": "loss"}, "loss"),
+        ({"care": "estimated"}, "estimated"),
+    ):
+        page = operator.get(reverse("admin:billing_relayedcall_changelist"), query).content.decode()
+        assert [each for each, call in calls.items() if call.id in page] == [name], query

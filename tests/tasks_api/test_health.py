@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Account
 from adapters.base import ErrorKind, UpstreamError
-from billing.models import LedgerEntry
+from billing.models import LedgerEntry, RelayUsage
 from callbacks.models import Delivery
 from catalog import health as catalog_health
 from catalog.models import Channel
@@ -21,6 +21,7 @@ from common.asgi import Message, Scope
 from config.settings import asset_storage
 from tasks.models import Call, TaskEvent
 from tasks_api import health, running_totals
+from tests.billing import relayed_steps
 from tests.rows import make_channel
 from tests.scopes import scope
 from tools.children import PATIENCE
@@ -83,7 +84,8 @@ def samples() -> Callable[[], dict[str, float]]:
             for sample in family.samples
         }
 
-    for total in (running_totals.transitions, running_totals.calls, running_totals.charges):
+    counted = (running_totals.transitions, running_totals.calls, running_totals.charges, running_totals.relayed)
+    for total in counted:
         total.settled = running_totals.Settled()
     return samples
 
@@ -316,6 +318,23 @@ def test_money_held_and_settled_is_in_usd(samples, account):
     LedgerEntry.objects.create(**entry, book="revenue", amount_micros=40_000)
     found = samples()
     assert (found["darkroom_held_usd[]"], found["darkroom_settled_usd_total[]"]) == (2.5, 0.04)
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_relayed_calls_are_counted_by_what_became_of_them(samples, key, is_restarted):
+    relayed_steps.opened(key)
+    relayed_steps.ended(key)
+    relayed_steps.ended(key, None, is_loss=True)
+    RelayUsage.objects.create(key=key.record, day="2026-01-01", model="gpt-5", calls=5, cost_micros=0)
+    samples()
+    relayed_steps.ended(key, is_estimated=True)
+    if is_restarted:
+        running_totals.relayed.settled = running_totals.Settled()
+    for _ in range(2):
+        found = samples()
+        counts = {name: found[f"darkroom_relayed_calls_{name}_total[]"] for name in ("settled", "lost", "estimated")}
+        assert counts == {"settled": 7, "lost": 1, "estimated": 1}
+        assert found["darkroom_relayed_calls_open[]"] == 1
 
 
 def test_pending_deliveries_and_live_workers_are_counted(samples, make_task, make_worker):

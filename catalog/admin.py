@@ -106,7 +106,7 @@ class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = ChannelForm
     inlines = (CredentialInline, ChannelModelInline)
     list_display = ("name", "adapter", "base_url", "credential", "state", "models", "max_running", "enabled")
-    list_select_related = ("health",)
+    list_select_related = ("health", "group_link__group")
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url", "channel_models__upstream_model")
     ordering = ("name",)
@@ -136,6 +136,9 @@ class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @admin.display(description="enabled models")
     def models(self, channel: Any) -> str:
+        """Or the group that it serves."""
+        if link := getattr(channel, "group_link", None):
+            return f"group {link.group}"
         return str(channel.count) if channel.count else "none"
 
 

@@ -24,7 +24,7 @@ class GroupOfferForm(RuledForm):
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "models_listed": each(validation.name),
         "prices": validation.token_prices,
-        "image_prices": validation.costs,
+        "image_prices": validation.image_prices,
         "extra_fields": validation.extra_fields,
     }
     empty: ClassVar[dict[str, Any]] = {"prices": {}, "image_prices": {}, "extra_fields": []}

@@ -177,24 +177,35 @@ def credentials(value: object) -> dict[str, str]:
 dialects = each(one_of(*DIALECTS))
 
 
+def named(rule: Callable[[Any], Any], *, limit: int = 200) -> Callable[[Any], dict[str, Any]]:
+    """The rule for a mapping whose names are lines of text, too."""
+
+    def read(value: object) -> dict[str, Any]:
+        accepted = mapped(rule)(value)
+        mapped(text(limit))({each_name: each_name for each_name in accepted})
+        return accepted
+
+    return read
+
+
+LONGEST_PATTERN = 300
+
+
 def token_prices(value: object) -> dict[str, dict[str, Any]]:
     """USD per million tokens by model pattern; `max_output_tokens` is a number of them."""
-    return mapped(lambda prices: whole(prices, _token_price))(value)
+    return named(lambda prices: whole(prices, _token_price), limit=LONGEST_PATTERN)(value)
 
 
 def _token_price(fields: FieldReader) -> dict[str, Any]:
     found: dict[str, Any] = {name: fields.need(name, price) for name in ("input", "output")}
-    for name in ("cached_input", "cache_write", "image_output"):
-        found[name] = fields.take(name, price, "")
+    for part in ("cached_input", "cache_write", "image_output"):
+        found[part] = fields.take(part, price, "")
     found["max_output_tokens"] = fields.take("max_output_tokens", integer(1), 0)
     return {name: value for name, value in found.items() if value}
 
 
-def upstream_models(value: object) -> dict[str, str]:
-    """Other names of models by their public ones."""
-    accepted = mapped(name)(value)
-    mapped(name)({public: public for public in accepted})
-    return accepted
+image_prices = named(price, limit=LONGEST_PATTERN)
+upstream_models = named(name)
 
 
 def adapter(value: object) -> str:

@@ -164,7 +164,7 @@ def _group(fields: FieldReader) -> GroupSpec:
         channels=fields.items("channels", _group_channel),
         models=fields.take("models", each(validation.name), None),
         prices=fields.take("prices", validation.token_prices, {}),
-        image_prices=fields.take("image_prices", validation.costs, {}),
+        image_prices=fields.take("image_prices", validation.image_prices, {}),
         extra_fields=fields.take("extra_fields", validation.extra_fields, []),
     )
 

@@ -112,13 +112,8 @@ def test_what_the_page_changes_holds_from_the_next_call_on(desk: Client, llm: Ch
     desk.post(url(action="add"), form(llm))
     group = Group.objects.get()
     assert stored(group).image_generation
-    kept = {
-        "offer-INITIAL_FORMS": "1",
-        "offer-0-id": str(group.offer.pk),
-        "offer-0-group": str(group.pk),
-        **no_inlines("channels"),
-    }
-    assert desk.post(url(group), form(**kept) | {"image_generation": ""}).status_code == 302
+    switched_off = {"name": "text", "platform": "openai", **no_inlines("offer"), **no_inlines("channels")}
+    assert desk.post(url(group), switched_off).status_code == 302
     assert not stored(group).image_generation
     assert desk.post(url(group, action="delete"), {"post": "yes"}).status_code == 302
     assert stored(group) is None
@@ -131,6 +126,7 @@ def test_the_page_and_the_list_show_how_channels_stand(desk: Client, llm: Channe
     assert "cooling down" in desk.get(url(Group.objects.get())).content.decode()
     listed = desk.get(url(action="changelist"), {"q": "llm"}).content.decode()
     assert "gpt-*, gpt-image-*" in listed
+    assert "group text" in desk.get(catalog_url("channel", action="changelist")).content.decode()
 
 
 def test_a_groups_channel_takes_a_key_on_its_own_page_and_hides_it(desk: Client, llm: Channel) -> None:

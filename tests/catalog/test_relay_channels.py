@@ -180,6 +180,12 @@ def test_a_secret_of_another_origin_and_one_that_does_not_open_are_not_sent(
     assert (verdict.ready, verdict.obstacle) == ((), obstacle)
 
 
+def test_a_channel_that_is_elsewhere_now_gets_no_secret_of_its_former_address(llm: Channel) -> None:
+    assert candidates().ready
+    Channel.objects.update(base_url="https://thief.example/v1")
+    assert candidates() == Candidates(ready=(), resting_seconds=None)
+
+
 def test_a_success_writes_only_where_something_counts_against_the_channel(llm: Channel) -> None:
     candidate = only()
     with queries() as captured:

@@ -30,13 +30,14 @@ FULL = token_prices.of_row(
         ("GPT-5.2", "*"),
         ("a[b]c", "a[b]*"),
         ("abc", "*"),
+        ("zebra-1", "zebra-*"),
         ("line\nbreak", "*"),
         ("x" * 300, "*"),
         ("x" * 301, None),
     ],
 )
 def test_the_exact_name_holds_and_then_the_pattern_with_the_most_letters(name: str, pattern: str | None) -> None:
-    patterns = ["*", "gpt-*", "gpt-5*", "gpt-5.2", "o?", "a[b]*"]
+    patterns = ["*", "gpt-*", "gpt-5*", "gpt-5.2", "o?", "a[b]*", "z*", "zebra-*"]
     assert token_prices.best(patterns, name) == pattern
     assert token_prices.best(patterns[::-1], name) == pattern
 

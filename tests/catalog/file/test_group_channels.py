@@ -218,6 +218,8 @@ WRONG = [
     ("max_output_tokens: 4096", "max_output_tokens: 1.5", "groups[0].prices.gpt-*.max_output_tokens"),
     ("[tools, service_tier]", "[tools, tools]", "groups[0].extra_fields[1]"),
     ("[tools, service_tier]", "tools", "groups[0].extra_fields"),
+    ("gpt-*: {input", "' gpt': {input", "groups[0].prices. gpt"),
+    ("extra_fields: [tools, service_tier]", 'image_prices: {"a\\0": 1}', "groups[0].image_prices.a\0"),
 ]
 
 

@@ -30,7 +30,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
+class CallSettlement:
     """Of the books: `actual_micros` are charged, None releases the hold. `is_loss`: the provider may bill for it all
     the same."""
 
@@ -40,11 +40,13 @@ class Settlement:
     is_loss: bool = False
 
 
-NOTHING = Settlement()
-LOSS = Settlement(is_loss=True)
+NOTHING = CallSettlement()
+LOSS = CallSettlement(is_loss=True)
 
 
-def settlement(finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int) -> Settlement:
+def settlement(
+    finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int
+) -> CallSettlement:
     """What an ended call is charged, in micro-USD. `reserved` are those that were held for it."""
     match finish:
         case Finish.REFUSED:
@@ -60,13 +62,13 @@ def settlement(finish: Finish, progress: Progress, asked: AskedCall, tariff: Tar
     return _by_estimate(progress, asked, tariff, reserved)
 
 
-def _by_usage(usage: TokenUsage, tariff: Tariff) -> Settlement:
-    return Settlement(actual_micros=tariff.cost_micros(usage), usage=usage)
+def _by_usage(usage: TokenUsage, tariff: Tariff) -> CallSettlement:
+    return CallSettlement(actual_micros=tariff.cost_micros(usage), usage=usage)
 
 
-def _by_estimate(progress: Progress, asked: AskedCall, tariff: Tariff, reserved: int) -> Settlement:
+def _by_estimate(progress: Progress, asked: AskedCall, tariff: Tariff, reserved: int) -> CallSettlement:
     """Never above the reserve, unless what was seen costs more."""
     likely = reservation.estimate(asked, progress.usage, output_bytes=progress.output_bytes)
     known = tariff.cost_micros(progress.usage) if progress.usage else 0
     cost = max(known, min(tariff.cost_micros(likely), reserved))
-    return Settlement(actual_micros=cost, usage=likely, is_estimated=True)
+    return CallSettlement(actual_micros=cost, usage=likely, is_estimated=True)

@@ -23,6 +23,7 @@ GOES_ON = frozenset(
 OF_REQUEST = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.ASSET_UNREACHABLE})
 SHOWN_STATUSES = frozenset({400, 413, 422})
 LONGEST_MESSAGE = 1_000
+CUT = "The provider's stream broke off."
 
 
 class CallFailed(Exception):
@@ -58,6 +59,15 @@ def of_last(error: UpstreamError) -> CallFailed:
     if error.kind in OF_REQUEST:
         return CallFailed(_refusal(error), Finish.REFUSED)
     return CallFailed(UpstreamTimeout() if error.code == "time" else UpstreamUnknown(), Finish.UNKNOWN)
+
+
+def of_stream(error: UpstreamError) -> ApiError:
+    """What the last frame of a stream says that broke off: with an error of its own, or with none."""
+    if error.kind in OF_REQUEST:
+        return _refusal(error)
+    if error.kind is ErrorKind.RATE_LIMITED:
+        return UpstreamBusy()
+    return UpstreamUnavailable() if error.kind is ErrorKind.OVERLOADED else UpstreamUnknown(CUT)
 
 
 def _refusal(error: UpstreamError) -> UpstreamRefusal:

@@ -8,7 +8,7 @@ ANY_HEADER = 32 + zlib.MAX_WBITS  # zlib tells gzip and zlib apart
 PIECE_BYTES = 256 * 1024
 
 
-class Unreadable(Exception):
+class BadCompression(Exception):
     """The answer is not compressed as it says, or breaks off."""
 
 
@@ -21,9 +21,9 @@ class Inflated:
     """What `read` gives, as it was before it was compressed: as much at a time as its bytes unfold to, but bounded."""
 
     def __init__(self, coding: str, read: Callable[[], Awaitable[bytes]]) -> None:
-        """Raises Unreadable for a compression that nobody knows here."""
+        """Raises BadCompression for a compression that nobody knows here."""
         if coding.strip().lower() not in CODINGS:
-            raise Unreadable("the answer is compressed in an unknown way")
+            raise BadCompression("the answer is compressed in an unknown way")
         self._compressed = read
         self._inflater = zlib.decompressobj(ANY_HEADER)
 
@@ -34,11 +34,11 @@ class Inflated:
             if piece := self._decompressed(rest):
                 return piece
             if not rest:
-                raise Unreadable("the answer breaks off")
+                raise BadCompression("the answer breaks off")
         return b""
 
     def _decompressed(self, rest: bytes) -> bytes:
         try:
             return self._inflater.decompress(rest, PIECE_BYTES) if rest else self._inflater.flush()
         except zlib.error as error:
-            raise Unreadable("the answer is badly compressed") from error
+            raise BadCompression("the answer is badly compressed") from error

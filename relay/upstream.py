@@ -43,7 +43,7 @@ class Outgoing:
     on_sent: Callable[[], None] = lambda: None
 
 
-class Reply:
+class UpstreamReply:
     """An answer whose head is there. Whoever has it closes it."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
@@ -58,7 +58,7 @@ class Reply:
         """What has come, at least a byte; empty at the end. Raises UpstreamError (AMBIGUOUS) where it breaks off."""
         try:
             return await self._read()
-        except (*FAULTS, inflating.Unreadable) as error:
+        except (*FAULTS, inflating.BadCompression) as error:
             self.close()
             raise fault(error, was_sent=True) from error
 
@@ -82,7 +82,7 @@ class Reply:
         self._response.close()
 
 
-async def post(outgoing: Outgoing) -> Reply:
+async def post(outgoing: Outgoing) -> UpstreamReply:
     """The answer to it, as soon as its head is there. Raises UpstreamError: TRANSIENT where surely nothing was
     accepted, else AMBIGUOUS."""
     body = _Body(outgoing.body, outgoing.on_sent)
@@ -96,7 +96,7 @@ async def post(outgoing: Outgoing) -> Reply:
     return _reply(response)
 
 
-async def get(url: str, headers: Mapping[str, str]) -> Reply:
+async def get(url: str, headers: Mapping[str, str]) -> UpstreamReply:
     """The answer to a question that costs nothing, as soon as its head is there; whoever asks bounds the time. Raises
     UpstreamError."""
     own = {"accept-encoding": "identity", "user-agent": AGENT, **headers}
@@ -108,10 +108,10 @@ async def get(url: str, headers: Mapping[str, str]) -> Reply:
     return _reply(response)
 
 
-def _reply(response: aiohttp.ClientResponse) -> Reply:
+def _reply(response: aiohttp.ClientResponse) -> UpstreamReply:
     try:
-        return Reply(response)
-    except inflating.Unreadable as error:
+        return UpstreamReply(response)
+    except inflating.BadCompression as error:
         response.close()
         raise fault(error, was_sent=True) from error
 
@@ -119,7 +119,7 @@ def _reply(response: aiohttp.ClientResponse) -> Reply:
 def fault(error: Exception, *, was_sent: bool) -> UpstreamError:
     """What a broken exchange stands for. A ValueError quotes what it was about, which may be a credential."""
     is_late = isinstance(error, TimeoutError)
-    detail = f": {error}" if isinstance(error, OSError | inflating.Unreadable) else ""
+    detail = f": {error}" if isinstance(error, OSError | inflating.BadCompression) else ""
     kind = ErrorKind.AMBIGUOUS if was_sent else ErrorKind.TRANSIENT
     return UpstreamError(kind, f"{type(error).__name__}{detail}"[:300], code="time" if is_late else "network")
 

@@ -3,19 +3,19 @@
 import pytest
 
 from common.token_usage import TokenUsage
-from relay.ending import Finish, Progress, Settlement, settlement
+from relay.ending import CallSettlement, Finish, Progress, settlement
 from tests.relay.pricing import PICTURES, TOKENS, asked
 
 SENT = Progress(was_sent=True)
 SEEN = TokenUsage(input_tokens=100, output_tokens=10)
 BEGUN = TokenUsage(input_tokens=100, output_tokens=1)
-BY_USAGE = Settlement(actual_micros=280, usage=SEEN)
-RELEASED, LOSS = Settlement(), Settlement(is_loss=True)
+BY_USAGE = CallSettlement(actual_micros=280, usage=SEEN)
+RELEASED, LOSS = CallSettlement(), CallSettlement(is_loss=True)
 
 
-def estimated(micros: int, inputs: int, outputs: int) -> Settlement:
+def estimated(micros: int, inputs: int, outputs: int) -> CallSettlement:
     usage = TokenUsage(input_tokens=inputs, output_tokens=outputs)
-    return Settlement(actual_micros=micros, usage=usage, is_estimated=True)
+    return CallSettlement(actual_micros=micros, usage=usage, is_estimated=True)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ import pytest
 from adapters.base import ErrorKind, UpstreamError
 from common import outbound_lookup
 from relay import resolving, upstream
-from relay.upstream import Outgoing, Reply
-from tests.relay import upstreams
-from tests.relay.upstreams import LAST_CHUNK, Behaviour, Talk, answers, chunk, head
+from relay.upstream import Outgoing, UpstreamReply
+from tests.relay.upstreams import LAST_CHUNK, Behaviour, Talk, Upstream, answers, chunk, head
 
 pytestmark = pytest.mark.once
 
@@ -33,16 +32,16 @@ def outgoing(url: str, **changed: Any) -> Outgoing:
     return Outgoing(**{"url": url, "headers": {"x-test": "1"}, "body": b"{}", "connect_seconds": 5.0, **changed})
 
 
-async def read(reply: Reply) -> bytes:
+async def read(reply: UpstreamReply) -> bytes:
     pieces = []
     while piece := await reply.read():
         pieces.append(piece)
     return b"".join(pieces)
 
 
-async def asked(*behaviours: Behaviour, times: int = 1) -> tuple[list[bytes], upstreams.Upstream]:
+async def asked(*behaviours: Behaviour, times: int = 1) -> tuple[list[bytes], Upstream]:
     """The bodies of so many answers, one after the other."""
-    async with upstreams.upstream(*behaviours) as heard:
+    async with Upstream(*behaviours) as heard:
         bodies = []
         for _ in range(times):
             reply = await upstream.post(outgoing(heard.url + "/v1/x?y=%2F"))
@@ -99,7 +98,7 @@ def test_a_connection_is_kept_for_the_next_call_and_nothing_else_of_it_is() -> N
 
 def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
     async def work() -> tuple[int, int]:
-        async with upstreams.upstream(answers(b"", "307 Temporary Redirect", location="/elsewhere")) as heard:
+        async with Upstream(answers(b"", "307 Temporary Redirect", location="/elsewhere")) as heard:
             reply = await upstream.post(outgoing(heard.url))
             reply.close()
             return reply.status, len(heard.requests)
@@ -114,7 +113,7 @@ def test_no_proxy_of_the_environment_is_used(monkeypatch) -> None:
 
 def test_a_large_body_arrives_whole() -> None:
     async def work() -> bytes:
-        async with upstreams.upstream(answers(b"")) as heard:
+        async with Upstream(answers(b"")) as heard:
             body = b"0123456789abcdef" * 200_000
             (await upstream.post(outgoing(heard.url, body=body))).close()
             return heard.requests[0].partition(b"\r\n\r\n")[2] == body
@@ -156,7 +155,7 @@ def test_a_lookup_that_hangs_ends_with_the_time_to_connect_and_keeps_only_its_ow
         with pytest.raises(UpstreamError) as raised:
             await upstream.post(outgoing("http://slow.example", connect_seconds=0.05))
         assert (raised.value.kind, raised.value.code) == (ErrorKind.TRANSIENT, "time")
-        async with upstreams.upstream(answers(b"here")) as heard:
+        async with Upstream(answers(b"here")) as heard:
             reply = await upstream.post(outgoing(f"http://quick.example:{heard.port}"))
             return [await read(reply)]
 
@@ -226,7 +225,7 @@ def test_a_reader_that_stops_stops_the_upstream() -> None:
                 await talk.say(chunk(b"x" * 65536))
                 written += 65536
 
-        async with upstreams.upstream(pours) as heard:
+        async with Upstream(pours) as heard:
             reply = await upstream.post(outgoing(heard.url))
             await reply.read()
             seen = -1
@@ -248,7 +247,7 @@ def test_closing_an_answer_closes_the_connection_at_once() -> None:
             await talk.gone()
             left.set()
 
-        async with upstreams.upstream(goes_on) as heard:
+        async with Upstream(goes_on) as heard:
             reply = await upstream.post(outgoing(heard.url))
             assert await reply.read() == b"one"
             reply.close()
@@ -263,7 +262,7 @@ def test_a_call_that_ends_before_the_last_bytes_reads_them_to_keep_the_connectio
         await talk.say(LAST_CHUNK)
 
     async def work() -> int:
-        async with upstreams.upstream(done) as heard:
+        async with Upstream(done) as heard:
             for _ in range(2):
                 reply = await upstream.post(outgoing(heard.url))
                 await reply.read()

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Self
 
 from tools.children import PATIENCE
 
@@ -44,6 +46,12 @@ class Talk:
                 while await self.reader.read(65536):
                     pass
 
+    async def outlasts(self, step: float = 5.0) -> None:
+        """Time flies, step by step, until the other side has closed the connection."""
+        while not self.reader.at_eof():
+            hurry(step)
+            await asyncio.sleep(0.001)
+
     def reset(self) -> None:
         self.writer.transport.abort()
 
@@ -51,13 +59,17 @@ class Talk:
 Behaviour = Callable[[Talk], Awaitable[object]]
 
 
-@dataclass
 class Upstream:
-    """What it has heard. `connections` are all that were ever opened."""
+    """One behaviour for each request, the last one for all that follow. It has its address from the beginning, and
+    listens while it is entered. `requests` are what it has heard, `connections` all that were ever opened."""
 
-    port: int = 0
-    requests: list[bytes] = field(default_factory=list)
-    connections: int = 0
+    def __init__(self, *behaviours: Behaviour) -> None:
+        self._waiting = list(behaviours)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._talks: set[asyncio.Task[None]] = set()
+        self.port = self._socket.getsockname()[1]
+        self.requests: list[bytes] = []
+        self.connections = 0
 
     @property
     def url(self) -> str:
@@ -66,6 +78,54 @@ class Upstream:
     @property
     def bodies(self) -> list[Any]:
         return [json.loads(request.partition(b"\r\n\r\n")[2]) for request in self.requests]
+
+    async def __aenter__(self) -> Self:
+        if self._socket.fileno() < 0:  # it has listened before
+            self._socket = socket.create_server(("127.0.0.1", self.port))
+        self._server = await asyncio.start_server(self._serve, sock=self._socket)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for task in self._talks:
+            task.cancel()
+        await asyncio.gather(*self._talks, return_exceptions=True)
+        self._talks.clear()
+
+    def close(self) -> None:
+        """Nobody listens at its address."""
+        self._socket.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        talk = Talk(reader, writer)
+        self._talks.add(asyncio.current_task())
+        try:
+            while request := await talk.request():
+                self.requests.append(request)
+                behave = self._waiting.pop(0) if len(self._waiting) > 1 else self._waiting[0]
+                await behave(talk)
+        except (ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.transport.abort()
+
+
+def upstream(*behaviours: Behaviour) -> Upstream:
+    """To be entered at once."""
+    return Upstream(*behaviours)
+
+
+def hurry(seconds: float) -> None:
+    """So many seconds pass at once for everything that waits on this event loop."""
+    loop = asyncio.get_running_loop()
+    passed = getattr(loop.time, "passed", 0.0) + seconds
+
+    def later() -> float:
+        return time.monotonic() + passed
+
+    later.passed = passed
+    loop.time = later
 
 
 def chunk(data: bytes) -> bytes:
@@ -104,34 +164,3 @@ def streams(*events: dict[str, Any] | str) -> Behaviour:
         await talk.say(LAST_CHUNK)
 
     return behave
-
-
-@asynccontextmanager
-async def upstream(*behaviours: Behaviour) -> AsyncIterator[Upstream]:
-    """One behaviour for each request, the last one for all that follow."""
-    heard, waiting = Upstream(), list(behaviours)
-    talks: set[asyncio.Task[None]] = set()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard.connections += 1
-        talk = Talk(reader, writer)
-        talks.add(asyncio.current_task())
-        try:
-            while request := await talk.request():
-                heard.requests.append(request)
-                behave = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-                await behave(talk)
-        except (ConnectionError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.transport.abort()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    heard.port = server.sockets[0].getsockname()[1]
-    try:
-        yield heard
-    finally:
-        server.close()
-        for task in talks:
-            task.cancel()
-        await asyncio.gather(*talks, return_exceptions=True)

@@ -1,0 +1,111 @@
+"""The relayed calls that this process has at once: how many there may be, and how they end when it stops.
+
+Each call occupies two descriptors, its client's and its upstream's, and the latter may be kept for a moment. An account
+has at most half of the places, and so has a channel, so that one upstream that hangs leaves room for the others.
+"""
+
+import asyncio
+import resource
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from common import shutdown
+from common.errors import RateLimited
+
+MOST = 4096
+FEWEST = 16
+# As `front/server/descriptors.py` keeps for what is no connection of a client.
+SPARE_DESCRIPTORS = 512
+# From SIGTERM on; gunicorn's graceful_timeout (config/gunicorn.py) leaves what is needed to settle them.
+GRACE_SECONDS = 3.0
+LOOK_SECONDS = 0.25
+
+
+class Stoppable(Protocol):
+    """A call, as this module knows it."""
+
+    def stop(self) -> None:
+        """End at once: this process stops."""
+
+
+def room_of(soft_limit: int) -> int:
+    """How many calls so many descriptors allow: a quarter of those that are free is theirs, a client's not counted."""
+    if soft_limit == resource.RLIM_INFINITY:
+        return MOST
+    return max(FEWEST, min(MOST, (soft_limit - SPARE_DESCRIPTORS) // 4))
+
+
+class InFlight:
+    """The places of one process; only its event loop counts. `room` is for tests: else the descriptors say."""
+
+    def __init__(self, room: int | None = None) -> None:
+        self._room = room
+        self._held: Counter[Hashable] = Counter()
+        self._calls: set[Stoppable] = set()
+        self._ends_at: float | None = None
+        self._watched: asyncio.AbstractEventLoop | None = None
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    @contextmanager
+    def place(self, call: Stoppable, account_id: int) -> Iterator[None]:
+        """Of one call, while it lasts. Raises RateLimited."""
+        if len(self._calls) >= self.room:
+            raise _busy("Too many calls are in progress.")
+        if not self.take(("account", account_id)):
+            raise _busy("Too many calls of this account are in progress.")
+        self._calls.add(call)
+        self._look_later()
+        try:
+            yield
+        finally:
+            self._calls.discard(call)
+            self.give_back(("account", account_id))
+
+    def take(self, holder: Hashable) -> bool:
+        """Whether there was one more place for an account, or a channel; it is given back."""
+        if self._held[holder] >= max(self.room // 2, 1):
+            return False
+        self._held[holder] += 1
+        return True
+
+    def give_back(self, holder: Hashable) -> None:
+        self._held[holder] -= 1
+        if not self._held[holder]:
+            del self._held[holder]
+
+    @property
+    def room(self) -> int:
+        if self._room is None:
+            self._room = room_of(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        return self._room
+
+    def _look_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._watched is not loop:
+            self._watched = loop
+            loop.call_later(LOOK_SECONDS, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Ends all calls once this process has been stopping for long enough."""
+        self._watched = None
+        if not self._calls:
+            return
+        if not shutdown.is_stopping():
+            self._ends_at = None
+        elif self._ends_at is None:
+            self._ends_at = loop.time() + GRACE_SECONDS
+        elif loop.time() >= self._ends_at:
+            for call in list(self._calls):
+                call.stop()
+        self._look_later()
+
+
+def _busy(words: str) -> RateLimited:
+    return RateLimited(words, headers={"Retry-After": "1"})
+
+
+in_flight = InFlight()

@@ -23,6 +23,8 @@ FIRST_TASK = {
     "modality": "image",
     "params": {"prompt": "a lighthouse at dawn", "image_size": "1K", "aspect_ratio": "16:9"},
 }
+GENERAL_KEYS = {"text": "OpenAI", "claude": "Anthropic", "gemini": "Google"}
+"""Groups of the example catalog, and whose packages call them."""
 
 
 def interrupt(*_: object) -> NoReturn:
@@ -40,10 +42,10 @@ def opens(stack: Stack, key: str) -> bool:
 
 
 def logins(stack: Stack, file: Path) -> dict[str, str]:
-    """The key and the admin password, made once and kept in a file that only its owner may read."""
+    """The keys and the admin password, made once and kept in a file that only its owner may read."""
     if file.exists():
         kept: dict[str, str] = json.loads(file.read_text())
-        if opens(stack, kept["key"]):
+        if kept.keys() >= GENERAL_KEYS.keys() and opens(stack, kept["key"]):
             return kept
         file.unlink()
     name = f"run-{secrets.token_hex(3)}"
@@ -53,6 +55,7 @@ def logins(stack: Stack, file: Path) -> dict[str, str]:
         "key": stack.manage_json("create_key", name)["key"],
         "username": name,
         "password": password,
+        **{group: general_key(stack, name, group) for group in GENERAL_KEYS},
     }
     stack.manage(
         "createsuperuser",
@@ -64,6 +67,12 @@ def logins(stack: Stack, file: Path) -> dict[str, str]:
     with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
         json.dump(made, output)
     return made
+
+
+def general_key(stack: Stack, account: str, group: str) -> str:
+    """The secret of a new key of a group."""
+    made = stack.manage_json("create_key", account, "--name", group, "--binding", "general", "--group", group)
+    return str(made["key"])
 
 
 def start(stack: Stack, sandbox_port: int) -> dict[str, str]:
@@ -78,10 +87,13 @@ def start(stack: Stack, sandbox_port: int) -> dict[str, str]:
 
 def welcome(made: dict[str, str], logs: Path) -> str:
     url = settings.PUBLIC_BASE_URL
+    general = "\n".join(f"    {vendor:<9}  {made[group]}" for group, vendor in GENERAL_KEYS.items())
     return f"""
 Darkroom is running at {url} (Ctrl-C stops it; logs in {logs}).
 
   Task key   {made["key"]}
+  General keys, for text with the packages of others (docs/companion.md)
+{general}
   Admin      {url}/admin/  user {made["username"]}  password {made["password"]}
 
   curl {url}/v1/tasks \\

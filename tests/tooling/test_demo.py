@@ -61,6 +61,11 @@ def test_the_service_runs_until_it_is_told_to_stop(tmp_path):
         url, headers = f"http://127.0.0.1:{port}/v1/tasks/models", {"Authorization": f"Bearer {key}"}
         models = requests.get(url, headers=headers, timeout=PATIENCE)
         assert {model["modality"] for model in models.json()["data"]} >= {"image", "video"}
+        for vendor, listed in (("OpenAI", "gpt-5.2"), ("Anthropic", "claude-sonnet-5"), ("Google", "gemini-3-flash")):
+            general = run.wait_for_line(vendor + r" +(dr-gen-\S+)")[1]
+            headers = {"Authorization": f"Bearer {general}"}
+            shown = requests.get(f"http://127.0.0.1:{port}/v1/models", headers=headers, timeout=PATIENCE)
+            assert listed in [model["id"] for model in shown.json()["data"]], vendor
         run.send(signal.SIGINT)
         assert run.wait() == 0
     finally:

@@ -7,7 +7,6 @@ general key.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
 
 from accounts import keys
 from accounts.models import ApiKey
@@ -24,7 +23,7 @@ from common.errors import (
     UnsupportedMediaType,
 )
 from common.front_body import Body
-from relay import admission, model_lists, usage
+from relay import admission, calls, model_lists, usage
 from relay.admission import RelayAdmission, RelayCaller
 from relay.families import registry
 from relay.families.base import CallPath, Family
@@ -88,7 +87,6 @@ async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
         entry = _entered(scope, admitted)
         rates.check("relay", entry.caller.key_id)
         _require_plain(scope)
-        calls = import_module("relay.calls")
         await calls.serve(entry.caller, entry.group, entry.family, entry.path, scope, body, receive, send)
     finally:
         body.close()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accounts import keys
+from accounts.models import Account
 from billing.models import RelayUsage
 from catalog.models import GroupChannel
 from common.asgi import Message
@@ -263,6 +264,38 @@ def test_calls_and_looks_are_counted_by_rates_of_their_own(account, settings):
     settings.RATE_LIMITS = {"read": 0}
     for path in ("/v1/models", "/v1/usage"):
         assert ask("GET", path, general.secret).refusal == (429, "rate_limit_error")
+
+
+def test_the_first_violation_is_the_answer(account, key, settings):
+    """A request that is wrong in every way, mended step by step: declared size, key, binding, platform, rate, encoding,
+    media type, JSON, fields, price, subscription, channel, balance."""
+    settings.RATE_LIMITS = {"relay": 0}
+    wrong = {"content_encoding": "br", "content_length": str(settings.MAX_REQUEST_BYTES + 1), "content_type": "x/y"}
+    elsewhere = make_general_key(account, make_group("elsewhere", "anthropic"), "elsewhere").secret
+    group = make_group("text", prices={"gpt-1": {"input": 1, "output": 1}})
+    general = make_general_key(account, group).secret
+    Account.objects.update(billing="subscription", balance_micros=0)
+
+    def refusal(secret: str = general, model: Any = None) -> tuple[int, str]:
+        body = json.dumps({"model": model, "input": "Hello"} if model else []).encode()
+        return ask("POST", "/v1/responses", secret, body=body, **wrong).refusal
+
+    assert refusal("") == (413, "request_too_large")
+    del wrong["content_length"]
+    seen = [refusal(secret)[0] for secret in ("", "dr-gen-unknown", key.secret, elsewhere, general)]
+    assert seen == [401, 401, 403, 404, 429]
+    settings.RATE_LIMITS = {}
+    for name in ("content_encoding", "content_type"):
+        assert refusal() == (415, "invalid_request_error")
+        del wrong[name]
+    assert refusal() == refusal(model=1) == (400, "invalid_request_error")
+    assert refusal(model="other") == (404, "not_found_error")
+    assert refusal(model="gpt-1") == (403, "permission_error")
+    Account.objects.update(billing="balance")
+    assert refusal(model="gpt-1") == (503, "overloaded_error")
+    channel = make_channel("text-1", "openai_relay", "http://127.0.0.1:9/v1")
+    GroupChannel.objects.create(group=group, channel=channel)
+    assert refusal(model="gpt-1") == (403, "insufficient_quota")
 
 
 def test_a_packed_body_is_not_taken(account):

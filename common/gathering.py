@@ -11,6 +11,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar, final
 
+from common import promises
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -117,10 +119,11 @@ class Gathering(Generic[Item, Result]):
                 self._line_of(entry).appendleft(entry)
                 self._lines[entry.payer].move_to_end(entry.member, last=False)
                 self._lines.move_to_end(entry.payer, last=False)
-        for entry, result in zip(group, results, strict=True):
-            if isinstance(result, BaseException):
-                entry.future.set_exception(result)
-            elif isinstance(result, Gathering):
-                result._line_up(entry)
-            elif result is not LATER:
-                entry.future.set_result(result)
+        with promises.kept_together():
+            for entry, result in zip(group, results, strict=True):
+                if isinstance(result, BaseException):
+                    entry.future.set_exception(result)
+                elif isinstance(result, Gathering):
+                    result._line_up(entry)
+                elif result is not LATER:
+                    entry.future.set_result(result)

@@ -4,13 +4,12 @@ A statement costs a web process several times what the view does, and so does th
 group has two statements and one thread, whose views then ask the database no more.
 """
 
-import asyncio
 import contextvars
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from common import threads
+from common import promises, threads
 from common.asgi import ENVIRON, Answer, Scope
 from common.front_body import Body
 from common.gathering import Gathering
@@ -49,7 +48,7 @@ async def ask(scope: Scope, body: Body, task_id: str) -> Answer:
     reading = TaskRead(scope=scope, body=body, task_id=task_id, context=contextvars.copy_context())
     answer = _readings.add(reading, payer=share.payer, member=share.member)
     answer.add_done_callback(lambda _: body.close())
-    return await asyncio.wrap_future(answer)
+    return await promises.awaited(answer)
 
 
 def answers(group: Sequence[TaskRead]) -> list[Answer | Exception]:

@@ -4,11 +4,10 @@ Whoever asks is let in before Django's turn (`tasks_api/admissions.py`). The vie
 goes to `tasks/joint_submission.py`: what waits for a transaction holds no thread and no database connection.
 """
 
-import asyncio
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
-from common import plain_json, threads
+from common import plain_json, promises, threads
 from common.asgi import ENVIRON, Answer, Scope, dialect_of, error_answer
 from common.front_body import Body
 from front import error_responses, reading, wsgi_side
@@ -58,7 +57,7 @@ async def _answered(scope: Scope, left: Answer, awaited: Awaited) -> Answer:
     """What came of the draft, with the headers that Django's side left for it. Where the client leaves, a draft whose
     turn has not come is taken back; else it stands."""
     try:
-        outcome = await asyncio.wrap_future(awaited.promise)
+        outcome = await promises.awaited(awaited.promise)
         answer = _accepted(await _shown(awaited, outcome))
     except Exception as raised:
         error = error_responses.documented(raised)

@@ -4,7 +4,6 @@ Requests that come while a statement lets others in share the next one. Nothing 
 the admin changes holds from the next request on.
 """
 
-import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from accounts.holders import Holder
 from catalog import snapshot
 from catalog.groups import GroupEntry
 from catalog.snapshot import Catalog
-from common import sql, threads
+from common import promises, sql, threads
 from common.errors import ApiError, AuthenticationError, PermissionRefused
 from common.gathering import Gathering
 from tasks import gate
@@ -50,7 +49,7 @@ async def admit(authorization: str) -> RelayAdmission:
     Raises AuthenticationError, the same for every cause, and PermissionRefused for a Task key.
     """
     share = threads.share.get()
-    admission = await asyncio.wrap_future(_knocks.add(authorization, payer=share.payer, member=share.member))
+    admission = await promises.awaited(_knocks.add(authorization, payer=share.payer, member=share.member))
     threads.share.set(threads.of_account(admission.caller.account_id))
     return admission
 

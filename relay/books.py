@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
-from common import halving, query_deadline, sql, threads
+from common import halving, promises, query_deadline, sql, threads
 from common.database_retry import AWAY, is_held_up, is_passing, reset_connections
 from common.errors import InsufficientBalance
 from common.gathering import LATER, Gathering, Later
@@ -46,7 +46,7 @@ async def reserve(call: NewCall) -> None:
     raises. Where its caller leaves, or nobody knows whether it was committed, it is released again."""
     promise = _shared_line.add(call, payer=call.account_id)
     try:
-        await asyncio.wrap_future(promise)
+        await promises.awaited(promise)
     except asyncio.CancelledError:
         promise.add_done_callback(partial(_release_unsent, call))
         raise
@@ -54,13 +54,13 @@ async def reserve(call: NewCall) -> None:
 
 async def note(seen: SeenUsage) -> None:
     """Never fails: it serves only whoever has to end the call where this process dies."""
-    await asyncio.wrap_future(_shared_line.add(seen))
+    await promises.awaited(_shared_line.add(seen))
 
 
 async def end(ending: CallEnding) -> bool:
     """The end is committed, also where the caller leaves meanwhile; False where the call had ended before. A database
     that is away is waited for."""
-    return await asyncio.shield(asyncio.wrap_future(_end(ending)))
+    return await asyncio.shield(promises.awaited(_end(ending)))
 
 
 async def stop(seconds: float) -> None:

@@ -3,7 +3,6 @@
 No key is remembered. What a request was let in with is handed to its view, which would ask itself otherwise.
 """
 
-import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from functools import partial
 
 from rest_framework.request import Request
 
-from common import threads
+from common import promises, threads
 from common.asgi import Scope, joined
 from common.gathering import Gathering
 from tasks import gate
@@ -39,7 +38,7 @@ _knocks: Gathering[Knock, Admission] = Gathering(
 async def admit(knock: Knock) -> Admission:
     """As `gate.admit`."""
     share = threads.share.get()
-    return await asyncio.wrap_future(_knocks.add(knock, payer=share.payer, member=share.member))
+    return await promises.awaited(_knocks.add(knock, payer=share.payer, member=share.member))
 
 
 async def handed(scope: Scope) -> Handed:

@@ -11,12 +11,14 @@ from typing import Any
 from adapters.base import UpstreamError
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
-from relay import splicing, sse
+from relay import long_strings, splicing, sse
 from relay.families.base import AskedCall
 from relay.families.refusals import ErrorWords, of_frame
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
 BLANK_LINE = b"\n"
+# From here on a frame is a picture, mostly, of which nothing is to be learned.
+LARGE_BYTES = 64 * 1024
 
 
 def texts(*names: str) -> re.Pattern[bytes]:
@@ -75,13 +77,14 @@ class FrameReader:
         if self.is_over:
             return b""
         self._document = None
-        if not frame.startswith(b"data:") and sse.data(frame) is None:
+        seen = frame if len(frame) < LARGE_BYTES else long_strings.without(frame)
+        if not seen.startswith(b"data:") and sse.data(seen) is None:
             return BLANK_LINE
         if self._texts:
-            for text in self._texts.finditer(frame):
+            for text in self._texts.finditer(seen):
                 self.output_bytes += decoded_bytes(text[1])
-        is_shown = self._watch(frame)
-        error = self._error_in(self._parsed(frame)) if b'"error"' in frame and ERROR.search(frame) else None
+        is_shown = self._watch(seen)
+        error = self._error_in(self._parsed(seen)) if b'"error"' in seen and ERROR.search(seen) else None
         self._is_begun = True
         if error is not None:
             self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False

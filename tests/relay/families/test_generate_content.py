@@ -172,6 +172,21 @@ def test_a_stream_ends_well_after_every_candidates_reason_or_a_block():
     assert reader.output_bytes == 3 + len("finishReasonx")
 
 
+def test_a_chunk_with_a_large_picture_passes_whole_and_tells_what_it_tells():
+    picture = {"inlineData": {"mimeType": "image/png", "data": "QUJD" * 50_000}}
+    frame = event(
+        {
+            "candidates": [{"content": {"parts": [picture, {"text": "hé"}]}, "finishReason": "STOP"}],
+            "usageMetadata": TOLD,
+            "modelVersion": "up",
+        }
+    )
+    for upstream_model, shown in (("m", frame), ("up", frame.replace(b'"up"', b'"m"'))):
+        reader = GENERATE_CONTENT.stream(streamed(), upstream_model)
+        assert taken(reader, frame) == [shown]
+        assert (reader.usage, reader.can_end, reader.output_bytes) == (USED, True, 3)
+
+
 def test_the_clients_name_stands_in_every_chunk():
     reader = GENERATE_CONTENT.stream(streamed(), "up")
     assert taken(reader, chunk("x")) == [chunk("x").replace(b'"up"', b'"m"')]

@@ -48,15 +48,16 @@ def settlement(
     finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int
 ) -> CallSettlement:
     """What an ended call is charged, in micro-USD. `reserved` are those that were held for it."""
+    usage = progress.usage if progress.usage and tariff.is_told_by(progress.usage) else None
     match finish:
         case Finish.REFUSED:
             return NOTHING
         case Finish.UNKNOWN:
             return LOSS
         case Finish.CUT:
-            return LOSS if progress.usage is None else _by_usage(progress.usage, tariff)
-        case Finish.DONE if progress.usage is not None:
-            return _by_usage(progress.usage, tariff)
+            return LOSS if usage is None else _by_usage(usage, tariff)
+        case Finish.DONE if usage is not None:
+            return _by_usage(usage, tariff)
         case Finish.LEFT if not progress.was_sent:
             return NOTHING
     return _by_estimate(progress, asked, tariff, reserved)

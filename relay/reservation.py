@@ -26,6 +26,10 @@ class Tariff:
             return _pictures(self.picture, usage.images)
         return self.tokens.cost_micros(usage) if self.tokens else 0
 
+    def is_told_by(self, usage: TokenUsage) -> bool:
+        """Whether a usage says what this price counts: pictures alone say nothing of their tokens."""
+        return self.picture is not None or usage.input_tokens + usage.output_tokens > 0
+
     def document(self) -> Mapping[str, Any]:
         """JSON, as it is frozen on the call."""
         if self.picture is not None:

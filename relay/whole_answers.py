@@ -79,7 +79,7 @@ class WholeAnswer:
             self._file.seek(0)
             raise wanted.family.refusal(status, headers, self._file.read(ERROR_BYTES))
         self.usage = usage
-        self.output_bytes = 0 if usage else wanted.family.output_bytes(document)
+        self.output_bytes = 0 if usage and usage.output_tokens else wanted.family.output_bytes(document)
         if wanted.upstream_model != wanted.asked.model:
             self._rename(wanted)
 

@@ -50,3 +50,11 @@ def test_what_was_seen_counts_though_it_is_above_the_reserve() -> None:
 
 def test_pictures_that_nobody_got_cost_nothing() -> None:
     assert settlement(Finish.LEFT, SENT, asked(images=2), PICTURES, reserved=80_000).actual_micros == 0
+
+
+def test_pictures_without_their_tokens_are_estimated_where_tokens_are_priced() -> None:
+    made = Progress(was_sent=True, usage=TokenUsage(images=2), output_bytes=40)
+    assert settlement(Finish.DONE, made, asked(images=2), PICTURES, reserved=80_000).is_estimated is False
+    told = settlement(Finish.DONE, made, asked(images=2), TOKENS, reserved=10_000)
+    assert (told.actual_micros, told.is_estimated, told.usage.images) == (580, True, 2)
+    assert settlement(Finish.CUT, made, asked(images=2), TOKENS, reserved=10_000) == LOSS

@@ -56,18 +56,33 @@ def is_fresh(catalog_version: int) -> bool:
 
 def candidates(entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate) -> Candidates:
     """The ways to send a call of this dialect now: by priority, equal priorities by a weighted draw."""
-    judged = verdicts(entry, dialect, catalog_version, draw=draw)
-    return Candidates(
-        ready=tuple(candidate for verdict in judged for candidate in verdict.ready),
-        resting_seconds=min((verdict.rests for verdict in judged if verdict.rests is not None), default=None),
-    )
+    return _ready(_verdicts(entry, dialect, relay_standing.current(catalog_version), draw))
+
+
+def remembered(
+    entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate
+) -> Candidates | None:
+    """The same from memory alone, so never a wait; None where that does not hold any more."""
+    reading = relay_standing.kept(catalog_version)
+    return None if reading is None else _ready(_verdicts(entry, dialect, reading, draw))
 
 
 def verdicts(
     entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate
 ) -> list[Verdict]:
     """Each enabled channel in the order in which it would be tried. Blocks as `candidates` does."""
-    reading, now = relay_standing.current(catalog_version), time.monotonic()
+    return _verdicts(entry, dialect, relay_standing.current(catalog_version), draw)
+
+
+def _ready(judged: list[Verdict]) -> Candidates:
+    return Candidates(
+        ready=tuple(candidate for verdict in judged for candidate in verdict.ready),
+        resting_seconds=min((verdict.rests for verdict in judged if verdict.rests is not None), default=None),
+    )
+
+
+def _verdicts(entry: GroupEntry, dialect: str, reading: relay_standing.ChannelReading, draw: Draw) -> list[Verdict]:
+    now = time.monotonic()
     # Exponential waiting times with the weights as rates come in exactly the order of a weighted draw.
     ordered = sorted(
         entry.channels,

@@ -22,12 +22,11 @@ from relay.ending import Finish
 from relay.failover import CallFailed
 from relay.families.base import CallPath, Family
 from relay.in_flight import in_flight
-from relay.interruptions import Guard
+from relay.interruptions import STOPS, Guard
 from relay.runs import CALL_ID, CallRun
 from relay.streaming import Relaying
 
 CLIENT_LEFT = 499
-STOPS = "The service is stopping."
 
 
 async def serve(
@@ -81,10 +80,9 @@ async def _served(guard: Guard, run: CallRun, headers: dict[str, str], send: Sen
 
 
 async def _candidates(demand: Demand) -> Candidates:
-    version = demand.caller.catalog_version
-    wanted = (demand.group, demand.family.name, version)
-    if relay_channels.is_fresh(version):
-        return relay_channels.candidates(*wanted)
+    wanted = (demand.group, demand.family.name, demand.caller.catalog_version)
+    if found := relay_channels.remembered(*wanted):
+        return found
     return await threads.call(relay_channels.candidates, *wanted)
 
 

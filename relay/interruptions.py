@@ -5,8 +5,11 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from common.errors import UpstreamUnavailable
 from relay.runs import CallRun
 from relay.streaming import Relaying
+
+STOPS = "The service is stopping."
 
 
 class Guard:
@@ -31,7 +34,8 @@ class Guard:
 
     @contextmanager
     def watching(self, leaving: Coroutine[Any, Any, None]) -> Iterator[None]:
-        """Cancels what is inside once the client has left, and takes the cancellation back at the end."""
+        """Cancels what is inside once the client has left, and takes the cancellation back at the end. Raises
+        UpstreamUnavailable where this process stops, and the client is still there and has read nothing."""
         left = asyncio.ensure_future(leaving)
         left.add_done_callback(self._left)
         try:
@@ -39,6 +43,8 @@ class Guard:
         except asyncio.CancelledError:
             if not self._is_interrupted or self._task.cancelling() > 1:
                 raise
+            if self.is_stopping and not self.has_left and self.relaying is None:
+                raise UpstreamUnavailable(STOPS) from None
         finally:
             self._is_over = True
             left.cancel()

@@ -100,9 +100,11 @@ def test_credentials_take_turns_and_a_call_tries_at_most_three(llm: Channel) -> 
 def test_it_is_answered_from_memory_until_an_operator_changes_something(llm: Channel) -> None:
     group, version = entry(), snapshot.stored_version()
     assert not relay_channels.is_fresh(version)
+    assert relay_channels.remembered(group, "chat", version) is None
     relay_channels.candidates(group, "chat", version)
     with queries() as captured:
         assert relay_channels.is_fresh(version)
+        assert relay_channels.remembered(group, "chat", version).ready
         assert relay_channels.candidates(group, "chat", version).ready
     assert len(captured) == 0
     row = credentials.of_channel(llm.pk)[0]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -18,6 +18,7 @@ from common.front_body import Body
 from relay import calls, upstream
 from relay.admission import RelayCaller
 from relay.families import registry
+from tasks import ledger_check
 from tests.relay.general import make_general_key
 from tests.relay.upstreams import Upstream
 from tests.rows import IssuedKey, make_channel
@@ -109,8 +110,9 @@ class Relay:
 
     def channel(self, upstream: Upstream, name: str = "", **link: Any) -> Channel:
         number = len(self.upstreams)
+        base = f"{upstream.url}/v1" if self.group.platform == "openai" else upstream.url
         self.upstreams.append(upstream)
-        channel = make_channel(name or f"upstream-{number}", f"{self.group.platform}_relay", f"{upstream.url}/v1")
+        channel = make_channel(name or f"upstream-{number}", f"{self.group.platform}_relay", base)
         GroupChannel.objects.create(group=self.group, channel=channel, **{"priority": number, **link})
         return channel
 
@@ -135,7 +137,8 @@ class Relay:
         """One call, with its error written as the front does."""
         client = client or Client()
         sent = body if isinstance(body, bytes) else json.dumps(chat() if body is None else body).encode()
-        asked = scope("POST", path, **{"content-type": "application/json", **headers})
+        path, _, query = path.partition("?")
+        asked = scope("POST", path, query, **{"content-type": "application/json", **headers})
         try:
             await self._serve(asked, sent, client)
         except ApiError as error:
@@ -144,6 +147,7 @@ class Relay:
 
     async def _serve(self, asked: Any, sent: bytes, client: Client) -> None:
         family, path = registry.of_path("POST", asked["path"])
+        path = replace(path, query=asked["query_string"].decode())
         caller = await threads.call(self._caller)
         group = (await threads.call(snapshot.latest)).group(self.group.pk)
         threads.share.set(threads.of_account(caller.account_id))
@@ -170,6 +174,7 @@ class Relay:
     def spent(self) -> int:
         """Micro-USD of the ten dollars, once the books are balanced and nothing is held."""
         account = Account.objects.get(pk=self.key.account.pk)
+        assert not ledger_check.check().breaches
         assert account.held_micros == 0
         return 10_000_000 - account.balance_micros
 

@@ -91,10 +91,11 @@ def test_a_rate_limit_rests_the_channel_and_the_next_call_is_told_how_long(relay
 
 
 def test_a_refused_request_is_told_in_the_providers_words_and_sent_nowhere_else(relay) -> None:
-    relay.channel(Upstream(answers(error("max_tokens is too large"), "400 Bad Request")))
+    relay.channel(Upstream(answers(error("max_tokens is too large", param="max_tokens"), "400 Bad Request")))
     relay.channel(second := good(is_stream=False))
     client = relay.call()
     assert (client.status, client.error["message"]) == (400, "max_tokens is too large")
+    assert client.error["param"] == "max_tokens"
     assert (client.error["type"], second.requests) == ("invalid_request_error", [])
     assert (row().state, row().is_loss, row().outcome, row().http_status) == ("released", False, "refused", 400)
 

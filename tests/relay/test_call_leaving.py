@@ -204,6 +204,17 @@ def test_a_call_without_an_answer_is_told_that_the_process_stops(relay, stopping
     assert (row().outcome, row().is_loss, relay.spent) == ("unknown", True, 0)
 
 
+def test_a_call_whose_money_is_being_held_when_the_process_stops_is_sent_nowhere(relay, stopping, monkeypatch) -> None:
+    async def stops(call: Any) -> None:
+        stopping()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(books, "reserve", stops)
+    relay.channel(there := Upstream(answers(completion())))
+    client = relay.call()
+    assert (client.status, client.error["message"], there.requests) == (503, "The service is stopping.", [])
+
+
 def test_a_stream_that_ends_within_the_grace_of_a_stop_ends_well(relay, stopping, monkeypatch) -> None:
     monkeypatch.setattr(in_flight, "GRACE_SECONDS", 60.0)
 

@@ -1,6 +1,6 @@
 """A commit whose answer was lost: what was written is told as written, and its inputs are kept."""
 
-from collections.abc import Callable
+from functools import partial
 
 import psycopg
 import pytest
@@ -12,7 +12,9 @@ from tasks import lost_commits, submission
 from tasks.lost_commits import OutcomeUnknown
 from tasks.models import Task
 from tasks.submission import Created
+from tests import lost_answers
 from tests.databases import database_url
+from tests.lost_answers import Commit, lose_the_answer, lose_the_commit
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 from tests.tasks.test_submission import files
@@ -23,7 +25,6 @@ pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database gives every answer"),
 ]
 WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
-Commit = Callable[[], None]
 
 
 @pytest.fixture(autouse=True)
@@ -33,37 +34,7 @@ def no_doubts():
 
 @pytest.fixture
 def at_the_next_commit(monkeypatch):
-    """Puts this in the place of the next commit, which it may call."""
-
-    def arrange(step: Callable[[Commit], None]) -> None:
-        wrapper = connections[DEFAULT_DB_ALIAS]
-        usual = wrapper._commit
-
-        def once() -> None:
-            wrapper._commit = usual
-            step(usual)
-
-        monkeypatch.setattr(wrapper, "_commit", once)
-
-    return arrange
-
-
-def end_session() -> None:
-    """The server ends the session of this thread's connection."""
-    with psycopg.connect(database_url(), autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
-
-
-def lose_the_answer(commit: Commit) -> None:
-    commit()
-    end_session()
-    with connection.wrap_database_errors:
-        connection.connection.execute("SELECT 1")
-
-
-def lose_the_commit(commit: Commit) -> None:
-    end_session()
-    commit()
+    return partial(lost_answers.at_the_next_commit, monkeypatch)
 
 
 def test_what_was_committed_is_created_and_keeps_its_inputs(key, image_model, folder, at_the_next_commit):

@@ -1,24 +1,24 @@
 """What programs do with the package openai, in any major: one function for each call, which fails where it goes wrong.
 
-Runs by itself, too, where nothing but the package is installed: `python calls.py` makes every call, with a client and
-with an asynchronous one. Address and key stand in OPENAI_BASE_URL and OPENAI_API_KEY.
+Runs by itself, too, where nothing but the package is installed: `python -m tests.sdks.calls` makes every call, with a
+client and with an asynchronous one. Address and key stand in OPENAI_BASE_URL and OPENAI_API_KEY.
 """
 
-import asyncio
 import base64
-import inspect
 import io
 import struct
 import sys
 import time
 import urllib.request
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import openai
 from openai import AsyncOpenAI, OpenAI
+
+from tests.sdks.blocking import raised, run_to_its_end
 
 IMAGE, FILM = "aurora-image", "comet-video"
 FOX = "a fox in the snow"
@@ -28,43 +28,11 @@ DOT = base64.b64decode(
 Call = Callable[[Any], None]
 
 
-class Blocking:
-    """An asynchronous client whose calls are run to their end, so that it is called as the other one is."""
-
-    def __init__(self, target: Any, run: Callable[..., Any]) -> None:
-        self._target, self._run = target, run
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._target, name)
-        return self._calling(found) if callable(found) else Blocking(found, self._run)
-
-    def _calling(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        async def ended(*arguments: Any, **options: Any) -> Any:
-            answer = method(*arguments, **options)
-            if isinstance(answer, AsyncOpenAI):
-                return Blocking(answer, self._run)
-            return await answer if inspect.isawaitable(answer) else answer
-
-        return lambda *arguments, **options: self._run(ended(*arguments, **options))
+def asynchronous(**options: Any) -> AbstractContextManager[Any]:
+    return run_to_its_end(AsyncOpenAI(**options))
 
 
-@contextmanager
-def blocking(**options: Any) -> Iterator[Any]:
-    with OpenAI(**options) as client:
-        yield client
-
-
-@contextmanager
-def asynchronous(**options: Any) -> Iterator[Any]:
-    with asyncio.Runner() as runner:
-        client = AsyncOpenAI(**options)
-        try:
-            yield Blocking(client, runner.run)
-        finally:
-            runner.run(client.close())
-
-
-KINDS = {"OpenAI": blocking, "AsyncOpenAI": asynchronous}
+KINDS = {"OpenAI": OpenAI, "AsyncOpenAI": asynchronous}
 
 
 def decoded(item: Any) -> bytes:
@@ -154,7 +122,7 @@ def a_film_is_made_fetched_listed_and_deleted(client: Any) -> None:
     assert newest.has_more
     gone = client.videos.delete(film.id)
     assert (gone.id, gone.deleted, gone.object) == (film.id, True, "video.deleted")
-    assert raised(lambda: client.videos.download_content(film.id)).status_code in (404, 410)
+    assert raised(openai.APIStatusError, lambda: client.videos.download_content(film.id)).status_code in (404, 410)
 
 
 def a_film_begins_with_a_picture(client: Any) -> None:
@@ -170,19 +138,11 @@ def a_film_that_fails_says_why(client: Any) -> None:
 
 def refused(kind: type[openai.APIStatusError], ask: Callable[[], Any]) -> Any:
     """The error, of exactly this class, after one attempt: a repeat might have been bought once more."""
-    error = raised(ask)
+    error = raised(openai.APIStatusError, ask)
     assert type(error) is kind, repr(error)
     assert error.request_id, error
     assert error.response.request.headers["x-stainless-retry-count"] == "0", error
     return error
-
-
-def raised(ask: Callable[[], Any]) -> Any:
-    try:
-        answer = ask()
-    except openai.APIStatusError as error:
-        return error
-    raise AssertionError(f"no error but {answer!r:.200}")
 
 
 def a_wrong_field_is_named(client: Any) -> None:

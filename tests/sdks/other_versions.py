@@ -1,4 +1,4 @@
-"""`make sdks`: the same calls with other majors of the package openai, and with its sibling of npm.
+"""`make sdks`: the same calls with other majors of the vendors' packages, and with their siblings of npm.
 
 Each is installed into an environment of its own when it is first needed. No suite collects this file by itself,
 because it needs the registries of both languages.
@@ -17,32 +17,52 @@ from tools.stack import ROOT
 
 HERE = ROOT / "tests" / "sdks"
 MAJORS = ("openai==1.109.1", "openai==2.54.0")
-NPM = "openai@6.49.0"
+TEXT_MAJORS = {
+    "openai==1.109.1": "text_openai",
+    "anthropic==0.125.0": "text_anthropic",
+    "google-genai==1.75.0": "text_google",
+}
+NPM = ("openai@6.49.0", "@anthropic-ai/sdk@1.11.0", "@google/genai@2.32.0")
 LONGEST_INSTALL = 300
 
 
 @pytest.fixture(scope="session")
 def node_folder() -> Path:
-    """A folder with the package of npm; programs that stand in it find it."""
+    """A folder with the packages of npm; programs that stand in it find them."""
     if missing := [program for program in ("node", "npm") if not shutil.which(program)]:
-        pytest.skip(f"the SDK for JavaScript needs {' and '.join(missing)}, which is not installed")
-    folder = peers.FOLDER / "openai-npm"
+        pytest.skip(f"the SDKs for JavaScript need {' and '.join(missing)}, which is not installed")
+    folder = peers.FOLDER / "npm"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private": true}')
-    install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error", NPM]
+    install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error", *NPM]
     subprocess.run(install, cwd=folder, check=True, timeout=LONGEST_INSTALL)
     return folder
 
 
+def told(lines: list[str]) -> None:
+    print("\n".join(lines))  # noqa: T201
+
+
 @pytest.mark.parametrize("major", MAJORS)
-def test_another_major_makes_the_same_calls(shop, tmp_path, major):
+def test_another_major_makes_the_same_calls(shop, major):
     python = peers.python(major.replace("==", "-"), major)
-    print("\n".join(run(shop, tmp_path, python, HERE / "calls.py")))  # noqa: T201
+    told(run(ROOT, shop.task_environment, python, "-m", "tests.sdks.calls"))
+
+
+@pytest.mark.parametrize("major", TEXT_MAJORS)
+def test_another_major_makes_the_same_calls_for_text(shop, major):
+    python = peers.python(major.replace("==", "-"), major)
+    told(run(ROOT, shop.place.environment, python, "-m", f"tests.sdks.{TEXT_MAJORS[major]}"))
 
 
 def test_the_sibling_of_npm_makes_the_same_calls(shop, node_folder):
     shutil.copy(HERE / "calls.mjs", node_folder)
-    print("\n".join(run(shop, node_folder, "node", "calls.mjs")))  # noqa: T201
+    told(run(node_folder, shop.task_environment, "node", "calls.mjs"))
+
+
+def test_the_siblings_of_npm_make_the_same_calls_for_text(shop, node_folder):
+    shutil.copy(HERE / "text.mjs", node_folder)
+    told(run(node_folder, shop.place.environment, "node", "text.mjs"))
 
 
 def test_the_program_of_the_page_in_javascript_saves_its_files(shop, node_folder):

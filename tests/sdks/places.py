@@ -1,0 +1,51 @@
+"""Where programs of general keys find everything: the service, its keys, and the audit of what stands behind it."""
+
+import json
+import os
+import time
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+TEXT, IMAGE = "aurora-text", "gpt-image-2"
+FOX = "a fox in the snow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """`keys` by what they are for: `openai` for the group of that platform, `openai-busy` and `openai-away` for groups
+    whose only channel is bound to fail, `task` for a Task key."""
+
+    url: str
+    sandbox_url: str
+    keys: Mapping[str, str]
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """As `environment` wrote it."""
+        return cls(**json.loads(os.environ["PLACE"]))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For a program that runs by itself."""
+        return {"PLACE": json.dumps({"url": self.url, "sandbox_url": self.sandbox_url, "keys": dict(self.keys)})}
+
+    def audit(self) -> Any:
+        """What the sandbox sold."""
+        with urllib.request.urlopen(f"{self.sandbox_url}/audit") as answer:
+            return json.load(answer)
+
+    def bought(self, prompt: str) -> int:
+        """How many paid calls this prompt made."""
+        return int(self.audit()["by_prompt"].get(prompt, 0))
+
+    def wait_until_left(self, prompt: str) -> None:
+        """Until the service has ended its call with this prompt before its end."""
+        while not self.audit()["left_by_prompt"].get(prompt):
+            time.sleep(0.02)
+
+
+def new_prompt(words: str = "") -> str:
+    """A prompt that nobody sent before."""
+    return f"{FOX} {time.time_ns()} {words}".strip()

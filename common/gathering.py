@@ -6,8 +6,9 @@ load makes it, and one transaction serves all of it.
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar, final
 
@@ -61,6 +62,18 @@ class Gathering(Generic[Item, Result]):
         entry: _Entry[Item, Result] = _Entry(item, payer, member)
         self._line_up(entry)
         return entry.future
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What is added during the block goes together into one group at its end, or into the next one where a group is
+        at work."""
+        with self._lock:
+            is_ours, self._is_at_work = not self._is_at_work, True
+        try:
+            yield
+        finally:
+            if is_ours:
+                self._begin()
 
     def _line_up(self, entry: _Entry[Item, Result]) -> None:
         with self._lock:

@@ -35,6 +35,16 @@ def check(kind: str, key_id: int) -> None:
         raise RateLimited(message, headers={**rates, "Retry-After": str(left)})
 
 
+def has_left(kind: str, key_id: int) -> bool:
+    """Whether `check` would let one through now; nothing is counted."""
+    limit = limit_of(kind)
+    if limit is None:
+        return True
+    with _lock:
+        is_current = _window == int(time.time()) // WINDOW_SECONDS
+        return limit > (_counts[kind, key_id] if is_current else 0)
+
+
 def _count(kind: str, key_id: int) -> tuple[int, int]:
     """How many requests this window has seen, this one included, and the seconds until it is over."""
     global _window

@@ -15,7 +15,7 @@ from common.asgi import Message, Receive, Scope, Send, dialect_of, error_answer,
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import access_log, companions, doors, error_responses, image_calls, shares, submitting
+from front import access_log, companions, doors, error_responses, image_calls, posting, shares
 from relay import application as relay
 from tasks_api import assets, health, stream, waiting
 
@@ -143,7 +143,7 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
     elif image_calls.is_one(scope):
         await image_calls.serve(scope, body, receive, reply)
     else:
-        whole = await waiting.answer(submitting.ask, scope, body, receive)
+        whole = await waiting.answer(posting.ask, scope, body, receive)
         await whole.send(reply)
 
 

@@ -15,7 +15,6 @@ from common.front_body import Body
 from common.gathering import Gathering
 from common.ids import is_task_id
 from front import wsgi_side
-from tasks import gate
 from tasks.gate import Admission
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
@@ -59,14 +58,8 @@ def answers(group: Sequence[TaskRead]) -> list[Answer | Exception]:
 
 def _read(group: Sequence[TaskRead]) -> tuple[list[Handed], list[Found | None]]:
     """What each is let in with, and what it finds; where the database fails, all views say so as one alone would."""
-    knocks = [admissions.knock_of(reading.scope) for reading in group]
-    outcomes: Sequence[Admission | Exception]
-    try:
-        outcomes = gate.admit_all(knocks)
-    except Exception as error:
-        outcomes = [error] * len(group)
-    handed = [Handed(knock=knock, outcome=outcome) for knock, outcome in zip(knocks, outcomes, strict=True)]
-    return handed, _found(group, outcomes)
+    handed = admissions.handed_all([reading.scope for reading in group])
+    return handed, _found(group, [each.outcome for each in handed])
 
 
 def _found(group: Sequence[TaskRead], outcomes: Sequence[Admission | Exception]) -> list[Found | None]:

@@ -4,11 +4,12 @@ Whoever asks is let in before Django's turn (`tasks_api/admissions.py`). The vie
 goes to `tasks/joint_submission.py`: what waits for a transaction holds no thread and no database connection.
 """
 
+import contextvars
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from common import plain_json, promises, threads
-from common.asgi import ENVIRON, Answer, Scope, dialect_of, error_answer
+from common.asgi import ENVIRON, Answer, Headers, Scope, dialect_of, error_answer
 from common.front_body import Body
 from front import error_responses, reading, wsgi_side
 from tasks import joint_submission
@@ -16,16 +17,18 @@ from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
 from tasks.submission import Outcome
 from tasks_api import admissions, receipts, submission_paths
+from tasks_api.admissions import Handed
 from tasks_api.receipts import Receipt, Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Awaited:
-    """A draft that waits for its group, or is in it."""
+    """A draft that waits for its group, or is in it; and the headers that Django's side left for the answer."""
 
     draft: Draft
     promise: Future[Outcome]
     shown: Shown
+    left: Headers = ()
 
 
 async def ask(scope: Scope, body: Body) -> Answer:
@@ -39,23 +42,41 @@ async def ask(scope: Scope, body: Body) -> Answer:
     except BaseException:
         body.close()
         raise
+    return await go_on(scope, body, handed)
+
+
+async def go_on(scope: Scope, body: Body, handed: Handed) -> Answer:
+    """The same of a request that was let in, or refused, on a thread of the account's share."""
     if isinstance(handed.outcome, Admission):
         threads.share.set(threads.of_account(handed.outcome.caller.account_id))
+    context = contextvars.copy_context()
+    found = threads.executor.submit(context.run, run, scope, body, handed)
+    found.add_done_callback(lambda _: body.close())
+    return await answered(scope, await promises.awaited(found))
+
+
+def run(scope: Scope, body: Body, handed: Handed) -> Answer | Awaited:
+    """What Django's side says, computed on this thread. A draft is on its way to its group."""
     awaited: list[Awaited] = []
 
     def submit(draft: Draft, shown: Shown) -> "Future[Outcome]":
-        promise = joint_submission.add(draft)
-        awaited.append(Awaited(draft=draft, promise=promise, shown=shown))
-        return promise
+        awaited.append(submitted(draft, shown))
+        return awaited[0].promise
 
     given = {**scope.get(ENVIRON, {}), admissions.HANDED: handed, receipts.SUBMIT: submit}
-    answer = await wsgi_side.ask({**scope, ENVIRON: given}, body)
-    return await _answered(scope, answer, awaited[0]) if awaited else answer
+    left = wsgi_side.run({**scope, ENVIRON: given}, body)
+    return replace(awaited[0], left=left.headers) if awaited else left
 
 
-async def _answered(scope: Scope, left: Answer, awaited: Awaited) -> Answer:
+def submitted(draft: Draft, shown: Shown, left: Headers = ()) -> Awaited:
+    return Awaited(draft=draft, promise=joint_submission.add(draft), shown=shown, left=left)
+
+
+async def answered(scope: Scope, awaited: Answer | Awaited) -> Answer:
     """What came of the draft, with the headers that Django's side left for it. Where the client leaves, a draft whose
     turn has not come is taken back; else it stands."""
+    if isinstance(awaited, Answer):
+        return awaited
     try:
         outcome = await promises.awaited(awaited.promise)
         answer = _accepted(await _shown(awaited, outcome))
@@ -64,7 +85,7 @@ async def _answered(scope: Scope, left: Answer, awaited: Awaited) -> Answer:
         error_responses.report(raised, error)
         answer = error_answer(error, dialect=dialect_of(scope))
     names = {name for name, _ in answer.headers}
-    return replace(answer, headers=(*answer.headers, *(pair for pair in left.headers if pair[0] not in names)))
+    return replace(answer, headers=(*answer.headers, *(pair for pair in awaited.left if pair[0] not in names)))
 
 
 async def _shown(awaited: Awaited, outcome: Outcome) -> Receipt:

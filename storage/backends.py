@@ -81,6 +81,10 @@ class Health:
         self.is_good: bool | None = None
         self.until = 0.0
 
+    def is_known(self) -> bool:
+        """Whether `check` asks the store nothing now: it is not due, or somebody asks already."""
+        return self.is_good is not None and (time.monotonic() < self.until or self.lock.locked())
+
     def check(self) -> None:
         """Raises StorageUnavailable."""
         if time.monotonic() >= self.until and self.lock.acquire(blocking=self.is_good is None):

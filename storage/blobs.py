@@ -190,6 +190,11 @@ def sweep(*, older_than_seconds: float) -> int:
         return store.sweep(older_than_seconds)
 
 
+def is_checked() -> bool:
+    """Whether `check` says now what is known, without a look at the storage."""
+    return backends.health().is_known()
+
+
 def check() -> None:
     """Write and delete a tiny file, at most every few seconds per process. Raises StorageUnavailable."""
     backends.health().check()

@@ -8,6 +8,7 @@ fails alone.
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -35,6 +36,11 @@ def add(draft: Draft) -> "Future[Outcome]":
     if draft.files:
         promise.add_done_callback(lambda _: threads.executor.submit(_tidy_up, draft, promise))
     return promise
+
+
+def together() -> AbstractContextManager[None]:
+    """Drafts that are added during the block are not written before its end, and then together."""
+    return _shared_line.held()
 
 
 def _own_line(account_id: int) -> Line:

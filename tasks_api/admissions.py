@@ -4,6 +4,7 @@ No key is remembered. What a request was let in with is handed to its view, whic
 """
 
 import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -48,6 +49,18 @@ async def handed(scope: Scope) -> Handed:
         return Handed(knock=knock, outcome=await admit(knock))
     except Exception as error:
         return Handed(knock=knock, outcome=error)
+
+
+def handed_all(scopes: Sequence[Scope]) -> list[Handed]:
+    """The same for many requests at once, on this thread. Where the database fails, each view says so, as one alone
+    would."""
+    knocks = [knock_of(scope) for scope in scopes]
+    outcomes: Sequence[Admission | Exception]
+    try:
+        outcomes = gate.admit_all(knocks)
+    except Exception as error:
+        outcomes = [error] * len(knocks)
+    return [Handed(knock=knock, outcome=outcome) for knock, outcome in zip(knocks, outcomes, strict=True)]
 
 
 def knock_of(scope: Scope) -> Knock:

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common import rates, strict_json
+from common import rates
 from common.asgi import REPEATED_HEADERS
 from common.errors import ApiPaused, InvalidRequest
 from common.money import usd
@@ -16,7 +16,7 @@ from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
 from tasks.shown import listing, representation
 from tasks.submission import Outcome
-from tasks_api import admissions, body_digests, json_body, receipts
+from tasks_api import admissions, body_digests, drafting, json_body, receipts
 from tasks_api.base_view import TaskApiView
 from tasks_api.receipts import Receipt, Shown
 
@@ -79,12 +79,8 @@ class TasksView(SubmissionView):
         return whole(receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
 
     def submitted(self, request: Request) -> Response:
-        draft = self.draft(self.document(request))
+        draft = drafting.draft(self.admission, self.document(request), idempotency_key=self.idempotency_key)
         return self.handed_on(request, draft, receipts.of)
-
-    def draft(self, document: dict[str, Any]) -> Draft:
-        prepared, digest = self.prepared(document), strict_json.digest_of(document)
-        return submission.draft(prepared, caller=self.caller, body_digest=digest, idempotency_key=self.idempotency_key)
 
     def get(self, request: Request) -> Response:
         found = listing.page(self.caller.key_id, self.parameters)

@@ -52,6 +52,24 @@ def test_those_that_come_meanwhile_go_together() -> None:
     assert [sorted(group) for group in held.groups] == [["first"], ["x", "y", "z"]]
 
 
+def test_what_is_added_while_it_is_held_goes_together_at_the_end() -> None:
+    groups: list[list[int]] = []
+
+    def work(items: list[int]) -> list[int]:
+        groups.append(items)
+        return items
+
+    gathering: Gathering[int, int] = Gathering(work, start=on_a_thread)
+    with gathering.held():
+        futures = [gathering.add(n) for n in range(3)]
+        assert not groups
+    assert [future.result(60) for future in futures] == [0, 1, 2]
+    assert groups == [[0, 1, 2]]
+    with gathering.held():
+        pass
+    assert gathering.add(3).result(60) == 3
+
+
 def test_payers_take_turns_where_a_group_has_no_room_for_all() -> None:
     held = Held()
 

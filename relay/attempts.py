@@ -14,7 +14,6 @@ from catalog import relay_channels
 from catalog.relay_channels import Candidate, Candidates
 from common import threads
 from relay import failover, sse, times, upstream, whole_answers
-from relay.families import refusals
 from relay.families.base import Endpoint, StreamReader
 from relay.runs import Attempt, CallRun
 from relay.sse import Frames, FrameTooLarge
@@ -58,8 +57,7 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
             errors.append(error)
             if not failover.may_go_on(error):
                 break
-    param = run.attempt.param if run.attempt else None
-    raise failover.failed(errors, candidates.resting_seconds, param=param)
+    raise failover.failed(errors, candidates.resting_seconds)
 
 
 async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], connect_seconds: float) -> Answered:
@@ -115,19 +113,19 @@ async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answe
     reply = await upstream.post(outgoing)
     try:
         if not 200 <= reply.status < 300:
-            raise await _refusal(run, attempt, reply)
+            raise await _refusal(run, reply)
         if not demand.asked.is_stream:
             wanted = WantedAnswer(family=demand.family, asked=demand.asked, upstream_model=model)
             return await whole_answers.received(reply, wanted, payer=demand.caller.account_id)
         if not reply.headers.get("Content-Type", EVENT_STREAM).lower().startswith(EVENT_STREAM):
-            raise await _refusal(run, attempt, reply)
+            raise await _refusal(run, reply)
         return await _begun(reply, demand.family.stream(demand.asked, model))
     except BaseException:
         reply.close()
         raise
 
 
-async def _refusal(run: CallRun, attempt: Attempt, reply: UpstreamReply) -> UpstreamError:
+async def _refusal(run: CallRun, reply: UpstreamReply) -> UpstreamError:
     """What an answer without success stands for; what of its body does not come soon is not waited for."""
     body = b""
     try:
@@ -136,7 +134,6 @@ async def _refusal(run: CallRun, attempt: Attempt, reply: UpstreamReply) -> Upst
                 body += piece
     except (UpstreamError, TimeoutError):
         pass
-    attempt.param = refusals.param_of(body)
     return run.demand.family.refusal(reply.status, reply.headers, body)
 
 

@@ -8,6 +8,7 @@ from common import redaction
 from common.dialects import LONGEST_RETRY_SECONDS
 from common.errors import ApiError, UpstreamBusy, UpstreamRefusal, UpstreamTimeout, UpstreamUnavailable, UpstreamUnknown
 from relay.ending import Finish
+from relay.families.refusals import RefusedByUpstream
 
 # Surely nothing was accepted, and another channel, or credential, may do better.
 GOES_ON = frozenset(
@@ -40,11 +41,11 @@ def may_go_on(error: UpstreamError) -> bool:
     return error.kind in GOES_ON or (error.kind is ErrorKind.INVALID_REQUEST and error.model_specific)
 
 
-def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, param: str | None = None) -> CallFailed:
+def failed(errors: Sequence[UpstreamError], resting_seconds: float | None) -> CallFailed:
     """How a call ends after these errors of its attempts, in order, where nothing is left to try. `resting_seconds`:
-    until the soonest channel that rests may be asked again. `param`: the field at fault, as the last error names it."""
+    until the soonest channel that rests may be asked again."""
     if errors and not may_go_on(errors[-1]):
-        return of_last(errors[-1], param)
+        return of_last(errors[-1])
     limited = [error for error in errors if error.kind is ErrorKind.RATE_LIMITED]
     asked = [error.retry_after for error in errors if error.retry_after is not None]
     waits = [*asked, *([] if resting_seconds is None else [resting_seconds])]
@@ -54,10 +55,10 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, pa
     return CallFailed(error, Finish.REFUSED)
 
 
-def of_last(error: UpstreamError, param: str | None = None) -> CallFailed:
+def of_last(error: UpstreamError) -> CallFailed:
     """How a call ends with an error after which it goes nowhere else."""
     if error.kind in OF_REQUEST:
-        return CallFailed(_refusal(error, param), Finish.REFUSED)
+        return CallFailed(_refusal(error), Finish.REFUSED)
     return CallFailed(UpstreamTimeout() if error.code == "time" else UpstreamUnknown(), Finish.UNKNOWN)
 
 
@@ -70,11 +71,12 @@ def of_stream(error: UpstreamError) -> ApiError:
     return UpstreamUnavailable() if error.kind is ErrorKind.OVERLOADED else UpstreamUnknown(CUT)
 
 
-def _refusal(error: UpstreamError, param: str | None = None) -> UpstreamRefusal:
+def _refusal(error: UpstreamError) -> UpstreamRefusal:
     """In the provider's words, without what looks like a secret."""
     message = redaction.clean(error.message)[:LONGEST_MESSAGE] or "The provider refuses this request."
     status = error.http_status if error.http_status in SHOWN_STATUSES else 400
     error_type = "request_too_large" if status == 413 else "invalid_request_error"
+    param = error.param if isinstance(error, RefusedByUpstream) else None
     return UpstreamRefusal(message, status=status, error_type=error_type, param=param)
 
 

@@ -32,13 +32,11 @@ _background: set["asyncio.Task[None]"] = set()
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One candidate's turn. `was_sent`: its upstream may have got the request, and has not refused it; `param` is the
-    field at fault that its refusal names."""
+    """One candidate's turn. `was_sent`: its upstream may have got the request, and has not refused it."""
 
     candidate: Candidate
     began: float
     was_sent: bool = False
-    param: str | None = None
 
     def sent(self) -> None:
         self.was_sent = True

@@ -27,8 +27,6 @@ from common.errors import (
     UpstreamUnavailable,
 )
 
-OUTPUT_TOKENS = 8192  # RELAY_OUTPUT_TOKENS, where neither the request nor the model's price has a limit
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupposedCall:
@@ -121,7 +119,7 @@ def _reserve(group: GroupEntry, call: SupposedCall, dialect: str) -> dict[str, A
 
 def _output_tokens(price: TokenPrice, limit: int | None) -> int:
     limits = [each for each in (limit, price.max_output_tokens) if each is not None]
-    return min(limits, default=int(getattr(settings, "RELAY_OUTPUT_TOKENS", OUTPUT_TOKENS)))
+    return min(limits, default=settings.RELAY_OUTPUT_TOKENS)
 
 
 def _channel(verdict: Verdict, model: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import keys
+from accounts.models import Group as KeysGroup
 from catalog.models import Credential
 from tasks.models import ServiceState
 from tests.desk.sensitive import DEEDS, GUARDED, make_rows
@@ -57,6 +58,8 @@ def test_everybody_may_look_at_every_row_but_users(member, group):
     for app, models in migration.SEEN.items():
         for model in set(models) - parts_of_other_pages:
             assert client.get(reverse(f"admin:{app}_{model}_changelist")).status_code == 200, model
+    keys_group = client.get(reverse("admin:accounts_group_change", args=[KeysGroup.objects.get().pk]))
+    assert "text-1" in keys_group.content.decode()
     assert client.get(reverse("admin:auth_user_changelist")).status_code == 403
     page = client.get(DEEDS["credential"].page()).content.decode()
     assert "…1234" in page

@@ -17,6 +17,7 @@ from common.front_body import Body
 from common.spool import SpoolFull
 from front import access_log, companions, doors, error_responses, image_calls, posting, shares
 from relay import application as relay
+from relay import upstream
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -68,9 +69,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def live(receive: Receive, send: Send) -> None:
-    """Nothing to start and nothing to stop: both are acknowledged."""
+    """Nothing to start; at the end the connections to upstreams are closed."""
     while True:
         event = (await receive())["type"]
+        if event == "lifespan.shutdown":
+            await upstream.close()
         await send({"type": f"{event}.complete"})
         if event == "lifespan.shutdown":
             return

@@ -6,10 +6,10 @@ A database plans what it does to an empty table in other ways than what it does 
 import psycopg
 import requests
 
-from bench import clones, seed
+from bench import clones
 from bench.clones import Table
 from bench.model import Incorrect
-from bench.relay import books, calls
+from bench.relay import books, calls, general_keys
 from bench.service import Service
 
 COUNT = 20_000
@@ -24,7 +24,7 @@ COUNTED = ("calls", "cost_micros", "input_tokens", "output_tokens")
 
 def fill(service: Service) -> None:
     """All of the first key, which has paid for each. Raises Incorrect."""
-    headers = {"Authorization": f"Bearer {seed.secret(0)}", "Content-Type": "application/json"}
+    headers = {"Authorization": f"Bearer {general_keys.secret(0)}", "Content-Type": "application/json"}
     answer = requests.post(service.base_url + calls.CHAT_PATH, data=calls.CHAT_BODY, headers=headers, timeout=60)
     if answer.status_code != 200:
         raise Incorrect(f"a relayed call was answered {answer.status_code}: {answer.text[:200]}")

@@ -6,11 +6,8 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psycopg
-
-from bench import seed
 from bench.model import Missing
-from bench.relay import litellm_proxy, preloaded, upstream
+from bench.relay import general_keys, litellm_proxy, preloaded, upstream
 from bench.relay.litellm_proxy import Proxy
 from bench.service import Service
 from bench.surroundings import Bench
@@ -18,21 +15,18 @@ from tools.children import Child
 from tools.stack import ROOT
 
 KEYS = 100
-"""So many of the seed's first accounts call, each with its one key."""
+"""So many of the seed's first accounts call, each with its one general key."""
+GROUP = "bench"
 OFFER = """
 version: 1
 groups:
-  - name: bench
+  - name: {group}
     platform: openai
     image_generation: true
     models: [{chat}, {image}]
     prices: {{"{chat}": {{input: 0.15, output: 0.6, cached_input: 0.075, max_output_tokens: 16384}}}}
     image_prices: {{"{image}": 0.04}}
     channels: [{{base_url: "{url}/v1", credentials: {{api_key: {key}}}}}]
-"""
-TO_GENERAL = """
-UPDATE accounts_apikey SET binding = 'general', group_id = (SELECT id FROM accounts_group WHERE name = 'bench')
-WHERE id <= %s
 """
 
 
@@ -72,7 +66,7 @@ def kept_proxy(bench: Bench) -> Proxy:
 
 def keys() -> tuple[str, ...]:
     """The general keys."""
-    return tuple(seed.secret(number) for number in range(KEYS))
+    return tuple(general_keys.secret(number) for number in range(KEYS))
 
 
 @contextmanager
@@ -81,12 +75,15 @@ def relaying(bench: Bench) -> Iterator[Service]:
     if not (bench.tree / "relay" / "application.py").exists():
         raise Missing("a relay")
     offer = OFFER.format(
-        url=kept_upstream(bench).url, key=upstream.KEY, chat=upstream.CHAT_MODEL, image=upstream.IMAGE_MODEL
+        group=GROUP,
+        url=kept_upstream(bench).url,
+        key=upstream.KEY,
+        chat=upstream.CHAT_MODEL,
+        image=upstream.IMAGE_MODEL,
     )
     with bench.database() as url, bench.service(url, WEB_CONCURRENCY="1") as service:
         service.load_catalog(offer)
-        with psycopg.connect(url) as connection:
-            connection.execute(TO_GENERAL.encode(), [KEYS])
+        general_keys.turn(url, GROUP, KEYS)
         service.start_web()
         preloaded.fill(service)
         yield service

@@ -1,6 +1,6 @@
 """How late the frames of chat streams come: `python -m bench.relay.stream_lags URL --streams N --waves N [--key KEY]`.
 
-So many streams at once, by as many keys of the seed or all by the one key; when all have ended, the next wave. Frames
+So many streams at once, by as many general keys or all by the one key; when all have ended, the next wave. Frames
 tell when the upstream wrote them. Prints JSON: lists of milliseconds by name, and how many streams ended properly.
 """
 
@@ -13,7 +13,7 @@ import time
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from bench import seed
+from bench.relay import general_keys
 from bench.relay.calls import CHAT_PATH, STREAM_BODY
 from bench.relay.upstream import EVERY, FIRST_AFTER, FRAMES
 
@@ -116,8 +116,8 @@ def main() -> None:
     parser.add_argument("--waves", type=int, required=True)
     parser.add_argument("--key", default="")
     given = parser.parse_args()
-    keys = [f"Bearer {given.key}"] * given.streams if given.key else seed.authorizations(given.streams)
-    print(json.dumps(asyncio.run(run(given.url, keys, given.waves))))
+    keys = [given.key or general_keys.secret(number) for number in range(given.streams)]
+    print(json.dumps(asyncio.run(run(given.url, [f"Bearer {key}" for key in keys], given.waves))))
 
 
 if __name__ == "__main__":

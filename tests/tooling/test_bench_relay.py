@@ -93,5 +93,5 @@ def test_a_run_has_failed_where_anything_is_open_astray_or_charged_otherwise(wro
 
 
 def test_an_answer_that_was_not_charged_fails_a_run():
-    with pytest.raises(Incorrect, match="11 calls were answered, 10 were settled"):
+    with pytest.raises(Incorrect, match="11 answers, 10 charges, 10 settled"):
         books.compare(NOTHING, books.CallCounts(**RIGHT), answered=11, in_flight=1)

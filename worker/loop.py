@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from django.conf import settings
 from django.db import connections
 
-from billing import lost_calls, seals
+from billing import lost_calls, seals, web_processes
 from callbacks import claims
 from catalog import credential_probes
 from common import sql, wakeups
@@ -155,6 +155,7 @@ class Loop:
 
     def _prune(self) -> float:
         deadlines.prune(self._stopping)
+        web_processes.prune()
         return PRUNE_SECONDS
 
     def _discard_inputs(self) -> float:

@@ -98,3 +98,10 @@ def test_a_group_that_stands_there_already_is_left_alone():
     assert not own.permissions.exists()
     assert Group.objects.get(name="finance").permissions.count() == len(migration.FINANCE)
     assert Group.objects.count() == 3
+
+
+@pytest.mark.parametrize("group", ["viewer", "operator", "finance"])
+def test_every_group_sees_relayed_calls(member, group):
+    browser = member(group)
+    for model in ("relayedcall", "relayusage", "webprocess"):
+        assert browser.get(reverse(f"admin:billing_{model}_changelist")).status_code == 200, model

@@ -15,7 +15,6 @@ def end_lost() -> int:
     """End a batch of them; returns how many that were. Each ends once, over any number of workers, and nobody is waited
     for: what somebody else holds is looked at again."""
     web_processes.declare_dead()
-    web_processes.prune()
     endings = lost_calls.endings()
     if not endings:
         return 0

@@ -133,14 +133,25 @@ def _work_own(items: Sequence[Item]) -> list[Outcome]:
 def _by_kind(
     items: Sequence[Item], seconds: float, steps: dict[type[Item], Callable[[Sequence[Any]], Sequence[Outcome]]]
 ) -> list[Outcome]:
-    """Money comes back before it is held anew."""
+    """Money comes back before it is held anew. What fails one kind fails no other."""
     outcomes: dict[int, Outcome] = {}
     for kind, step in steps.items():
         places = [place for place, item in enumerate(items) if isinstance(item, kind)]
         if places:
-            found = threads.returning_connection(step, [items[place] for place in places], seconds=seconds)
+            found = _run(step, [items[place] for place in places], seconds)
             outcomes.update(zip(places, found, strict=True))
     return [outcomes[place] for place in range(len(items))]
+
+
+def _run(
+    step: Callable[[Sequence[Any]], Sequence[Outcome]], items: Sequence[Item], seconds: float
+) -> Sequence[Outcome]:
+    """The steps answer for their own faults; what is left are those of the connection that is taken and handed back."""
+    try:
+        return threads.returning_connection(step, items, seconds=seconds)
+    except Exception as error:
+        endings = [item for item in items if isinstance(item, CallEnding)]
+        return _resting(endings, error) if endings else [error] * len(items)
 
 
 def _note(seen: Sequence[SeenUsage]) -> list[Outcome]:

@@ -170,6 +170,23 @@ def test_an_end_outlives_a_lost_connection(key):
     assert books._repeated == set()
 
 
+def test_a_connection_that_cannot_be_handed_back_loses_no_end(key, monkeypatch):
+    first, second = call_of(key), call_of(key)
+    run(outcomes(books.reserve(first), books.reserve(second)))
+    returning = threads.returning_connection
+
+    def fail_once(function, *arguments, **options):
+        returning(function, *arguments, **options)
+        if function is books._end_free:
+            monkeypatch.setattr(threads, "returning_connection", returning)
+            raise OSError("the pool is closed")
+
+    monkeypatch.setattr(threads, "returning_connection", fail_once)
+    ends = [books.end(steps.ending(call)) for call in (first, second)]
+    assert run(outcomes(*ends)) == [True, True]
+    assert set(states().values()) == {"settled"}
+
+
 def test_a_caller_that_leaves_before_its_turn_has_reserved_nothing(key):
     call = call_of(key)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from billing.models import RelayedCall
+from catalog import relay_channels
 from common import shutdown
 from relay import books, in_flight, whole_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, delta, row, used
@@ -115,6 +116,29 @@ def test_a_client_that_leaves_before_anything_was_sent_pays_nothing(relay, monke
 def once_ended() -> None:
     """Returns when the books have been told of all calls."""
     wait_until(lambda: not RelayedCall.objects.filter(state="open").exists())
+
+
+def test_a_client_that_leaves_after_a_refusal_pays_nothing(relay, monkeypatch) -> None:
+    """It leaves while the refusal is written down."""
+    relay.channel(Upstream(answers({"error": {"message": "slow down"}}, "429 Too Many Requests")))
+    relay.channel(second := Upstream(answers(completion())))
+    client, refused = Client(), relay_channels.refused
+
+    def leaves(*what: Any) -> None:
+        loop.call_soon_threadsafe(client.left.set)
+        refused(*what)
+        wait_until(lambda: client.left.is_set())
+
+    async def work() -> None:
+        nonlocal loop
+        loop = asyncio.get_running_loop()
+        await relay.ask(client=client)
+
+    loop = None
+    monkeypatch.setattr(relay_channels, "refused", leaves)
+    relay.run(work)
+    assert (client.sent, second.requests) == ([], [])
+    assert (row().outcome, row().state, relay.spent) == ("left", "released", 0)
 
 
 def test_a_client_that_leaves_while_its_end_is_written_is_charged_once(relay, monkeypatch) -> None:

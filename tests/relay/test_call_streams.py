@@ -10,6 +10,7 @@ from common import threads
 from relay import sse
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, delta, row, used
 from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, chunk, head, hurry, streams
+from tools.children import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,8 +65,7 @@ def test_the_first_usage_is_noted_while_the_stream_goes_on(relay) -> None:
     async def told(talk: Talk) -> None:
         await talk.say(STREAM)
         await talk.event(delta("Hel", usage=used(100, 1)["usage"]))
-        while await threads.call(lambda: RelayedCall.objects.get().noted_micros) is None:
-            await asyncio.sleep(0.01)
+        await threads.call(wait_until, lambda: RelayedCall.objects.get().noted_micros)
         for event in TEXT_STREAM[1:]:
             await talk.event(event)
         await talk.say(LAST_CHUNK)

@@ -10,6 +10,8 @@ from typing import Any, Self
 
 TEXT, IMAGE = "aurora-text", "gpt-image-2"
 FOX = "a fox in the snow"
+PATIENCE = 100.0
+"""Seconds that we wait for what must come; only what hangs takes as long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,9 @@ class Place:
 
     def wait_until_left(self, prompt: str) -> None:
         """Until the service has ended its call with this prompt before its end."""
+        deadline = time.monotonic() + PATIENCE
         while not self.audit()["left_by_prompt"].get(prompt):
+            assert time.monotonic() < deadline, "the call to the provider goes on"
             time.sleep(0.02)
 
 

@@ -31,6 +31,8 @@ RATIOS = ("1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9
 TYPES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 MODALITIES = (["IMAGE"], ["TEXT", "IMAGE"], ["IMAGE", "TEXT"])
 STEP = 16
+OTHER_ALPHABET = str.maketrans("-_", "+/")
+"""Base64 for URLs is taken, too: Google's own packages send it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +120,7 @@ def check_picture(blob: Mapping[str, Any], place: str) -> None:
     if not is_one(kind, TYPES):
         raise invalid(f"Unsupported MIME type: {kind}")
     try:
-        content = base64.b64decode(blob["data"], validate=True)
+        content = base64.b64decode(blob["data"].translate(OTHER_ALPHABET), validate=True)
         with Image.open(io.BytesIO(content), formats=[TYPES[kind]]) as picture:
             picture.verify()
     except Exception as problem:  # Pillow raises many kinds for broken files.

@@ -1,5 +1,7 @@
 """The packages of the three vendors read what the sandbox writes: answers, streams, tools, lists and errors."""
 
+import base64
+
 import anthropic
 import openai
 import pytest
@@ -8,6 +10,9 @@ from google.genai import errors, types
 
 from tests.sandbox.speaking import CHAT, GEMINI, MESSAGES, RESPONSES
 
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 PROMPT = "a fox in snow [thinking=2]"
 BUSY, LATE = "a fox [overloaded]", "a fox in snow [stream:overloaded]"
 
@@ -76,6 +81,10 @@ def test_google_reads_contents(sandbox, version):
         assert whole.usage_metadata == streamed[-1].usage_metadata
         (call,) = models.generate_content(model="m", contents="[tool]", config=GEMINI.tools).function_calls
         assert (call.name, call.args["often"]) == ("look", 1)
+        drawn = models.generate_content(
+            model="an-image", contents=[types.Part.from_bytes(data=DOT, mime_type="image/png"), "a"]
+        )
+        assert drawn.candidates[0].content.parts[-1].inline_data.data.startswith(b"\x89PNG")
         assert models.count_tokens(model="m", contents="a fox").total_tokens == 2
         assert "models/gemini-3-pro" in [model.name for model in models.list()]
         for prompt in (BUSY, LATE):

@@ -1,5 +1,6 @@
 """Where programs of general keys find everything: the service, its keys, and the audit of what stands behind it."""
 
+import base64
 import json
 import os
 import time
@@ -10,6 +11,9 @@ from typing import Any, Self
 
 TEXT, IMAGE = "aurora-text", "gpt-image-2"
 FOX = "a fox in the snow"
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 PATIENCE = 100.0
 """Seconds that we wait for what must come; only what hangs takes as long."""
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from google import genai
 from google.genai import errors
-from google.genai.types import HttpOptions
+from google.genai.types import HttpOptions, Part
 
 from tests.sdks.blocking import raised, run_to_its_end
-from tests.sdks.places import FOX, TEXT, Place, new_prompt
+from tests.sdks.places import DOT, FOX, TEXT, Place, new_prompt
 
 Connect = Callable[..., AbstractContextManager[Any]]
 PICTURE = "gemini-3-pro-image"
@@ -87,7 +87,8 @@ def a_content_is_streamed(place: Place, connect: Connect) -> None:
 def a_picture_is_made(place: Place, connect: Connect) -> None:
     with connect() as client:
         config = {"response_modalities": ["IMAGE"], "image_config": {"aspect_ratio": "1:1"}}
-        answer = client.models.generate_content(model=PICTURE, contents=FOX, config=config)
+        dot = Part.from_bytes(data=DOT, mime_type="image/png")
+        answer = client.models.generate_content(model=PICTURE, contents=[dot, FOX], config=config)
     (picture,) = [part.inline_data.data for part in answer.candidates[0].content.parts if part.inline_data]
     assert picture.startswith(b"\x89PNG")
 

@@ -14,13 +14,10 @@ import openai
 from openai import AsyncOpenAI, OpenAI
 
 from tests.sdks.blocking import raised, run_to_its_end
-from tests.sdks.places import FOX, IMAGE, TEXT, Place, new_prompt
+from tests.sdks.places import DOT, FOX, IMAGE, TEXT, Place, new_prompt
 
 Connect = Callable[..., AbstractContextManager[Any]]
 LOOK = {"type": "object", "properties": {"where": {"type": "string"}}}
-DOT = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 KINDS = {"OpenAI": OpenAI, "AsyncOpenAI": lambda **options: run_to_its_end(AsyncOpenAI(**options))}
 
 

@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, relay_standing
@@ -17,6 +18,8 @@ MOST_CREDENTIALS = 3
 OF_CREDENTIAL = frozenset({ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.RATE_LIMITED})
 OF_CHANNEL = OF_CREDENTIAL | {ErrorKind.OVERLOADED, ErrorKind.TRANSIENT, ErrorKind.AMBIGUOUS}
 
+_origin = lru_cache(maxsize=1_000)(urls.origin)
+"""Of the addresses of channels, which are few."""
 Draw = Callable[[float], float]
 
 
@@ -94,7 +97,7 @@ def _verdicts(entry: GroupEntry, dialect: str, reading: relay_standing.ChannelRe
 def _judged(link: GroupChannelEntry, dialect: str, standing: ChannelStanding, now: float) -> Verdict:
     if dialect not in link.dialects:
         return Verdict(link=link, obstacle=f"does not speak {dialect}")
-    origin = urls.origin(link.channel.base_url)
+    origin = _origin(link.channel.base_url)
     usable = [row for row in standing.credentials if row.origin == origin and not row.is_disabled and row.opened]
     if not usable:
         return Verdict(link=link, obstacle=_lack(standing, origin))

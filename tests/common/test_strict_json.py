@@ -49,6 +49,7 @@ REFUSED = {
     "under 64 bit": (b'{"n": -9223372036854775809}', "n: an integer beyond 64 bits"),
     "5,000 digits": (b'{"n": ' + b"9" * 5_000 + b"}", "n: an integer beyond 64 bits"),
     "too many values": (b'{"a": [' + b"[]," * 100_000 + b"[]]}", "100,000 values"),
+    "too many numbers": (b"[" + b"0," * 100_000 + b"0]", "100,000 values"),
     "too many strings": (b"[" + b'"",' * 300_000 + b'""]', "100,000 values"),
 }
 

@@ -10,7 +10,7 @@ sys.path.insert(0, chdir)
 
 from gunicorn.glogging import Logger  # noqa: E402
 
-from common import logs, shutdown  # noqa: E402
+from common import garbage, logs, shutdown  # noqa: E402
 from config import settings  # noqa: E402
 
 
@@ -53,3 +53,4 @@ logconfig_dict = logs.configuration()
 
 def post_worker_init(worker: Any) -> None:
     shutdown.watch(lambda: worker.alive)
+    garbage.settle()

@@ -1,0 +1,28 @@
+"""The web process's habits with reference cycles."""
+
+import gc
+import runpy
+from types import SimpleNamespace
+
+import pytest
+
+from common import shutdown
+from tools.stack import ROOT
+
+
+@pytest.fixture
+def collector(monkeypatch):
+    """As before at the end, and so is the word on whether this process stops."""
+    monkeypatch.setattr(shutdown, "_is_alive", shutdown._is_alive)
+    usual = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*usual)
+
+
+def test_a_web_process_never_looks_again_through_what_it_has_loaded(collector):
+    before = gc.get_freeze_count()
+    runpy.run_path(str(ROOT / "config" / "gunicorn.py"))["post_worker_init"](SimpleNamespace(alive=True))
+    assert gc.get_freeze_count() > before + 10_000
+    assert gc.isenabled()
+    assert gc.get_threshold() > (1_000, 0, 0)

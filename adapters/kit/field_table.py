@@ -57,7 +57,7 @@ def steps_of(path: str) -> Steps:
 
 def form_steps(name: str) -> Steps:
     """`svg[model]` is the field `model` of `svg`, and `n[]` is `n`; every other name is one step, dots and all."""
-    if not NAME.fullmatch(name):
+    if "[" not in name or not NAME.fullmatch(name):
         return (name,)
     head, *rest = name.split("[")
     return (head, *filter(None, (step.removesuffix("]") for step in rest)))

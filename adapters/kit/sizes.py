@@ -1,8 +1,10 @@
 """Pixel sizes of image tiers: what a tier and a ratio mean upstream, and what tier an upstream size is billed as."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+from common.by_identity import by_identity
 
 SizeTable = Mapping[str, Mapping[str, str]]
 """{tier: {ratio: "WIDTHxHEIGHT"}}"""
@@ -42,7 +44,8 @@ def _area(size: str) -> int | None:
     return int(match[1]) * int(match[2]) if match else None
 
 
-def by_area(table: SizeTable) -> list[str]:
+@by_identity  # every submission asks it of the same few tables
+def by_area(table: SizeTable) -> Sequence[str]:
     """The tiers, smallest first."""
     return sorted(table, key=lambda tier: largest(table[tier]))
 

@@ -1,0 +1,24 @@
+"""What is remembered of an object is never said of another one, however alike they are."""
+
+from common import by_identity as module
+from common.by_identity import by_identity
+
+
+def test_the_same_object_is_looked_at_once_and_an_equal_one_by_itself():
+    asked: list[object] = []
+
+    @by_identity
+    def described(thing: dict[str, int]) -> list[str]:
+        asked.append(thing)
+        return list(thing)
+
+    one, equal = {"a": 1}, {"a": 1}
+    assert described(one) is described(one)
+    assert described(equal) is not described(one)
+    assert len(asked) == 2
+
+
+def test_an_object_that_is_gone_lends_its_id_to_nobody(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 3)
+    described = by_identity(lambda thing: list(thing))
+    assert [described({n}) for n in range(50)] == [[n] for n in range(50)]

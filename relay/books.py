@@ -21,7 +21,6 @@ from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
 from common import halving, promises, query_deadline, sql, threads
 from common.database_retry import AWAY, is_held_up, is_passing, reset_connections
-from common.errors import InsufficientBalance
 from common.gathering import LATER, Gathering, Later
 from relay.lease import Lease
 
@@ -32,7 +31,6 @@ Outcome = bool | Exception | Line
 # Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
 SHARED_PART, OWN_PART = 0.2, 0.8
 REST_SECONDS = 0.5
-LOOK_SECONDS = 0.05
 UNSENT = "unsent"
 
 
@@ -63,18 +61,9 @@ async def end(ending: CallEnding) -> bool:
     return await asyncio.shield(promises.awaited(_end(ending)))
 
 
-async def stop(seconds: float) -> None:
-    """Wait so long at most for the open calls of this process, then give up its lease."""
-    until = time.monotonic() + seconds
-    while _open and time.monotonic() < until:
-        await asyncio.sleep(LOOK_SECONDS)
-    await asyncio.to_thread(_give_up)
-
-
 def forget() -> None:
     """As in a new process, where tests empty the database."""
     lease.forget()
-    _open.clear()
     _repeated.clear()
 
 
@@ -170,7 +159,6 @@ def _end_free(endings: Sequence[CallEnding]) -> list[Outcome]:
         return _resting(endings, error)
     except Exception:
         done = set()
-    _open.difference_update(done)
     return [ending.call_id in done or _own_line(ending.account_id) for ending in endings]
 
 
@@ -182,7 +170,6 @@ def _end_own(endings: Sequence[CallEnding]) -> Sequence[Outcome]:
     except AWAY as error:
         return _resting(endings, error)
     for ending, outcome in zip(endings, outcomes, strict=True):
-        _open.discard(ending.call_id)
         _repeated.discard(ending.call_id)
         if isinstance(outcome, Exception):
             logger.critical("the end of call %s cannot be written", ending.call_id, exc_info=outcome)
@@ -221,8 +208,7 @@ def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
     except Exception:
         return [_own_line(call.account_id) for call in calls]
     return [
-        _reserved(call, outcomes[call.call_id]) if call.call_id in outcomes else _own_line(call.account_id)
-        for call in calls
+        outcomes[call.call_id] or True if call.call_id in outcomes else _own_line(call.account_id) for call in calls
     ]
 
 
@@ -238,7 +224,7 @@ def _reserve_part(calls: Sequence[NewCall]) -> list[Outcome]:
         return _doubted(calls, error)
     except AWAY as error:
         return [error] * len(calls)
-    return [_reserved(call, outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+    return [refusal or True for refusal in outcomes]
 
 
 def _leased(step: Callable[[list[NewCall]], Any], calls: Sequence[NewCall]) -> Any:
@@ -252,12 +238,6 @@ def _leased(step: Callable[[list[NewCall]], Any], calls: Sequence[NewCall]) -> A
         return step([replace(call, process_id=current) for call in calls])
 
 
-def _reserved(call: NewCall, refusal: InsufficientBalance | None) -> bool | InsufficientBalance:
-    if refusal is None:
-        _open.add(call.call_id)
-    return refusal or True
-
-
 def _doubted(calls: Sequence[NewCall], error: Exception) -> list[Outcome]:
     """None of them is sent, and whatever was reserved is released once the database is there again."""
     _repeated.update(call.call_id for call in calls)
@@ -267,8 +247,6 @@ def _doubted(calls: Sequence[NewCall], error: Exception) -> list[Outcome]:
 
 
 lease = Lease()
-_open: set[str] = set()
-"""The calls of this process that are reserved and have not ended."""
 _repeated: set[str] = set()
 """Those whose last transaction may have been committed unseen."""
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")

@@ -258,21 +258,6 @@ def test_the_heart_beats_until_the_lease_is_given_up(key, settings):
     row = WebProcess.objects.get()
     wait_until(lambda: WebProcess.objects.get().heartbeat_at > row.heartbeat_at)
     assert row.stopped_at is None
-    run(books.stop(0))
+    books._give_up()
     assert WebProcess.objects.get().stopped_at is not None
     assert books.process_id() != row.pk
-
-
-def test_a_stop_waits_for_the_open_calls(key):
-    call = call_of(key)
-    run(books.reserve(call))
-
-    async def live() -> None:
-        stopping = asyncio.ensure_future(books.stop(PATIENCE))
-        await asyncio.sleep(2 * books.LOOK_SECONDS)
-        assert not stopping.done()
-        await books.end(steps.ending(call))
-        await stopping
-
-    run(live())
-    assert RelayedCall.objects.get().ended_at < WebProcess.objects.get().stopped_at

@@ -11,7 +11,7 @@ from catalog import relay_channels
 from catalog.groups import GroupEntry
 from catalog.relay_channels import Candidates
 from common import shutdown, threads
-from common.asgi import Receive, Scope, Send, disconnected
+from common.asgi import Message, Receive, Scope, Send, disconnected
 from common.errors import ApiError, InternalError, UpstreamUnavailable, UpstreamUnknown
 from common.front_body import Body
 from relay import attempts, demands, failover, times
@@ -45,9 +45,23 @@ async def serve(
     try:
         with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
             demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
-            await _served(guard, CallRun(demand, content), _headers(scope), send)
+            await _served(guard, CallRun(demand, content), _headers(scope), _to_client(send))
     finally:
         content.close()
+
+
+class ClientGone(Exception):
+    """The client's connection has broken. An OSError of anything else is a fault of ours."""
+
+
+def _to_client(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        try:
+            await send(message)
+        except OSError as error:
+            raise ClientGone from error
+
+    return sending
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -70,11 +84,14 @@ async def _served(guard: Guard, run: CallRun, headers: dict[str, str], send: Sen
     except asyncio.CancelledError:
         await _interrupted(guard, run)
         raise
-    except OSError:  # the client's connection
+    except ClientGone:
         await run.end(Finish.LEFT, CLIENT_LEFT)
     except Exception as fault:
-        await run.end(Finish.UNKNOWN if run.was_sent else Finish.REFUSED, InternalError.status)
-        raise _named(InternalError(may_have_cost=run.was_sent), run) from fault
+        error = InternalError(may_have_cost=run.was_sent)
+        if guard.relaying is not None:
+            await _last_words(guard.relaying, error)
+        await run.end(Finish.UNKNOWN if run.was_sent else Finish.REFUSED, error.status)
+        raise _named(error, run) from fault
     finally:
         run.close()
 
@@ -109,13 +126,18 @@ async def _interrupted(guard: Guard, run: CallRun) -> None:
     if not stops or run.has_ended:
         await run.end(Finish.LEFT, CLIENT_LEFT)
     elif guard.relaying is not None:
-        with suppress(TimeoutError, OSError):
-            async with asyncio.timeout(times.LAST_WORDS_SECONDS):
-                await guard.relaying.cut(UpstreamUnknown(f"{STOPS} The answer is cut."))
+        await _last_words(guard.relaying, UpstreamUnknown(f"{STOPS} The answer is cut."))
     else:
         error: ApiError = UpstreamUnknown() if run.was_sent else UpstreamUnavailable(STOPS)
         await run.end(Finish.UNKNOWN if run.was_sent else Finish.REFUSED, error.status)
         raise _named(error, run)
+
+
+async def _last_words(relaying: Relaying, error: ApiError) -> None:
+    """To a client that may not read them."""
+    with suppress(TimeoutError, ClientGone):
+        async with asyncio.timeout(times.LAST_WORDS_SECONDS):
+            await relaying.cut(error)
 
 
 def _named(error: ApiError, run: CallRun) -> ApiError:

@@ -142,7 +142,8 @@ class Relay:
         try:
             await self._serve(asked, sent, client)
         except ApiError as error:
-            await error_answer(error, dialect=dialects.of(path)).send(client.send)
+            if not client.sent:
+                await error_answer(error, dialect=dialects.of(path)).send(client.send)
         return client
 
     async def _serve(self, asked: Any, sent: bytes, client: Client) -> None:

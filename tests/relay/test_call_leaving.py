@@ -10,7 +10,7 @@ import pytest
 from billing.models import RelayedCall
 from catalog import relay_channels
 from common import shutdown
-from relay import books, in_flight, whole_answers
+from relay import attempts, books, in_flight, whole_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, delta, row, used
 from tests.relay.upstreams import STREAM, Talk, Upstream, answers, chunk, head
 from tools.children import wait_until
@@ -265,3 +265,23 @@ def test_a_fault_of_our_own_ends_the_call_and_names_it(relay, monkeypatch) -> No
     client = relay.call()
     assert (client.status, client.headers["x-call-id"], client.headers["x-should-retry"]) == (500, row().id, "false")
     assert (row().state, row().is_loss) == ("released", True)
+
+
+def test_a_fault_of_our_own_in_the_middle_of_a_stream_ends_it_with_an_error(relay, monkeypatch) -> None:
+    """A full disk, say: an OSError is not always the client's."""
+
+    async def fails(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    relay.channel(Upstream(Pause(STREAM, events=(delta("x", usage=used(100, 1)["usage"]),))))
+    monkeypatch.setattr(attempts, "more", fails_later(attempts.more, fails))
+    client = relay.call(chat(stream=True))
+    assert client.body.count(b'"error"') == 1
+    assert client.has_end
+    assert (row().outcome, relay.spent) == ("cut", 208)
+
+
+def fails_later(once: Callable[..., Any], then: Callable[..., Any]) -> Callable[..., Any]:
+    """What works once, and then does not."""
+    steps = iter([once])
+    return lambda *arguments: next(steps, then)(*arguments)

@@ -36,7 +36,7 @@ class Contenders:
 
     def direct(self) -> Sample:
         plan = self.plan(started.kept_upstream(self.bench).url, upstream.KEY)
-        found = self.loads(plan)
+        found = self.loads(plan, share=0.5)
         self.direct_ms = found[-1].p50_ms
         return Sample(figures=self.figures(found))
 
@@ -81,13 +81,16 @@ class Contenders:
         authorizations = tuple(f"Bearer {key}" for key in keys)
         return Plan(url=url, method="POST", paths=(self.path,), body=self.body, authorizations=authorizations)
 
+    def seconds(self, connections: int) -> float:
+        return self.bench.seconds if connections == TOGETHER else self.bench.seconds / 2
+
     def load(self, plan: Plan, *, connections: int, seconds: float) -> Load:
         return load.run(plan, connections=connections, seconds=seconds, folder=self.bench.folder)
 
-    def loads(self, plan: Plan) -> list[Load]:
-        """Together, then alone. Raises Incorrect where an answer was no 2xx."""
+    def loads(self, plan: Plan, *, share: float = 1.0) -> list[Load]:
+        """Together, then alone, for a share of the usual time. Raises Incorrect where an answer was no 2xx."""
         wanted = [TOGETHER] * self.is_together + [ALONE] * self.is_alone
-        found = [self.load(plan, connections=each, seconds=self.bench.seconds) for each in wanted]
+        found = [self.load(plan, connections=each, seconds=share * self.seconds(each)) for each in wanted]
         if not all(each.answered and not each.refused for each in found):
             raise Incorrect(f"{sum(each.refused for each in found)} answers were no 2xx")
         return found

@@ -12,7 +12,7 @@ from bench.model import Incorrect
 from bench.relay import books, calls, general_keys
 from bench.service import Service
 
-COUNT = 20_000
+COUNT = 10_000
 TABLES = (
     Table(name="billing_relayedcall", key="id", changes={}),
     Table(name="billing_hold", key="reference", changes={}),

@@ -15,6 +15,7 @@ from tools.children import Child
 from tools.stack import ROOT
 
 KEYS = 100
+TASKS = 1_000
 """So many of the seed's first accounts call, each with its one general key."""
 GROUP = "bench"
 OFFER = """
@@ -69,11 +70,16 @@ def keys() -> tuple[str, ...]:
     return tuple(general_keys.secret(number) for number in range(KEYS))
 
 
-@contextmanager
-def relaying(bench: Bench) -> Iterator[Service]:
-    """A service with one web process that relays to the upstream. Raises Missing for a tree without a relay."""
+def kept_service(bench: Bench) -> Service:
+    """One for all rows of a run. Raises Missing for a tree without a relay."""
     if not (bench.tree / "relay" / "application.py").exists():
         raise Missing("a relay")
+    return bench.keep("relaying", relaying(bench))
+
+
+@contextmanager
+def relaying(bench: Bench) -> Iterator[Service]:
+    """A service with one web process that relays to the upstream, and has done so before."""
     offer = OFFER.format(
         group=GROUP,
         url=kept_upstream(bench).url,
@@ -81,7 +87,7 @@ def relaying(bench: Bench) -> Iterator[Service]:
         chat=upstream.CHAT_MODEL,
         image=upstream.IMAGE_MODEL,
     )
-    with bench.database() as url, bench.service(url, WEB_CONCURRENCY="1") as service:
+    with bench.database(tasks=TASKS) as url, bench.service(url, WEB_CONCURRENCY="1") as service:
         service.load_catalog(offer)
         general_keys.turn(url, GROUP, KEYS)
         service.start_web()

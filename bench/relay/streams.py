@@ -11,7 +11,7 @@ from bench.surroundings import Bench
 from tools.stack import MANAGE, ROOT
 
 STREAMS = 64
-WAVES, QUICK_WAVES = 6, 2
+WAVES, QUICK_WAVES = 6, 1
 LONGEST_RUN = 240.0
 
 

@@ -17,20 +17,20 @@ from bench.surroundings import Bench
 def relayed(
     bench: Bench, *, path: str, body: str, is_together: bool = False, is_alone: bool = False
 ) -> Iterator[Contest]:
-    with started.relaying(bench) as service:
-        yield Contenders(
-            bench=bench, service=service, path=path, body=body, is_together=is_together, is_alone=is_alone
-        ).contest()
+    service = started.kept_service(bench)
+    yield Contenders(
+        bench=bench, service=service, path=path, body=body, is_together=is_together, is_alone=is_alone
+    ).contest()
 
 
 @contextmanager
 def streamed(bench: Bench) -> Iterator[Contest]:
-    with started.relaying(bench) as service:
-        yield {
-            DIRECT: partial(streams.direct, bench),
-            LITELLM: partial(streams.litellm, bench),
-            OURS: partial(streams.ours, bench, service),
-        }
+    service = started.kept_service(bench)
+    yield {
+        DIRECT: partial(streams.direct, bench),
+        LITELLM: partial(streams.litellm, bench),
+        OURS: partial(streams.ours, bench, service),
+    }
 
 
 TEN_TIMES = Goal(figure="rate", against=LITELLM, at_least=10)

@@ -20,9 +20,10 @@ OF_TOOLS = ("input", "args", "response")
 
 
 def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
-    """The top-level fields of these names that say something."""
+    """The top-level fields of these names that say something. An empty object does: `web_search_options: {}` means a
+    search."""
     for name in names:
-        if document.get(name) not in (None, False, [], {}):
+        if document.get(name) not in (None, False, []):
             yield RefusedField(name=name, path=name, reason=reason)
 
 

@@ -114,7 +114,7 @@ def test_a_model_without_a_price_is_refused_and_never_free(relay) -> None:
 
 
 def test_a_field_beyond_the_price_table_passes_only_where_the_operator_says_so(relay) -> None:
-    searching = chat(web_search_options={"search_context_size": "low"})
+    searching = chat(web_search_options={})
     relay.channel(there := Upstream(answers(completion())))
     client = relay.call(searching)
     assert (client.status, client.error["param"], there.requests) == (400, "web_search_options", [])

@@ -52,13 +52,9 @@ class Verdict:
     rests: float | None = None
 
 
-def is_fresh(catalog_version: int) -> bool:
-    """Whether `candidates` would answer from memory. Where not, it reads the database: call it on a thread."""
-    return relay_standing.kept(catalog_version) is not None
-
-
 def candidates(entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate) -> Candidates:
-    """The ways to send a call of this dialect now: by priority, equal priorities by a weighted draw."""
+    """The ways to send a call of this dialect now: by priority, equal priorities by a weighted draw. It may read the
+    database: call it on a thread."""
     return _ready(_verdicts(entry, dialect, relay_standing.current(catalog_version), draw))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from catalog import relay_channels
 from catalog.groups import GroupChannelEntry, GroupEntry
-from catalog.relay_channels import Candidate, Candidates
+from catalog.relay_channels import Candidate
 from common import threads
 from relay import upstream_lists
 
@@ -75,9 +75,8 @@ async def _listed(group: GroupEntry, catalog_version: int) -> ListedModels:
 async def _candidates(group: GroupEntry, catalog_version: int) -> list[Candidate]:
     """One for each channel that can be asked now, by priority."""
     wanted = (group, upstream_lists.PLATFORMS[group.platform].dialect, catalog_version)
-    if relay_channels.is_fresh(catalog_version):
-        found: Candidates = relay_channels.candidates(*wanted)
-    else:
+    found = relay_channels.remembered(*wanted)
+    if found is None:
         found = await threads.call(relay_channels.candidates, *wanted)
     first = {candidate.link.id: candidate for candidate in reversed(found.ready)}
     return [first[link.id] for link in group.channels if link.id in first]

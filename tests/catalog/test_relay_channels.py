@@ -99,18 +99,18 @@ def test_credentials_take_turns_and_a_call_tries_at_most_three(llm: Channel) -> 
 
 def test_it_is_answered_from_memory_until_an_operator_changes_something(llm: Channel) -> None:
     group, version = entry(), snapshot.stored_version()
-    assert not relay_channels.is_fresh(version)
+    assert not relay_standing.kept(version)
     assert relay_channels.remembered(group, "chat", version) is None
     relay_channels.candidates(group, "chat", version)
     with queries() as captured:
-        assert relay_channels.is_fresh(version)
+        assert relay_standing.kept(version)
         assert relay_channels.remembered(group, "chat", version).ready
         assert relay_channels.candidates(group, "chat", version).ready
     assert len(captured) == 0
     row = credentials.of_channel(llm.pk)[0]
     credentials.disable(row, "by an operator")
     row.save()
-    assert not relay_channels.is_fresh(snapshot.stored_version())
+    assert not relay_standing.kept(snapshot.stored_version())
     assert candidates() == Candidates(ready=(), resting_seconds=None)
 
 
@@ -223,7 +223,7 @@ def test_what_is_forgotten_while_it_is_read_is_not_kept(llm: Channel, monkeypatc
 
     monkeypatch.setattr(relay_standing, "_read", slow)
     assert relay_channels.candidates(group, "chat", version).ready
-    assert not relay_channels.is_fresh(version)
+    assert not relay_standing.kept(version)
 
 
 def test_only_a_fault_of_its_credential_leaves_the_channel_worth_another_try(group: Group, llm: Channel) -> None:

@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from adapters.base import ErrorKind, UpstreamError
 from common.asgi import Headers, Send
 from common.errors import ApiError
-from relay import attempts, failover, times
+from relay import attempts, failover, json_arrays, times
 from relay.attempts import BegunStream
 from relay.ending import Finish
 from relay.runs import CallRun
 
 HEADERS: Headers = (
-    (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),
 )
+EVENT_STREAM, JSON = b"text/event-stream", b"application/json"
 BEAT = b"\n"
 OK = 200
 
@@ -30,11 +30,13 @@ class Relaying:
 
     def __init__(self, run: CallRun, stream: BegunStream, send: Send) -> None:
         self._run, self._stream, self._send = run, stream, send
+        self._is_array, self._has_elements = run.demand.asked.is_array, False
         self._ends_at = asyncio.get_running_loop().time() + times.STREAM_SECONDS
 
     async def run(self) -> None:
         """Until its end, which is in the books then."""
-        headers = [*HEADERS, *self._run.headers]
+        content_type = JSON if self._is_array else EVENT_STREAM
+        headers = [(b"content-type", content_type), *HEADERS, *self._run.headers]
         await self._send({"type": "http.response.start", "status": OK, "headers": headers})
         try:
             last = await self._pass_on()
@@ -42,15 +44,14 @@ class Relaying:
             await self.cut(failover.of_stream(error))
             return
         await self._run.end(Finish.DONE, OK)
-        await self._send({"type": "http.response.body", "body": last})
+        await self._say_last(last)
         await self._stream.reply.finish()
 
     async def cut(self, error: ApiError) -> None:
         """It goes no further; its last frame says so."""
         self._stream.close()
         await self._run.end(Finish.CUT, OK)
-        frame = self._run.demand.family.error_frame(error)
-        await self._send({"type": "http.response.body", "body": frame})
+        await self._say_last(self._run.demand.family.error_frame(error))
 
     async def _pass_on(self) -> bytes:
         """Sends all but the last frame, which is returned. Raises UpstreamError where it breaks off."""
@@ -59,7 +60,7 @@ class Relaying:
         while True:
             last = self._taken(frames, shown)
             self._run.saw(reader)
-            await self._tell(b"".join(shown))
+            await self._tell(shown)
             if reader.error is not None:
                 raise reader.error
             if reader.is_over:
@@ -88,9 +89,20 @@ class Relaying:
                 async with asyncio.timeout(times.BEAT_SECONDS):
                     return await attempts.more(self._stream)
             except TimeoutError:
-                await self._tell(BEAT)
+                await self._tell([BEAT])
         raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream takes too long", code="time")
 
-    async def _tell(self, shown: bytes) -> None:
-        if shown:
-            await self._send({"type": "http.response.body", "body": shown, "more_body": True})
+    async def _tell(self, shown: Iterable[bytes]) -> None:
+        if body := self._written(shown):
+            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+            # Only now: of what a stop of this process has held up, nothing has been sent.
+            self._has_elements = self._has_elements or bool(body.strip())
+
+    async def _say_last(self, frame: bytes) -> None:
+        ends = json_arrays.END if self._is_array else b""
+        await self._send({"type": "http.response.body", "body": self._written([frame]) + ends})
+
+    def _written(self, frames: Iterable[bytes]) -> bytes:
+        if self._is_array:
+            return json_arrays.written(frames, has_elements=self._has_elements)
+        return b"".join(frames)

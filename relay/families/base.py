@@ -32,8 +32,9 @@ class AskedCall:
     """What a request asks for. `input_bound` and `input_estimate` are tokens: at most, and likely.
 
     `output_limit` is the request's own limit in tokens for one answer, None where it has none; `choices` says how many
-    answers it wants, `images` how many pictures. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether
-    the client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped.
+    answers it wants, `images` how many pictures. `is_array`: the client reads a stream as one JSON array.
+    `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the client asked for the usage that a stream
+    ends with; where it did not, what the relay asked for is dropped.
     """
 
     model: str
@@ -43,6 +44,7 @@ class AskedCall:
     output_limit: int | None = None
     choices: int = 1
     images: int = 0
+    is_array: bool = False
     is_free: bool = False
     shows_usage: bool = True
 

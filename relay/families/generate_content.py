@@ -1,9 +1,9 @@
 """`generate_content`: Google's dialect, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and
 :countTokens, and the same under /v1.
 
-The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. A stream is only
-spoken as server-sent events: without `alt=sse` Google answers with one long array, which no SDK asks for, and such a
-request is refused. A stream has no last event. It has ended well once every candidate has its `finishReason`, or the
+The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. Upstream a stream is
+only spoken as server-sent events; a client that does not ask for `alt=sse` reads the chunks as one JSON array, as
+Google writes it. A stream has no last event. It has ended well once every candidate has its `finishReason`, or the
 prompt was blocked. Each chunk may tell the usage; the last one counts. Facts: google-genai 3.4 (`types.py`,
 `models.py`).
 """
@@ -14,10 +14,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
+from adapters.base import ErrorKind, UpstreamError
+from adapters.kit import error_kinds
 from common import strict_json
 from common.errors import InvalidRequest
 from common.token_usage import TokenUsage
-from relay import bounds, splicing
+from relay import bounds, splicing, sse
 from relay.families import counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
@@ -27,7 +29,9 @@ from relay.families.watching import FrameReader, texts
 
 STREAM, COUNT = "streamGenerateContent", "countTokens"
 VERBS = ("generateContent", STREAM, COUNT)
-ALT = {STREAM: ("sse",), "generateContent": (None, "json"), COUNT: (None, "json")}
+SSE = "sse"
+ARRAY = (None, "json")
+ALT = {STREAM: (*ARRAY, SSE), "generateContent": ARRAY, COUNT: ARRAY}
 TOLD = re.compile(rb'"usageMetadata"\s*:\s*\{')
 ENDS = re.compile(rb'"(?:finish|block)Reason"\s*:\s*"')
 IN_FRAMES = texts("text")
@@ -55,8 +59,9 @@ class GenerateContentFamily(CommonFamily):
     objects = ARGUMENTS
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        if fields.query(path.query, self.query).get("alt") not in ALT[path.verb]:
-            raise fields.refusal("alt", f"must be {'sse' if path.verb == STREAM else 'json'} on this endpoint")
+        alt = fields.query(path.query, self.query).get("alt")
+        if alt not in ALT[path.verb]:
+            raise fields.refusal("alt", f"must be {'json or sse' if path.verb == STREAM else 'json'} on this endpoint")
         model, config = _model(path.model), _either(document, "generationConfig")
         _refuse_another(document, model)
         limits = [fields.count(config, name) for name in ("maxOutputTokens", "max_output_tokens")]
@@ -71,6 +76,7 @@ class GenerateContentFamily(CommonFamily):
             input_estimate=bounds.likely(bound),
             output_limit=max((limit for limit in limits if limit is not None), default=None),
             choices=max(choices),
+            is_array=path.verb == STREAM and alt != SSE,
             is_free=path.verb == COUNT,
         )
 
@@ -118,7 +124,17 @@ class CandidatesReader(FrameReader):
             self.output_bytes += written_bytes(self._parsed(frame), objects=ARGUMENTS)
         if ENDS.search(frame):
             self._end(self._parsed(frame))
-        return True
+        return not self._asked.is_array or self._is_element(frame)
+
+    def _is_element(self, frame: bytes) -> bool:
+        """Whether it is one of the client's array. A chunk that is no JSON would spoil the others: it is an error."""
+        said = sse.data(frame) or b""
+        if said in (b"", sse.DONE):
+            return False
+        if not isinstance(error_kinds.parsed(said), dict):
+            self.error = UpstreamError(ErrorKind.AMBIGUOUS, "a chunk of the stream is no JSON object")
+            self.is_over, self.can_end = True, False
+        return self.error is None
 
     def _end(self, chunk: Mapping[str, Any]) -> None:
         self._finished += sum(1 for candidate in mappings(chunk.get("candidates")) if candidate.get("finishReason"))

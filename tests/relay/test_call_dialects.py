@@ -1,13 +1,14 @@
 """Relayed calls in the other dialects: what they cost, whole and as a stream, and counting, which costs nothing."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from billing.models import RelayedCall
-from tests.relay.calling import Relay, row
-from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk
+from tests.relay.calling import Client, Relay, row
+from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk, hurry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,12 +61,14 @@ def test_counting_tokens_costs_nothing_and_has_no_row(account) -> None:
     assert not RelayedCall.objects.exists()
 
 
-def test_generated_content_is_charged_by_the_last_usage_that_its_stream_tells(account) -> None:
-    def told(text: str, output: int, **more: str) -> dict[str, Any]:
-        candidate = {"content": {"role": "model", "parts": [{"text": text}]}, **more}
-        counts = {"promptTokenCount": 100, "candidatesTokenCount": output, "totalTokenCount": 100 + output}
-        return {"candidates": [candidate], "usageMetadata": counts}
+def told(text: str, output: int, **more: str) -> dict[str, Any]:
+    """A chunk of Google's stream."""
+    candidate = {"content": {"role": "model", "parts": [{"text": text}]}, **more}
+    counts = {"promptTokenCount": 100, "candidatesTokenCount": output, "totalTokenCount": 100 + output}
+    return {"candidates": [candidate], "usageMetadata": counts}
 
+
+def test_generated_content_is_charged_by_the_last_usage_that_its_stream_tells(account) -> None:
     async def behave(talk: Talk) -> None:
         await talk.say(STREAM)
         await talk.event(told("H", 1))
@@ -77,3 +80,35 @@ def test_generated_content_is_charged_by_the_last_usage_that_its_stream_tells(ac
     client = relay.call(CONTENT, path="/v1beta/models/gem-1:streamGenerateContent?alt=sse")
     assert (client.status, client.has_end, relay.spent) == (200, True, 280)
     assert b"/v1beta/models/gem-1:streamGenerateContent?alt=sse" in there.requests[0]
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_stream_of_google_is_one_array_for_a_client_that_asks_for_no_events(account, is_cut) -> None:
+    chunks = [told("H", 1), told("i.", 10, **({} if is_cut else {"finishReason": "STOP"}))]
+    beaten = asyncio.Event()
+
+    async def reads(client: Client) -> None:
+        if client.sent and client.sent[-1].get("body") == b"\n":
+            beaten.set()
+
+    async def pauses(talk: Talk) -> None:
+        await talk.say(STREAM)
+        await talk.event(chunks[0])
+        while not beaten.is_set():
+            hurry(5)
+            await asyncio.sleep(0.001)
+        await talk.event(chunks[1])
+        await talk.say(LAST_CHUNK)
+
+    relay = Relay(account, "gemini", **PRICES)
+    relay.channel(there := Upstream(pauses))
+    client = relay.call(CONTENT, client=Client(reads=reads), path="/v1beta/models/gem-1:streamGenerateContent")
+    assert b":streamGenerateContent?alt=sse" in there.requests[0]
+    assert (client.status, client.headers["content-type"], client.has_end) == (200, "application/json", True)
+    *elements, last = json.loads(client.body) if is_cut else [*json.loads(client.body), None]
+    assert elements == chunks
+    first, _, second = client.body.partition(b",\r\n")
+    assert first.rstrip(b"\n") == b"[" + json.dumps(chunks[0]).encode()
+    assert second.startswith(json.dumps(chunks[1]).encode())
+    assert (row().outcome, relay.spent) == ("cut" if is_cut else "succeeded", 280)
+    assert not is_cut or "broke off" in last["error"]["message"]

@@ -2,6 +2,7 @@
 and upstream calls that go on."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -220,6 +221,23 @@ def test_a_stream_in_flight_ends_with_an_error_when_the_process_stops(relay, sto
     assert b'"error"' in client.body
     assert b"stopping" in client.body
     assert (row().outcome, relay.spent) == ("cut", 208)
+
+
+def test_an_array_that_its_client_has_not_begun_to_read_is_one_when_the_process_stops(account, stopping) -> None:
+    relay, has_stopped = Relay(account, "gemini"), False
+
+    async def reads(client: Client) -> None:
+        nonlocal has_stopped
+        if client.sent and not has_stopped:
+            has_stopped = True
+            stopping()
+            await asyncio.Event().wait()
+
+    relay.channel(Upstream(Pause(STREAM, events=({"candidates": []},))))
+    path = "/v1/models/gpt-5:streamGenerateContent"
+    client = relay.call({"contents": []}, client=Client(reads=reads), path=path)
+    (element,) = json.loads(client.body)
+    assert "stopping" in element["error"]["message"]
 
 
 def test_a_call_without_an_answer_is_told_that_the_process_stops(relay, stopping) -> None:

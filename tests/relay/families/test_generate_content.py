@@ -7,7 +7,7 @@ import pytest
 from adapters.base import ErrorKind
 from common.errors import InvalidRequest, UpstreamUnavailable
 from common.token_usage import TokenUsage
-from relay import sse
+from relay import json_arrays, sse
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import GENERATE_CONTENT, of_path
 from tests.relay.families.asking import asked_of, event, taken
@@ -50,7 +50,7 @@ def test_the_bill_depends_on_the_path_and_on_either_spelling():
 @pytest.mark.parametrize(
     ("path", "query", "more", "param"),
     [
-        (STREAM, "", {}, "alt"),
+        (STREAM, "alt=proto", {}, "alt"),
         (PATH, "alt=sse", {}, "alt"),
         (PATH, "fields=candidates", {}, "fields"),
         (PATH, "", {"generationConfig": []}, "generationConfig"),
@@ -213,6 +213,34 @@ def test_a_cut_stream_ends_in_a_chunk_with_an_error():
     frame = GENERATE_CONTENT.error_frame(UpstreamUnavailable())
     assert frame.startswith(b"data: {")
     assert "temporarily" in json.loads(sse.data(frame))["error"]["message"]
+
+
+def test_a_stream_is_read_as_an_array_where_events_are_not_asked_for_and_is_events_upstream():
+    _, called = of_path("POST", STREAM)
+    endpoint = Endpoint(platform="gemini", base_url="https://g.example", credentials={}, upstream_model="m")
+    for query, is_array in (("", True), ("alt=json&key=k", True), ("alt=sse", False)):
+        call = asked(STREAM, query)
+        assert (call.is_stream, call.is_array) == (True, is_array)
+        assert GENERATE_CONTENT.url(endpoint, called, call).endswith(":streamGenerateContent?alt=sse")
+    assert not asked().is_array
+
+
+def test_the_elements_of_an_array_are_the_chunks_as_they_came():
+    frames = [b'data: {"a" :1}\r\n\r\n', b"\n", b"", b'event: x\ndata: {"b":\ndata: 2}\n\n']
+    assert json_arrays.written(frames, has_elements=False) == b'[{"a" :1}\n,\r\n{"b":\n2}'
+    assert json_arrays.written(frames[:2], has_elements=True) == b',\r\n{"a" :1}\n'
+    assert json_arrays.written(frames[1:3], has_elements=False) == b"\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "is_error"), [(b"[DONE]", False), (b"", False), (b'{"text": "ha', True), (b"7", True), (b"\xff", True)]
+)
+def test_what_is_no_chunk_spoils_no_array(said, is_error):
+    reader = GENERATE_CONTENT.stream(asked(STREAM), "m")
+    assert taken(reader, chunk("a", finishReason="STOP"), b"data: " + said + b"\n\n")[1] == b""
+    assert (reader.error is not None, reader.is_over, reader.can_end) == (is_error, is_error, not is_error)
+    reader = GENERATE_CONTENT.stream(streamed(), "m")
+    assert taken(reader, b"data: " + said + b"\n\n") == [b"data: " + said + b"\n\n"]
 
 
 def test_other_paths_and_methods_are_none_of_the_families():

@@ -72,17 +72,18 @@ def _content(body: Body) -> bytes:
 
 
 async def _examination(scope: Scope, body: Body) -> Examined:
-    """The body is closed, also where the client leaves before its turn has come; but not for whoever goes on."""
+    """The body is closed, also where the client leaves; but not for whoever goes on."""
     share = threads.share.get()
     task = PostedTask(scope=scope, body=body, context=contextvars.copy_context())
     examined = _new_tasks.add(task, payer=share.payer, member=share.member)
-
-    def close(_: object) -> None:
-        if examined.cancelled() or examined.exception() or not isinstance(examined.result(), Handed):
-            body.close()
-
-    examined.add_done_callback(close)
-    return await promises.awaited(examined)
+    try:
+        found = await promises.awaited(examined)
+    except BaseException:
+        examined.add_done_callback(lambda _: body.close())  # a group may be at work with it
+        raise
+    if not isinstance(found, Handed):
+        body.close()
+    return found
 
 
 def examine(group: Sequence[PostedTask]) -> list[Examined | Exception]:

@@ -1,9 +1,11 @@
 """New tasks that are examined together, most of them without a view: each gets what it would have got alone."""
 
+import asyncio
 import contextvars
 import dataclasses
 import io
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -182,3 +184,29 @@ def test_an_input_may_be_spelled_with_escapes():
         assert not posting.is_quick(task.scope, task.body), raw
     plain = new_task("a", {"prompt": "\u96ea <b>&</b>"})
     assert posting.is_quick(plain.scope, plain.body)
+
+
+def test_a_client_that_leaves_while_its_group_is_at_work_leaves_no_body_open(key, monkeypatch):
+    """A replay is handed on, but to nobody any more."""
+    (first,) = examined(new_task(key.secret, idempotency_key="a"))
+    assert outcome(first) is Created
+    again, begun, goes_on = new_task(key.secret, idempotency_key="a"), threading.Event(), threading.Event()
+
+    def held_up(group: Any) -> Any:
+        begun.set()
+        assert goes_on.wait(PATIENCE)
+        return posting.examine(group)
+
+    async def leave() -> None:
+        asked = asyncio.create_task(posting.ask(again.scope, again.body))
+        assert await asyncio.to_thread(begun.wait, PATIENCE)
+        asked.cancel()
+        await asyncio.wait([asked])
+        assert asked.cancelled()
+
+    monkeypatch.setattr(posting._new_tasks, "_work", held_up)
+    asyncio.run(leave())
+    assert not again.body.file.closed
+    goes_on.set()
+    posting._new_tasks.add(new_task(key.secret)).result(PATIENCE)  # in the group after it
+    assert again.body.file.closed

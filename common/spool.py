@@ -26,6 +26,8 @@ class BodySpool:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.held: Counter[Hashable] = Counter()
+        self.beyond: dict[Hashable, Room] = {}
+        """By payer: the one that may go on where there is no room any more."""
 
     def has_room(self, payer: Hashable, count: int) -> bool:
         most = settings.MAX_SPOOL_BYTES
@@ -43,8 +45,16 @@ class Room:
         """So many bytes more. Raises SpoolFull."""
         with spool.lock:
             self._require(self._payer, count)
-            spool.held[self._payer] += count
-            self._count += count
+            self._hold(count)
+
+    def insist(self, count: int) -> bool:
+        """So many bytes more of what has been paid for; False where they have to wait. Where there is no room, one of
+        each payer goes on until it is released: else all that hold a part would wait for each other."""
+        with spool.lock:
+            if not spool.has_room(self._payer, count) and spool.beyond.setdefault(self._payer, self) is not self:
+                return False
+            self._hold(count)
+            return True
 
     def expect(self, count: int) -> None:
         """Raises SpoolFull where so many bytes in all would not fit as of now; nothing is kept free for them."""
@@ -63,6 +73,12 @@ class Room:
     def release(self) -> None:
         with spool.lock:
             self._taken()
+            if spool.beyond.get(self._payer) is self:
+                del spool.beyond[self._payer]
+
+    def _hold(self, count: int) -> None:
+        spool.held[self._payer] += count
+        self._count += count
 
     @staticmethod
     def _require(payer: Hashable, count: int) -> None:

@@ -15,7 +15,7 @@ from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from common import threads
 from common.asgi import Headers, Send
-from common.spool import Room, SpoolFull
+from common.spool import Room
 from common.token_usage import TokenUsage
 from relay import long_strings
 from relay.demands import INLINE_BYTES
@@ -57,12 +57,8 @@ class WholeAnswer:
         self.size += len(piece)
         if self.size > LARGEST_BYTES:
             raise UpstreamError(ErrorKind.AMBIGUOUS, f"the answer is larger than {LARGEST_BYTES} bytes", code="size")
-        while True:
-            try:
-                self._room.add(len(piece))
-                break
-            except SpoolFull:
-                await asyncio.sleep(ROOM_SECONDS)
+        while not self._room.insist(len(piece)):
+            await asyncio.sleep(ROOM_SECONDS)
         self._file.write(piece)
 
     async def examine(self, reply: UpstreamReply, wanted: WantedAnswer) -> None:

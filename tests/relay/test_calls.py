@@ -10,9 +10,11 @@ from accounts.models import Account
 from billing.models import RelayedCall
 from catalog.models import GroupOffer
 from common import threads
+from common.spool import spool
 from relay import demands, in_flight, whole_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, row
 from tests.relay.upstreams import Talk, Upstream, answers, head, streams
+from tools.children import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -158,6 +160,27 @@ def test_a_large_answer_lies_in_a_file_and_is_sent_piece_by_piece(relay, monkeyp
     assert json.loads(client.body) == whole
     assert max(len(message.get("body", b"")) for message in client.sent) <= whole_answers.PIECE_BYTES
     assert row().actual_micros == 280
+
+
+def test_answers_that_fill_the_room_of_their_account_do_not_wait_for_each_other(relay, settings) -> None:
+    settings.MAX_SPOOL_BYTES = 4 * 100_000
+    whole = json.dumps(completion(picture="iVBOR" * 16_000)).encode()
+    account_id, is_full = relay.key.account.pk, asyncio.Event()
+
+    async def halves(talk: Talk) -> None:
+        await talk.say(head(content_type="application/json", content_length=str(len(whole))), whole[:45_000])
+        while not is_full.is_set() and spool.held[account_id] < 90_000:
+            await asyncio.sleep(0.001)
+        is_full.set()
+        await talk.say(whole[45_000:])
+
+    async def both() -> list[Client]:
+        async with asyncio.timeout(PATIENCE):
+            return await asyncio.gather(relay.ask(), relay.ask())
+
+    relay.channel(Upstream(halves))
+    assert [client.body for client in relay.run(both)] == [whole, whole]
+    assert (relay.spent, spool.held, spool.beyond) == (560, {}, {})
 
 
 def test_an_answer_beyond_the_cap_is_the_operators_loss(relay, monkeypatch) -> None:

@@ -10,8 +10,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.models import Group
+from billing.call_statements import COUNTS
 from billing.models import Hold, LedgerEntry, RelayedCall, RelayUsage, WebProcess
-from billing.relayed_calls import COUNTS, PREFIX
+from billing.relayed_calls import PREFIX
 from catalog.models import Channel
 from common.admin_pages import ReadOnlyAdmin, cost, dollars, masked, moment, status
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.conf import settings
 
-from billing.relayed_calls import COUNTS, CallEnding
+from billing.call_statements import COUNTS
+from billing.relayed_calls import CallEnding
 from common import sql
 from common.token_usage import TokenUsage
 

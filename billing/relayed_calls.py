@@ -6,12 +6,13 @@ nobody else can wait for its new calls.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
 
-from billing import ledger
+from billing import call_statements, ledger
+from billing.call_statements import COUNT_COLUMNS, COUNTS
 from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
 from common.database_retry import AWAY
@@ -21,8 +22,6 @@ from common.token_usage import TokenUsage
 
 PREFIX = "call_"
 LONGEST_MODEL = 200
-COUNTS = tuple(each.name for each in fields(TokenUsage))
-COUNT_COLUMNS = ", ".join(f"{name} bigint" for name in COUNTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,31 +144,11 @@ def _outlive(account_ids: Iterable[int]) -> None:
 
 
 def _insert(calls: Sequence[NewCall]) -> None:
-    """Calls, holds and accounts: one statement (SQLite: three)."""
-    opened = sql.write_together(
-        NEW_COLUMNS,
-        [_row(call) for call in calls],
-        [
-            INSERT_CALLS.format(now=sql.now(), rows="{rows}"),
-            *ledger.reserving(reference="r.id", account="r.account", amount="r.estimated"),
-        ],
-    )
+    """One statement (SQLite: three)."""
+    rows = [_row(call) for call in calls]
+    opened = sql.write_together(call_statements.NEW_COLUMNS, rows, call_statements.reserving())
     if len(opened) != len(calls):
         raise ProcessDeclaredDead(str({call.process_id for call in calls}))
-
-
-# What joins no process that is alive is missing among what it returns, and then all of it is undone.
-INSERT_CALLS = """
-INSERT INTO billing_relayedcall (id, account_id, key_id, group_id, process, model, dialect, channel_id, is_stream,
-    state, created_at, estimated_micros, price, request_id)
-SELECT r.id, r.account, r.key, r.group_id, r.process, r.model, r.dialect, r.channel, r.is_stream,
-    'open', {now}, r.estimated, r.price, r.request_id
-FROM {rows} JOIN billing_webprocess p ON p.id = r.process AND p.stopped_at IS NULL WHERE true RETURNING id
-"""
-NEW_COLUMNS = (
-    "id text, account bigint, key bigint, group_id bigint, process text, model text, dialect text, channel bigint, "
-    "is_stream bool, estimated bigint, price json, request_id text"
-)
 
 
 def _row(call: NewCall) -> dict[str, Any]:
@@ -232,13 +211,23 @@ def end_free(endings: Sequence[CallEnding]) -> set[str]:
     if not sql.is_postgresql():
         return _end(endings)
     told = [_told(ending) for ending in _first(endings).values()]
-    return {ended for (ended,) in sql.write_together(TOLD_COLUMNS, told, _writes(), chosen=FREE.format(day=day()))}
+    return {
+        ended
+        for (ended,) in sql.write_together(
+            call_statements.TOLD_COLUMNS,
+            told,
+            call_statements.ending(),
+            chosen=call_statements.FREE.format(day=call_statements.day()),
+        )
+    }
 
 
 def _end(endings: Sequence[CallEnding]) -> set[str]:
     first = _first(endings)
     with transaction.atomic():
-        found = sql.records(OPEN.format(day=day(), ids=sql.places(first), lock=sql.row_lock()), [*first])
+        found = sql.records(
+            call_statements.OPEN.format(day=call_statements.day(), ids=sql.places(first), lock=sql.row_lock()), [*first]
+        )
         if found:
             ledger.lock_accounts(row.account_id for row in found)
             _write_ends([_ended_row(first[row.id], row) for row in found])
@@ -248,37 +237,6 @@ def _end(endings: Sequence[CallEnding]) -> set[str]:
 def _first(endings: Sequence[CallEnding]) -> dict[str, CallEnding]:
     """By call: of several ends the first counts."""
     return {ending.call_id: ending for ending in reversed(endings)}
-
-
-def day() -> str:
-    """The UTC day on which a call began, as the SQL expression of a text: that of its aggregate."""
-    if sql.is_postgresql():
-        return "CAST((created_at AT TIME ZONE 'UTC')::date AS text)"
-    return "substr(created_at, 1, 10)"
-
-
-OPEN = """
-SELECT id, account_id, key_id, model, estimated_micros, {day} AS day FROM billing_relayedcall
-WHERE id IN ({ids}) AND state = 'open' ORDER BY id{lock}
-"""
-
-
-# Of those `given`: the open ones that nobody holds, with what their rows say.
-FREE = """
-open AS MATERIALIZED (
-    SELECT id, account_id AS account, key_id AS key, model, estimated_micros AS held, {day} AS day
-    FROM billing_relayedcall WHERE id IN (SELECT id FROM given) AND state = 'open'
-    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
-),
-free AS MATERIALIZED (
-    SELECT id FROM accounts_account WHERE id IN (SELECT account FROM open) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
-),
-r AS MATERIALIZED (
-    SELECT given.*, open.account, open.key, open.model, open.held, open.day
-    FROM given JOIN open ON open.id = given.id JOIN free ON free.id = open.account
-    JOIN billing_hold h ON h.reference = given.id AND h.state = 'open'
-)
-"""
 
 
 def _told(ending: CallEnding) -> dict[str, Any]:
@@ -302,43 +260,9 @@ def _ended_row(ending: CallEnding, row: Any) -> dict[str, Any]:
 
 def _write_ends(rows: Sequence[Mapping[str, Any]]) -> None:
     """One statement (SQLite: five)."""
-    closed = sql.write_together(ENDED_COLUMNS, rows, _writes())
+    closed = sql.write_together(call_statements.ENDED_COLUMNS, rows, call_statements.ending())
     if len(closed) != len(rows):
         raise UnbalancedHold(str({row["id"] for row in rows} - {reference for (reference,) in closed}))
-
-
-def _writes() -> list[str]:
-    """Holds, entries, accounts, calls and aggregates; the first returns the ids."""
-    sums = ", ".join(f"CAST(sum(r.{name}) AS bigint)" for name in COUNTS)
-    added = ", ".join(f"{name} = u.{name} + excluded.{name}" for name in COUNTS)
-    day = "CAST(r.day AS date)" if sql.is_postgresql() else "r.day"
-    return [
-        *ledger.closing(reference="r.id", account="r.account", held="r.held", actual="r.actual"),
-        END_CALLS.format(now=sql.now(), counts=", ".join(f"{name} = r.{name}" for name in COUNTS), rows="{rows}"),
-        ADD_UP.format(day=day, names=", ".join(COUNTS), sums=sums, added=added, rows="{rows}"),
-    ]
-
-
-TOLD_COLUMNS = (
-    "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, channel bigint, attempts json, "
-    f"http_status bigint, {COUNT_COLUMNS}"
-)
-ENDED_COLUMNS = f"account bigint, key bigint, model text, held bigint, day text, {TOLD_COLUMNS}"
-# They are open, for they are locked. Said again, it leads to the small index of open calls also where the table was
-# never analysed and looks small: else the plan that reads all of it would stay while it grows.
-END_CALLS = """
-UPDATE billing_relayedcall SET state = CASE WHEN r.actual IS NULL THEN 'released' ELSE 'settled' END,
-    ended_at = {now}, actual_micros = r.actual, outcome = r.outcome, is_estimated = r.is_estimated,
-    is_loss = r.is_loss, channel_id = r.channel, attempts = r.attempts, http_status = r.http_status, {counts}
-FROM {rows} WHERE billing_relayedcall.id = r.id AND billing_relayedcall.state = 'open'
-"""
-ADD_UP = """
-INSERT INTO billing_relayusage AS u (key_id, day, model, calls, cost_micros, {names})
-SELECT r.key, {day}, r.model, count(*), CAST(sum(r.actual) AS bigint), {sums}
-FROM {rows} WHERE r.actual IS NOT NULL GROUP BY r.key, r.day, r.model
-ON CONFLICT (key_id, day, model) DO UPDATE SET calls = u.calls + excluded.calls,
-    cost_micros = u.cost_micros + excluded.cost_micros, {added}
-"""
 
 
 def _ended_alike(endings: Sequence[CallEnding]) -> set[str]:

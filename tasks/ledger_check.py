@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import islice
 
-from billing import ledger_triggers, relayed_calls, seals
+from billing import call_statements, ledger_triggers, seals
 from common import sql
 from tasks.models import ENDED
 
@@ -92,14 +92,14 @@ RULES = {
         SELECT 'key ' || key_id || ' ' || day || ' ' || model,
             'off by ' || sum(calls) || ' calls, ' || sum(cost_micros) || ' of cost'
         FROM (
-            SELECT key_id, CAST(day AS text) AS day, model, calls, cost_micros, {", ".join(relayed_calls.COUNTS)}
+            SELECT key_id, CAST(day AS text) AS day, model, calls, cost_micros, {", ".join(call_statements.COUNTS)}
             FROM billing_relayusage
             UNION ALL
             SELECT key_id, {{day}} AS day, model, -count(*), -sum(actual_micros),
-                {", ".join(f"-sum({name})" for name in relayed_calls.COUNTS)}
+                {", ".join(f"-sum({name})" for name in call_statements.COUNTS)}
             FROM billing_relayedcall WHERE state = 'settled' GROUP BY 1, 2, 3
         ) u GROUP BY key_id, day, model
-        HAVING {" OR ".join(f"sum({name}) <> 0" for name in ("calls", "cost_micros", *relayed_calls.COUNTS))}""",
+        HAVING {" OR ".join(f"sum({name}) <> 0" for name in ("calls", "cost_micros", *call_statements.COUNTS))}""",
     "an ended task has one terminal event of its status, a live one none": f"""
         SELECT t.id, t.status || ' with ' || count(e.id) || ' terminal events' FROM tasks_task t
         LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ({ENDS})
@@ -126,7 +126,7 @@ SEALED = "what is sealed is as it was sealed"
 def check() -> Report:
     """Run every rule in one statement: one picture of the database, while others go on writing. Then look at the
     guards and verify the seals, a page of entries at a time; neither moves with what is written meanwhile."""
-    rules = {name: rule.replace("{day}", relayed_calls.day()) for name, rule in RULES.items()}
+    rules = {name: rule.replace("{day}", call_statements.day()) for name, rule in RULES.items()}
     names = list(rules)
     rows = sql.fetch(
         " UNION ALL ".join(

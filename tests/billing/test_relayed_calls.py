@@ -7,9 +7,10 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from billing import relayed_calls, web_processes
+from billing.call_statements import COUNTS
 from billing.ledger import UnbalancedHold
 from billing.models import Hold, RelayedCall, RelayUsage
-from billing.relayed_calls import COUNTS, ProcessDeclaredDead, SeenUsage
+from billing.relayed_calls import ProcessDeclaredDead, SeenUsage
 from common import sql
 from common.errors import InsufficientBalance
 from common.token_usage import TokenUsage

@@ -170,10 +170,11 @@ def test_the_drafts_of_a_group_are_written_together(key, monkeypatch):
         ({"prompt": "x" * posting.SMALL_BYTES}, False),
         ({"images": [{"image_url": data_url()}]}, False),
         ({"inputs": []}, False),
+        ({"extra_body": {"a": [[]] * posting.MOST_VALUES}}, False),
         ({"extra_body": {"image": "DATA:image/png;base64,"}}, False),
     ],
 )
-def test_only_small_bodies_without_inputs_are_quick(params, is_quick):
+def test_only_small_bodies_of_few_values_without_inputs_are_quick(params, is_quick):
     task = new_task("a", image_task() | {"params": params})
     assert posting.is_quick(task.scope, task.body) is is_quick
 

@@ -148,6 +148,7 @@ async def _begun(reply: UpstreamReply, reader: StreamReader) -> BegunStream:
                 raise reader.error
             if sse.data(frame) is not None:
                 return begun
+            begun.shown.clear()  # a sign of life, of which there may be any number
         begun.waiting.extend(await more(begun))
         if not begun.waiting:
             raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")

@@ -101,6 +101,19 @@ def test_a_silent_upstream_leaves_blank_lines_between_the_frames(relay) -> None:
     assert client.body.endswith(b"data: [DONE]\n\n")
 
 
+def test_signs_of_life_before_the_first_event_are_not_kept(relay) -> None:
+    async def hums(talk: Talk) -> None:
+        await talk.say(STREAM, chunk(b": hum\n\n" * 1_000))
+        for event in TEXT_STREAM:
+            await talk.event(event)
+        await talk.say(LAST_CHUNK)
+
+    relay.channel(Upstream(hums))
+    client = relay.call(chat(stream=True))
+    assert client.body.startswith(b"data:")
+    assert relay.spent == 280
+
+
 async def drips(talk: Talk) -> None:
     await talk.say(STREAM)
     while not talk.reader.at_eof():

@@ -1,7 +1,8 @@
 """The relayed calls that this process has at once: how many there may be, and how they end when it stops.
 
-Each call occupies two descriptors, its client's and its upstream's, and the latter may be kept for a moment. An account
-has at most half of the places, and so has a channel, so that one upstream that hangs leaves room for the others.
+Each call occupies two descriptors, its client's and its upstream's, and the latter may be kept for a moment. A channel
+has at most three quarters of the places, so that one upstream that hangs leaves room for the others, and an account at
+most half, so that no account fills a channel, or the process, alone.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from common.errors import RateLimited
 
 MOST = 4096
 FEWEST = 16
+ACCOUNT_PART, CHANNEL_PART = 0.5, 0.75
 # As `front/server/descriptors.py` keeps for what is no connection of a client.
 SPARE_DESCRIPTORS = 512
 # From SIGTERM on; gunicorn's graceful_timeout (config/gunicorn.py) leaves what is needed to settle them.
@@ -55,7 +57,7 @@ class InFlight:
         """Of one call, while it lasts. Raises RateLimited."""
         if len(self._calls) >= self.room:
             raise _busy("Too many calls are in progress.")
-        if not self.take(("account", account_id)):
+        if not self.take(("account", account_id), ACCOUNT_PART):
             raise _busy("Too many calls of this account are in progress.")
         self._calls.add(call)
         self._look_later()
@@ -65,9 +67,9 @@ class InFlight:
             self._calls.discard(call)
             self.give_back(("account", account_id))
 
-    def take(self, holder: Hashable) -> bool:
-        """Whether there was one more place for an account, or a channel; it is given back."""
-        if self._held[holder] >= max(self.room // 2, 1):
+    def take(self, holder: Hashable, part: float) -> bool:
+        """Whether there was one more place for an account, or a channel, which has so much of all; it is given back."""
+        if self._held[holder] >= max(int(self.room * part), 1):
             return False
         self._held[holder] += 1
         return True

@@ -22,7 +22,7 @@ from relay import books, ending, times
 from relay.demands import Content, Demand
 from relay.ending import Finish, Progress
 from relay.families.base import StreamReader
-from relay.in_flight import in_flight
+from relay.in_flight import CHANNEL_PART, in_flight
 
 logger = logging.getLogger(__name__)
 CALL_ID = "X-Call-Id"
@@ -95,7 +95,7 @@ class CallRun:
         self.close()
         self.attempt = Attempt(candidate=candidate, began=asyncio.get_running_loop().time())
         holder = ("channel", candidate.link.channel.id)
-        if not in_flight.take(holder):
+        if not in_flight.take(holder, CHANNEL_PART):
             return None
         self._holder = holder
         return self.attempt

@@ -6,14 +6,18 @@ import dataclasses
 import io
 import json
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.signals import request_started
+from django.db import OperationalError, connection
 
+from catalog import snapshot
 from common.asgi import Answer
 from common.front_body import Body
+from common.query_deadline import Budget
 from front import posting
 from front.posting import PostedTask
 from front.submitting import Awaited
@@ -32,8 +36,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def nothing_seen_yet(image_model) -> Iterator[None]:
+def nothing_seen_yet(image_model, monkeypatch) -> Iterator[None]:
     blobs.check()
+    monkeypatch.setattr(blobs.backends.health(), "until", time.monotonic() + PATIENCE)  # however slow the machine
     posting._heads.clear()
     yield
     posting._heads.clear()
@@ -211,3 +216,23 @@ def test_a_client_that_leaves_while_its_group_is_at_work_leaves_no_body_open(key
     goes_on.set()
     posting._new_tasks.add(new_task(key.secret)).result(PATIENCE)  # in the group after it
     assert again.body.file.closed
+
+
+def test_the_database_has_one_deadline_for_a_whole_group(key):
+    assert [outcome(each) for each in examined(new_task(key.secret))] == [Created]
+    snapshot.forget()
+    tried: list[str] = []
+
+    def use_up(run: Any, statement: str, *given: Any) -> Any:
+        if "catalog_mediamodel" not in statement:
+            return run(statement, *given)
+        tried.append(statement)
+        for budget in connection.execute_wrappers:
+            if isinstance(budget, Budget):
+                budget._left = 0
+        raise OperationalError("the time is up")
+
+    with connection.execute_wrapper(use_up):
+        found = examined(*(new_task(key.secret) for _ in range(3)))
+    assert all(isinstance(each, OperationalError) for each in found), found
+    assert len(tried) == 1

@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 TRUST_SECONDS = 5.0
 DISTRUST_SECONDS = 1.0
+MOMENT_SECONDS = 0.1  # the most that passes between `is_known` and what is done upon it, mostly
 RETRY_AFTER = {"Retry-After": "30"}
 
 
@@ -82,8 +83,9 @@ class Health:
         self.until = 0.0
 
     def is_known(self) -> bool:
-        """Whether `check` asks the store nothing now: it is not due, or somebody asks already."""
-        return self.is_good is not None and (time.monotonic() < self.until or self.lock.locked())
+        """Whether `check` asks the store nothing now, nor in a moment: it is not due, or somebody asks already."""
+        is_due = time.monotonic() + MOMENT_SECONDS >= self.until
+        return self.is_good is not None and (not is_due or self.lock.locked())
 
     def check(self) -> None:
         """Raises StorageUnavailable."""

@@ -191,7 +191,7 @@ def sweep(*, older_than_seconds: float) -> int:
 
 
 def is_checked() -> bool:
-    """Whether `check` says now what is known, without a look at the storage."""
+    """Whether `check` says now and in a moment what is known, without a look at the storage."""
     return backends.health().is_known()
 
 

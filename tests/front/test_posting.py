@@ -236,3 +236,9 @@ def test_the_database_has_one_deadline_for_a_whole_group(key):
         found = examined(*(new_task(key.secret) for _ in range(3)))
     assert all(isinstance(each, OperationalError) for each in found), found
     assert len(tried) == 1
+
+
+def test_a_storage_that_is_due_in_a_moment_is_left_to_other_threads(key, monkeypatch):
+    """The view would find it due."""
+    monkeypatch.setattr(blobs.backends.health(), "until", time.monotonic() + blobs.backends.MOMENT_SECONDS / 2)
+    assert [type(each).__name__ for each in examined(new_task(key.secret))] == ["Handed"]

@@ -17,7 +17,7 @@ from common.front_body import Body
 from common.spool import SpoolFull
 from front import access_log, companions, doors, error_responses, image_calls, posting, shares
 from relay import application as relay
-from relay import upstream
+from relay.wire import upstream
 from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]

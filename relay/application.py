@@ -23,11 +23,13 @@ from common.errors import (
     UnsupportedMediaType,
 )
 from common.front_body import Body
-from relay import admission, calls, model_lists, usage
+from relay import admission, usage
 from relay.admission import RelayAdmission, RelayCaller
+from relay.calls import serving
 from relay.families import registry
 from relay.families.base import CallPath, Family
 from relay.families.messages import COUNT_TOKENS
+from relay.lists import model_lists
 from tasks import gate
 
 GENERAL = keys.PREFIXES[ApiKey.Binding.GENERAL.value]
@@ -87,7 +89,7 @@ async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
         entry = _entered(scope, admitted)
         rates.check("relay", entry.caller.key_id)
         _require_plain(scope)
-        await calls.serve(entry.caller, entry.group, entry.family, entry.path, scope, body, receive, send)
+        await serving.serve(entry.caller, entry.group, entry.family, entry.path, scope, body, receive, send)
     finally:
         body.close()
 

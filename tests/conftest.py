@@ -17,7 +17,7 @@ from catalog import relay_standing, snapshot
 from catalog.models import Channel, MediaModel, Plan
 from common import wakeups
 from common.outbound_kept import kept
-from relay import model_names
+from relay.lists import model_names
 from tasks import route_sets
 from tasks.shown import eta, usage
 from tests import emptying, io_guard, postgres

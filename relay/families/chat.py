@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
-from relay import bounds, splicing
-from relay.families import counts, endpoints, fields, refusals, refused_fields
+from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.watching import FrameReader, texts
+from relay.wire import splicing
 
 DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 TOLD = re.compile(rb'"usage"\s*:\s*\{')

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from adapters.base import UpstreamError
 from common import dialects
 from common.errors import ApiError
-from relay import bounds, splicing, sse
-from relay.families import endpoints, fields, refusals
+from relay.families import bounds, endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Endpoint
+from relay.wire import splicing, sse
 
 
 class CommonFamily:

@@ -19,13 +19,13 @@ from adapters.kit import error_kinds
 from common import strict_json
 from common.errors import InvalidRequest
 from common.token_usage import TokenUsage
-from relay import bounds, splicing, sse
-from relay.families import counts, endpoints, fields, refusals, refused_fields
+from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
 from relay.families.refused_fields import COSTS, FOREIGN
 from relay.families.watching import FrameReader, texts
+from relay.wire import splicing, sse
 
 STREAM, COUNT = "streamGenerateContent", "countTokens"
 VERBS = ("generateContent", STREAM, COUNT)

@@ -5,8 +5,8 @@ from typing import Any
 from common import multipart
 from common.errors import InvalidRequest
 from common.multipart import FormPart
-from relay import bounds
-from relay.splicing import Span
+from relay.families import bounds
+from relay.wire.splicing import Span
 
 SWITCHES = {"true": True, "false": False}
 NUMBERS = ("n", "frame_count")

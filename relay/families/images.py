@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from common import multipart
 from common.token_usage import TokenUsage
-from relay import bounds, splicing
-from relay.families import counts, endpoints, fields, refusals, refused_fields
+from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
 from relay.families.image_forms import FormFields
 from relay.families.refused_fields import COSTS
 from relay.families.watching import FrameReader
+from relay.wire import splicing
 
 GENERATIONS, EDITS = "/v1/images/generations", "/v1/images/edits"
 MOST_PICTURES = 128

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
-from relay import bounds
-from relay.families import counts, endpoints, fields, refusals, refused_fields
+from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.refused_fields import COSTS

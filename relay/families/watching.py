@@ -11,9 +11,9 @@ from typing import Any
 from adapters.base import UpstreamError
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
-from relay import long_strings, splicing, sse
 from relay.families.base import AskedCall
 from relay.families.refusals import ErrorWords, of_frame
+from relay.wire import long_strings, splicing, sse
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
 BLANK_LINE = b"\n"

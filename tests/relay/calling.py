@@ -15,9 +15,10 @@ from common import dialects, threads
 from common.asgi import Message, error_answer
 from common.errors import ApiError
 from common.front_body import Body
-from relay import calls, upstream
 from relay.admission import RelayCaller
+from relay.calls import serving
 from relay.families import registry
+from relay.wire import upstream
 from tasks import ledger_check
 from tests.relay.general import make_general_key
 from tests.relay.upstreams import Upstream
@@ -156,7 +157,7 @@ class Relay:
         file.write(sent)
         file.seek(0)
         body = Body(file=file, size=len(sent))
-        await calls.serve(caller, group, family, path, asked, body, client.receive, client.send)
+        await serving.serve(caller, group, family, path, asked, body, client.receive, client.send)
 
     def _caller(self) -> RelayCaller:
         account = Account.objects.get(pk=self.key.account.pk)

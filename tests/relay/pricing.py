@@ -4,8 +4,8 @@ from decimal import Decimal
 from typing import Any
 
 from catalog.token_prices import TokenPrice
+from relay.calls.reservation import Tariff
 from relay.families.base import AskedCall
-from relay.reservation import Tariff
 
 # Micro-USD a token: 2 in, 8 out.
 PRICE = TokenPrice(

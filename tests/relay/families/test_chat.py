@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from adapters.base import ErrorKind, UpstreamError
 from common.errors import InvalidRequest, UnsupportedMediaType, UpstreamUnknown
 from common.token_usage import TokenUsage
-from relay import sse
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import CHAT
+from relay.wire import sse
 from tests.relay.families.asking import asked_of, event, taken
 
 PATH = "/v1/chat/completions"

@@ -7,9 +7,9 @@ import pytest
 from adapters.base import ErrorKind
 from common.errors import InvalidRequest, UpstreamUnavailable
 from common.token_usage import TokenUsage
-from relay import json_arrays, sse
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import GENERATE_CONTENT, of_path
+from relay.wire import json_arrays, sse
 from tests.relay.families.asking import asked_of, event, taken
 
 PATH = "/v1beta/models/m:generateContent"

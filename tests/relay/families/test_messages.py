@@ -7,9 +7,9 @@ import pytest
 from adapters.base import ErrorKind
 from common.errors import InvalidRequest, UpstreamUnknown
 from common.token_usage import TokenUsage
-from relay import sse
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import MESSAGES
+from relay.wire import sse
 from tests.relay.families.asking import asked_of, event, taken
 
 PATH = "/v1/messages"

@@ -9,7 +9,7 @@ import requests
 from adapters.base import ErrorKind
 from relay.families.base import CallPath, Endpoint, StreamReader
 from relay.families.registry import of_path
-from relay.sse import Frames
+from relay.wire.sse import Frames
 from sandbox.server import Sandbox
 from tools.children import PATIENCE
 

@@ -1,0 +1,167 @@
+"""Sends a relayed call to one channel after the other, until one has answered: with a whole answer, or a stream's
+first event.
+
+Until then nothing has been said to the client, so the call may go on to the next channel where surely nothing was
+accepted (`relay/calls/failover.py`). One deadline holds for all attempts together.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+from adapters.base import ErrorKind, UpstreamError
+from catalog import relay_channels
+from catalog.relay_channels import Candidate, Candidates
+from common import threads
+from relay.calls import failover, times, whole_answers
+from relay.calls.runs import Attempt, CallRun
+from relay.calls.whole_answers import WantedAnswer, WholeAnswer
+from relay.families.base import Endpoint, StreamReader
+from relay.wire import sse, upstream
+from relay.wire.sse import Frames, FrameTooLarge
+from relay.wire.upstream import Outgoing, UpstreamReply
+
+EVENT_STREAM = "text/event-stream"
+
+
+@dataclass(slots=True, kw_only=True)
+class BegunStream:
+    """A stream whose first event is there. `shown` is what the client gets of it, `waiting` what came with it."""
+
+    reply: UpstreamReply
+    frames: Frames
+    reader: StreamReader
+    shown: list[bytes] = field(default_factory=list)
+    waiting: deque[bytes] = field(default_factory=deque)
+
+    def close(self) -> None:
+        self.reply.close()
+
+
+Answered = BegunStream | WholeAnswer
+
+
+async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]) -> Answered:
+    """What the first channel gives that answers; `headers` are the client's. Whoever has it closes it. Raises
+    CallFailed."""
+    errors: list[UpstreamError] = []
+    for candidate in candidates.ready:
+        left = run.ends_at - asyncio.get_running_loop().time()
+        if left <= 0:
+            break
+        if errors and run.attempt and not relay_channels.may_follow(candidate, run.attempt.candidate, errors[-1]):
+            continue
+        try:
+            share = left / (len(candidates.ready) - len(errors))
+            return await _attempt(run, candidate, headers, min(times.CONNECT_SECONDS, share))
+        except UpstreamError as error:
+            errors.append(error)
+            if not failover.may_go_on(error):
+                break
+    raise failover.failed(errors, candidates.resting_seconds)
+
+
+async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], connect_seconds: float) -> Answered:
+    """Raises UpstreamError, which is written down."""
+    attempt = run.begin(candidate)
+    if attempt is None:
+        raise UpstreamError(ErrorKind.RATE_LIMITED, "too many calls wait for this channel here", retry_after=1.0)
+    try:
+        async with asyncio.timeout_at(run.ends_at):
+            answered = await _answered(run, attempt, await _outgoing(run, attempt, headers, connect_seconds))
+    except (UpstreamError, TimeoutError) as raised:
+        error = raised if isinstance(raised, UpstreamError) else _late(attempt)
+        await run.refused(attempt, error)
+        raise error from raised
+    run.answered(attempt)
+    return answered
+
+
+def _late(attempt: Attempt) -> UpstreamError:
+    kind = ErrorKind.AMBIGUOUS if attempt.was_sent else ErrorKind.TRANSIENT
+    return UpstreamError(kind, "no answer within the time of the call", code="time")
+
+
+async def _outgoing(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Outgoing:
+    demand, content = run.demand, run.content
+    family, asked = demand.family, demand.asked
+    endpoint = _endpoint(run, attempt.candidate)
+    body = family.body
+    arguments = (content.document, content.raw, asked, endpoint.upstream_model)
+    return Outgoing(
+        url=family.url(endpoint, demand.path, asked),
+        headers=family.headers(endpoint, headers),
+        body=await threads.compute(body, *arguments) if content.is_large else body(*arguments),
+        connect_seconds=connect_seconds,
+        on_sent=attempt.sent,
+    )
+
+
+def _endpoint(run: CallRun, candidate: Candidate) -> Endpoint:
+    model = run.demand.asked.model
+    return Endpoint(
+        platform=run.demand.group.platform,
+        base_url=candidate.link.channel.base_url,
+        credentials=candidate.credentials,
+        upstream_model=candidate.link.upstream_models.get(model, model),
+    )
+
+
+async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answered:
+    """Raises UpstreamError for what is no success."""
+    demand = run.demand
+    model = _endpoint(run, attempt.candidate).upstream_model
+    reply = await upstream.post(outgoing)
+    try:
+        if not 200 <= reply.status < 300:
+            raise await _refusal(run, reply)
+        if not demand.asked.is_stream:
+            wanted = WantedAnswer(family=demand.family, asked=demand.asked, upstream_model=model)
+            return await whole_answers.received(reply, wanted, payer=demand.caller.account_id)
+        if not reply.headers.get("Content-Type", EVENT_STREAM).lower().startswith(EVENT_STREAM):
+            raise await _refusal(run, reply)
+        return await _begun(reply, demand.family.stream(demand.asked, model))
+    except BaseException:
+        reply.close()
+        raise
+
+
+async def _refusal(run: CallRun, reply: UpstreamReply) -> UpstreamError:
+    """What an answer without success stands for; what of its body does not come soon is not waited for."""
+    body = b""
+    try:
+        async with asyncio.timeout(times.ERROR_BODY_SECONDS):
+            while len(body) < whole_answers.ERROR_BYTES and (piece := await reply.read()):
+                body += piece
+    except (UpstreamError, TimeoutError):
+        pass
+    return run.demand.family.refusal(reply.status, reply.headers, body)
+
+
+async def _begun(reply: UpstreamReply, reader: StreamReader) -> BegunStream:
+    """The stream as of its first event. Raises UpstreamError where that is an error, or none comes."""
+    begun = BegunStream(reply=reply, frames=Frames(), reader=reader)
+    while True:
+        while begun.waiting:
+            frame = begun.waiting.popleft()
+            begun.shown.append(reader.take(frame))
+            if reader.error is not None:
+                raise reader.error
+            if sse.data(frame) is not None:
+                return begun
+            begun.shown.clear()  # a sign of life, of which there may be any number
+        begun.waiting.extend(await more(begun))
+        if not begun.waiting:
+            raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+
+
+async def more(stream: BegunStream) -> list[bytes]:
+    """The next frames; none at the end. Raises UpstreamError where it breaks off, or a frame never ends."""
+    while piece := await stream.reply.read():
+        try:
+            if frames := stream.frames.feed(piece):
+                return frames
+        except FrameTooLarge as error:
+            raise UpstreamError(ErrorKind.AMBIGUOUS, "a frame is too large", code="size") from error
+    last = stream.frames.rest()
+    return [last] if last else []

@@ -1,0 +1,105 @@
+"""What a general key asks for, understood and priced: the checks of a relayed call between its body and its channels.
+
+Order: media type (415), JSON and fields (400), model (404) and price (503), subscription (403). Knows no upstream.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from catalog.groups import IMAGES, GroupEntry
+from common import threads
+from common.errors import BillingUnsupported, InvalidRequest, ModelNotFound, PricingUnavailable
+from common.front_body import MEMORY_BYTES, Body
+from relay.admission import RelayCaller
+from relay.calls import reservation
+from relay.calls.reservation import Tariff
+from relay.families.base import AskedCall, CallPath, Family, RefusedField
+
+# What takes longer to read than the way to a thread and back.
+INLINE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """A call that may be made. `reserved_micros` is what it may cost at most."""
+
+    caller: RelayCaller
+    group: GroupEntry
+    family: Family
+    path: CallPath
+    asked: AskedCall
+    tariff: Tariff
+    reserved_micros: int
+
+
+class Content:
+    """The body of a request, which goes upstream; let go of once no other channel will need it."""
+
+    __slots__ = ("_body", "document", "raw")
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self.raw = b""
+        self.document: Mapping[str, Any] = {}
+
+    @property
+    def is_large(self) -> bool:
+        return self._body.size > INLINE_BYTES
+
+    async def load(self) -> None:
+        read = self._body.file.read
+        self.raw = await threads.compute(read) if self._body.size > MEMORY_BYTES else read()
+
+    def close(self) -> None:
+        self.raw, self.document = b"", {}
+        self._body.close()
+
+
+async def understood(
+    content: Content, *, caller: RelayCaller, group: GroupEntry, family: Family, path: CallPath
+) -> Demand:
+    """Reads the body. Raises the ApiError of the first check that fails."""
+    await content.load()
+    if content.is_large:
+        content.document, asked = await threads.compute(_read, family, content.raw, path, group.extra_fields)
+    else:
+        content.document, asked = _read(family, content.raw, path, group.extra_fields)
+    tariff = price_of(group, family.name, asked)
+    if caller.is_subscription:
+        raise BillingUnsupported("Subscription billing is not supported for this endpoint.")
+    reserved = reservation.bound_micros(asked, tariff, default_output=settings.RELAY_OUTPUT_TOKENS)
+    return Demand(
+        caller=caller, group=group, family=family, path=path, asked=asked, tariff=tariff, reserved_micros=reserved
+    )
+
+
+def _read(
+    family: Family, raw: bytes, path: CallPath, extra_fields: frozenset[str]
+) -> tuple[Mapping[str, Any], AskedCall]:
+    """Raises UnsupportedMediaType and InvalidRequest."""
+    document = family.document(raw, path)
+    asked = family.read(document, raw, path)
+    refuse(family.refused(document), extra_fields)
+    return document, asked
+
+
+def refuse(fields: Sequence[RefusedField], extra_fields: frozenset[str]) -> None:
+    """Raises InvalidRequest naming the first field that the operator has not let through."""
+    for field in fields:
+        if field.name not in extra_fields:
+            raise InvalidRequest(f"{field.path}: {field.reason}.", param=field.path)
+
+
+def price_of(group: GroupEntry, dialect: str, asked: AskedCall) -> Tariff:
+    """The price of the model, which says whether it may be called at all. Raises ModelNotFound, PricingUnavailable."""
+    picture = group.image_price(asked.model) if dialect == IMAGES else None
+    tokens = group.token_price(asked.model)
+    if picture is not None or tokens is not None:
+        return Tariff(tokens=tokens, picture=picture)
+    if asked.model in (group.models or ()):
+        words = f"The model `{asked.model}` has no price yet."
+        raise PricingUnavailable(words, headers={"x-should-retry": "false"}, param="model")
+    raise ModelNotFound(f"The model `{asked.model}` does not exist.", param="model")

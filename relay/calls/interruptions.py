@@ -1,0 +1,62 @@
+"""Ends the work on a call from outside: because its client has left, or because this process stops."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from common.errors import UpstreamUnavailable
+from relay.calls.runs import CallRun
+from relay.calls.streaming import Relaying
+
+STOPS = "The service is stopping."
+
+
+class Guard:
+    """Of the task that serves one call, which is canceled at most once by it."""
+
+    def __init__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  # an ASGI server runs applications in tasks
+        self._task: asyncio.Task[Any] = task
+        self.run: CallRun | None = None
+        self.relaying: Relaying | None = None
+        self.is_stopping = False
+        self.has_left = False
+        self._is_interrupted = False
+        self._is_over = False
+
+    def stop(self) -> None:
+        """This process stops. A call whose end is on its way to the books goes on: its client gets its last frame."""
+        if self.run is None or not self.run.has_ended:
+            self.is_stopping = True
+            self._interrupt()
+
+    @contextmanager
+    def watching(self, leaving: Coroutine[Any, Any, None]) -> Iterator[None]:
+        """Cancels what is inside once the client has left, and takes the cancellation back at the end. Raises
+        UpstreamUnavailable where this process stops, and the client is still there and has read nothing."""
+        left = asyncio.ensure_future(leaving)
+        left.add_done_callback(self._left)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self._is_interrupted or self._task.cancelling() > 1:
+                raise
+            if self.is_stopping and not self.has_left and self.relaying is None:
+                raise UpstreamUnavailable(STOPS) from None
+        finally:
+            self._is_over = True
+            left.cancel()
+            if self._is_interrupted:
+                self._task.uncancel()
+
+    def _left(self, left: "asyncio.Future[None]") -> None:
+        if not left.cancelled():
+            self.has_left = True
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        if not self._is_over and not self._is_interrupted:
+            self._is_interrupted = True
+            self._task.cancel()

@@ -1,0 +1,178 @@
+"""One relayed call on its way: how far it has come, and its row in the books, which is opened and ended once.
+
+Whatever becomes of a call, it is ended by `end`: the first end counts, and nothing that is canceled meanwhile loses it
+(`relay/books.py`). What the books are told follows from how far the call has come (`relay/calls/ending.py`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.base import UpstreamError
+from billing import relayed_calls
+from billing.relayed_calls import CallEnding, NewCall, SeenUsage
+from catalog import relay_channels
+from catalog.relay_channels import Candidate
+from common import redaction, request_ids, threads
+from common.asgi import Headers
+from common.token_usage import TokenUsage
+from relay import books
+from relay.calls import ending, times
+from relay.calls.demands import Content, Demand
+from relay.calls.ending import Finish, Progress
+from relay.calls.in_flight import CHANNEL_PART, in_flight
+from relay.families.base import StreamReader
+
+logger = logging.getLogger(__name__)
+CALL_ID = "X-Call-Id"
+LONGEST_REQUEST_ID = 64
+_background: set["asyncio.Task[None]"] = set()
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One candidate's turn. `was_sent`: its upstream may have got the request, and has not refused it."""
+
+    candidate: Candidate
+    began: float
+    was_sent: bool = False
+
+    def sent(self) -> None:
+        self.was_sent = True
+
+
+class CallRun:
+    """A call from its reservation to its end; of one task of the event loop."""
+
+    def __init__(self, demand: Demand, content: Content) -> None:
+        self.demand, self.content = demand, content
+        self.ends_at = asyncio.get_running_loop().time() + times.ANSWER_SECONDS
+        self.call_id = ""
+        self.usage: TokenUsage | None = None
+        self.output_bytes = 0
+        self.attempt: Attempt | None = None
+        self.has_ended = False
+        self._told: list[dict[str, Any]] = []
+        self._is_noted = False
+        self._holder: Hashable | None = None
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether an upstream may have accepted it."""
+        return self.attempt is not None and self.attempt.was_sent
+
+    @property
+    def headers(self) -> Headers:
+        """Of every answer, once the call is in the books."""
+        return ((CALL_ID.lower().encode(), self.call_id.encode()),) if self.call_id else ()
+
+    async def open(self, channel_id: int) -> None:
+        """The money is held, and that is committed. Raises InsufficientBalance."""
+        demand, caller = self.demand, self.demand.caller
+        if demand.asked.is_free:
+            return
+        call = NewCall(
+            call_id=relayed_calls.new_call_id(),
+            account_id=caller.account_id,
+            key_id=caller.key_id,
+            group_id=demand.group.id,
+            process_id=books.process_id(),
+            model=demand.asked.model,
+            dialect=demand.family.name,
+            is_stream=demand.asked.is_stream,
+            channel_id=channel_id,
+            estimated_micros=demand.reserved_micros,
+            price=demand.tariff.document(),
+            request_id=request_ids.current()[:LONGEST_REQUEST_ID],
+        )
+        await books.reserve(call)
+        self.call_id = call.call_id
+
+    def begin(self, candidate: Candidate) -> Attempt | None:
+        """Another attempt: what was sent before was surely not accepted. None where too many calls wait for its
+        channel already."""
+        self.close()
+        self.attempt = Attempt(candidate=candidate, began=asyncio.get_running_loop().time())
+        holder = ("channel", candidate.link.channel.id)
+        if not in_flight.take(holder, CHANNEL_PART):
+            return None
+        self._holder = holder
+        return self.attempt
+
+    def close(self) -> None:
+        """Give the place at the channel back."""
+        if self._holder is not None:
+            in_flight.give_back(self._holder)
+            self._holder = None
+
+    async def refused(self, attempt: Attempt, error: UpstreamError) -> None:
+        """The attempt brought nothing, which counts against its channel. Raises nothing."""
+        self._tell(attempt, kind=error.kind.value, http_status=error.http_status, message=_clean(error))
+        attempt.was_sent = attempt.was_sent and error.maybe_accepted
+        try:
+            await threads.call(relay_channels.refused, attempt.candidate, error)
+        except Exception:
+            logger.exception("a channel's refusal is not written down")
+
+    def answered(self, attempt: Attempt) -> None:
+        """The upstream has answered as it should."""
+        self._tell(attempt, kind="answered")
+        if relay_channels.is_marked(attempt.candidate):
+            _in_background(self._succeeded(attempt.candidate))
+
+    async def _succeeded(self, candidate: Candidate) -> None:
+        try:
+            await threads.call(relay_channels.succeeded, candidate)
+        except Exception:
+            logger.exception("a channel's success is not written down")
+
+    def _tell(self, attempt: Attempt, **said: Any) -> None:
+        seconds = round(asyncio.get_running_loop().time() - attempt.began, 3)
+        channel = attempt.candidate.link.channel
+        self._told.append({"channel_id": channel.id, "channel": channel.name, "seconds": seconds, **said})
+
+    def saw(self, reader: StreamReader) -> None:
+        """A stream has told more. The first usage is noted at once, for whoever ends the call where this process
+        dies."""
+        self.usage, self.output_bytes = reader.usage, reader.output_bytes
+        if self.usage is not None and not self._is_noted and self.call_id and not reader.is_over:
+            self._is_noted = True
+            cost = self.demand.tariff.cost_micros(self.usage)
+            _in_background(books.note(SeenUsage(call_id=self.call_id, usage=self.usage, actual_micros=cost)))
+
+    async def end(self, finish: Finish, http_status: int) -> None:
+        """The end is committed. It is in good hands from the first moment on, also where the caller is canceled."""
+        if self.has_ended:
+            return
+        self.has_ended = True
+        if self.call_id:
+            await books.end(self._ending(finish, http_status))
+
+    def _ending(self, finish: Finish, http_status: int) -> CallEnding:
+        demand = self.demand
+        progress = Progress(was_sent=self.was_sent, usage=self.usage, output_bytes=self.output_bytes)
+        settled = ending.settlement(finish, progress, demand.asked, demand.tariff, reserved=demand.reserved_micros)
+        return CallEnding(
+            call_id=self.call_id,
+            account_id=demand.caller.account_id,
+            actual_micros=settled.actual_micros,
+            usage=settled.usage,
+            outcome=finish.value,
+            is_estimated=settled.is_estimated,
+            is_loss=settled.is_loss,
+            channel_id=self.attempt.candidate.link.channel.id if self.attempt else None,
+            attempts=self._told,
+            http_status=http_status,
+        )
+
+
+def _in_background(work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.create_task(work)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+
+
+def _clean(error: UpstreamError) -> str:
+    return redaction.clean(error.message)[:200]

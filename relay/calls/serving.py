@@ -1,0 +1,146 @@
+"""Serves one relayed call, from its body to its last byte: understood, reserved, sent, passed on, settled.
+
+Whatever happens, a call that was reserved is ended, once, and before its client has the end of its answer: also where
+the client leaves, where something fails, and where this process stops.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from catalog import relay_channels
+from catalog.groups import GroupEntry
+from catalog.relay_channels import Candidates
+from common import shutdown, threads
+from common.asgi import Message, Receive, Scope, Send, disconnected
+from common.errors import ApiError, InternalError, UpstreamUnavailable, UpstreamUnknown
+from common.front_body import Body
+from relay.admission import RelayCaller
+from relay.calls import attempts, demands, failover, times
+from relay.calls.attempts import BegunStream
+from relay.calls.demands import Content, Demand
+from relay.calls.ending import Finish
+from relay.calls.failover import CallFailed
+from relay.calls.in_flight import in_flight
+from relay.calls.interruptions import STOPS, Guard
+from relay.calls.runs import CALL_ID, CallRun
+from relay.calls.streaming import Relaying
+from relay.families.base import CallPath, Family
+
+CLIENT_LEFT = 499
+
+
+async def serve(
+    caller: RelayCaller,
+    group: GroupEntry,
+    family: Family,
+    path: CallPath,
+    scope: Scope,
+    body: Body,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """ASGI, of a call that the key may make. The body is closed. Raises the ApiError that the client is to read, as
+    long as nothing was sent to it."""
+    content, guard = Content(body), Guard()
+    try:
+        with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
+            demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
+            await _served(guard, CallRun(demand, content), _headers(scope), _to_client(send))
+    finally:
+        content.close()
+
+
+class ClientGone(Exception):
+    """The client's connection has broken. An OSError of anything else is a fault of ours."""
+
+
+def _to_client(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        try:
+            await send(message)
+        except OSError as error:
+            raise ClientGone from error
+
+    return sending
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """The client's, by lower-case name; of those that came twice, the first."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+
+
+async def _served(guard: Guard, run: CallRun, headers: dict[str, str], send: Send) -> None:
+    """Raises the ApiError that the client is to read, naming the call."""
+    candidates = await _candidates(run.demand)
+    if not candidates.ready:
+        raise failover.failed([], candidates.resting_seconds).error
+    await run.open(candidates.ready[0].link.channel.id)
+    guard.run = run
+    try:
+        await _relayed(guard, run, candidates, headers, send)
+    except CallFailed as failed:
+        await run.end(failed.finish, failed.error.status)
+        raise _named(failed.error, run) from failed
+    except asyncio.CancelledError:
+        await _interrupted(guard, run)
+        raise
+    except ClientGone:
+        await run.end(Finish.LEFT, CLIENT_LEFT)
+    except Exception as fault:
+        error = InternalError(may_have_cost=run.was_sent)
+        if guard.relaying is not None:
+            await _last_words(guard.relaying, error)
+        await run.end(Finish.UNKNOWN if run.was_sent else Finish.REFUSED, error.status)
+        raise _named(error, run) from fault
+    finally:
+        run.close()
+
+
+async def _candidates(demand: Demand) -> Candidates:
+    wanted = (demand.group, demand.family.name, demand.caller.catalog_version)
+    if found := relay_channels.remembered(*wanted):
+        return found
+    return await threads.call(relay_channels.candidates, *wanted)
+
+
+async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: dict[str, str], send: Send) -> None:
+    """Raises CallFailed as long as nothing was sent to the client."""
+    answered = await attempts.first(run, candidates, headers=headers)
+    run.content.close()
+    try:
+        if isinstance(answered, BegunStream):
+            guard.relaying = Relaying(run, answered, send)
+            await guard.relaying.run()
+            return
+        run.usage, run.output_bytes = answered.usage, answered.output_bytes
+        await run.end(Finish.DONE, 200)
+        await answered.send(send, run.headers)
+    finally:
+        answered.close()
+
+
+async def _interrupted(guard: Guard, run: CallRun) -> None:
+    """The call ends here: its client has left, or this process stops. Raises the ApiError for a client that is still
+    there and has read nothing."""
+    stops = not guard.has_left and (guard.is_stopping or shutdown.is_stopping())
+    if not stops or run.has_ended:
+        await run.end(Finish.LEFT, CLIENT_LEFT)
+    elif guard.relaying is not None:
+        await _last_words(guard.relaying, UpstreamUnknown(f"{STOPS} The answer is cut."))
+    else:
+        error: ApiError = UpstreamUnknown() if run.was_sent else UpstreamUnavailable(STOPS)
+        await run.end(Finish.UNKNOWN if run.was_sent else Finish.REFUSED, error.status)
+        raise _named(error, run)
+
+
+async def _last_words(relaying: Relaying, error: ApiError) -> None:
+    """To a client that may not read them."""
+    with suppress(TimeoutError, ClientGone):
+        async with asyncio.timeout(times.LAST_WORDS_SECONDS):
+            await relaying.cut(error)
+
+
+def _named(error: ApiError, run: CallRun) -> ApiError:
+    if run.call_id:
+        error.headers[CALL_ID] = run.call_id
+    return error

@@ -1,0 +1,109 @@
+"""Passes a stream on, frame by frame, and ends its call in the books before its client gets the last one.
+
+A client that reads slowly is waited for, and so is the upstream then: only some hundred KiB are held. While the
+upstream is silent, the client hears a blank line now and then. A stream that breaks off ends with an error, never as
+if nothing had happened.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from adapters.base import ErrorKind, UpstreamError
+from common.asgi import Headers, Send
+from common.errors import ApiError
+from relay.calls import attempts, failover, times
+from relay.calls.attempts import BegunStream
+from relay.calls.ending import Finish
+from relay.calls.runs import CallRun
+from relay.wire import json_arrays
+
+HEADERS: Headers = (
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+)
+EVENT_STREAM, JSON = b"text/event-stream", b"application/json"
+BEAT = b"\n"
+OK = 200
+
+
+class Relaying:
+    """A begun stream on its way to its client."""
+
+    def __init__(self, run: CallRun, stream: BegunStream, send: Send) -> None:
+        self._run, self._stream, self._send = run, stream, send
+        self._is_array, self._has_elements = run.demand.asked.is_array, False
+        self._ends_at = asyncio.get_running_loop().time() + times.STREAM_SECONDS
+
+    async def run(self) -> None:
+        """Until its end, which is in the books then."""
+        content_type = JSON if self._is_array else EVENT_STREAM
+        headers = [(b"content-type", content_type), *HEADERS, *self._run.headers]
+        await self._send({"type": "http.response.start", "status": OK, "headers": headers})
+        try:
+            last = await self._pass_on()
+        except UpstreamError as error:
+            await self.cut(failover.of_stream(error))
+            return
+        await self._run.end(Finish.DONE, OK)
+        await self._say_last(last)
+        await self._stream.reply.finish()
+
+    async def cut(self, error: ApiError) -> None:
+        """It goes no further; its last frame says so."""
+        self._stream.close()
+        await self._run.end(Finish.CUT, OK)
+        await self._say_last(self._run.demand.family.error_frame(error))
+
+    async def _pass_on(self) -> bytes:
+        """Sends all but the last frame, which is returned. Raises UpstreamError where it breaks off."""
+        stream, reader = self._stream, self._stream.reader
+        shown, frames = stream.shown, list(stream.waiting)
+        while True:
+            last = self._taken(frames, shown)
+            self._run.saw(reader)
+            await self._tell(shown)
+            if reader.error is not None:
+                raise reader.error
+            if reader.is_over:
+                return last
+            if not (frames := await self._more()):
+                if reader.can_end:
+                    return b""
+                raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its end", code="network")
+            shown = []
+
+    def _taken(self, frames: Iterable[bytes], shown: list[bytes]) -> bytes:
+        """The last frame of a stream that is over; what the client gets before it is added to `shown`."""
+        reader = self._stream.reader
+        for frame in frames:
+            if reader.is_over:
+                break
+            shown.append(reader.take(frame))
+        return shown.pop() if reader.is_over and shown else b""
+
+    async def _more(self) -> list[bytes]:
+        """The next frames; none at the end. Raises UpstreamError, also where the time is over."""
+        loop = asyncio.get_running_loop()
+        given_up_at = min(self._ends_at, loop.time() + times.SILENCE_SECONDS)
+        while loop.time() < given_up_at:
+            try:
+                async with asyncio.timeout(times.BEAT_SECONDS):
+                    return await attempts.more(self._stream)
+            except TimeoutError:
+                await self._tell([BEAT])
+        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream takes too long", code="time")
+
+    async def _tell(self, shown: Iterable[bytes]) -> None:
+        if body := self._written(shown):
+            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+            # Only now: of what a stop of this process has held up, nothing has been sent.
+            self._has_elements = self._has_elements or bool(body.strip())
+
+    async def _say_last(self, frame: bytes) -> None:
+        ends = json_arrays.END if self._is_array else b""
+        await self._send({"type": "http.response.body", "body": self._written([frame]) + ends})
+
+    def _written(self, frames: Iterable[bytes]) -> bytes:
+        if self._is_array:
+            return json_arrays.written(frames, has_elements=self._has_elements)
+        return b"".join(frames)

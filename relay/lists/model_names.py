@@ -1,0 +1,91 @@
+"""Which models a group's list shows: those that it names, else those of its channels' own lists that have a price.
+
+A list is never an error: what a provider does not say in time is not in it. What was said holds for a minute in this
+process, or until the catalog changes.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from catalog import relay_channels
+from catalog.groups import GroupChannelEntry, GroupEntry
+from catalog.relay_channels import Candidate
+from common import threads
+from relay.lists import upstream_lists
+
+KEPT_SECONDS = 60.0
+KEPT_PART_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedModels:
+    """What the channels of a group said, and until when (monotonic seconds) it holds: not for long, where one of them
+    said nothing."""
+
+    names: tuple[str, ...]
+    until: float
+
+
+# By group and version of the catalog; only the event loop reads and writes them.
+_kept: dict[tuple[int, int], ListedModels] = {}
+_asked: dict[tuple[int, int], "asyncio.Task[ListedModels]"] = {}
+
+
+async def of_group(group: GroupEntry, catalog_version: int) -> tuple[str, ...]:
+    """Public names, each once. The channels are asked once for all who wait for it."""
+    if group.models is not None:
+        return group.models
+    key = (group.id, catalog_version)
+    kept = _kept.get(key)
+    if kept is not None and time.monotonic() < kept.until:
+        return kept.names
+    if key not in _asked:
+        _asked[key] = asyncio.create_task(_looked_up(group, catalog_version))
+        _asked[key].add_done_callback(lambda _: _asked.pop(key))
+    return (await asyncio.shield(_asked[key])).names
+
+
+def forget() -> None:
+    """As in a new process."""
+    _kept.clear()
+
+
+async def _looked_up(group: GroupEntry, catalog_version: int) -> ListedModels:
+    found = await _listed(group, catalog_version)
+    for key in [key for key, listed in _kept.items() if key[0] == group.id or listed.until < time.monotonic()]:
+        del _kept[key]
+    _kept[group.id, catalog_version] = found
+    return found
+
+
+async def _listed(group: GroupEntry, catalog_version: int) -> ListedModels:
+    candidates = await _candidates(group, catalog_version)
+    told = await asyncio.gather(*(upstream_lists.told(candidate, group.platform) for candidate in candidates))
+    public = (_public(candidate.link, names or ()) for candidate, names in zip(candidates, told, strict=True))
+    names = dict.fromkeys(name for names in public for name in names)
+    is_whole = len(candidates) == len(group.channels) and None not in told
+    return ListedModels(
+        names=tuple(name for name in names if group.token_price(name) or group.image_price(name) is not None),
+        until=time.monotonic() + (KEPT_SECONDS if is_whole else KEPT_PART_SECONDS),
+    )
+
+
+async def _candidates(group: GroupEntry, catalog_version: int) -> list[Candidate]:
+    """One for each channel that can be asked now, by priority."""
+    wanted = (group, upstream_lists.PLATFORMS[group.platform].dialect, catalog_version)
+    found = relay_channels.remembered(*wanted)
+    if found is None:
+        found = await threads.call(relay_channels.candidates, *wanted)
+    first = {candidate.link.id: candidate for candidate in reversed(found.ready)}
+    return [first[link.id] for link in group.channels if link.id in first]
+
+
+def _public(link: GroupChannelEntry, names: Iterable[str]) -> Iterator[str]:
+    """A model that the channel knows by another name is listed by its public ones."""
+    public: dict[str, list[str]] = {}
+    for name, theirs in link.upstream_models.items():
+        public.setdefault(theirs, []).append(name)
+    for name in names:
+        yield from public.get(name, [name])

@@ -1,0 +1,85 @@
+"""Asks a channel for the models that it has, as its platform lists them."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.base import UpstreamError
+from catalog.relay_channels import Candidate
+from common import redaction, threads
+from relay.families import endpoints
+from relay.families.base import Endpoint
+from relay.wire import upstream
+
+SECONDS = 5.0
+MOST_BYTES = 4 * 1024 * 1024
+MOST_NAMES = 5_000
+LONGEST_NAME = 200
+VERSION = {"anthropic-version": "2023-06-01"}
+# What a list that is none leads to.
+FAULTS = (UpstreamError, TimeoutError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+logger = logging.getLogger("darkroom.relay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformList:
+    """Where a platform's list is, and the names in it. `dialect` is one that all its channels speak."""
+
+    dialect: str
+    url: Callable[[Endpoint], str]
+    names: Callable[[Any], Iterable[Any]]
+
+
+PLATFORMS = {
+    "openai": PlatformList(
+        dialect="chat",
+        url=lambda endpoint: endpoints.openai_url(endpoint, "/models"),
+        names=lambda document: (model["id"] for model in document["data"]),
+    ),
+    "anthropic": PlatformList(
+        dialect="messages",
+        url=lambda endpoint: endpoints.host_url(endpoint, "/v1/models?limit=1000"),
+        names=lambda document: (model["id"] for model in document["data"]),
+    ),
+    "gemini": PlatformList(
+        dialect="generate_content",
+        url=lambda endpoint: endpoints.host_url(endpoint, "/v1beta/models?pageSize=1000"),
+        names=lambda document: (model["name"].removeprefix("models/") for model in document["models"]),
+    ),
+}
+
+
+async def told(candidate: Candidate, platform: str) -> list[str] | None:
+    """The names that the channel lists within five seconds, at most 5,000; None where it does not say."""
+    channel, listed = candidate.link.channel, PLATFORMS[platform]
+    endpoint = Endpoint(
+        platform=platform, base_url=channel.base_url, credentials=candidate.credentials, upstream_model=""
+    )
+    try:
+        async with asyncio.timeout(SECONDS):
+            document = await threads.compute(json.loads, await _fetched(listed.url(endpoint), endpoint))
+        names = [name for name in listed.names(document) if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME]
+        return names[:MOST_NAMES]
+    except FAULTS as error:
+        said = redaction.clean(f"{type(error).__name__}: {error}")
+        logger.warning("channel %s does not list its models: %s", channel.name, said)
+        return None
+
+
+async def _fetched(url: str, endpoint: Endpoint) -> bytes:
+    version = VERSION if endpoint.platform == "anthropic" else {}
+    headers = endpoints.headers(endpoint, version, platform=endpoint.platform, passed_on=version.keys())
+    reply = await upstream.get(url, headers)
+    try:
+        read = b""
+        while len(read) <= MOST_BYTES and (piece := await reply.read()):
+            read += piece
+    finally:
+        reply.close()
+    if reply.status != 200 or len(read) > MOST_BYTES:
+        raise ValueError(f"status {reply.status}, {len(read)} bytes")
+    return read

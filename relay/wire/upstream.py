@@ -1,0 +1,180 @@
+"""Speaks HTTP to upstreams: one aiohttp session for each event loop, whose connections are kept for a moment.
+
+A request goes out once: no redirects, no retries, no proxies, no cookies. Whatever goes wrong is an UpstreamError that
+says whether the provider may have accepted the request. `relay/calls/in_flight.py` bounds how many calls there are at
+once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from yarl import URL
+
+from adapters.base import ErrorKind, UpstreamError
+from relay.wire import inflating
+from relay.wire.resolving import OperatorsNames
+
+# Shorter than servers keep theirs: a request on a connection that its server is closing is lost, and nobody knows.
+KEPT_SECONDS = 3.0
+PIECE_BYTES = 256 * 1024
+READ_BYTES = 64 * 1024  # what is read ahead of a slow client, and as much again
+# What is read for nothing so that a connection can be kept.
+TAIL_BYTES = 64 * 1024
+TAIL_SECONDS = 1.0
+AGENT = "darkroom"
+NO_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
+FAULTS = (aiohttp.ClientError, OSError, TimeoutError, ValueError, RuntimeError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A POST to an address that is quoted already. `connect_seconds` are for name, connection and TLS together;
+    `on_sent` is called before the first byte: an upstream that has got none has accepted nothing."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    connect_seconds: float
+    on_sent: Callable[[], None] = lambda: None
+
+
+class UpstreamReply:
+    """An answer whose head is there. Whoever has it closes it."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        self._read: Callable[[], Awaitable[bytes]] = self._plain
+        if inflating.is_compressed(coding := response.headers.get("Content-Encoding", "")):
+            self._read = inflating.Inflated(coding, self._plain).read
+
+    async def read(self) -> bytes:
+        """What has come, at least a byte; empty at the end. Raises UpstreamError (AMBIGUOUS) where it breaks off."""
+        try:
+            return await self._read()
+        except (*FAULTS, inflating.BadCompression) as error:
+            self.close()
+            raise fault(error, was_sent=True) from error
+
+    async def _plain(self) -> bytes:
+        return await self._response.content.readany()
+
+    async def finish(self) -> None:
+        """The call needs no more of it: keeps the connection where the answer ends now, else closes it."""
+        left = TAIL_BYTES
+        with suppress(TimeoutError, UpstreamError):
+            async with asyncio.timeout(TAIL_SECONDS):
+                while left > 0 and (piece := await self.read()):
+                    left -= len(piece)
+        self.close()
+
+    def close(self) -> None:
+        """At once: the upstream is to stop. Nothing, where the answer has been read to its end."""
+        connection = self._response.connection
+        if connection is not None and connection.protocol is not None:
+            connection.protocol.abort()
+        self._response.close()
+
+
+async def post(outgoing: Outgoing) -> UpstreamReply:
+    """The answer to it, as soon as its head is there. Raises UpstreamError: TRANSIENT where surely nothing was
+    accepted, else AMBIGUOUS."""
+    body = _Body(outgoing.body, outgoing.on_sent)
+    timeout = aiohttp.ClientTimeout(total=None, connect=outgoing.connect_seconds)
+    headers = {"accept-encoding": "identity", "user-agent": AGENT, **outgoing.headers}
+    try:
+        url = URL(outgoing.url, encoded=True)
+        response = await _session().post(url, data=body, headers=headers, timeout=timeout, allow_redirects=False)
+    except FAULTS as error:
+        raise fault(error, was_sent=body.has_begun) from error
+    return _reply(response)
+
+
+async def get(url: str, headers: Mapping[str, str]) -> UpstreamReply:
+    """The answer to a question that costs nothing, as soon as its head is there; whoever asks bounds the time. Raises
+    UpstreamError."""
+    own = {"accept-encoding": "identity", "user-agent": AGENT, **headers}
+    timeout = aiohttp.ClientTimeout(total=None)
+    try:
+        response = await _session().get(URL(url, encoded=True), headers=own, timeout=timeout, allow_redirects=False)
+    except FAULTS as error:
+        raise fault(error, was_sent=False) from error
+    return _reply(response)
+
+
+def _reply(response: aiohttp.ClientResponse) -> UpstreamReply:
+    try:
+        return UpstreamReply(response)
+    except inflating.BadCompression as error:
+        response.close()
+        raise fault(error, was_sent=True) from error
+
+
+def fault(error: Exception, *, was_sent: bool) -> UpstreamError:
+    """What a broken exchange stands for. A ValueError quotes what it was about, which may be a credential."""
+    is_late = isinstance(error, TimeoutError)
+    detail = f": {error}" if isinstance(error, OSError | inflating.BadCompression) else ""
+    kind = ErrorKind.AMBIGUOUS if was_sent else ErrorKind.TRANSIENT
+    return UpstreamError(kind, f"{type(error).__name__}{detail}"[:300], code="time" if is_late else "network")
+
+
+class _Body(aiohttp.Payload):
+    """Goes out in pieces, so that nothing waits long for it, and tells when it begins: the head goes with its first
+    bytes."""
+
+    def __init__(self, value: bytes, on_sent: Callable[[], None]) -> None:
+        super().__init__(value, content_type="application/json")
+        self._size = len(value)
+        self._on_sent = on_sent
+        self.has_begun = False
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return str(self._value, encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        self.has_begun = True
+        self._on_sent()
+        view = memoryview(self._value)
+        for start in range(0, len(view), PIECE_BYTES):
+            await writer.write(view[start : start + PIECE_BYTES])
+
+
+_sessions: "WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession]" = WeakKeyDictionary()
+
+
+def _session() -> aiohttp.ClientSession:
+    loop = asyncio.get_running_loop()
+    session = _sessions.get(loop)
+    if session is None:
+        session = _sessions[loop] = aiohttp.ClientSession(**_habits())
+    return session
+
+
+def _habits() -> dict[str, Any]:
+    connector = aiohttp.TCPConnector(
+        limit=0,
+        keepalive_timeout=KEPT_SECONDS,
+        resolver=OperatorsNames(),
+    )
+    return {
+        "connector": connector,
+        "cookie_jar": aiohttp.DummyCookieJar(),
+        "auto_decompress": False,
+        "trust_env": False,
+        "skip_auto_headers": NO_HEADERS,
+        "read_bufsize": READ_BYTES,
+    }
+
+
+async def close() -> None:
+    """Close the connections of this event loop."""
+    session = _sessions.pop(asyncio.get_running_loop(), None)
+    if session is not None:
+        await session.close()

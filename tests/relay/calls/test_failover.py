@@ -1,0 +1,94 @@
+"""Where a call goes after an upstream's error, and what its client reads where it goes nowhere."""
+
+import pytest
+
+from adapters.base import ErrorKind, UpstreamError
+from common.errors import UpstreamBusy, UpstreamRefusal, UpstreamTimeout, UpstreamUnavailable, UpstreamUnknown
+from relay.calls import failover
+from relay.calls.ending import Finish
+
+
+def error(kind: ErrorKind, message: str = "words", **details: object) -> UpstreamError:
+    return UpstreamError(kind, message, **details)
+
+
+LIMITED = error(ErrorKind.RATE_LIMITED, retry_after=7.2)
+REFUSED = error(ErrorKind.TRANSIENT)
+GOES_ON = {
+    "refused connection": REFUSED,
+    "rate limit": LIMITED,
+    "overload": error(ErrorKind.OVERLOADED, http_status=529),
+    "credential": error(ErrorKind.AUTH, http_status=401),
+    "no credit": error(ErrorKind.QUOTA_EXHAUSTED, http_status=402),
+    "no such model there": error(ErrorKind.INVALID_REQUEST, http_status=404, model_specific=True),
+}
+ENDS = {
+    "lost answer": error(ErrorKind.AMBIGUOUS, http_status=500),
+    "bad request": error(ErrorKind.INVALID_REQUEST, http_status=400),
+    "policy": error(ErrorKind.CONTENT_POLICY, http_status=400),
+    "policy of one model": error(ErrorKind.CONTENT_POLICY, model_specific=True),
+    "failed run": error(ErrorKind.PROVIDER_FAILED),
+}
+
+
+@pytest.mark.parametrize("seen", GOES_ON.values(), ids=GOES_ON.keys())
+def test_a_call_goes_on_where_surely_nothing_was_accepted(seen) -> None:
+    assert failover.may_go_on(seen)
+
+
+@pytest.mark.parametrize("seen", ENDS.values(), ids=ENDS.keys())
+def test_a_call_ends_where_something_may_have_been_accepted_or_the_request_is_refused(seen) -> None:
+    assert not failover.may_go_on(seen)
+
+
+@pytest.mark.parametrize(
+    ("errors", "resting", "raised", "wait"),
+    [
+        ([], None, UpstreamUnavailable, None),
+        ([], 0.2, UpstreamBusy, "1"),
+        ([], 3600.0, UpstreamBusy, "60"),
+        ([LIMITED], None, UpstreamBusy, "8"),
+        ([LIMITED, REFUSED], 3.0, UpstreamBusy, "3"),
+        ([REFUSED], None, UpstreamUnavailable, None),
+        ([error(ErrorKind.OVERLOADED, retry_after=2.0)], None, UpstreamUnavailable, "2"),
+        ([error(ErrorKind.AUTH, http_status=401)], None, UpstreamUnavailable, None),
+    ],
+)
+def test_a_call_that_no_channel_takes_says_when_to_come_back(errors, resting, raised, wait) -> None:
+    """After rate limits it is the caller's to wait; a provider's 401 is none of the caller's."""
+    ended = failover.failed(errors, resting)
+    assert (type(ended.error), ended.finish) == (raised, Finish.REFUSED)
+    assert ended.error.headers.get("Retry-After") == wait
+    assert not ended.error.may_have_cost
+
+
+@pytest.mark.parametrize(
+    ("seen", "raised"),
+    [
+        (error(ErrorKind.AMBIGUOUS, http_status=500), UpstreamUnknown),
+        (error(ErrorKind.AMBIGUOUS, code="time"), UpstreamTimeout),
+        (error(ErrorKind.PROVIDER_FAILED), UpstreamUnknown),
+    ],
+)
+def test_an_answer_that_is_lost_is_the_operators_loss_and_not_to_be_repeated(seen, raised) -> None:
+    ended = failover.failed([LIMITED, seen], None)
+    assert (type(ended.error), ended.finish, ended.error.may_have_cost) == (raised, Finish.UNKNOWN, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "shown", "error_type"),
+    [
+        (400, 400, "invalid_request_error"),
+        (422, 422, "invalid_request_error"),
+        (413, 413, "request_too_large"),
+        (451, 400, "invalid_request_error"),
+        (None, 400, "invalid_request_error"),
+    ],
+)
+def test_a_refused_request_is_told_in_the_providers_words(status, shown, error_type) -> None:
+    said = error(ErrorKind.INVALID_REQUEST, "max_tokens is too large, Bearer sk-1234567890abcdef", http_status=status)
+    ended = failover.failed([said], None)
+    assert isinstance(ended.error, UpstreamRefusal)
+    assert (ended.error.status, ended.error.type, ended.finish) == (shown, error_type, Finish.REFUSED)
+    assert ended.error.message.startswith("max_tokens is too large")
+    assert "sk-1234567890abcdef" not in ended.error.message

@@ -41,21 +41,21 @@ ROWS = [
         name="relay-chat",
         what="relayed chat calls with key, reservation and settlement, c=16, one web process",
         goals=(TEN_TIMES,),
-        quick_seconds=25,
+        quick_seconds=35,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_together=True),
     ),
     Row(
         name="relay-chat-latency",
         what="what the median of one relayed chat call at a time is above the direct call's",
         goals=(A_FIFTH,),
-        quick_seconds=25,
+        quick_seconds=15,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_alone=True),
     ),
     Row(
         name="relay-images",
         what="relayed image calls, pictures of 24 KB: c=16, and one at a time",
         goals=(TEN_TIMES, A_FIFTH),
-        quick_seconds=35,
+        quick_seconds=30,
         contest=partial(relayed, path=calls.IMAGES_PATH, body=calls.IMAGE_BODY, is_together=True, is_alone=True),
     ),
     Row(
@@ -65,7 +65,7 @@ ROWS = [
             Goal(figure="first_p50_ms", at_most=10.0, unit="ms"),
             Goal(figure="first_p95_ms", at_most=100.0, unit="ms"),
         ),
-        quick_seconds=25,
+        quick_seconds=17,
         contest=streamed,
     ),
 ]

@@ -18,6 +18,7 @@ from adapters.kit.error_kinds import Codes, ErrorAnswer, Meaning, SpokenError
 from adapters.kit.error_shapes import Shape, error_object
 from adapters.openai.errors import CODES
 from adapters.relay.adapter import ANTHROPIC_CODES
+from common import redaction
 from relay.families.fields import mapping, mappings
 
 OPENAI_CODES = {
@@ -108,8 +109,9 @@ def _refusal(words: ErrorWords, status: int, headers: Mapping[str, str], documen
 
 
 def _param(document: Any) -> str | None:
-    """The field at fault: OpenAI's `param`, or the first of Google's field violations."""
+    """The field at fault: OpenAI's `param`, or the first of Google's field violations; its client reads it."""
     said = mapping(mapping(document).get("error"))
     violations = [item for detail in mappings(said.get("details")) for item in mappings(detail.get("fieldViolations"))]
     named = text(said.get("param")) or text(mapping(document).get("param"))
-    return (named or next((text(item.get("field")) for item in violations), ""))[:LONGEST_PARAM] or None
+    field = named or next((text(item.get("field")) for item in violations), "")
+    return redaction.clean(field)[:LONGEST_PARAM] or None

@@ -100,6 +100,16 @@ def test_a_refused_request_is_told_in_the_providers_words_and_sent_nowhere_else(
     assert (row().state, row().is_loss, row().outcome, row().http_status) == ("released", False, "refused", 400)
 
 
+def test_a_credential_that_a_provider_repeats_is_in_no_answer_and_not_in_the_books(relay) -> None:
+    secret = "upstream-0-credential-1234"
+    repeats = answers(error(f"no: {secret}", param=f"header {secret}"), "400 Bad Request")
+    relay.channel(there := Upstream(repeats))
+    client = relay.call()
+    assert secret in there.requests[0].decode()
+    assert (client.error["message"], client.error["param"]) == ("no: [redacted]", "header [redacted]")
+    assert secret not in str(row().attempts)
+
+
 async def hangs(talk: Talk) -> None:
     await talk.outlasts()
 

@@ -54,6 +54,8 @@ class CallRun:
         self.output_bytes = 0
         self.attempt: Attempt | None = None
         self.has_ended = False
+        self.is_lost = False
+        """What was sent has failed, and may have been accepted all the same."""
         self._told: list[dict[str, Any]] = []
         self._is_noted = False
         self._holder: Hashable | None = None
@@ -110,7 +112,7 @@ class CallRun:
     async def refused(self, attempt: Attempt, error: UpstreamError) -> None:
         """The attempt brought nothing, which counts against its channel. Raises nothing."""
         self._tell(attempt, kind=error.kind.value, http_status=error.http_status, message=_clean(error))
-        attempt.was_sent = attempt.was_sent and error.maybe_accepted
+        attempt.was_sent = self.is_lost = attempt.was_sent and error.maybe_accepted
         try:
             await threads.call(relay_channels.refused, attempt.candidate, error)
         except Exception:

@@ -124,7 +124,7 @@ async def _interrupted(guard: Guard, run: CallRun) -> None:
     there and has read nothing."""
     stops = not guard.has_left and (guard.is_stopping or shutdown.is_stopping())
     if not stops or run.has_ended:
-        await run.end(Finish.LEFT, CLIENT_LEFT)
+        await run.end(Finish.UNKNOWN if run.is_lost else Finish.LEFT, CLIENT_LEFT)
     elif guard.relaying is not None:
         await _last_words(guard.relaying, UpstreamUnknown(f"{STOPS} The answer is cut."))
     else:

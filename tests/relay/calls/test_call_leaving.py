@@ -3,6 +3,7 @@ and upstream calls that go on."""
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from relay import books
 from relay.calls import attempts, in_flight, whole_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, delta, row, used
 from tests.relay.upstreams import STREAM, Talk, Upstream, answers, chunk, head
-from tools.children import wait_until
+from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -156,6 +157,27 @@ def test_a_client_that_leaves_while_its_end_is_written_is_charged_once(relay, mo
     relay.call(client=client)
     once_ended()
     assert (row().state, row().outcome, relay.spent) == ("settled", "succeeded", 280)
+
+
+def test_a_client_that_leaves_once_its_call_has_failed_pays_nothing(relay, monkeypatch) -> None:
+    """It leaves while the failure is being counted against the channel."""
+    client, has_failed, is_over = Client(), threading.Event(), threading.Event()
+
+    def counts(*_: object) -> None:
+        has_failed.set()
+        is_over.wait(PATIENCE)
+
+    async def work() -> None:
+        call = asyncio.create_task(relay.ask(client=client))
+        await wait_for(has_failed.is_set)
+        client.left.set()
+        await call
+        is_over.set()
+
+    monkeypatch.setattr(relay_channels, "refused", counts)
+    relay.channel(Upstream(answers({}, "500 Internal Server Error")))
+    relay.run(work)
+    assert (row().state, row().outcome, row().is_loss, relay.spent) == ("released", "unknown", True, 0)
 
 
 def test_a_client_whose_connection_breaks_is_one_that_has_left(relay) -> None:

@@ -6,6 +6,7 @@ Whatever becomes of a call, it is ended by `end`: the first end counts, and noth
 
 import asyncio
 import logging
+import re
 from collections.abc import Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from catalog import relay_channels
 from catalog.relay_channels import Candidate
 from common import redaction, request_ids, threads
 from common.asgi import Headers
+from common.errors import ApiError, UpstreamRefusal
 from common.token_usage import TokenUsage
 from relay import books
 from relay.calls import ending, times
@@ -69,6 +71,14 @@ class CallRun:
     def headers(self) -> Headers:
         """Of every answer, once the call is in the books."""
         return ((CALL_ID.lower().encode(), self.call_id.encode()),) if self.call_id else ()
+
+    def in_own_names(self, error: ApiError) -> ApiError:
+        """With the model's name as the client knows it, where an error quotes the provider."""
+        asked = self.demand.asked.model
+        name = self.attempt.candidate.link.upstream_models.get(asked, asked) if self.attempt else asked
+        if name != asked and isinstance(error, UpstreamRefusal):
+            error.message = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", lambda _: asked, error.message)
+        return error
 
     async def open(self, channel_id: int) -> None:
         """The money is held, and that is committed. Raises InsufficientBalance."""

@@ -143,4 +143,4 @@ async def _last_words(relaying: Relaying, error: ApiError) -> None:
 def _named(error: ApiError, run: CallRun) -> ApiError:
     if run.call_id:
         error.headers[CALL_ID] = run.call_id
-    return error
+    return run.in_own_names(error)

@@ -52,7 +52,7 @@ class Relaying:
         """It goes no further; its last frame says so."""
         self._stream.close()
         await self._run.end(Finish.CUT, OK)
-        await self._say_last(self._run.demand.family.error_frame(error))
+        await self._say_last(self._run.demand.family.error_frame(self._run.in_own_names(error)))
 
     async def _pass_on(self) -> bytes:
         """Sends all but the last frame, which is returned. Raises UpstreamError where it breaks off."""

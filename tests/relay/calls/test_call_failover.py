@@ -110,6 +110,20 @@ def test_a_credential_that_a_provider_repeats_is_in_no_answer_and_not_in_the_boo
     assert secret not in str(row().attempts)
 
 
+REFUSED = error("vendor/gpt-5.2 takes no tools, and vendor/gpt-5.2-mini does", code="invalid_prompt")
+
+
+@pytest.mark.parametrize(
+    ("behave", "is_stream"),
+    [(answers(REFUSED, "400 Bad Request"), False), (streams(TEXT_STREAM[0], REFUSED), True)],
+    ids=["whole", "in a stream"],
+)
+def test_a_refusal_names_the_model_as_its_client_does(relay, behave, is_stream) -> None:
+    relay.channel(Upstream(behave), upstream_models={"gpt-5": "vendor/gpt-5.2"})
+    client = relay.call(chat(stream=is_stream))
+    assert b"gpt-5 takes no tools, and vendor/gpt-5.2-mini does" in client.body
+
+
 async def hangs(talk: Talk) -> None:
     await talk.outlasts()
 

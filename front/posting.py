@@ -29,6 +29,7 @@ SMALL_BYTES = 8 * 1024
 # More values than that keep to the threads of their account: what a view takes grows with them, up to 15 ms in 8 KiB.
 MOST_VALUES = 200
 MOST_HEADS = 1_000
+HEAD_BYTES = 4 * 1024  # of what is remembered: a head may be a quarter of a megabyte
 # By the gate, which has answered for it; and what is nobody's business behind it.
 JUDGED = frozenset({b"authorization", b"idempotency-key", b"content-length", b"x-request-id"})
 # What may hold an input: the names and the scheme are ASCII, and an escape of JSON may stand for any of it.
@@ -44,6 +45,7 @@ class PostedTask:
     context: contextvars.Context
 
 
+Head = tuple[Hashable, ...]
 Examined = Answer | Awaited | Handed
 """The whole answer, or the draft whose task it will show; or what to go on with on a thread of the account's share."""
 
@@ -115,24 +117,26 @@ def _examine(task: PostedTask, handed: Handed) -> Examined | Exception:
 def _examined(task: PostedTask, handed: Handed) -> Answer | Awaited:
     """By its view; without it, where that has nothing to say of the body, and Django has seen such a head before."""
     head = _head(task.scope, handed)
-    left = _heads.get(head)
+    left = None if head is None else _heads.get(head)
     if left and isinstance(handed.outcome, Admission):
         draft = drafting.plain(handed.outcome, _content(task.body), idempotency_key=handed.knock.idempotency_key)
         if draft:
             return submitting.submitted(draft, receipts.of, left)
     answer = submitting.run(task.scope, task.body, handed)
-    if isinstance(answer, Awaited):
+    if head and isinstance(answer, Awaited):
         _heads.put(head, answer.left)
     return answer
 
 
-def _head(scope: Scope, handed: Handed) -> Hashable:
-    """All that Django and the view see of a request beside its body, but for what is judged here."""
+def _head(scope: Scope, handed: Handed) -> Head | None:
+    """All that Django and the view see of a request beside its body, but for what is judged here; no large one."""
     headers = tuple((name, b"" if name in JUDGED else value) for name, value in scope["headers"])
+    if len(scope["query_string"]) + sum(len(name) + len(value) for name, value in headers) > HEAD_BYTES:
+        return None
     return headers, scope["query_string"], scope.get("scheme"), handed.knock.idempotency_key is None
 
 
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="posting")
 _new_tasks: Gathering[PostedTask, Examined] = Gathering(examine, start=_thread.submit, most=MOST)
 # The headers that Django's side leaves for a new task's answer, by the head of the request: always the same.
-_heads: Recent[Hashable, Headers] = Recent(MOST_HEADS)
+_heads: Recent[Head, Headers] = Recent(MOST_HEADS)

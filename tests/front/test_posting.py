@@ -242,3 +242,10 @@ def test_a_storage_that_is_due_in_a_moment_is_left_to_other_threads(key, monkeyp
     """The view would find it due."""
     monkeypatch.setattr(blobs.backends.health(), "until", time.monotonic() + blobs.backends.MOMENT_SECONDS / 2)
     assert [type(each).__name__ for each in examined(new_task(key.secret))] == ["Handed"]
+
+
+def test_a_large_head_is_not_remembered(key):
+    for name in ("a", "b"):
+        task = new_task(key.secret, x_trace=name * posting.HEAD_BYTES)
+        assert [outcome(each) for each in examined(task)] == [Created]
+    assert not posting._heads._values

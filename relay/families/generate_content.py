@@ -38,6 +38,7 @@ IN_FRAMES = texts("text")
 ARGUMENTS = frozenset({"args"})
 MOST_CANDIDATES = 128
 COLLECTIONS = ("models/", "tunedModels/")
+MODELS = re.compile(r"^(?:models/)++")
 OWN_TOOLS = ("functionDeclarations", "function_declarations")
 OWN_OUTPUT = ("TEXT", "IMAGE", "MODALITY_UNSPECIFIED")
 USUAL_TIERS = (*refused_fields.TIERS, "standard", "STANDARD", "FLEX", "SERVICE_TIER_UNSPECIFIED")
@@ -200,8 +201,8 @@ def _is_public(uri: Any) -> bool:
 
 
 def _model(name: str) -> str:
-    """The name in the path, which goes into another one."""
-    name = fields.checked_model(name).removeprefix("models/")
+    """The name in the path, which goes into another one: as it is priced, and by no longer name for the same."""
+    name = MODELS.sub("", fields.checked_model(name))
     if not name or any(part in ("", ".", "..") for part in name.split("/")):
         raise fields.refusal("model", "is no name of a model")
     return name
@@ -220,11 +221,12 @@ def _refuse_another(document: Mapping[str, Any], model: str) -> None:
 
 
 def _either(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An object under either spelling of its name; of both together where both are there."""
-    found: dict[str, Any] = {}
-    for spelling in _spellings(name):
-        found |= fields.optional_object(document, spelling)
-    return found
+    """An object under either spelling of its name. Raises InvalidRequest where both are there: whoever reads on might
+    take the other one."""
+    json_name, other = _spellings(name)
+    if document.get(json_name) is not None and document.get(other) is not None:
+        raise fields.refusal(other, f"is {json_name} a second time")
+    return fields.optional_object(document, json_name) or fields.optional_object(document, other)
 
 
 def _spellings(name: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Google's generateContent: the model in the path, two spellings, and streams without a last event."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,16 @@ def test_the_bill_depends_on_the_path_and_on_either_spelling():
     assert asked("/v1/models/m:countTokens").is_free
 
 
+def test_a_model_goes_upstream_by_the_name_that_is_priced():
+    endpoint = Endpoint(platform="gemini", base_url="https://g.example", credentials={}, upstream_model="")
+    for prefix in ("", "models/", "models/models/", "models/models/models/"):
+        path = CallPath(path=PATH, model=f"{prefix}dear", verb="generateContent")
+        call = GENERATE_CONTENT.read(SAID, b"{}", path)
+        assert call.model == "dear"
+        address = GENERATE_CONTENT.url(replace(endpoint, upstream_model=call.model), path, call)
+        assert address == "https://g.example/v1beta/models/dear:generateContent"
+
+
 @pytest.mark.parametrize(
     ("path", "query", "more", "param"),
     [
@@ -57,6 +68,7 @@ def test_the_bill_depends_on_the_path_and_on_either_spelling():
         (PATH, "", {"model": "models/dear"}, "model"),
         (PATH.replace("m:", "../files/m:"), "", {}, "model"),
         (PATH.replace("m:", "a//b:"), "", {}, "model"),
+        (PATH, "", {"generationConfig": {"candidateCount": 8}, "generation_config": {}}, "generation_config"),
         ("/v1/models/m:countTokens", "", {"generateContentRequest": {"model": "x"}}, "generateContentRequest.model"),
     ],
 )

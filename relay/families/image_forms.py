@@ -10,6 +10,7 @@ from relay.wire.splicing import Span
 
 SWITCHES = {"true": True, "false": False}
 NUMBERS = ("n", "frame_count")
+FILES = ("image", "images", "mask")
 LIST = "[]"  # ends the name of a part that may come more than once
 
 
@@ -25,6 +26,8 @@ class FormFields(dict[str, Any]):
         self.input_bound = len(raw)
         for part, span in zip(parts, _spans(raw), strict=False):
             if part.is_file:
+                if part.name.removesuffix(LIST) not in FILES:  # some servers take a file for a text all the same
+                    raise InvalidRequest(f"{part.name} must be no file.", param=part.name)
                 self.input_bound -= len(part.content) - bounds.file_tokens(len(part.content))
                 continue
             if part.name in self and not part.name.endswith(LIST):

@@ -60,6 +60,8 @@ def settlement(
             return _by_usage(usage, tariff)
         case Finish.LEFT if not progress.was_sent:
             return NOTHING
+        case Finish.LEFT if tariff.picture is not None and not (usage and usage.images):
+            return LOSS
     return _by_estimate(progress, asked, tariff, reserved)
 
 

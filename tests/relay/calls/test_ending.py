@@ -48,8 +48,8 @@ def test_what_was_seen_counts_though_it_is_above_the_reserve() -> None:
     assert settlement(Finish.DONE, seen, asked(), TOKENS, reserved=100).actual_micros == 280
 
 
-def test_pictures_that_nobody_got_cost_nothing() -> None:
-    assert settlement(Finish.LEFT, SENT, asked(images=2), PICTURES, reserved=80_000).actual_micros == 0
+def test_pictures_that_nobody_got_cost_nothing_and_are_the_operators_loss() -> None:
+    assert settlement(Finish.LEFT, SENT, asked(images=2), PICTURES, reserved=80_000) == LOSS
 
 
 def test_pictures_without_their_tokens_are_estimated_where_tokens_are_priced() -> None:

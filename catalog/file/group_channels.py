@@ -5,7 +5,7 @@ its origin, else one that is left over and moves; each channel once.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from accounts.models import Group
@@ -19,12 +19,14 @@ from common import urls
 NAME_LENGTH = 200
 
 
-def check(document: Document, *, prune: bool) -> list[Problem]:
-    """Whether the names of channels are free: each is of one group, or of none."""
+def check(document: Document, *, prune: bool, channels_in_use: Collection[int]) -> list[Problem]:
+    """Whether the names of channels are free: each is of one group, or of none. Pruning frees no channel that tasks
+    still need (`channels_in_use`, ids)."""
     listed = {spec.name for spec in document.groups}
     links = GroupChannel.objects.select_related("channel", "group")
     owners = {link.channel.name: link.group.name for link in links if not prune or link.group.name in listed}
-    others = set() if prune else set(Channel.objects.filter(group_link=None).values_list("name", flat=True))
+    staying = Channel.objects.filter(group_link=None, **({"id__in": channels_in_use} if prune else {}))
+    others = set(staying.values_list("name", flat=True))
     problems = [
         (f"{spec.path}.name", f"{spec.name!r} is a channel of group {owners[spec.name]!r}: it belongs there")
         for spec in document.channels

@@ -37,7 +37,9 @@ def load(
     """
     with transaction.atomic():
         CatalogVersion.objects.select_for_update().first()  # one load at a time
-        document, known = _checked(text, os.environ if environment is None else environment, prune=prune)
+        document, known = _checked(
+            text, os.environ if environment is None else environment, prune=prune, channels_in_use=channels_in_use
+        )
         changes = Changes()
         if prune:
             pruning.before(document, known, changes, channels_in_use=channels_in_use)
@@ -50,7 +52,9 @@ def load(
     return changes
 
 
-def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple[Document, KnownNames]:
+def _checked(
+    text: str, environment: Mapping[str, str], *, prune: bool, channels_in_use: Collection[int]
+) -> tuple[Document, KnownNames]:
     try:
         tree, missing = yaml_text.read(text, environment)
     except Invalid as error:
@@ -59,7 +63,7 @@ def _checked(text: str, environment: Mapping[str, str], *, prune: bool) -> tuple
     document = parsing.parse(tree, found)
     known = KnownNames() if prune else references.stored()
     found += references.check(document, known)
-    found += group_channels.check(document, prune=prune)
+    found += group_channels.check(document, prune=prune, channels_in_use=channels_in_use)
     found += moves.check(document, found)
     # A missing variable leaves an empty text behind: what is said of that is noise.
     noise = {path for path, _ in missing}

@@ -157,6 +157,18 @@ def test_a_channel_of_a_group_is_no_route_of_a_task() -> None:
     assert problem.endswith("adapter openai_relay serves groups of general keys, and runs no models")
 
 
+def test_a_group_takes_no_pruned_channel_whose_jobs_are_followed() -> None:
+    load(FILE)
+    text = group(channel(A, "name: studio", key="k"))
+    studio = Channel.objects.get(name="studio")
+    with pytest.raises(CatalogFileError) as refusal:
+        load(text, prune=True, channels_in_use=[studio.pk])
+    assert refusal.value.problems == ["groups[0].channels[0].name: 'studio' already names a channel of tasks"]
+    assert credentials.current(studio.pk)
+    load(text, prune=True)
+    assert names() == {"studio": A}
+
+
 CONFLICTS = [
     (group(channel(A, "name: own"), channel(B, "name: own")), "groups[0].channels[1].name: 'own' is there twice"),
     (group(channel(A, "name: studio")), "groups[0].channels[0].name: 'studio' already names a channel of tasks"),

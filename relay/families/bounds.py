@@ -15,6 +15,7 @@ TOOL_TOKENS = 2_048
 """What providers add to a prompt that comes with tools."""
 BYTES_PER_TOKEN = 4
 
+ADDRESSES = ("http:", "https:", "gs:")
 BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+")
 # The objects that hold a file, and the field in which it stands: its bytes in base64, or its address.
 HOLDERS = frozenset(
@@ -33,6 +34,10 @@ HOLDERS = frozenset(
     }
 )
 FILE_FIELDS = frozenset({"image_url", "file_url", "file_data"})
+# What is said of a file: as an address, or in a field beside it. Only these kinds are no text to a model.
+KIND = re.compile(r"data:([^;,]*)", re.IGNORECASE)
+KIND_FIELDS = ("mimeType", "mime_type", "media_type")
+MEDIA = re.compile(r"(?:image|audio|video)/|application/pdf", re.IGNORECASE)
 FILE_TYPES = ("input_image", "input_file", "computer_screenshot")
 # What a tool was asked and has answered is read as text, whatever it looks like.
 OF_TOOLS = frozenset({"args", "response"})
@@ -43,7 +48,7 @@ def input_tokens(document: Mapping[str, Any], raw: bytes, roots: Collection[str]
     """The most that a body can be. `roots` are the fields in which files may stand."""
     files = [file for root in roots for file in _files(document.get(root), root)]
     saved = sum(max(0, len(file) - file_tokens(len(file))) for file in files if BASE64.fullmatch(file))
-    fetched = sum(FILE_TOKENS for file in files if file.startswith(("http:", "https:", "gs:")))
+    fetched = sum(FILE_TOKENS for file in files if file.startswith(ADDRESSES))
     return len(raw) - saved + fetched + (TOOL_TOKENS if document.get("tools") else 0)
 
 
@@ -68,7 +73,17 @@ def _files(value: Any, key: str) -> Iterator[str]:
             is_tool_use = value.get("type") in TOOL_USES
             for name, item in value.items():
                 if isinstance(item, str):
-                    if (key, name) in HOLDERS or (name in FILE_FIELDS and value.get("type") in FILE_TYPES):
+                    is_file = (key, name) in HOLDERS or (name in FILE_FIELDS and value.get("type") in FILE_TYPES)
+                    if is_file and not _is_text(item, value):
                         yield item
                 elif name not in OF_TOOLS and not (is_tool_use and name == "input"):
                     waiting.append((name, item))
+
+
+def _is_text(file: str, holder: Mapping[str, Any]) -> bool:
+    """Whether what is in a request as a file is read as the text that it is."""
+    if file.startswith(ADDRESSES):
+        return False
+    url = KIND.match(file)
+    kinds = [url[1]] if url else [str(holder[name]) for name in KIND_FIELDS if holder.get(name) is not None]
+    return holder.get("type") == "text" or not all(MEDIA.match(kind) for kind in kinds)

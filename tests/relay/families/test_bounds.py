@@ -23,6 +23,14 @@ TEXTS = {
     "what a tool was asked": {"messages": [{"type": "tool_use", "name": "x", "input": {"source": {"data": BASE64}}}]},
     "what a function was asked": {"messages": [{"functionCall": {"args": {"inlineData": {"data": BASE64}}}}]},
     "no root": {"tool": {"inlineData": {"data": BASE64}}},
+    "a text as a document": {
+        "messages": [{"source": {"type": "text", "media_type": "text/plain", "data": BASE64}}],
+    },
+    "a text in base64": {"messages": [{"inlineData": {"mimeType": "text/plain", "data": BASE64}}]},
+    "a text in base64, of two kinds": {
+        "messages": [{"inlineData": {"mimeType": "image/png", "mime_type": "text/csv", "data": BASE64}}],
+    },
+    "a text as a file": {"messages": [{"type": "input_file", "file_data": "data:text/markdown;base64," + BASE64}]},
     "a file that is none": {"messages": [{"inlineData": {"data": BASE64 + " a"}}]},
 }
 

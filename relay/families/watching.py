@@ -17,6 +17,7 @@ from relay.wire import long_strings, splicing, sse
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
 BLANK_LINE = b"\n"
+DATA = re.compile(rb"(?:\A|(?<=[\r\n]))data:")
 # From here on a frame is a picture, mostly, of which nothing is to be learned.
 LARGE_BYTES = 64 * 1024
 
@@ -111,7 +112,10 @@ class FrameReader:
         asked, last = self._asked.model, self._name_path[-1]
         if self._upstream_model == asked or f'"{last}"'.encode() not in frame:
             return frame
-        head, _, tail = frame.partition(b"data:")
+        begin = DATA.search(frame)
+        if begin is None:
+            return frame
+        head, tail = frame[: begin.start()], frame[begin.end() :]
         said = sse.data(frame) or b""
         if b"\n" in said:  # over several lines, which between two values are one as well
             said, tail = said.replace(b"\n", b""), b"\n\n"

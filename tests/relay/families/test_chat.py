@@ -291,3 +291,9 @@ def test_no_frame_of_a_hostile_upstream_does_harm(frame):
     reader = CHAT.stream(asked(stream=True), "up")
     reader.take(frame)
     reader.take(b"data: " + frame + b"\n\n")
+
+
+@pytest.mark.parametrize("before", [b": data: alive\n", b"event: data:\r\n", b": \r"])
+def test_an_event_behind_a_line_that_speaks_of_data_keeps_its_place(before):
+    reader = CHAT.stream(asked(stream=True), "up")
+    assert reader.take(before + b'data: {"model":"up"}\n\n') == before + b'data: {"model":"m"}\n\n'

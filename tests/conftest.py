@@ -17,6 +17,7 @@ from catalog import relay_standing, snapshot
 from catalog.models import Channel, MediaModel, Plan
 from common import wakeups
 from common.outbound_kept import kept
+from relay import books
 from relay.lists import model_names
 from tasks import route_sets
 from tasks.shown import eta, usage
@@ -112,6 +113,13 @@ def no_io_in_transactions() -> Iterator[None]:
 def nothing_kept() -> None:
     """A provider that resets connections meets fresh ones, in whatever order the tests run."""
     kept.close()
+
+
+@pytest.fixture(autouse=True)
+def no_lease_outlives_its_test() -> Iterator[None]:
+    """Else its heart would beat into the databases of others, or into one that is dropped."""
+    yield
+    books.forget()
 
 
 @pytest.fixture(autouse=True)

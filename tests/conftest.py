@@ -88,11 +88,19 @@ def django_db_modify_db_settings() -> None:
     options.get("pool", options)["timeout"] = PATIENCE  # threads wait for a lock, or for a connection of the pool
 
 
+def drop_by_force(name: str, verbosity: int) -> None:
+    """PostgreSQL: also where a thread is still at work in it."""
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {connection.ops.quote_name(name)} WITH (FORCE)")
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """The database can be dropped once nobody is connected to it."""
+    """The database is dropped whoever is connected to it."""
     yield
     wakeups.post.close()
+    if connection.vendor == "postgresql":
+        connection.creation._destroy_test_db = drop_by_force
 
 
 # What a transactional test ends with; Django has no public name for it.

@@ -6,7 +6,8 @@ Here what migrations wrote for good stays, and only a table that has grown large
 
 from collections.abc import Iterator
 
-from django.db import connection
+from django.db import OperationalError, connection
+from psycopg.errors import DeadlockDetected
 
 from billing import ledger_triggers
 from catalog.models import CatalogVersion
@@ -16,6 +17,7 @@ KEPT = {"django_migrations", "django_content_type", "auth_permission", "auth_gro
 FIXED = (CatalogVersion, ServiceState, ClaimTurn)
 """Tables of one row that a migration makes."""
 LARGE = 256 * 1024  # bytes
+TRIES = 5
 SIZES = (
     "SELECT relname, pg_relation_size(oid) FROM pg_class "
     "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND pg_relation_size(oid) > 0"
@@ -23,7 +25,19 @@ SIZES = (
 
 
 def empty() -> None:
-    """Delete all rows but those that migrations made, in one transaction; the ledger is guarded again afterwards."""
+    """Delete all rows but those that migrations made. Whoever is still at work is waited for, also where each of the
+    two holds what the other wants."""
+    for _ in range(TRIES - 1):
+        try:
+            return _empty()
+        except OperationalError as error:
+            if not isinstance(error.__cause__, DeadlockDetected):
+                raise
+    _empty()
+
+
+def _empty() -> None:
+    """In one transaction; the ledger is guarded again afterwards."""
     with connection.schema_editor() as editor:
         ledger_triggers.suspend(editor)
         for statement in statements():

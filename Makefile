@@ -15,7 +15,7 @@ WITHOUT_ENV := env DEBUG=true DATABASE_URL=sqlite://:memory:
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --no-header --extra s3
 
-.PHONY: setup lock format check test test-slow faults sdks docs run demo bench
+.PHONY: setup lock format check test test-slow faults sdks docs screenshots run demo bench
 
 setup: $(STAMP)
 
@@ -39,10 +39,11 @@ check: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python manage.py makemigrations --check --dry-run
 
 test: $(STAMP)
-	$(ON_SQLITE) $(PYTEST) $(PARALLEL) -m "not slow and not soak"
+	$(ON_SQLITE) $(PYTEST) $(PARALLEL) -m "not slow and not soak and not browser"
 	$(ON_POSTGRESQL) $(PYTEST) $(PARALLEL) -m "database and not once and not slow and not soak"
 
 test-slow: $(STAMP)
+	$(ON_SQLITE) $(PYTEST) $(PARALLEL) -m browser tests/pages
 	$(ON_SQLITE) $(PYTEST) $(PARALLEL_SLOW) -m "slow and not soak"
 	$(ON_POSTGRESQL) $(PYTEST) $(PARALLEL_SLOW) -m "(slow or not database) and not once and not soak"
 
@@ -56,8 +57,11 @@ sdks: $(STAMP)
 docs: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs
 
+screenshots: $(STAMP)
+	$(BIN)/python -m tools.screenshots $(ARGS)
+
 run: $(STAMP)
-	@$(BIN)/python -m tools.run
+	@$(BIN)/python -m tools.run $(if $(SEED),--seed $(SEED))
 
 demo: $(STAMP)
 	@$(BIN)/python -m tools.demo

@@ -1,11 +1,28 @@
 """Who may call and who pays: accounts, their API keys and the groups that general keys belong to."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models.functions import Now
 
+from common.kept_columns import KeptColumns
 
-class Account(models.Model):
-    """A payer. `available = balance − held`; only `billing/ledger.py` moves either figure."""
+
+class BudgetHolder(KeptColumns, models.Model):
+    """What an account or a key may spend in a UTC day and month, in micro-USD; null: no limit. Only
+    `billing/budgets.py` sets them."""
+
+    budget_day_micros = models.PositiveBigIntegerField(null=True, editable=False)
+    budget_month_micros = models.PositiveBigIntegerField(null=True, editable=False)
+    KEPT: ClassVar[tuple[str, ...]] = ("budget_day_micros", "budget_month_micros")
+
+    class Meta:
+        abstract = True
+
+
+class Account(BudgetHolder):
+    """A payer. `available = balance − held`; only `billing/ledger.py` moves either figure. `has_budgets`: it or one of
+    its keys has one."""
 
     class Billing(models.TextChoices):
         BALANCE = "balance"
@@ -17,7 +34,9 @@ class Account(models.Model):
     held_micros = models.BigIntegerField(default=0, editable=False)
     max_queued = models.PositiveIntegerField(default=200)
     max_running = models.PositiveIntegerField(default=50)
+    has_budgets = models.BooleanField(default=False, db_default=False, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    KEPT = (*BudgetHolder.KEPT, "balance_micros", "held_micros", "has_budgets")
 
     class Meta:
         constraints = [
@@ -43,11 +62,14 @@ class Group(models.Model):
     platform = models.CharField(max_length=20, choices=Platform)
     image_generation = models.BooleanField(default=False)
 
+    class Meta:
+        verbose_name_plural = "key groups"
+
     def __str__(self) -> str:
         return self.name
 
 
-class ApiKey(models.Model):
+class ApiKey(BudgetHolder):
     """An API key: its identity and limits. Its secrets live in KeySecret, so rotation keeps tasks and history."""
 
     class Binding(models.TextChoices):

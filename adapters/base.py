@@ -333,6 +333,25 @@ class NothingSent(Exception):
     again later."""
 
 
+ValueKind = Literal[
+    "whole", "number", "switch", "choice", "text", "names", "sizes", "durations", "counts", "object", "either"
+]  # fmt: skip
+"""What an operator enters: a whole number; a number; true or false; one of `choices`; a text; a list of names; pixels
+by tier and ratio; whole seconds as a list or a span; counts by some of `choices`; an object, or whatever JSON has; one
+of `choices` or an object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorField:
+    """One option of a channel or one capability of a channel model, as forms draw it. `validate` has the last word on
+    its value."""
+
+    name: str
+    kind: ValueKind
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+
 class Adapter(Protocol):
     """One provider protocol. Instances are stateless and shared by threads.
 
@@ -341,7 +360,8 @@ class Adapter(Protocol):
     `fields(target)`, the list of the protocol's upstream fields (adapters/kit/upstream_fields.py): what callers give
     of others passes only where the channel model names it. And `prompt_command(prompt, target)`: what of a prompt the
     model would obey as a command, if anything. And `pixel_sizes(target)`, what tiers and ratios mean there in pixels,
-    {tier: {ratio: "WIDTHxHEIGHT"}}.
+    {tier: {ratio: "WIDTHxHEIGHT"}}. And `option_fields()` and `capability_fields()`, each a tuple of OperatorField:
+    without them the admin takes options and capabilities as names with values.
     """
 
     protocol: ClassVar[str]

@@ -31,7 +31,7 @@ class Table:
 
 TASK = Table(name="tasks_task", key="id", changes=dict.fromkeys(("key_id", "secret_id", "account_id"), OWNER))
 PAYLOAD = Table(name="tasks_taskpayload", key="task_id", changes={})
-HOLD = Table(name="billing_hold", key="reference", changes={"account_id": OWNER})
+HOLD = Table(name="billing_hold", key="reference", changes=dict.fromkeys(("key_id", "account_id"), OWNER))
 EVENT = Table(name="tasks_taskevent", key="task_id", changes={"key_id": OWNER}, is_numbered=True)
 CALL = Table(
     name="tasks_call",

@@ -14,7 +14,8 @@ from billing.call_statements import COUNTS
 from billing.models import Hold, LedgerEntry, RelayedCall, RelayUsage, WebProcess
 from billing.relayed_calls import PREFIX
 from catalog.models import Channel
-from common.admin_pages import ReadOnlyAdmin, cost, dollars, masked, moment, status
+from pages import words
+from pages.admin_pages import ReadOnlyAdmin, cost, masked, moment, status
 
 
 @admin.register(Hold)
@@ -42,8 +43,8 @@ def money(reference: str) -> SafeString:
     """The hold and the entries of a subject, a line each."""
     holds = Hold.objects.filter(reference=reference)
     entries = LedgerEntry.objects.filter(reference=reference).order_by("id")
-    lines = [(f"hold, {hold.state}", dollars(hold.amount_micros)) for hold in holds]
-    lines += [(f"{entry.kind}, {entry.book}", dollars(entry.amount_micros)) for entry in entries]
+    lines = [(f"hold, {hold.state}", words.usd(hold.amount_micros)) for hold in holds]
+    lines += [(f"{entry.kind}, {entry.book}", words.usd(entry.amount_micros)) for entry in entries]
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {}</li>", lines))
 
 

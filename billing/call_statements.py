@@ -10,7 +10,7 @@ COUNTS = tuple(each.name for each in fields(TokenUsage))
 COUNT_COLUMNS = ", ".join(f"{name} bigint" for name in COUNTS)
 NEW_COLUMNS = (
     "id text, account bigint, key bigint, group_id bigint, process text, model text, dialect text, channel bigint, "
-    "is_stream bool, estimated bigint, price json, request_id text"
+    "is_stream bool, estimated bigint, price json, request_id text, budget_day text"
 )
 TOLD_COLUMNS = (
     "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, channel bigint, attempts json, "
@@ -23,7 +23,9 @@ def reserving() -> list[str]:
     """Calls, holds and accounts, of NEW_COLUMNS; the first returns the ids."""
     return [
         INSERT_CALLS.format(now=sql.now(), rows="{rows}"),
-        *ledger.reserving(reference="r.id", account="r.account", amount="r.estimated"),
+        *ledger.reserving(
+            reference="r.id", account="r.account", key="r.key", amount="r.estimated", budget_day="r.budget_day"
+        ),
     ]
 
 
@@ -41,16 +43,15 @@ def ending() -> list[str]:
 
 def day() -> str:
     """The UTC day on which a call began, as the SQL expression of a text: that of its aggregate."""
-    if sql.is_postgresql():
-        return "CAST((created_at AT TIME ZONE 'UTC')::date AS text)"
-    return "substr(created_at, 1, 10)"
+    return sql.utc_day("created_at")
 
 
 OPEN = """
 SELECT id, account_id, key_id, model, estimated_micros, {day} AS day FROM billing_relayedcall
 WHERE id IN ({ids}) AND state = 'open' ORDER BY id{lock}
 """
-# Of those `given`: the open ones that nobody holds, with what their rows say.
+# Of those `given`: the open ones that nobody holds, with what their rows say. Accounts with budgets are left to `end`:
+# sums that are kept only since this statement has begun would be missing in what it sees.
 FREE = """
 open AS MATERIALIZED (
     SELECT id, account_id AS account, key_id AS key, model, estimated_micros AS held, {day} AS day
@@ -58,7 +59,8 @@ open AS MATERIALIZED (
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
 free AS MATERIALIZED (
-    SELECT id FROM accounts_account WHERE id IN (SELECT account FROM open) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM accounts_account WHERE id IN (SELECT account FROM open) AND NOT has_budgets
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
 r AS MATERIALIZED (
     SELECT given.*, open.account, open.key, open.model, open.held, open.day

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
+from billing import budget_sums, budget_windows
 from common import sql
 
 
@@ -19,6 +20,7 @@ class AccountState:
     balance_micros: int
     held_micros: int
     max_queued: int
+    has_budgets: bool = False
 
     @property
     def available_micros(self) -> int:
@@ -27,11 +29,13 @@ class AccountState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """A hold to open for a subject (a task or a relayed call)."""
+    """A hold to open for a subject (a task or a relayed call) of a key. `budget_day`: as `billing/budgets.py` says."""
 
     reference: str
     account_id: int
+    key_id: int | None = None
     amount_micros: int
+    budget_day: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,22 +58,28 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
     """
     wanted = sorted(set(account_ids))
     rows = sql.records(
-        "SELECT id, balance_micros, held_micros, max_queued FROM accounts_account "
+        "SELECT id, balance_micros, held_micros, max_queued, has_budgets FROM accounts_account "
         f"WHERE id IN ({sql.places(wanted)}) ORDER BY id{sql.row_lock(skip_locked=only_free)}",
         wanted,
     )
     return {
-        row.id: AccountState(balance_micros=row.balance_micros, held_micros=row.held_micros, max_queued=row.max_queued)
+        row.id: AccountState(
+            balance_micros=row.balance_micros,
+            held_micros=row.held_micros,
+            max_queued=row.max_queued,
+            has_budgets=bool(row.has_budgets),
+        )
         for row in rows
     }
 
 
-def reserving(*, reference: str, account: str, amount: str) -> list[str]:
+def reserving(*, reference: str, account: str, key: str, amount: str, budget_day: str) -> list[str]:
     """The writes that open a hold for each of some rows (`sql.write_together`), of these columns. The caller has locked
-    the accounts and checked that each can pay."""
+    the accounts and checked that each can pay, and writes what it has taken of budgets."""
     return [
-        "INSERT INTO billing_hold (reference, account_id, amount_micros, state, created_at) "
-        f"SELECT {reference}, {account}, {amount}, 'open', {sql.now()} FROM {{rows}} WHERE true",
+        "INSERT INTO billing_hold (reference, account_id, key_id, amount_micros, state, created_at, budget_day) "
+        f"SELECT {reference}, {account}, {key}, {amount}, 'open', {sql.now()}, {budget_windows.as_date(budget_day)} "
+        "FROM {rows} WHERE true",
         "UPDATE accounts_account AS a SET held_micros = a.held_micros + s.held FROM ("
         f"SELECT {account} AS account, CAST(sum({amount}) AS bigint) AS held FROM {{rows}} GROUP BY {account}"
         ") AS s WHERE a.id = s.account",
@@ -79,9 +89,20 @@ def reserving(*, reference: str, account: str, amount: str) -> list[str]:
 def reserve(reservations: list[Reservation]) -> None:
     """The same on its own."""
     sql.write_together(
-        "reference text, account bigint, amount bigint",
-        [{"reference": r.reference, "account": r.account_id, "amount": r.amount_micros} for r in reservations],
-        reserving(reference="r.reference", account="r.account", amount="r.amount"),
+        "reference text, account bigint, key bigint, amount bigint, budget_day text",
+        [
+            {
+                "reference": r.reference,
+                "account": r.account_id,
+                "key": r.key_id,
+                "amount": r.amount_micros,
+                "budget_day": r.budget_day,
+            }
+            for r in reservations
+        ],
+        reserving(
+            reference="r.reference", account="r.account", key="r.key", amount="r.amount", budget_day="r.budget_day"
+        ),
     )
 
 
@@ -105,7 +126,8 @@ def closing(*, reference: str, account: str, held: str, actual: str) -> list[str
 
 
 def close(closings: list[Closing]) -> None:
-    """Settle or release each hold, book the charges, lock and move the accounts. At most four statements.
+    """Settle or release each hold, book the charges, lock and move the accounts. At most four statements, and one more
+    where an account has budgets.
 
     Raises UnbalancedHold unless every hold was open.
     """
@@ -124,8 +146,15 @@ def close(closings: list[Closing]) -> None:
         raise UnbalancedHold(str({c.reference for c in closings} - held.keys()))
     _book(closings)
     changes = _sums((c.account_id, -(c.actual_micros or 0), -held[c.reference]) for c in closings)
-    lock_accounts(changes)
+    accounts = lock_accounts(changes)
+    close_budgets({c.reference: c.actual_micros or 0 for c in closings if accounts[c.account_id].has_budgets})
     _move(changes)
+
+
+def close_budgets(actuals: Mapping[str, int]) -> None:
+    """The part of budgets in the end of these holds, whose accounts are locked and have some. No statement for none."""
+    if actuals:
+        budget_sums.close(actuals)
 
 
 def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) -> None:
@@ -146,6 +175,17 @@ def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) 
             _move({account_id: (amount_micros, 0)})
     except IntegrityError as error:
         raise ValueError(f"{reference} is booked already") from error
+
+
+def give_back(account_id: int, amount_micros: int, *, reference: str, reason: str) -> None:
+    """Book part of a charge, or all of it, back to its customer. The caller has locked the account and judged the
+    amount (`billing/refunds.py`)."""
+    legs: list[dict[str, object]] = [
+        {"reference": reference, "book": "customer", "account": account_id, "amount": amount_micros},
+        {"reference": reference, "book": "revenue", "account": None, "amount": -amount_micros},
+    ]
+    _insert_legs(legs, kind="refund", reason=reason)
+    _move({account_id: (amount_micros, 0)})
 
 
 def _book(closings: list[Closing]) -> None:

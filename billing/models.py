@@ -15,10 +15,14 @@ class Hold(models.Model):
 
     reference = models.CharField(max_length=64, primary_key=True)
     account = models.ForeignKey("accounts.Account", on_delete=models.PROTECT, db_index=False, related_name="holds")
+    key_id = models.BigIntegerField(null=True, help_text="The API key. Null for holds of before it was written down.")
     amount_micros = models.BigIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_default=State.OPEN)
     created_at = models.DateTimeField(db_default=Now())
     closed_at = models.DateTimeField(null=True)
+    budget_day = models.DateField(
+        null=True, help_text="The UTC day that it counts in for budgets; null: that of its creation."
+    )
 
     class Meta:
         indexes = [models.Index(name="hold_open", fields=["account"], condition=models.Q(state="open"))]
@@ -33,12 +37,34 @@ class Hold(models.Model):
         return self.reference
 
 
+class BudgetSum(models.Model):
+    """What an account or a key has spent in one UTC day or month: open holds as they are held, settled ones as they
+    are charged. Kept where it has a budget (`billing/budget_sums.py`)."""
+
+    holder = models.CharField(max_length=10)
+    holder_id = models.BigIntegerField()
+    period = models.CharField(max_length=10)
+    starts_on = models.DateField()
+    spent_micros = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="budget_sum_once", fields=["holder", "holder_id", "period", "starts_on"]),
+            models.CheckConstraint(name="budget_sum_holder_known", condition=models.Q(holder__in=["account", "key"])),
+            models.CheckConstraint(name="budget_sum_period_known", condition=models.Q(period__in=["day", "month"])),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.holder} {self.holder_id} {self.period} {self.starts_on}"
+
+
 class LedgerEntry(models.Model):
     """One leg of a booking; the legs of one (reference, kind) sum to zero. Triggers refuse every change."""
 
     class Kind(models.TextChoices):
         CREDIT = "credit"
         CHARGE = "charge"
+        REFUND = "refund"
 
     class Book(models.TextChoices):
         CUSTOMER = "customer"
@@ -105,6 +131,9 @@ class WebProcess(models.Model):
     started_at = models.DateTimeField(db_default=Now())
     heartbeat_at = models.DateTimeField(db_default=Now())
     stopped_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "web processes"
 
     def __str__(self) -> str:
         return f"{self.host}:{self.pid}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from billing import budget_standing, budgets
 from common import sql
 from common.money import usd
 
@@ -11,11 +12,12 @@ FIGURES = ("calls", *SHOWN, "cost_micros")
 
 
 def of_key(key_id: int, account_id: int) -> dict[str, Any]:
-    """{object, account, balance, held, currency, total, by_day, by_model}; costs in USD, days in UTC. From the
-    aggregates: two statements, whatever the number of calls."""
+    """{object, account, balance, held, currency, budgets, total, by_day, by_model}; costs in USD, days in UTC. From the
+    aggregates: two statements, whatever the number of calls, and one more where there are budgets."""
     (account,) = sql.records(
-        "SELECT name, balance_micros, held_micros FROM accounts_account WHERE id = %s", [account_id]
+        "SELECT name, balance_micros, held_micros, has_budgets FROM accounts_account WHERE id = %s", [account_id]
     )
+    limits = budgets.standing(account_id, key_id) if account.has_budgets else []
     columns = ", ".join(FIGURES)
     rows = sql.records(f"SELECT day, model, {columns} FROM billing_relayusage WHERE key_id = %s", [key_id])
     by_day = _summed(rows, lambda row: str(row.day))
@@ -26,6 +28,7 @@ def of_key(key_id: int, account_id: int) -> dict[str, Any]:
         "balance": usd(account.balance_micros),
         "held": usd(account.held_micros),
         "currency": "USD",
+        "budgets": budget_standing.shown(limits),
         "total": _spent(_summed(rows, lambda row: "").get("", dict.fromkeys(FIGURES, 0))),
         "by_day": [{"date": day, **_spent(by_day[day])} for day in sorted(by_day, reverse=True)],
         "by_model": [

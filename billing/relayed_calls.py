@@ -11,7 +11,8 @@ from typing import Any
 
 from django.db import OperationalError, connection, transaction
 
-from billing import call_statements, ledger
+from billing import budgets, call_statements, ledger
+from billing.budgets import Budgets
 from billing.call_statements import COUNT_COLUMNS, COUNTS
 from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
@@ -83,8 +84,9 @@ def new_call_id() -> str:
 def reserve(calls: Sequence[NewCall]) -> list[InsufficientBalance | None]:
     """Open the calls that their accounts can pay, in order, and hold the money; a refusal touches nothing of its own.
 
-    Two statements in one transaction (SQLite: four). Raises ProcessDeclaredDead, and ReservationUnknown where the
-    answer to the commit was lost and the database cannot be asked; whatever it raises else, nothing was written.
+    Two statements in one transaction (SQLite: four), and two more where an account has budgets. Raises
+    ProcessDeclaredDead, and ReservationUnknown where the answer to the commit was lost and the database cannot be
+    asked; whatever it raises else, nothing was written.
     """
     outcomes = _reserve(calls, only_free=False)
     return [outcomes[call.call_id] for call in calls]
@@ -100,10 +102,11 @@ def _reserve(calls: Sequence[NewCall], *, only_free: bool) -> dict[str, Insuffic
     try:
         with transaction.atomic():
             accounts = ledger.lock_accounts((call.account_id for call in calls), only_free=only_free)
-            outcomes = _judge([call for call in calls if call.account_id in accounts], accounts)
+            found = budgets.read(accounts, ((call.account_id, call.key_id) for call in calls))
+            outcomes = _judge([call for call in calls if call.account_id in accounts], accounts, found)
             payable = [call for call in calls if outcomes.get(call.call_id, call) is None]
             if payable:
-                _insert(payable)
+                _insert(payable, found)
             written = payable
     except AWAY as error:
         if not written or not _took_place(written, error):
@@ -111,7 +114,9 @@ def _reserve(calls: Sequence[NewCall], *, only_free: bool) -> dict[str, Insuffic
     return outcomes
 
 
-def _judge(calls: Sequence[NewCall], accounts: Mapping[int, AccountState]) -> dict[str, InsufficientBalance | None]:
+def _judge(
+    calls: Sequence[NewCall], accounts: Mapping[int, AccountState], limits: Budgets
+) -> dict[str, InsufficientBalance | None]:
     """In arrival order and with running totals."""
     available = {account: state.available_micros for account, state in accounts.items()}
     outcomes: dict[str, InsufficientBalance | None] = {}
@@ -119,9 +124,12 @@ def _judge(calls: Sequence[NewCall], accounts: Mapping[int, AccountState]) -> di
         if available[call.account_id] < call.estimated_micros:
             message = "The available balance does not cover what this call may cost."
             outcomes[call.call_id] = InsufficientBalance(message)
-        else:
+            continue
+        spender = call.account_id, call.key_id, call.estimated_micros
+        outcomes[call.call_id] = limits.refusal(*spender, of_what="call")
+        if outcomes[call.call_id] is None:
             available[call.account_id] -= call.estimated_micros
-            outcomes[call.call_id] = None
+            limits.take(*spender)
     return outcomes
 
 
@@ -143,15 +151,16 @@ def _outlive(account_ids: Iterable[int]) -> None:
         ledger.lock_accounts(account_ids)
 
 
-def _insert(calls: Sequence[NewCall]) -> None:
-    """One statement (SQLite: three)."""
-    rows = [_row(call) for call in calls]
+def _insert(calls: Sequence[NewCall], limits: Budgets) -> None:
+    """One statement (SQLite: three), and one more where an account has budgets."""
+    rows = [_row(call, limits.day(call.account_id, call.key_id)) for call in calls]
     opened = sql.write_together(call_statements.NEW_COLUMNS, rows, call_statements.reserving())
     if len(opened) != len(calls):
         raise ProcessDeclaredDead(str({call.process_id for call in calls}))
+    limits.write()
 
 
-def _row(call: NewCall) -> dict[str, Any]:
+def _row(call: NewCall, budget_day: str | None) -> dict[str, Any]:
     return {
         "id": call.call_id,
         "account": call.account_id,
@@ -165,6 +174,7 @@ def _row(call: NewCall) -> dict[str, Any]:
         "estimated": call.estimated_micros,
         "price": sql.document(dict(call.price)),
         "request_id": call.request_id,
+        "budget_day": budget_day,
     }
 
 
@@ -187,8 +197,9 @@ def end(endings: Sequence[CallEnding], *, is_repeated: bool = False) -> list[boo
     """Settle or release each call that is still open, with its hold, charge, aggregate and account; False of each that
     had ended before, which is left alone.
 
-    Three statements in one transaction (SQLite: seven). It may be repeated after a commit whose answer was lost, of
-    the calls' ends or of their reservations; then those that have ended in just this way count as ended by it.
+    Three statements in one transaction (SQLite: seven), and one more where an account has budgets. It may be repeated
+    after a commit whose answer was lost, of the calls' ends or of their reservations; then those that have ended in
+    just this way count as ended by it.
     """
     if is_repeated:
         _outlive({ending.account_id for ending in endings})
@@ -206,7 +217,7 @@ def end_free(endings: Sequence[CallEnding]) -> set[str]:
     """The same without waiting for calls and accounts that somebody else holds: the ids of those that it ended.
 
     One statement, which is its own transaction (SQLite: as `end`). It waits for nobody, so that the order of its locks
-    decides nothing. A call whose hold is not open it leaves to `end`.
+    decides nothing. A call whose hold is not open it leaves to `end`, and those of accounts with budgets.
     """
     if not sql.is_postgresql():
         return _end(endings)
@@ -229,8 +240,10 @@ def _end(endings: Sequence[CallEnding]) -> set[str]:
             call_statements.OPEN.format(day=call_statements.day(), ids=sql.places(first), lock=sql.row_lock()), [*first]
         )
         if found:
-            ledger.lock_accounts(row.account_id for row in found)
+            accounts = ledger.lock_accounts(row.account_id for row in found)
             _write_ends([_ended_row(first[row.id], row) for row in found])
+            limited = [row.id for row in found if accounts[row.account_id].has_budgets]
+            ledger.close_budgets({call_id: first[call_id].actual_micros or 0 for call_id in limited})
     return {row.id for row in found}
 
 

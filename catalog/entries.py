@@ -10,7 +10,8 @@ from adapters.base import Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """A public model; `prices` are USD per unit by tier, before any plan's multiplier."""
+    """A public model; `prices` are USD per unit by tier, before any plan's multiplier. One that is drained counts as
+    disabled: nothing new is taken for it."""
 
     id: int
     name: str
@@ -32,6 +33,8 @@ class PlanEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelEntry:
+    """`standing` as `catalog/pausing.py` has it."""
+
     id: int
     name: str
     adapter: str
@@ -39,6 +42,7 @@ class ChannelEntry:
     options: Mapping[str, Any]
     max_running: int | None
     enabled: bool
+    standing: str = "on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,10 @@ class GroupChannelEntry:
     dialects: frozenset[str]
     upstream_models: Mapping[str, str] = field(default_factory=dict)
 
+    def upstream_model(self, model: str) -> str:
+        """The name that a model has there."""
+        return self.upstream_models.get(model, model)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupEntry:

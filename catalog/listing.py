@@ -1,4 +1,4 @@
-"""Lists what a key can run now, at its own prices; `tasks_api/model_list.py` makes the JSON of it."""
+"""Lists what a key can run now, at its own prices; `tasks/shown/model_face.py` makes the JSON of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,19 +27,20 @@ def offers(catalog: Catalog, key_id: int) -> list[ModelOffer]:
 
     By modality and name.
     """
-    found = []
-    for model in catalog.models():
-        plan, is_selected = catalog.plan_for(key_id, model)
-        routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
-        if model.enabled and prices.can_price(model) and routes:
-            found.append(
-                ModelOffer(
-                    model=model,
-                    plan=plan,
-                    is_selected=is_selected,
-                    unit=modalities.UNITS[model.pricing_mode],
-                    prices=prices.effective(model, plan),
-                    routes=routes,
-                )
-            )
-    return found
+    found = [offer_of(catalog, model, *catalog.plan_for(key_id, model)) for model in catalog.models()]
+    return [offer for offer in found if offer is not None]
+
+
+def offer_of(catalog: Catalog, model: ModelEntry, plan: PlanEntry, is_selected: bool) -> ModelOffer | None:
+    """The model under one plan; None where it is not on offer there."""
+    routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
+    if not (model.enabled and prices.can_price(model) and routes):
+        return None
+    return ModelOffer(
+        model=model,
+        plan=plan,
+        is_selected=is_selected,
+        unit=modalities.UNITS[model.pricing_mode],
+        prices=prices.effective(model, plan),
+        routes=routes,
+    )

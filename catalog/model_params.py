@@ -1,11 +1,13 @@
 """The `params` of a model in the catalog: which values of the params fields its requests may have.
 
-Only image models have bounds so far. One that is priced by tier must offer tiers. A field with the rule `choice` takes
-one row here and one line in `TaskRequest`: `tasks/request/image.py` reads the names of such fields from this table.
+Only image models have bounds so far. One that is priced by tier must offer tiers. A field of the kind CHOICE takes one
+row here and one line in `TaskRequest`: `tasks/request/image.py` reads the names of such fields from this table, the
+catalog file its rules, and the admin its form.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from catalog.fields import FieldReader, Invalid, each, integer, whole
@@ -31,14 +33,29 @@ def at_most(minimum: int) -> Callable[[Any], dict[str, int]]:
     return lambda value: whole(value, lambda fields: {"max": fields.need("max", integer(minimum, 1_000))})
 
 
-IMAGE: Mapping[str, Callable[[Any], dict[str, Any]]] = {
-    "image_size": choice,
-    "aspect_ratio": choice,
-    "n": at_most(1),
-    "images": at_most(0),
+CHOICE, MOST = "choice", "most"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamBound:
+    """What the catalog says of one field. `kind` is its shape: CHOICE is {"values", "default"}, MOST is {"max"}.
+
+    `about` tells an operator what it is for.
+    """
+
+    kind: str
+    read: Callable[[Any], dict[str, Any]]
+    about: str
+
+
+IMAGE: Mapping[str, ParamBound] = {
+    "image_size": ParamBound(kind=CHOICE, read=choice, about="Sizes that a request may ask for: its price tiers."),
+    "aspect_ratio": ParamBound(kind=CHOICE, read=choice, about="Ratios that a request may ask for."),
+    "n": ParamBound(kind=MOST, read=at_most(1), about="Images of one request; empty is 1."),
+    "images": ParamBound(kind=MOST, read=at_most(0), about="Reference images of one request; empty is none."),
 }
-IMAGE_CHOICES = tuple(name for name, rule in IMAGE.items() if rule is choice)
-RULES = {"image": IMAGE}
+IMAGE_CHOICES = tuple(name for name, bound in IMAGE.items() if bound.kind == CHOICE)
+RULES: Mapping[str, Mapping[str, ParamBound]] = {"image": IMAGE}
 
 
 def read(value: object, *, modality: str, pricing_mode: str | None, tiers: Iterable[str]) -> dict[str, Any]:
@@ -47,7 +64,7 @@ def read(value: object, *, modality: str, pricing_mode: str | None, tiers: Itera
     Raises Invalid, also for a modality that has none.
     """
     rules = RULES.get(modality, {})
-    parts = whole(value, lambda fields: {name: fields.take(name, rule, None) for name, rule in rules.items()})
+    parts = whole(value, lambda fields: {name: fields.take(name, rule.read, None) for name, rule in rules.items()})
     bounds = {name: part for name, part in parts.items() if part is not None}
     if lacks_tiers(pricing_mode, bounds):
         raise Invalid(problems=[("image_size", f"is required with image_matrix: {what_offers(tiers)}")])

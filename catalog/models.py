@@ -11,6 +11,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from common import modalities
+from common.kept_columns import KeptColumns
 
 MODALITIES = [(modality.name, modality.label) for modality in modalities.TABLE]
 PRICING_MODES = [(mode, mode.replace("_", " ").title()) for mode in modalities.UNITS]
@@ -87,7 +88,33 @@ class Plan(CatalogRecord):
         return self.name
 
 
-class MediaModel(CatalogRecord):
+class OperatorStanding(models.TextChoices):
+    """What an operator lets a channel or model do now; `catalog/pausing.py` says what each means."""
+
+    ON = "on"
+    PAUSED = "paused"
+    DRAINED = "drained"
+
+
+class PausableRecord(KeptColumns, CatalogRecord):
+    """A row that an operator may pause or drain. Only `catalog/pausing.py` moves its standing: it is in no catalog file
+    and no form."""
+
+    standing = models.CharField(
+        max_length=10,
+        choices=OperatorStanding.choices,
+        default=OperatorStanding.ON,
+        db_default=OperatorStanding.ON,
+        editable=False,
+    )
+    standing_since = models.DateTimeField(null=True, editable=False)
+    KEPT = ("standing", "standing_since")  # lest a stale copy undo a pause
+
+    class Meta:
+        abstract = True
+
+
+class MediaModel(PausableRecord):
     """A public model of one modality: price, parameters and default plan. Its names are ModelName rows."""
 
     name = models.CharField(max_length=200)
@@ -123,7 +150,7 @@ class ModelName(CatalogRecord):
         return self.name
 
 
-class Channel(CatalogRecord):
+class Channel(PausableRecord):
     """A provider's endpoint behind exactly one adapter."""
 
     name = models.CharField(max_length=200, unique=True)
@@ -137,7 +164,7 @@ class Channel(CatalogRecord):
         return self.name
 
 
-class Credential(CatalogRecord):
+class Credential(KeptColumns, CatalogRecord):
     """What a channel authenticates with, encrypted; never shown again. A channel may have several and takes turns.
 
     `origin` is where it was entered for, and the only place that it is ever sent to. It never changes, nor do its
@@ -159,16 +186,10 @@ class Credential(CatalogRecord):
     probe_at = models.DateTimeField(null=True, editable=False)
     probes = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+    KEPT = ("ciphertext", "last4", "origin")  # lest a stale copy undo that the secret was encrypted anew
 
     def __str__(self) -> str:
         return f"…{self.last4}"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """What is stored of the secret stays, lest a stale copy undo that it was encrypted anew meanwhile."""
-        if not self._state.adding and not args and "update_fields" not in kwargs:
-            kept = ("id", "ciphertext", "last4", "origin")
-            kwargs["update_fields"] = [each.name for each in self._meta.concrete_fields if each.name not in kept]
-        super().save(*args, **kwargs)
 
 
 class ChannelHealth(models.Model):
@@ -186,6 +207,41 @@ class ChannelHealth(models.Model):
 
     def __str__(self) -> str:
         return str(self.channel)
+
+
+class ChannelTest(models.Model):
+    """The last call that an operator made to try a channel, of no task: what was sent and what came. Part of no
+    version.
+
+    `number` counts the channel's tests. `sent` is committed before the call: one that stays so has lost its answer.
+    `what` is bought in words, `cost_micros` what the catalog says that it costs. Nothing in it is secret.
+    """
+
+    class State(models.TextChoices):
+        SENT = "sent"
+        ACCEPTED = "accepted"  # the provider works on it
+        ANSWERED = "answered"
+        REFUSED = "refused"  # surely nothing is bought, or what was bought failed
+        UNSENT = "unsent"  # a fault of ours before anything went out
+        UNKNOWN = "unknown"  # it may have been bought
+
+    channel = models.OneToOneField(Channel, on_delete=models.CASCADE, primary_key=True, related_name="last_test")
+    number = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.UNSENT)
+    model_name = models.CharField(max_length=200, default="")
+    what = models.CharField(max_length=200, default="")
+    by = models.CharField(max_length=150, default="")
+    credential = models.ForeignKey(Credential, on_delete=models.SET_NULL, null=True, related_name="+")
+    target = models.JSONField(default=dict)
+    request = models.JSONField(default=dict)
+    answer = models.JSONField(default=dict)
+    handle = models.JSONField(null=True)
+    cost_micros = models.BigIntegerField(null=True)
+    started_at = models.DateTimeField(null=True)
+    answered_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.channel}, test {self.number}"
 
 
 class ChannelModel(CatalogRecord):

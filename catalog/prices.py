@@ -32,7 +32,12 @@ def effective(model: ModelEntry, plan: PlanEntry) -> dict[str, int]:
 
 def own_cost_micros(route: RouteEntry, tier: str, units: float) -> int | None:
     """Micro-USD that so many units of a tier cost the operator on a route, where the catalog knows; never billed."""
-    cost = _of_resolution(route.cost, tier)
+    return cost_micros(route.cost, tier, units)
+
+
+def cost_micros(costs: Mapping[str, Decimal], tier: str, units: float = 1) -> int | None:
+    """The same of a channel model's costs, in USD by tier."""
+    cost = _of_resolution(costs, tier)
     return None if cost is None else money.micros(cost * Decimal(str(units)))
 
 

@@ -93,6 +93,8 @@ def _verdicts(entry: GroupEntry, dialect: str, reading: relay_standing.ChannelRe
 def _judged(link: GroupChannelEntry, dialect: str, standing: ChannelStanding, now: float) -> Verdict:
     if dialect not in link.dialects:
         return Verdict(link=link, obstacle=f"does not speak {dialect}")
+    if link.channel.standing != "on":  # a relayed call cannot wait: it goes elsewhere
+        return Verdict(link=link, obstacle=f"is {link.channel.standing}")
     origin = _origin(link.channel.base_url)
     usable = [row for row in standing.credentials if row.origin == origin and not row.is_disabled and row.opened]
     if not usable:

@@ -1,18 +1,21 @@
 """The admin's forms that take secrets, and never show them again."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 
+from adapters import registry
 from catalog import credentials, validation
 from catalog.fields import Invalid, told
 from catalog.models import Credential
 from catalog.ruled_form import StrictDecoder
 from common import urls
-from common.admin_pages import KnownRows
+from pages.admin_pages import KnownRows
 
 BY_OPERATOR = "by an operator"
+PART = "secret-"
 NEW_PASSWORD = {"autocomplete": "new-password"}
 
 
@@ -30,6 +33,9 @@ class CredentialFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[typ
     def _construct_form(self, i: int, **kwargs: Any) -> Any:
         form = super()._construct_form(i, **kwargs)  # type: ignore[misc]
         form.instance.channel = self.instance  # with the address as the page has it
+        sets = getattr(registry.get(self.instance.adapter), "credential_sets", ())
+        parts = dict.fromkeys(name for names in sets for name in names if name != "api_key")
+        form.ask_for(parts, are_told=bool(sets))
         return form
 
 
@@ -41,15 +47,29 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         widget=forms.PasswordInput(render_value=False, attrs=NEW_PASSWORD),
         label="api key",
-        help_text="Or all of its fields as a JSON object. Empty keeps what is stored.",
+        help_text="Where a template needs other names: all of them as a JSON object.",
     )
     switch = forms.ChoiceField(
         required=False, choices=[("", "leave as it is"), ("enable", "enable"), ("disable", "disable")]
     )
 
+    are_told = True
+
     class Meta:
         model = Credential
         fields = ()
+
+    def ask_for(self, names: Iterable[str], *, are_told: bool) -> None:
+        """A field for each further part of the adapter's credentials; `are_told` where it says what they have."""
+        self.are_told = are_told
+        for name in names:
+            widget = forms.PasswordInput(render_value=False, attrs=NEW_PASSWORD)
+            self.fields[f"{PART}{name}"] = forms.CharField(required=False, widget=widget, label=name.replace("_", " "))
+
+    @property
+    def secrets(self) -> list[Any]:
+        """The fields that take the credential."""
+        return [self[name] for name in self.fields if name == "secret" or name.startswith(PART)]
 
     def clean_secret(self) -> dict[str, str]:
         given = self.cleaned_data["secret"].strip()
@@ -66,12 +86,26 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def _as_api_key(self, given: str) -> dict[str, str]:
         """Beside what else the credential holds for this origin."""
+        return {**self._stored(), "api_key": given}
+
+    def _stored(self) -> dict[str, str]:
+        """What the credential holds, where that is for the origin that the channel has on this page."""
         is_for_it = self.instance.pk and self.instance.origin == urls.origin(self.instance.channel.base_url)
-        stored = credentials.readable(self.instance.ciphertext) if is_for_it else None
-        return {**(stored or {}), "api_key": given}
+        return dict((credentials.readable(self.instance.ciphertext) if is_for_it else None) or {})
+
+    def _add_parts(self, cleaned: dict[str, Any]) -> None:
+        given = {name: cleaned.get(name, "").strip() for name in self.fields if name.startswith(PART)}
+        parts = {name.removeprefix(PART): text for name, text in given.items() if text}
+        if not parts or "secret" not in cleaned:
+            return
+        try:
+            cleaned["secret"] = validation.credentials({**(cleaned["secret"] or self._stored()), **parts})
+        except Invalid as error:
+            self.add_error("secret", [told(problem) for problem in error.problems])
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        self._add_parts(cleaned)
         if not self.instance.pk and self.has_changed() and "secret" in cleaned and not cleaned["secret"]:
             self.add_error("secret", "A new credential needs a value.")
         if self.instance.retired_at is not None and cleaned.get("switch") and not cleaned.get("secret"):

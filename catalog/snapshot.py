@@ -4,6 +4,7 @@ Every process keeps one picture. Whoever knows the current version asks for it; 
 the version has moved.
 """
 
+import copy
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,28 @@ from typing import Any
 from catalog import group_rows
 from catalog.entries import ChannelEntry, ModelEntry, PlanEntry, RouteEntry
 from catalog.groups import GroupEntry
-from catalog.models import CatalogVersion, Channel, ChannelModel, MediaModel, ModelName, Plan, PlanChoice, Route
+from catalog.models import (
+    CatalogVersion,
+    Channel,
+    ChannelModel,
+    MediaModel,
+    ModelName,
+    OperatorStanding,
+    Plan,
+    PlanChoice,
+    Route,
+)
+
+
+class ChoiceOfAll(dict[tuple[int, int], int]):
+    """Choices of plans, where every key has chosen the same one for every model."""
+
+    def __init__(self, plan_id: int) -> None:
+        super().__init__()
+        self.plan_id = plan_id
+
+    def get(self, key: tuple[int, int], default: Any = None) -> Any:
+        return self.plan_id
 
 
 class Catalog:
@@ -42,7 +64,8 @@ class Catalog:
             for name in (model.name, *model.aliases) if model.enabled else ():
                 self._named[name][model.modality] = model
         self._served: dict[tuple[int, int], tuple[RouteEntry, ...]] = {}
-        for route in sorted(self._routes.values(), key=lambda route: (route.priority, route.id)):
+        taking = [route for route in self._routes.values() if route.channel.standing != OperatorStanding.DRAINED]
+        for route in sorted(taking, key=lambda route: (route.priority, route.id)):
             key = (route.plan_id, route.model_id)
             self._served[key] = (*self._served.get(key, ()), route)
 
@@ -74,11 +97,11 @@ class Catalog:
         return self._plans[plan_id]
 
     def route(self, route_id: int) -> RouteEntry | None:
-        """The route, or None when it is gone or disabled."""
+        """The route, or None when it is gone or disabled. One of a drained channel is there for those that have it."""
         return self._routes.get(route_id)
 
     def routes(self, plan_id: int, model_id: int) -> tuple[RouteEntry, ...]:
-        """The enabled routes of a plan for a model, by priority, then id."""
+        """The enabled routes of a plan for a model that take new tasks, by priority, then id."""
         return self._served.get((plan_id, model_id), ())
 
     def plan_for(self, key_id: int, model: ModelEntry) -> tuple[PlanEntry, bool]:
@@ -91,6 +114,16 @@ class Catalog:
         if chosen is not None and self.routes(chosen, model.id):
             return self._plans[chosen], True
         return self._plans[model.default_plan_id], False
+
+    def plans_serving(self, model_id: int) -> int:
+        """How many plans have an enabled route for a model."""
+        return sum((plan_id, model_id) in self._served for plan_id in self._plans)
+
+    def under(self, plan_id: int) -> "Catalog":
+        """The same catalog as it is for keys that have chosen this plan for every model, whatever key asks."""
+        supposed = copy.copy(self)
+        supposed._choices = ChoiceOfAll(plan_id)
+        return supposed
 
 
 _lock = threading.Lock()
@@ -169,6 +202,7 @@ def _channel(channel: Channel) -> ChannelEntry:
         options=channel.options,
         max_running=channel.max_running,
         enabled=channel.enabled,
+        standing=channel.standing,
     )
 
 
@@ -182,7 +216,7 @@ def _model(model: MediaModel, aliases: Iterable[str]) -> ModelEntry:
         pricing_mode=model.pricing_mode,
         prices=_exact(model.prices),
         params=model.params,
-        enabled=model.enabled,
+        enabled=model.enabled and model.standing != OperatorStanding.DRAINED,
     )
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from catalog import pausing
 from catalog.models import Channel, ChannelHealth, Credential
+from pages import words
 
 
 def of_channel(channel: Channel, now: datetime) -> str:
@@ -16,6 +18,14 @@ def of_channel(channel: Channel, now: datetime) -> str:
     if until := cooling_until(channel, [row for row in rows if not row.disabled_at], now):
         return f"cooling down until {told(until)}"
     return f"ok, {len(disabled)} of {len(rows)} credentials disabled" if disabled else "ok"
+
+
+def now_of(channel: Channel, now: datetime) -> str:
+    """The same, and first of all that an operator has paused or drained it."""
+    state = of_channel(channel, now)
+    if pausing.standing(channel) == "on":
+        return state
+    return f"{channel.standing} since {told(channel.standing_since)}; {state}"
 
 
 def cooling_until(channel: Channel, enabled: Sequence[Credential], now: datetime) -> datetime | None:
@@ -69,4 +79,4 @@ def reason(row: Credential) -> str:
 
 
 def told(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "–"
+    return words.absolute(moment)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 from common import money
 from common.token_usage import TokenUsage
@@ -52,18 +52,9 @@ class TokenPrice:
         return _whole(input_tokens * dearest_input + output_tokens * dearest_output, ROUND_CEILING)
 
     def document(self) -> dict[str, Any]:
-        """JSON that `from_document` reads: the price as it is frozen on a call."""
+        """JSON: the price as it is frozen on a call."""
         amounts = {name: format(getattr(self, name), "f") for name in AMOUNTS}
         return {"pattern": self.pattern, **amounts, "max_output_tokens": self.max_output_tokens}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Self:
-        """Raises LookupError and ValueError for what `document` does not make."""
-        try:
-            amounts = {name: Decimal(document[name]) for name in AMOUNTS}
-        except ArithmeticError as error:
-            raise ValueError(f"{document!r} is no price of tokens") from error
-        return cls(pattern=document["pattern"], max_output_tokens=document["max_output_tokens"], **amounts)
 
 
 def of_row(pattern: str, stored: Mapping[str, Any]) -> TokenPrice:

@@ -104,7 +104,7 @@ def pricing_mode(value: object, *, modality: str) -> str:
         raise Invalid(f"must be one of {', '.join(modalities.UNITS)}")
     priced = modalities.BY_NAME.get(modality)
     if priced is not None and value not in priced.pricing_modes:
-        raise Invalid(f"does not fit a model of modality {modality}")
+        raise Invalid(f"does not fit a model of modality {modality}: choose {' or '.join(priced.pricing_modes)}")
     return str(value)
 
 

@@ -90,6 +90,11 @@ def greatest(first: str, second: str) -> str:
     return f"{'GREATEST' if is_postgresql() else 'max'}({first}, {second})"
 
 
+def least(first: str, second: str) -> str:
+    """The lesser of two SQL expressions."""
+    return f"{'LEAST' if is_postgresql() else 'min'}({first}, {second})"
+
+
 def objects(fields: Mapping[str, str]) -> str:
     """The aggregate that makes a JSON list of the group's rows: an object each, of SQL expressions by name."""
     pairs = ", ".join(f"'{name}', {expression}" for name, expression in fields.items())
@@ -129,6 +134,18 @@ def moment(value: object) -> str:
     if is_postgresql():
         return value.isoformat()
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "milliseconds")
+
+
+def utc_day(moment: str) -> str:
+    """The UTC day of a moment, both as SQL expressions; the day is a text such as 2026-11-23."""
+    if is_postgresql():
+        return f"CAST(({moment} AT TIME ZONE 'UTC')::date AS text)"
+    return f"substr({moment}, 1, 10)"
+
+
+def json_text(column: str, name: str) -> str:
+    """A member of a JSON column as the SQL expression of a text; null where there is none."""
+    return f"{column} ->> '{name}'" if is_postgresql() else f"CAST(json_extract({column}, '$.{name}') AS text)"
 
 
 def as_moment(value: Any) -> datetime:

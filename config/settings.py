@@ -251,12 +251,14 @@ INSTALLED_APPS = [
     "tasks",
     "tasks_api",
     "worker",
+    "pages",
     "desk",
     "sandbox",
 ]
 
 MIDDLEWARE = [
     "front.page_headers.PageHeaders",
+    "django.middleware.gzip.GZipMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -312,6 +314,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_REQUEST_BYTES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # the page of a plan sends six for each of its routes
 LOGIN_REDIRECT_URL = "/admin/"  # where the address that was asked for is none of ours
 SESSION_ENGINE = "desk.sessions"
 SESSION_COOKIE_AGE = 12 * 3600

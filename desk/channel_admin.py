@@ -1,16 +1,25 @@
 """Channels in the admin. Nothing can be deleted that is still needed to follow a paid job, and no credential changes
 without the right to it, a fresh proof and a reason."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
-from catalog.admin import ChannelAdmin, ChannelModelInline, CredentialInline
+from adapters import registry
+from catalog import standing
+from catalog.channel_admin import ChannelAdmin, CredentialInline
 from catalog.models import Credential
 from catalog.secret_forms import CredentialForm, CredentialFormSet
 from desk import in_use, proof
-from desk.guarded_admin import REASON_LENGTH, GuardedAdmin, ProvedDeletion, frozen, may
+from desk.actions import ActionPages
+from desk.channel_page import facts
+from desk.channel_page.actions import OF_CHANNEL
+from desk.channel_page.forms import ChannelForm
+from desk.guarded_admin import REASON_LENGTH, ProvedDeletion, frozen, may
+from pages.admin_pages import OwnForm
 
 SAY_WHY = "Say why: the history keeps it."
 
@@ -22,7 +31,7 @@ class ReasonedCredentialForm(CredentialForm):
 class KeptCredentialFormSet(CredentialFormSet):
     def clean(self) -> None:
         super().clean()
-        kept = in_use.credentials()
+        kept = in_use.credentials() if self.deleted_forms else ()  # it reads all paid calls
         needed = [form.instance for form in self.deleted_forms if form.instance.pk in kept]
         reasons = [
             f"{row}: jobs that it bought are still followed, or their outcome is unknown: disable it instead."
@@ -70,13 +79,50 @@ class KeptCredentialInline(CredentialInline):
         return may(request, "change_credentials")
 
 
-class KeptChannelAdmin(ProvedDeletion, GuardedAdmin, ChannelAdmin):
-    inlines = (KeptCredentialInline, ChannelModelInline)
+class KeptChannelAdmin(OwnForm, ProvedDeletion, ActionPages, ChannelAdmin):
+    form = ChannelForm
+    change_form_template = "admin/catalog/channel/change_form.html"
+    row_actions = OF_CHANNEL
+    nothing_yet = (
+        "No channel yet",
+        "A channel leads to a provider, with its address and credential. Nothing runs without.",
+    )
+    inlines = (KeptCredentialInline,)
+    fieldsets: ClassVar[Any] = ()
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Without the right a channel with credentials stays where they are sent to."""
-        form = super().get_form(request, obj, change=change, **kwargs)
+        form = type("ChannelFormOfPage", (ChannelForm,), {})  # its fields are its own
         return form if obj is None or may(request, "change_credentials") else frozen(form, "base_url")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ()
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """First the adapter, then the form with its options."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if request.method == "GET" and request.GET.get("adapter") not in registry.ADAPTERS:
+            known = [(name, getattr(adapter, "summary", "")) for name, adapter in sorted(registry.ADAPTERS.items())]
+            return self.page(request, "admin/catalog/channel/choose.html", title="Add a channel", adapters=known)
+        return super().add_view(request, form_url, extra_context)
+
+    def fill(self, request: HttpRequest, context: Any, obj: Any) -> None:
+        form = context["adminform"].form
+        shown = [each.formset for each in context["inline_admin_formsets"]]  # none for who may not see credentials
+        context["options"] = [form[name] for name in form.fields if name.startswith("options-")]
+        context["formset"], now = next(iter(shown), None), timezone.now()
+        context["may_credentials"] = may(request, "change_credentials")
+        context["credentials"] = [
+            {"form": each, "state": standing.of_credential(each.instance, now)}
+            for formset in shown
+            for each in formset.initial_forms
+        ]
+        if obj is not None:
+            row = self.get_queryset(request).select_related("health", "group_link__group").get(pk=obj.pk)
+            context["facts"], context["test"] = facts.of(row, now), facts.last_test(obj, now)
+            context["test_url"] = next((button.url for button in self.among(request, obj, {"test"})), "")
+            context["title"], context["subtitle"] = row.name, None
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         if formset.model is not Credential or not formset.touched():

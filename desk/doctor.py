@@ -14,7 +14,7 @@ from django.http.request import validate_host
 
 from adapters import registry
 from catalog import checks as catalog_checks
-from catalog import credentials, standing
+from catalog import credentials, pausing, standing
 from catalog.models import Channel, Credential
 from common import sql, urls
 from common.errors import StorageUnavailable
@@ -162,6 +162,17 @@ def channels() -> Iterator[Remark]:
                 yield warning(f"{channel.name}: {standing.disabled(row)}", standing.advice(row))
 
 
+def pauses() -> Iterator[Remark]:
+    """What an operator has paused or drained, lest it be forgotten."""
+    found = list(pausing.halted())
+    for row in found:
+        yield warning(
+            f"{pausing.told(row)}. {pausing.MEANING[pausing.standing(row)]}", "resume it on its page in the admin"
+        )
+    if not found:
+        yield ok("no channel and no model is paused or drained")
+
+
 def jobs() -> Iterator[Remark]:
     """Paid jobs that are still followed: whether a credential is left to ask for them with."""
     found = list(in_use.lacking())
@@ -254,6 +265,7 @@ CHECKS: Mapping[str, Check] = {
 }
 CHECKS_IN_DATABASE: Mapping[str, Check] = {
     "channels": channels,
+    "pauses": pauses,
     "jobs": jobs,
     "secrets": keys,
     "catalog": catalog,

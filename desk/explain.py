@@ -9,8 +9,9 @@ from adapters import expression, registry
 from adapters.base import FilePart, Target, TaskRequest, UpstreamRequest
 from adapters.kit import inline
 from billing.pricing import Price
-from catalog import health, snapshot
-from catalog.routing import Judgement
+from catalog import health, pausing, snapshot
+from catalog.models import Channel, MediaModel, Route
+from catalog.routing import Judgement, Survey
 from common import money
 from common.errors import ApiError, BillingUnsupported, ScopeRequired
 from common.redaction import clean, cleaned
@@ -38,12 +39,15 @@ def shown(found: Examination) -> dict[str, Any]:
     """All of it as JSON: the routes with their channels' health, the price, and the first route's upstream request."""
     survey, outcome = found.survey, found.outcome
     states = channel_states()
+    if survey and survey.model.id in pausing.paused()[1]:
+        states |= {judgement.route.channel.id: "paused" for judgement in survey.judgements}
     return {
         "model": survey.model.name if survey else None,
         "modality": survey.model.modality if survey else None,
         "plan": survey.plan.name if survey else None,
         "plan_selected": survey.is_selected if survey else None,
         "routes": [_route(judgement, states) for judgement in survey.judgements] if survey else [],
+        "notes": _notes(survey),
         "price": None if isinstance(outcome, ApiError) else _price(outcome.price),
         "request": _upstream(found),
         "error": {"type": outcome.type, "message": outcome.message} if isinstance(outcome, ApiError) else None,
@@ -53,7 +57,20 @@ def shown(found: Examination) -> dict[str, Any]:
 def channel_states() -> dict[int, str]:
     """The channels, by id, that no task is given to now, and why: in the words of a call's `passed`."""
     disabled, resting = health.unusable()
-    return dict.fromkeys(disabled, "disabled") | dict.fromkeys(resting, "cooling down")
+    paused, _ = pausing.paused()
+    states = dict.fromkeys(resting, "cooling down") | dict.fromkeys(disabled, "disabled")
+    return states | dict.fromkeys(paused, "paused")
+
+
+def _notes(survey: Survey | None) -> list[str]:
+    """What is paused or drained on the way of the request, in words; where it got to no plan, all that is."""
+    if survey is None:
+        return list(map(pausing.told, pausing.halted()))
+    routes = Route.objects.filter(plan_id=survey.plan.id, model_id=survey.model.id, enabled=True)
+    channels = Channel.objects.filter(routes__in=routes).order_by("name")
+    return [
+        words for row in (*MediaModel.objects.filter(pk=survey.model.id), *channels) if (words := pausing.told(row))
+    ]
 
 
 def _route(judgement: Judgement, states: Mapping[int, str]) -> dict[str, Any]:
@@ -114,6 +131,8 @@ def listed(answer: Mapping[str, Any]) -> dict[str, object]:
     price, request = answer["price"], answer["request"]
     found: dict[str, object] = {name: answer[name] for name in ("model", "modality", "plan")}
     found["routes"] = "".join([str(len(answer["routes"])), *(f"\n  {_line(row)}" for row in answer["routes"])])
+    if answer["notes"]:
+        found["notes"] = "; ".join(answer["notes"])
     if price:
         found["price"] = f"${price['unit']} × {price['quantity']} ({price['tier']}) = ${price['estimated_cost']}"
     if request:

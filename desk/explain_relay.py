@@ -9,20 +9,19 @@ from typing import Any
 from django.conf import settings
 
 from accounts.models import Account, ApiKey
-from catalog import groups, relay_channels, snapshot
+from catalog import groups, relay_channels, snapshot, tariffs
 from catalog.groups import IMAGES, GroupEntry
 from catalog.models import GroupChannel
 from catalog.relay_channels import Verdict
-from catalog.token_prices import AMOUNTS, TokenPrice
+from catalog.tariffs import Tariff
+from catalog.token_prices import AMOUNTS
 from common import money
 from common.errors import (
     ApiError,
     BillingUnsupported,
     EndpointUnsupported,
     ImagesUnsupported,
-    ModelNotFound,
     PermissionRefused,
-    PricingUnavailable,
     UpstreamBusy,
     UpstreamUnavailable,
 )
@@ -49,15 +48,16 @@ def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError |
     own = groups.own_dialects(group.platform, image_generation=False)
     dialect = call.dialect or min(own)
     verdicts = relay_channels.verdicts(group, dialect, catalog.version)
-    error = _error(key, group, dialect, call.model, verdicts)
+    tariff, unpriced = _tariff(group, dialect, call.model)
+    error = _error(key, group, dialect, unpriced, verdicts)
     answer = _answer(
         call,
         group=group.name,
         platform=group.platform,
         dialect=dialect,
         listed=None if group.models is None else call.model in group.models,
-        price=_price(group, call.model, dialect),
-        reserve=_reserve(group, call, dialect),
+        price=tariff and _price(tariff),
+        reserve=tariff and _reserve(tariff, call),
         channels=[*(_channel(verdict, call.model) for verdict in verdicts), *_disabled(group)],
         error=_told(error),
     )
@@ -73,14 +73,21 @@ def _told(error: ApiError | None) -> dict[str, str] | None:
     return None if error is None else {"type": error.type, "message": error.message}
 
 
-def _error(key: ApiKey, group: GroupEntry, dialect: str, model: str, verdicts: list[Verdict]) -> ApiError | None:
+def _tariff(group: GroupEntry, dialect: str, model: str) -> tuple[Tariff | None, ApiError | None]:
+    try:
+        return tariffs.of(group, dialect, model), None
+    except ApiError as unpriced:
+        return None, unpriced
+
+
+def _error(
+    key: ApiKey, group: GroupEntry, dialect: str, unpriced: ApiError | None, verdicts: list[Verdict]
+) -> ApiError | None:
     """The first that the caller would get, in the order of a call's checks."""
     if dialect not in group.dialects:
         return ImagesUnsupported() if dialect == IMAGES else EndpointUnsupported()
-    if _price(group, model, dialect) is None:
-        is_listed = model in (group.models or ())
-        told = f"The model `{model}` "
-        return PricingUnavailable(f"{told}has no price yet.") if is_listed else ModelNotFound(f"{told}does not exist.")
+    if unpriced is not None:
+        return unpriced
     if key.account.billing == Account.Billing.SUBSCRIPTION:
         return BillingUnsupported()
     if any(verdict.ready for verdict in verdicts):
@@ -88,12 +95,10 @@ def _error(key: ApiKey, group: GroupEntry, dialect: str, model: str, verdicts: l
     return UpstreamBusy() if any(verdict.rests is not None for verdict in verdicts) else UpstreamUnavailable()
 
 
-def _price(group: GroupEntry, model: str, dialect: str) -> dict[str, Any] | None:
-    """What holds for the model: one price for a picture before that of tokens, where pictures are made."""
-    picture = group.image_price(model) if dialect == IMAGES else None
-    if picture is not None:
-        return {"per": "picture", "usd": _plain(picture)}
-    price = group.token_price(model)
+def _price(tariff: Tariff) -> dict[str, Any] | None:
+    price = tariff.tokens
+    if tariff.picture is not None:
+        return {"per": "picture", "usd": _plain(tariff.picture)}
     if price is None:
         return None
     amounts = {name: _plain(getattr(price, name)) for name in AMOUNTS}
@@ -104,22 +109,13 @@ def _plain(amount: Decimal) -> str:
     return format(amount.normalize(), "f")
 
 
-def _reserve(group: GroupEntry, call: SupposedCall, dialect: str) -> dict[str, Any] | None:
+def _reserve(tariff: Tariff, call: SupposedCall) -> dict[str, Any]:
     """What such a call would hold: one picture, or its tokens at the dearest of their prices."""
-    picture = group.image_price(call.model) if dialect == IMAGES else None
-    if picture is not None:
-        return {"pictures": 1, "estimated_cost": money.usd(money.micros(picture))}
-    price = group.token_price(call.model)
-    if price is None:
-        return None
-    output = _output_tokens(price, call.output_limit)
-    held = price.bound_micros(input_tokens=call.input_tokens, output_tokens=output)
-    return {"input_tokens": call.input_tokens, "output_tokens": output, "estimated_cost": money.usd(held)}
-
-
-def _output_tokens(price: TokenPrice, limit: int | None) -> int:
-    limits = [each for each in (limit, price.max_output_tokens) if each is not None]
-    return min(limits, default=settings.RELAY_OUTPUT_TOKENS)
+    output = tariff.output_bound(call.output_limit, default=settings.RELAY_OUTPUT_TOKENS)
+    held = money.usd(tariff.bound_micros(input_tokens=call.input_tokens, output_tokens=output, pictures=1))
+    if tariff.picture is not None:
+        return {"pictures": 1, "estimated_cost": held}
+    return {"input_tokens": call.input_tokens, "output_tokens": output, "estimated_cost": held}
 
 
 def _channel(verdict: Verdict, model: str) -> dict[str, Any]:
@@ -127,7 +123,7 @@ def _channel(verdict: Verdict, model: str) -> dict[str, Any]:
     return {
         "channel": link.channel.name,
         "base_url": link.channel.base_url,
-        "upstream_model": link.upstream_models.get(model, model),
+        "upstream_model": link.upstream_model(model),
         "priority": link.priority,
         "weight": link.weight,
         "kept": bool(verdict.ready),

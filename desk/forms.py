@@ -5,10 +5,12 @@ from typing import Any
 
 from django import forms
 
-from accounts.models import ApiKey
+from accounts.models import Account, ApiKey, Group
 from common import money
 from desk.command import LARGEST_INTEGER
 from desk.guarded_admin import REASON_LENGTH
+
+LONGEST_ID = 19  # digits that every database takes for a number of 64 bits
 
 
 def new_reference() -> str:
@@ -40,7 +42,39 @@ class RotateForm(forms.Form):
     reason = forms.CharField(max_length=REASON_LENGTH)
 
 
+class NamedAccountField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """An account by its name, or its id: a list to choose from would be as long as there are customers."""
+
+    def prepare_value(self, value: Any) -> Any:
+        found = value if isinstance(value, Account) else self._of_id(value)
+        return found.name if found else value
+
+    def to_python(self, value: Any) -> Account | None:
+        if value in self.empty_values:
+            return None
+        found = Account.objects.filter(name=value).first() or self._of_id(value)
+        if found is None:
+            raise forms.ValidationError("There is no account of this name.", code="invalid_choice")
+        return found
+
+    def _of_id(self, value: Any) -> Account | None:
+        is_id = str(value).isascii() and str(value).isdecimal() and len(str(value)) < LONGEST_ID
+        return Account.objects.filter(pk=value).first() if is_id else None
+
+
 class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
+    account = NamedAccountField(
+        queryset=Account.objects.all(), widget=forms.TextInput(attrs={"list": "account-names", "autocomplete": "off"})
+    )
+    group = forms.ModelChoiceField(
+        queryset=Group.objects.order_by("name"), required=False, help_text="What a general key may call."
+    )
+    expires_at = forms.DateTimeField(
+        required=False,
+        label="Expires (UTC)",
+        help_text="Empty: never.",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S"),
+    )
     reason = forms.CharField(required=False, max_length=REASON_LENGTH, help_text="Why the key is issued.")
 
     class Meta:

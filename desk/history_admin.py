@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 
-from common.admin_pages import ReadOnlyAdmin, moment
+from pages.admin_pages import ReadOnlyAdmin, moment
 
 
 @admin.display(description="what and why")

@@ -1,4 +1,4 @@
-"""What the desk itself keeps: tries to sign in; and the permissions that hang on no table."""
+"""What the desk itself keeps: tries to sign in, bills of providers; and the permissions that hang on no table."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -32,4 +32,72 @@ class Right(models.Model):  # noqa: DJ008 (there are no rows)
             ("issue_keys", "Can issue API keys and enable disabled ones"),
             ("rotate_keys", "Can rotate API keys"),
             ("change_credentials", "Can enter, switch and remove providers' credentials"),
+            ("refund_tasks", "Can refund charged tasks"),
+            ("import_bills", "Can import providers' bills"),
         ]
+
+
+class ProviderBill(models.Model):
+    """A provider's bill for a channel, as its file says it (compressed in `source`), and how it compares with what we
+    bought. A file is imported once for a channel.
+
+    Each comparison is a `run`; lines of older runs are left over. `sums` are those of `desk.bills.matching` by verdict.
+    """
+
+    channel = models.ForeignKey("catalog.Channel", on_delete=models.SET_NULL, null=True, related_name="+")
+    channel_name = models.CharField(max_length=200)
+    file_name = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    source = models.BinaryField()
+    columns = models.JSONField(null=True)
+    since = models.DateField(null=True, help_text="The first day of the bill (UTC).")
+    until = models.DateField(null=True, help_text="Its last day.")
+    bad_rows = models.JSONField(default=list, help_text="[line, why] of the first rows that are no lines of a bill.")
+    bad_count = models.PositiveIntegerField(default=0)
+    sums = models.JSONField(null=True)
+    begun = models.PositiveIntegerField(default=0)
+    run = models.PositiveIntegerField(default=0)
+    compared_at = models.DateTimeField(null=True)
+    imported_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="bill_once", fields=["channel", "sha256"])]
+
+    def __str__(self) -> str:
+        return f"{self.channel_name}: {self.file_name}"
+
+
+class BillLine(models.Model):
+    """What the provider bills for a job (`number` is the line of the file), or a call of ours that it does not bill
+    (without). `call` is ours, with the cost that was known when they were compared."""
+
+    bill = models.ForeignKey(ProviderBill, on_delete=models.CASCADE, db_index=False, related_name="lines")
+    run = models.PositiveIntegerField()
+    number = models.PositiveIntegerField(null=True)
+    verdict = models.CharField(max_length=20)
+    upstream_id = models.CharField(max_length=200)
+    amount_micros = models.BigIntegerField(null=True)
+    billed_at = models.DateTimeField(null=True)
+    model = models.CharField(max_length=200, default="")
+    call = models.ForeignKey("tasks.Call", on_delete=models.PROTECT, null=True, db_index=False, related_name="+")
+    own_micros = models.BigIntegerField(null=True)
+    settled = models.CharField(max_length=20, default="", help_text="What an operator made of it.")
+    settled_by = models.CharField(max_length=150, default="")
+
+    class Meta:
+        indexes = [models.Index(name="bill_lines_by_verdict", fields=["bill", "run", "verdict", "id"])]
+        constraints = [models.UniqueConstraint(name="bill_line_once", fields=["bill", "run", "number"])]
+
+    def __str__(self) -> str:
+        return f"line {self.number}" if self.number else f"call {self.call_id}"
+
+
+class RememberedColumns(models.Model):
+    """Which columns of a channel's bills mean what (`desk.bills.columns.BillColumns`): they are chosen once."""
+
+    channel = models.OneToOneField("catalog.Channel", on_delete=models.CASCADE, related_name="+")
+    columns = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"columns of channel {self.channel_id}"

@@ -1,18 +1,33 @@
-"""The admin site: Django's, with our forms where it asks for a password."""
+"""The admin site: Django's, with our forms where it asks for a password, and our navigation."""
 
 from functools import partial
 from typing import Any
 
-from django.contrib.admin import AdminSite
 from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest
 from django.urls import reverse
 
+from desk import navigation
+from desk.catalog_file.views import CatalogFilePages
+from desk.money.margin_page import MarginPages
+from desk.now.views import NowSite
 from desk.sign_in import OwnPasswordForm, SignInForm
 
 
-class DeskSite(AdminSite):
+class DeskSite(NowSite):
     login_form = SignInForm
+    enable_nav_sidebar = False
+    site_url = None
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        context = super().each_context(request)
+        if context["has_permission"]:
+            context["places"] = list(navigation.places(request))
+        return context
+
+    def get_urls(self) -> list[Any]:
+        """Pages that are of no row, before those of Django."""
+        return [*CatalogFilePages(self).urls(), *MarginPages(self).urls(), *super().get_urls()]
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """As Django's, with a form that knows the request."""

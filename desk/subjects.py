@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from accounts.models import Account, ApiKey
 from common import moments, money
+from desk import budget_words
 from desk.command import refusal, text, whole
 from tasks.models import ServiceState
 
@@ -50,6 +51,7 @@ def show_account(account: Account) -> dict[str, object]:
         "held": money.usd(account.held_micros),
         "max_queued": account.max_queued,
         "max_running": account.max_running,
+        "budget": budget_words.show(account),
     }
 
 
@@ -64,6 +66,7 @@ def show_key(key: ApiKey) -> dict[str, object]:
         "task_api": key.task_api,
         "max_queued": key.max_queued,
         "max_running": key.max_running,
+        "budget": budget_words.show(key),
         "expires_at": moments.iso(key.expires_at, timespec="auto"),
         "disabled": key.disabled_at is not None,
     }

@@ -15,7 +15,7 @@ from accounts.holders import Holder
 from catalog import snapshot
 from catalog.groups import GroupEntry
 from catalog.snapshot import Catalog
-from common import promises, sql, threads
+from common import promises, threads
 from common.errors import ApiError, AuthenticationError, PermissionRefused
 from common.gathering import Gathering
 from tasks import gate
@@ -23,15 +23,11 @@ from tasks import gate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayCaller:
-    """A general key as of this request; `secret_id` is the secret it presented. Money in micro-USD."""
+    """A general key as of this request."""
 
     key_id: int
-    secret_id: int
     account_id: int
-    group_id: int | None
     is_subscription: bool
-    balance_micros: int
-    held_micros: int
     catalog_version: int
 
 
@@ -57,13 +53,9 @@ async def admit(authorization: str) -> RelayAdmission:
 def admit_all(knocks: Sequence[str]) -> list[RelayAdmission | ApiError]:
     """For each raw Authorization what `admit` gives or raises. One statement, where the catalog has not moved."""
     digests = [gate.digest_of(authorization) for authorization in knocks]
-    rows = sql.records(
-        STATEMENT.format(valid=gate.VALID.format(now=sql.now()), knocks=", ".join(["(%s, %s)"] * len(knocks))),
-        [value for listed in enumerate(digests) for value in listed],
-    )
-    by_number = {row.n: row for row in rows}
+    rows = gate.looked_up(STATEMENT, digests)
     catalog = snapshot.current(rows[0].version)
-    return [_judged(by_number[n], digest, catalog) for n, digest in enumerate(digests)]
+    return [_judged(row, digest, catalog) for row, digest in zip(rows, digests, strict=True)]
 
 
 def _judged(row: Any, digest: str, catalog: Catalog) -> RelayAdmission | ApiError:
@@ -79,25 +71,19 @@ def _judged(row: Any, digest: str, catalog: Catalog) -> RelayAdmission | ApiErro
 def _caller(row: Any) -> RelayCaller:
     return RelayCaller(
         key_id=row.key_id,
-        secret_id=row.secret_id,
         account_id=row.account_id,
-        group_id=row.group_id,
         is_subscription=row.billing == "subscription",
-        balance_micros=row.balance_micros,
-        held_micros=row.held_micros,
         catalog_version=row.version,
     )
 
 
 # As in `tasks/gate.py`: the knocks are spelled out for the planner, and the table of one row is said to have no more.
 STATEMENT = """
-SELECT r.column1 AS n, c.version, k.id AS key_id, ks.id AS secret_id, k.group_id, k.binding,
-       a.id AS account_id, a.billing, a.balance_micros, a.held_micros, {valid} AS is_valid
+SELECT r.column1 AS n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
+       {valid} AS is_valid
 FROM (VALUES {knocks}) AS r
 CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
-LEFT JOIN accounts_keysecret ks ON ks.digest = r.column2
-LEFT JOIN accounts_apikey k ON k.id = ks.key_id
-LEFT JOIN accounts_account a ON a.id = k.account_id
+{keys}
 """
 
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="relay-admission")

@@ -15,11 +15,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from weakref import WeakValueDictionary
 
 from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
-from common import halving, promises, query_deadline, sql, threads
+from common import account_lines, halving, promises, sql, threads
+from common.account_lines import AccountLines
 from common.database_retry import AWAY, is_held_up, is_passing, reset_connections
 from common.gathering import LATER, Gathering, Later
 from relay.lease import Lease
@@ -28,8 +28,6 @@ logger = logging.getLogger(__name__)
 Item = NewCall | CallEnding | SeenUsage
 Line = Gathering[Item, bool]
 Outcome = bool | Exception | Line
-# Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
-SHARED_PART, OWN_PART = 0.2, 0.8
 REST_SECONDS = 0.5
 UNSENT = "unsent"
 
@@ -88,35 +86,19 @@ def _unsent(call: NewCall) -> CallEnding:
     return CallEnding(call_id=call.call_id, account_id=call.account_id, actual_micros=None, usage=None, outcome=UNSENT)
 
 
-def _own_line(account_id: int) -> Line:
-    with _lock:
-        line = _own_lines.get(account_id)
-        if line is None:
-            line = _own_lines[account_id] = Gathering(_work_own, start=partial(_start_own, account_id))
-        return line
-
-
-def _start_own(account_id: int, run: Callable[[], None]) -> None:
-    token = threads.share.set(threads.of_account(account_id))
-    try:
-        threads.executor.submit(run)
-    finally:
-        threads.share.reset(token)
-
-
 def _start_resting(run: Callable[[], None]) -> None:
     """On a thread that holds up no end of the process: whatever rests then, others end."""
     threading.Thread(target=run, name="books", daemon=True).start()
 
 
 def _work_shared(items: Sequence[Item]) -> list[Outcome]:
-    seconds = query_deadline.SECONDS * (SHARED_PART if sql.is_postgresql() else 1)
+    seconds = account_lines.shared_seconds()
     return _by_kind(items, seconds, {SeenUsage: _note, CallEnding: _end_free, NewCall: _reserve_free})
 
 
 def _work_own(items: Sequence[Item]) -> list[Outcome]:
     """Of one account, which is waited for."""
-    return _by_kind(items, query_deadline.SECONDS * OWN_PART, {CallEnding: _end_own, NewCall: _reserve_own})
+    return _by_kind(items, account_lines.own_seconds(), {CallEnding: _end_own, NewCall: _reserve_own})
 
 
 def _by_kind(
@@ -159,7 +141,7 @@ def _end_free(endings: Sequence[CallEnding]) -> list[Outcome]:
         return _resting(endings, error)
     except Exception:
         done = set()
-    return [ending.call_id in done or _own_line(ending.account_id) for ending in endings]
+    return [ending.call_id in done or _own_lines.of(ending.account_id) for ending in endings]
 
 
 def _end_own(endings: Sequence[CallEnding]) -> Sequence[Outcome]:
@@ -194,7 +176,7 @@ def _rest(endings: Sequence[Item]) -> list[Line | Later]:
         logger.warning("the database is away: %s", error)
         reset_connections()
         return [LATER] * len(endings)
-    return [_own_line(ending.account_id) for ending in endings if isinstance(ending, CallEnding)]
+    return [_own_lines.of(ending.account_id) for ending in endings if isinstance(ending, CallEnding)]
 
 
 def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
@@ -204,11 +186,11 @@ def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
     except ReservationUnknown as error:
         return _doubted(calls, error)
     except AWAY as error:
-        return [_own_line(call.account_id) if is_held_up(error) else error for call in calls]
+        return [_own_lines.of(call.account_id) if is_held_up(error) else error for call in calls]
     except Exception:
-        return [_own_line(call.account_id) for call in calls]
+        return [_own_lines.of(call.account_id) for call in calls]
     return [
-        outcomes[call.call_id] or True if call.call_id in outcomes else _own_line(call.account_id) for call in calls
+        outcomes[call.call_id] or True if call.call_id in outcomes else _own_lines.of(call.account_id) for call in calls
     ]
 
 
@@ -252,7 +234,5 @@ _repeated: set[str] = set()
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
 _shared_line: Line = Gathering(_work_shared, start=_thread.submit)
 _resting_line: Line = Gathering(_rest, start=_start_resting)
-# Of accounts that somebody else holds: each lasts as long as it has calls.
-_own_lines: WeakValueDictionary[int, Line] = WeakValueDictionary()
-_lock = threading.Lock()
+_own_lines: AccountLines[Item, bool] = AccountLines(_work_own)
 atexit.register(_give_up)

@@ -1,7 +1,10 @@
-"""The client's cancel: a queued task ends as canceled; a running or ended one is refused, or goes on."""
+"""The cancel, by the client or an operator: a queued task ends as canceled; a running or ended one is refused, or goes
+on."""
 
 import logging
 from contextlib import suppress
+
+from django.db.models import QuerySet
 
 from common.database_retry import AWAY, reset_connections
 from common.errors import NotCancelable, TaskNotFound
@@ -15,10 +18,21 @@ logger = logging.getLogger(__name__)
 def cancel(key_id: int, task_id: str) -> None:
     """Cancel one queued task of this key; canceling a canceled task again changes nothing.
 
-    Raises TaskNotFound, or NotCancelable naming the status. A requeue between the two statements is tried again.
+    Raises TaskNotFound, or NotCancelable naming the status.
     """
+    _cancel(Task.objects.filter(key_id=key_id, id=task_id), task_id)
+
+
+def cancel_by_operator(task_id: str, *, by: str) -> None:
+    """The same of any key's task."""
+    _cancel(Task.objects.filter(id=task_id), task_id)
+    logger.info("task %s: canceled by %s", task_id, by)
+
+
+def _cancel(rows: QuerySet[Task], task_id: str) -> None:
+    """A requeue between the two statements is tried again."""
     for _ in range(5):
-        found = Task.objects.filter(key_id=key_id, id=task_id).values_list("status", "attempt").first()
+        found = rows.values_list("status", "attempt").first()
         if found is None:
             raise TaskNotFound()
         status, attempt = found

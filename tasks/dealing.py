@@ -24,8 +24,9 @@ class Waiting:
 
 @dataclass(slots=True, kw_only=True)
 class Occupancy:
-    """Tasks that run now, counted from rows; a channel without a limit has no entry in `channel_limits`. `resting` and
-    `disabled` are the channels that nothing may start on now, and `last_key` got the last seat of the claim before."""
+    """Tasks that run now, counted from rows; a channel without a limit has no entry in `channel_limits`. `resting`,
+    `disabled` and `paused` are the channels that nothing may start on now, as are all for `paused_models`; and
+    `last_key` got the last seat of the claim before."""
 
     by_key: dict[int, int]
     by_account: dict[int, int]
@@ -35,10 +36,15 @@ class Occupancy:
     total_limit: int | None
     resting: frozenset[int] = frozenset()
     disabled: frozenset[int] = frozenset()
+    paused: frozenset[int] = frozenset()
+    paused_models: frozenset[int] = frozenset()
     last_key: int = 0
 
-    def obstacle(self, channel: int) -> Obstacle:
-        """Why nothing may start on this channel now; empty if it may."""
+    def obstacle(self, route: RouteEntry) -> Obstacle:
+        """Why nothing may start on this route now; empty if it may. What is paused waits, also where it is disabled."""
+        channel = route.channel.id
+        if channel in self.paused or route.model_id in self.paused_models:
+            return "paused"
         if channel in self.disabled:
             return "disabled"
         if channel in self.resting:
@@ -117,7 +123,7 @@ def _seat(group: Waiting, occupancy: Occupancy) -> Seat | None:
         return None
     passed: list[tuple[int, Obstacle]] = []
     for route in by_priority(group.routes):
-        obstacle = occupancy.obstacle(route.channel.id)
+        obstacle = occupancy.obstacle(route)
         if not obstacle:
             return Seat(group=group, route_id=route.id, channel_id=route.channel.id, passed=tuple(passed))
         passed.append((route.id, obstacle))

@@ -58,8 +58,7 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
             catalog, key_id=key_id, model=model, request=request, inputs=images.rules_of_options(rules)
         )
         decision = routing.decide(survey)
-        _refuse_count(model, decision)
-        price = price_of(model, decision, request)
+        price = priced(model, decision, request)
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
     prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
@@ -71,6 +70,13 @@ def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskReques
     if not request.images:
         refuse(images.MASK, "needs an image of which it is the mask")
     return replace(request, mask=images.mask(mask, rules))
+
+
+def priced(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
+    """What a request that is routed costs, if its model makes that many files. Raises InvalidRequest and
+    PricingUnavailable."""
+    _refuse_count(model, decision)
+    return price_of(model, decision, request)
 
 
 def _refuse_count(model: ModelEntry, decision: Decision) -> None:

@@ -17,8 +17,9 @@ UNREACHABLE_ROUNDS = 4  # a provider that cannot be reached at all is given up a
 AMBIGUOUS_ROUNDS = 2  # where the operator opted in to buying again
 CALLS_A_WAIT = 2  # so often a credential of a route may be refused, on average, for each time that its task waits
 
-Obstacle = Literal["", "busy", "cooling down", "disabled", "gone"]
-"""What holds a route back: nothing, or its channel is full, rests or is disabled, or the catalog has it no more."""
+Obstacle = Literal["", "busy", "paused", "cooling down", "disabled", "gone"]
+"""What holds a route back: nothing, or its channel is full, rests or is disabled, or an operator has paused it or its
+model, or the catalog has it no more."""
 
 UNPAID, BROKEN, UNSTORED, GONE = "unpaid", "broken", "unstored", "gone"
 """Kinds of our own: a fault of ours before anything was sent; one after which nobody knows; a result that our storage

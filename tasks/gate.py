@@ -9,6 +9,7 @@ remembered to share out what a process has (`accounts/holders.py`).
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from accounts import holders, keys
@@ -84,13 +85,20 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
 def admit_all(knocks: Sequence[Knock]) -> list[Admission | ApiError]:
     """The same of many requests in one statement: for each its admission, or what `admit` raises."""
     digests = [digest_of(knock.authorization) for knock in knocks]
-    listed = zip(range(len(knocks)), digests, (knock.idempotency_key for knock in knocks), strict=True)
+    rows = looked_up(STATEMENT, digests, [knock.idempotency_key for knock in knocks])
+    return [_judged(row, digest) for row, digest in zip(rows, digests, strict=True)]
+
+
+def looked_up(statement: str, *columns: Sequence[Any]) -> list[Any]:
+    """What the statement finds for each knock, a row with its number `n`, in their order. Of what the knocks bring, the
+    digests of the secrets are the first column."""
+    knocks = list(enumerate(zip(*columns, strict=True)))
+    values = ", ".join(["%s"] * (len(columns) + 1))
     rows = sql.records(
-        STATEMENT.format(valid=VALID.format(now=sql.now()), knocks=", ".join(["(%s, %s, %s)"] * len(knocks))),
-        [value for knock in listed for value in knock],
+        statement.format(knocks=", ".join([f"({values})"] * len(knocks)), keys=KEYS, valid=VALID.format(now=sql.now())),
+        [value for n, knock in knocks for value in (n, *knock)],
     )
-    by_number = {row.n: row for row in rows}
-    return [_judged(by_number[n], digest) for n, digest in enumerate(digests)]
+    return sorted(rows, key=attrgetter("n"))
 
 
 def _judged(row: Any, digest: str) -> Admission | ApiError:
@@ -118,6 +126,10 @@ def _judged(row: Any, digest: str) -> Admission | ApiError:
 # Whether a secret (ks) of a key (k) opens anything; `tasks/events/readmission.py` asks the same of open streams.
 VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
     AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
+# Whose the secret of a knock (r) is. One that is nobody's is answered, too.
+KEYS = """LEFT JOIN accounts_keysecret ks ON ks.digest = r.column2
+LEFT JOIN accounts_apikey k ON k.id = ks.key_id
+LEFT JOIN accounts_account a ON a.id = k.account_id"""
 # The knocks are spelled out, so that the planner knows how few they are; and a join to the tasks might read them all.
 # Nothing analyses tables of one row: taken for hundreds, PostgreSQL would compile the statement, for most of a second.
 STATEMENT = """
@@ -128,9 +140,7 @@ SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_second
        (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
 FROM (VALUES {knocks}) AS r
 CROSS JOIN (SELECT * FROM tasks_servicestate LIMIT 1) s CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
-LEFT JOIN accounts_keysecret ks ON ks.digest = r.column2
-LEFT JOIN accounts_apikey k ON k.id = ks.key_id
-LEFT JOIN accounts_account a ON a.id = k.account_id
+{keys}
 """
 
 

@@ -5,23 +5,18 @@ share. So nobody waits for an account that somebody else holds but its own reque
 fails alone.
 """
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import partial
-from weakref import WeakValueDictionary
 
-from common import halving, query_deadline, sql, threads
+from common import account_lines, halving, threads
+from common.account_lines import AccountLines
 from common.database_retry import AWAY, is_held_up
 from common.gathering import Gathering
 from tasks import lost_commits, submission
 from tasks.drafts import Draft
 from tasks.lost_commits import OutcomeUnknown
 from tasks.submission import Created, Outcome
-
-# Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
-SHARED_PART, OWN_PART = 0.2, 0.8
 
 Line = Gathering[Draft, Outcome]
 
@@ -31,7 +26,7 @@ def add(draft: Draft) -> "Future[Outcome]":
     inputs of a draft that surely became none."""
     account_id = draft.caller.account_id
     # What may have megabytes to write holds up nobody, and makes no statement too large.
-    own = _new_line(account_id) if draft.option_bytes else _own_lines.get(account_id)
+    own = _own_lines.new(account_id) if draft.option_bytes else _own_lines.known(account_id)
     promise = (own or _shared_line).add(draft, payer=account_id)
     if draft.files:
         promise.add_done_callback(lambda _: threads.executor.submit(_tidy_up, draft, promise))
@@ -43,31 +38,10 @@ def together() -> AbstractContextManager[None]:
     return _shared_line.held()
 
 
-def _own_line(account_id: int) -> Line:
-    with _lock:
-        line = _own_lines.get(account_id)
-        if line is None:
-            line = _own_lines[account_id] = _new_line(account_id)
-        return line
-
-
-def _new_line(account_id: int) -> Line:
-    return Gathering(_submit_own, start=partial(_start_own, account_id))
-
-
-def _start_own(account_id: int, run: Callable[[], None]) -> None:
-    token = threads.share.set(threads.of_account(account_id))
-    try:
-        threads.executor.submit(run)
-    finally:
-        threads.share.reset(token)
-
-
 def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Line]:
     """Raises what fails all of them."""
-    seconds = query_deadline.SECONDS * (SHARED_PART if sql.is_postgresql() else 1)
-    outcomes = threads.returning_connection(_submit_free, drafts, seconds=seconds)
-    return [outcome or _own_line(draft.caller.account_id) for draft, outcome in zip(drafts, outcomes, strict=True)]
+    outcomes = threads.returning_connection(_submit_free, drafts, seconds=account_lines.shared_seconds())
+    return [outcome or _own_lines.of(draft.caller.account_id) for draft, outcome in zip(drafts, outcomes, strict=True)]
 
 
 def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
@@ -88,8 +62,7 @@ def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
 
 def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
     """Of one account, which is waited for. The exception of each draft that cannot be written."""
-    seconds = query_deadline.SECONDS * OWN_PART
-    return threads.returning_connection(halving.apart, _submit_part, drafts, seconds=seconds)
+    return threads.returning_connection(halving.apart, _submit_part, drafts, seconds=account_lines.own_seconds())
 
 
 def _submit_part(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
@@ -110,6 +83,4 @@ def _tidy_up(draft: Draft, promise: "Future[Outcome]") -> None:
 
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="submission")
 _shared_line: Line = Gathering(_submit_shared, start=_thread.submit)
-# Of accounts that somebody else holds: each lasts as long as it has drafts.
-_own_lines: WeakValueDictionary[int, Line] = WeakValueDictionary()
-_lock = threading.Lock()
+_own_lines: AccountLines[Draft, Outcome] = AccountLines(_submit_own)

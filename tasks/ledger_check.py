@@ -1,10 +1,12 @@
 """The proof that the books are right: each rule of contract section 6 as a query that lists its breaches."""
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 
-from billing import call_statements, ledger_triggers, seals
+from billing import budget_sums, call_statements, ledger_triggers, seals
 from common import sql
+from tasks.figures import rules as figure_rules
 from tasks.models import ENDED
 
 SHOWN = 50
@@ -52,7 +54,8 @@ RULES = {
     "every task has one hold of its estimate": """
         SELECT t.id, 'hold ' || COALESCE(CAST(h.amount_micros AS text), 'none') || ', estimate ' || t.estimated_micros
         FROM tasks_task t LEFT JOIN billing_hold h ON h.reference = t.id
-        WHERE h.reference IS NULL OR h.amount_micros <> t.estimated_micros OR h.account_id <> t.account_id""",
+        WHERE h.reference IS NULL OR h.amount_micros <> t.estimated_micros OR h.account_id <> t.account_id
+            OR h.key_id <> t.key_id""",
     "an open hold has a live task, a live task an open hold": """
         SELECT t.id, t.status || ' with hold ' || h.state FROM tasks_task t JOIN billing_hold h ON h.reference = t.id
         WHERE (t.status IN ('queued', 'running')) <> (h.state = 'open')
@@ -73,10 +76,22 @@ RULES = {
         SELECT e.reference, 'no such task or call' FROM billing_ledgerentry e
         LEFT JOIN tasks_task t ON t.id = e.reference LEFT JOIN billing_relayedcall c ON c.id = e.reference
         WHERE e.kind = 'charge' AND t.id IS NULL AND c.id IS NULL""",
+    "a refund is one, of a charge, to its account, and at most what was charged": """
+        SELECT r.reference, 'refund ' || r.micros || ' to account ' || COALESCE(CAST(r.account_id AS text), 'none')
+            || ', charge ' || COALESCE(CAST(-c.amount_micros AS text), 'none')
+            || ' to account ' || COALESCE(CAST(c.account_id AS text), 'none')
+        FROM (
+            SELECT reference, count(*) AS legs, max(account_id) AS account_id,
+                COALESCE(sum(CASE WHEN book = 'customer' THEN amount_micros END), 0) AS micros
+            FROM billing_ledgerentry WHERE kind = 'refund' GROUP BY reference
+        ) r LEFT JOIN billing_ledgerentry c ON c.reference = r.reference AND c.kind = 'charge' AND c.book = 'customer'
+        WHERE r.legs <> 2 OR r.micros <= 0 OR c.id IS NULL OR r.micros > -c.amount_micros
+           OR r.account_id IS NULL OR r.account_id <> c.account_id""",
     "every relayed call has one hold of its estimate": """
         SELECT c.id, 'hold ' || COALESCE(CAST(h.amount_micros AS text), 'none') || ', estimate ' || c.estimated_micros
         FROM billing_relayedcall c LEFT JOIN billing_hold h ON h.reference = c.id
-        WHERE h.reference IS NULL OR h.amount_micros <> c.estimated_micros OR h.account_id <> c.account_id""",
+        WHERE h.reference IS NULL OR h.amount_micros <> c.estimated_micros OR h.account_id <> c.account_id
+            OR h.key_id <> c.key_id""",
     "a relayed call and its hold are open, settled or released together": """
         SELECT c.id, c.state || ' with hold ' || h.state FROM billing_relayedcall c
         JOIN billing_hold h ON h.reference = c.id WHERE c.state <> h.state""",
@@ -100,6 +115,15 @@ RULES = {
             FROM billing_relayedcall WHERE state = 'settled' GROUP BY 1, 2, 3
         ) u GROUP BY key_id, day, model
         HAVING {" OR ".join(f"sum({name}) <> 0" for name in ("calls", "cost_micros", *call_statements.COUNTS))}""",
+    "the sum of a budget = sum of its window's holds": """
+        SELECT holder || ' ' || holder_id || ' ' || period || ' ' || starts_on,
+            'kept ' || sum(kept) || ', holds ' || sum(spent)
+        FROM ({budgets}) b GROUP BY holder, holder_id, period, starts_on HAVING sum(kept) <> sum(spent)""",
+    "an account knows whether it or one of its keys has a budget": """
+        SELECT a.name, 'has_budgets is wrong' FROM accounts_account a
+        WHERE a.has_budgets <> (a.budget_day_micros IS NOT NULL OR a.budget_month_micros IS NOT NULL OR EXISTS (
+            SELECT 1 FROM accounts_apikey k WHERE k.account_id = a.id
+            AND (k.budget_day_micros IS NOT NULL OR k.budget_month_micros IS NOT NULL)))""",
     "an ended task has one terminal event of its status, a live one none": f"""
         SELECT t.id, t.status || ' with ' || count(e.id) || ' terminal events' FROM tasks_task t
         LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ({ENDS})
@@ -126,7 +150,9 @@ SEALED = "what is sealed is as it was sealed"
 def check() -> Report:
     """Run every rule in one statement: one picture of the database, while others go on writing. Then look at the
     guards and verify the seals, a page of entries at a time; neither moves with what is written meanwhile."""
-    rules = {name: rule.replace("{day}", call_statements.day()) for name, rule in RULES.items()}
+    parts = {"{day}": call_statements.day(), "{budgets}": budget_sums.kept_and_spent()}
+    rules = {name: reduce(lambda rule, part: rule.replace(*part), parts.items(), rule) for name, rule in RULES.items()}
+    rules |= figure_rules.rules()
     names = list(rules)
     rows = sql.fetch(
         " UNION ALL ".join(

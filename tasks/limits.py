@@ -1,10 +1,14 @@
-"""Decides a list of drafts by queue limits, balances and Idempotency-Keys in use, while the accounts are locked."""
+"""Decides a list of drafts by queue limits, balances, budgets and Idempotency-Keys in use, while the accounts are
+locked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 
+from billing import budget_standing
+from billing.budgets import Budgets
 from billing.ledger import AccountState
 from callbacks.deliveries import MOST_NEVER_ATTEMPTED
 from common import sql
@@ -16,18 +20,22 @@ from tasks.gate import Caller, Replay
 @dataclass(slots=True, kw_only=True)
 class Standing:
     """What the transaction found: queued tasks, the keys' limits, the Idempotency-Keys in use, and the callbacks of
-    each account that were never attempted, or will be owed by its live tasks; and the bytes of its stored inputs."""
+    each account that were never attempted, or will be owed by its live tasks; the bytes of its stored inputs, and the
+    budgets."""
 
     queued: dict[tuple[int, int], int]
     key_limits: dict[int, int]
     replays: dict[tuple[int, str], Replay]
     callbacks: dict[int, int] = field(default_factory=dict)
     input_bytes: dict[int, int] = field(default_factory=dict)
+    budgets: Budgets = field(default_factory=Budgets)
 
 
-def read_standing(drafts: Sequence[Draft]) -> Standing:
+def read_standing(drafts: Sequence[Draft], locked: Mapping[int, AccountState]) -> Standing:
     """One statement, run after the accounts are locked, so that its counts are current."""
     accounts = {d.caller.account_id for d in drafts}
+    limited = {account for account in accounts if locked[account].has_budgets}
+    budget_query, spenders = _budget_query(limited, {d.caller.key_id for d in drafts if d.caller.account_id in limited})
     owing = {d.caller.account_id for d in drafts if d.owes_callback}
     storing = {d.caller.account_id for d in drafts if d.input_bytes}
     keys = {d.caller.key_id for d in drafts}
@@ -40,10 +48,11 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
             storing=sql.places(storing),
             most=MOST_NEVER_ATTEMPTED,
             named=" OR ".join(["t.key_id = %s AND t.idempotency_key = %s"] * len(named)),
-        ),
-        [*accounts, *keys, *owing, *storing, *(value for pair in named for value in pair)],
+        )
+        + budget_query,
+        [*accounts, *keys, *owing, *storing, *(value for pair in named for value in pair), *spenders],
     )
-    standing = Standing(queued={}, key_limits={}, replays={})
+    standing = Standing(queued={}, key_limits={}, replays={}, budgets=_budgets(rows))
     for kind, first, second, text, digest in rows:
         if kind == "queued":
             standing.queued[first, int(second)] = int(text)
@@ -53,7 +62,7 @@ def read_standing(drafts: Sequence[Draft]) -> Standing:
             standing.callbacks[first] = int(second)
         elif kind == "inputs":
             standing.input_bytes[first] = int(second)
-        else:
+        elif kind == "replay":
             standing.replays[first, second] = Replay(task_id=text, body_digest=digest)
     return standing
 
@@ -85,6 +94,30 @@ WHERE {named}
 NOBODYS = (0, "")  # no key has this id
 
 
+def _budget_query(account_ids: set[int], key_ids: set[int]) -> tuple[str, list[int]]:
+    """The part of the statement that reads budgets, where any account has some; and its parameters."""
+    if not account_ids:
+        return "", []
+    query, parameters = budget_standing.query(account_ids, key_ids)
+    return BUDGETS.format(query=query), parameters
+
+
+BUDGETS = """UNION ALL
+SELECT 'budget', holder_id, holder || ' ' || period || ' ' || today, CAST(limit_micros AS text),
+    CAST(used_micros AS text)
+FROM ({query}) AS budgets
+"""
+
+
+def _budgets(rows: Iterable[tuple[Any, ...]]) -> Budgets:
+    found = [(*second.split(), first, limit, used) for kind, first, second, limit, used in rows if kind == "budget"]
+    return Budgets(
+        budget_standing.standings(
+            (holder, who, window, day, limit, used) for holder, window, day, who, limit, used in found
+        )
+    )
+
+
 def decide(
     drafts: Sequence[Draft], accounts: dict[int, AccountState], standing: Standing
 ) -> list[Replay | ApiError | None]:
@@ -99,9 +132,11 @@ def decide(
             or _over_callbacks(d, standing)
             or _over_inputs(d, standing)
             or _unaffordable(d, accounts, spent)
+            or _over_budget(d, standing)
         )
         if outcome is None:
             spent[caller.account_id] += d.prepared.price.estimate_micros
+            standing.budgets.take(caller.account_id, caller.key_id, d.prepared.price.estimate_micros)
             slot = caller.account_id, caller.key_id
             standing.queued[slot] = standing.queued.get(slot, 0) + 1
             _add(standing.callbacks, caller, int(d.owes_callback))
@@ -168,3 +203,8 @@ def _unaffordable(d: Draft, accounts: dict[int, AccountState], spent: dict[int, 
     if accounts[account].available_micros - spent[account] < d.prepared.price.estimate_micros:
         return InsufficientBalance("The available balance does not cover the estimated cost of this task.")
     return None
+
+
+def _over_budget(d: Draft, standing: Standing) -> InsufficientBalance | None:
+    caller, estimate = d.caller, d.prepared.price.estimate_micros
+    return standing.budgets.refusal(caller.account_id, caller.key_id, estimate, of_what="task")

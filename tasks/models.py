@@ -6,6 +6,10 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks.figures.models import DayFigure as DayFigure
+from tasks.figures.models import FigureCursor as FigureCursor
+from tasks.figures.models import MinuteFigure as MinuteFigure
+
 LiveStatus = Literal["queued", "running"]
 EndedStatus = Literal["succeeded", "failed", "timeout", "canceled"]
 LIVE: tuple[str, ...] = get_args(LiveStatus)
@@ -127,6 +131,7 @@ class Task(models.Model):
             models.Index(name="task_worker", fields=["worker"], condition=Q(status="running")),
             models.Index(name="task_deadline", fields=["deadline_at"], condition=Q(status__in=LIVE)),
             models.Index(name="task_eta", fields=["media_model", "finished_at"], condition=Q(status="succeeded")),
+            models.Index(name="task_retry", fields=["retry_of", "id"], condition=Q(retry_of__isnull=False)),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -219,6 +224,7 @@ class Call(models.Model):
                 name="call_due", fields=["worker", "next_poll_at"], condition=Q(state__in=["accepted", "late"])
             ),
             models.Index(name="call_unknown", fields=["state"], condition=Q(state="unknown")),
+            models.Index(name="call_lost", fields=["id"], condition=Q(state="lost")),
             models.Index(name="call_mismatch", fields=["id"], condition=~Q(mismatch="")),
         ]
 

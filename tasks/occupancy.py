@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection
 
-from catalog import health, snapshot
+from catalog import health, pausing, snapshot
 from catalog.snapshot import Catalog
 from common import sql
 from tasks import route_sets
@@ -24,6 +24,8 @@ SELECT 'total', s.max_running, t.last_key,
 FROM tasks_servicestate s CROSS JOIN tasks_claimturn t
 UNION ALL
 SELECT u.kind, u.channel_id, 0, 0 FROM ({unusable}) u
+UNION ALL
+SELECT p.kind, p.id, 0, 0 FROM ({paused}) p
 """
 
 
@@ -31,7 +33,10 @@ def read(catalog: Catalog, accounts: Collection[int] = ()) -> Occupancy:
     """One statement. Keys are counted of these accounts only, and channels only where they have a limit."""
     limits = {c.id: c.max_running for c in catalog.channels() if c.max_running is not None}
     statement = TAKEN.format(
-        accounts=sql.places(accounts), channels=sql.places(limits), unusable=health.UNUSABLE.format(now=sql.now())
+        accounts=sql.places(accounts),
+        channels=sql.places(limits),
+        unusable=health.UNUSABLE.format(now=sql.now()),
+        paused=pausing.PAUSED,
     )
     rows = sql.records(statement, [*accounts, *limits])
     by_account = Counter[int]()
@@ -49,6 +54,8 @@ def read(catalog: Catalog, accounts: Collection[int] = ()) -> Occupancy:
         last_key=total.other,
         resting=frozenset(row.place for row in rows if row.kind == "resting"),
         disabled=frozenset(row.place for row in rows if row.kind == "disabled"),
+        paused=frozenset(row.place for row in rows if row.kind == "paused channel"),
+        paused_models=frozenset(row.place for row in rows if row.kind == "paused model"),
     )
 
 
@@ -56,8 +63,7 @@ def ways(open_routes_id: int, catalog: Catalog, occupancy: Occupancy) -> list[Wa
     """The routes of a set, and what holds each back: the channels' limits count as the catalog has the routes now."""
     found = [(route_id, catalog.route(route_id)) for route_id in route_sets.routes_of(open_routes_id)]
     return [
-        Way(route_id=route_id, obstacle=occupancy.obstacle(route.channel.id) if route else "gone")
-        for route_id, route in found
+        Way(route_id=route_id, obstacle=occupancy.obstacle(route) if route else "gone") for route_id, route in found
     ]
 
 

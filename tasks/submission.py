@@ -13,6 +13,7 @@ from django.db import transaction
 
 from adapters.base import StoredFile
 from billing import ledger
+from billing.budgets import Budgets
 from common import ids, sql
 from common.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
@@ -80,8 +81,9 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
 def submit(drafts: Sequence[Draft]) -> list[Outcome]:
     """Write the drafts that the locked accounts and limits allow, in order; a refusal touches nothing of its own.
 
-    Three statements in one transaction (SQLite: seven), whatever the number of drafts. Raises OutcomeUnknown where the
-    answer to the commit was lost and the database cannot be asked; whatever else it raises, nothing was written.
+    Three statements in one transaction (SQLite: seven), whatever the number of drafts, and one more where an account
+    has budgets. Raises OutcomeUnknown where the answer to the commit was lost and the database cannot be asked;
+    whatever else it raises, nothing was written.
     """
     outcomes = _submit(drafts, only_free=False)
     return [outcomes[d.task_id] for d in drafts]
@@ -103,10 +105,10 @@ def _submit(drafts: Sequence[Draft], *, only_free: bool) -> dict[str, Outcome]:
             accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=only_free)
             taken = [d for d in drafts if d.caller.account_id in accounts]
             if taken:
-                outcomes = limits.decide(taken, accounts, limits.read_standing(taken))
-                decided = dict(zip((d.task_id for d in taken), outcomes, strict=True))
+                standing = limits.read_standing(taken, accounts)
+                decided = dict(zip((d.task_id for d in taken), limits.decide(taken, accounts, standing), strict=True))
             fresh = [d for d in taken if decided[d.task_id] is None]
-            created = insert(fresh) if fresh else {}
+            created = insert(fresh, standing.budgets) if fresh else {}
     except AWAY as error:
         if not created or not lost_commits.took_place(fresh, error):
             raise
@@ -131,19 +133,23 @@ def submit_one(single: Draft) -> Outcome:
     return outcome
 
 
-def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
-    """Tasks, payloads, events, holds and accounts: one statement (SQLite: five). The moments of creation by task id."""
+def insert(drafts: Sequence[Draft], budgets: Budgets) -> dict[str, datetime]:
+    """Tasks, payloads, events, holds and accounts: one statement (SQLite: five), and one more where something was taken
+    of budgets. The moments of creation by task id."""
     created = sql.write_together(
         COLUMNS,
-        [_row(d) for d in drafts],
+        [_row(d) | {"budget_day": budgets.day(d.caller.account_id, d.caller.key_id)} for d in drafts],
         [
             INSERT_TASKS.format(now=sql.now(), deadline=sql.later("r.deadline"), rows="{rows}"),
             "INSERT INTO tasks_taskpayload (task_id, params, trace) "
             "SELECT r.id, r.params, r.trace FROM {rows} WHERE true",
             events.recording(task="r.id", key="r.key", status="queued"),
-            *ledger.reserving(reference="r.id", account="r.account", amount="r.estimated"),
+            *ledger.reserving(
+                reference="r.id", account="r.account", key="r.key", amount="r.estimated", budget_day="r.budget_day"
+            ),
         ],
     )
+    budgets.write()
     events.tell({"queued"})
     return {task_id: sql.as_moment(at) for task_id, at in created}
 
@@ -151,7 +157,7 @@ def insert(drafts: Sequence[Draft]) -> dict[str, datetime]:
 COLUMNS = (
     "id text, key bigint, secret bigint, account bigint, origin text, model_name text, media_model bigint, "
     "modality text, route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, "
-    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json"
+    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json, budget_day text"
 )
 INSERT_TASKS = """
 INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,

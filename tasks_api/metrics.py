@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from catalog import health
+from catalog import health, pausing
 from common import modalities, sql
 from common.money import MICROS
 from tasks import leases
@@ -69,9 +69,11 @@ def channel_states(channels: dict[int, str]) -> Metric:
     """1 for the state that each channel is in, 0 for the others."""
     family = GaugeMetricFamily("darkroom_channel_state", "How channels fare.", labels=["channel", "state"])
     disabled, resting = health.unusable()
+    paused, _ = pausing.paused()
     for channel, name in sorted(channels.items()):
-        now = "disabled" if channel in disabled else "resting" if channel in resting else "ok"
-        for state in ("ok", "resting", "disabled"):
+        states = {"disabled": disabled, "paused": paused, "resting": resting}
+        now = next((state for state, found in states.items() if channel in found), "ok")
+        for state in ("ok", "resting", "paused", "disabled"):
             family.add_metric([name, state], int(state == now))
     return family
 

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from billing import budgets
 from common import rates
 from common.asgi import REPEATED_HEADERS
 from common.errors import ApiPaused, InvalidRequest
@@ -96,16 +97,17 @@ class QuoteView(TaskApiView):
 
     def post(self, request: Request) -> Response:
         prepared = self.prepared(self.document(request))
-        left = self.caller.balance_micros - self.caller.held_micros - prepared.price.estimate_micros
+        caller, estimate = self.caller, prepared.price.estimate_micros
+        left = caller.balance_micros - caller.held_micros - estimate
         return Response(
             {
                 "model": prepared.body.model,
                 "modality": prepared.model.modality,
                 "plan": prepared.decision.plan.name,
-                "estimated_cost": usd(prepared.price.estimate_micros),
+                "estimated_cost": usd(estimate),
                 "currency": "USD",
                 "balance_after": usd(left),
-                "affordable": left >= 0,
+                "affordable": left >= 0 and budgets.allow(caller.account_id, caller.key_id, estimate),
                 "eligible_routes": len(prepared.decision.kept),
             }
         )

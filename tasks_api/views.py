@@ -14,8 +14,8 @@ from common.errors import AuthenticationError, InvalidRequest, ScopeRequired, Ta
 from common.ids import is_task_id
 from tasks import cancellation
 from tasks.assets import retention
-from tasks.shown import representation, usage
-from tasks_api import admissions, byte_ranges, model_list
+from tasks.shown import model_face, representation, usage
+from tasks_api import admissions, byte_ranges
 from tasks_api.base_view import TaskApiView
 
 WAIT = re.compile(r"[0-9]+")
@@ -66,7 +66,7 @@ class ModelsView(TaskApiView):
     def get(self, request: Request) -> Response:
         catalog = snapshot.current(self.admission.service.catalog_version)
         offers = listing.offers(catalog, self.caller.key_id)
-        return Response({"object": "list", "data": [model_list.shown(offer) for offer in offers]})
+        return Response({"object": "list", "data": [model_face.shown(offer) for offer in offers]})
 
 
 class UsageView(TaskApiView):

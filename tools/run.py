@@ -25,6 +25,8 @@ FIRST_TASK = {
 }
 GENERAL_KEYS = {"text": "OpenAI", "claude": "Anthropic", "gemini": "Google"}
 """Groups of the example catalog, and whose packages call them."""
+HISTORY_KEY = "Northlight Studio/web"
+HAS_TASKS = 3
 
 
 def interrupt(*_: object) -> NoReturn:
@@ -41,13 +43,22 @@ def opens(stack: Stack, key: str) -> bool:
         return error.code != 401
 
 
-def logins(stack: Stack, file: Path) -> dict[str, str]:
-    """The keys and the admin password, made once and kept in a file that only its owner may read."""
-    if file.exists():
-        kept: dict[str, str] = json.loads(file.read_text())
-        if kept.keys() >= GENERAL_KEYS.keys() and opens(stack, kept["key"]):
-            return kept
-        file.unlink()
+def logins(stack: Stack, file: Path, history: dict[str, str]) -> dict[str, str]:
+    """The keys and the admin password, made once and kept in a file that only its owner may read. `history` are the
+    keys of a history that was just made."""
+    kept: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
+    if not (kept.keys() >= GENERAL_KEYS.keys() and opens(stack, kept["key"])):
+        kept = {}
+    made = (kept or new_logins(stack)) | history
+    if made != kept:
+        file.unlink(missing_ok=True)
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
+            json.dump(made, output)
+    return made
+
+
+def new_logins(stack: Stack) -> dict[str, str]:
+    """An account with money, its keys, and an operator."""
     name = f"run-{secrets.token_hex(3)}"
     password = secrets.token_urlsafe(12)
     stack.manage("create_account", name, "--credit", "100")
@@ -64,8 +75,6 @@ def logins(stack: Stack, file: Path) -> dict[str, str]:
         f"--email={name}@localhost.invalid",
         DJANGO_SUPERUSER_PASSWORD=password,
     )
-    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
-        json.dump(made, output)
     return made
 
 
@@ -75,23 +84,38 @@ def general_key(stack: Stack, account: str, group: str) -> str:
     return str(made["key"])
 
 
-def start(stack: Stack, sandbox_port: int) -> dict[str, str]:
-    """Database, catalog and processes, in the order in which they need each other."""
+def seeded(stack: Stack, number: int, sandbox_url: str) -> dict[str, str]:
+    """Fill an installation without tasks with a month of history; the key of it that may be tried, none where the
+    installation has tasks already. Raises ChildFailed."""
+    print("Writing a month of history…", flush=True)
+    answer = stack.python("-m", "tools.seed", "--seed", str(number), "--sandbox-url", sandbox_url)
+    if answer.returncode == HAS_TASKS:
+        print(answer.stderr.strip(), flush=True)
+        return {}
+    if answer.returncode:
+        raise ChildFailed(f"tools.seed ended with {answer.returncode}:\n{answer.stderr[-4000:]}")
+    return {"history": json.loads(answer.stdout)["keys"][HISTORY_KEY]}
+
+
+def start(stack: Stack, sandbox_port: int, seed: int | None = None) -> dict[str, str]:
+    """Database, catalog and processes, in the order in which they need each other; history where it has a number."""
     stack.manage("migrate", "--noinput")
     sandbox = stack.start_sandbox(sandbox_port)
     stack.manage("load_catalog", str(CATALOG), SANDBOX_URL=sandbox.url)
+    history = {} if seed is None else seeded(stack, seed, sandbox.url)
     stack.start_web()
     stack.start_worker()
-    return logins(stack, stack.folder / "logins.json")
+    return logins(stack, stack.folder / "logins.json", history)
 
 
 def welcome(made: dict[str, str], logs: Path) -> str:
     url = settings.PUBLIC_BASE_URL
     general = "\n".join(f"    {vendor:<9}  {made[group]}" for group, vendor in GENERAL_KEYS.items())
+    history = f"\n  With history  {made['history']}" if "history" in made else ""
     return f"""
 Darkroom is running at {url} (Ctrl-C stops it; logs in {logs}).
 
-  Task key   {made["key"]}
+  Task key   {made["key"]}{history}
   General keys, for text with the packages of others (docs/companion.md)
 {general}
   Admin      {url}/admin/  user {made["username"]}  password {made["password"]}
@@ -107,6 +131,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=ROOT / "var/run", help="for logs and logins")
     parser.add_argument("--sandbox-port", type=int, default=8900, help="where the built-in provider listens")
+    parser.add_argument("--seed", type=int, metavar="N", help="first fill it with a month of history of this number")
     options = parser.parse_args()
     write_env.write()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -117,7 +142,7 @@ def main() -> int:
     stack = Stack(environment={**os.environ, **place}, folder=options.folder)
     try:
         print("Starting…", flush=True)
-        print(welcome(start(stack, options.sandbox_port), options.folder), flush=True)
+        print(welcome(start(stack, options.sandbox_port, options.seed), options.folder), flush=True)
         while all(child.is_running for child in stack.children):
             time.sleep(0.5)
         ended = next(child for child in stack.children if not child.is_running)

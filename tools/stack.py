@@ -39,10 +39,10 @@ class Stack:
         host = self.environment["HOST"]
         return f"http://{'127.0.0.1' if host in WILDCARDS else host}:{self.environment['PORT']}"
 
-    def manage(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a management command to its end. Raises ChildFailed for an exit code other than 0, unless told not to."""
-        answer = subprocess.run(
-            [*self._manage, *arguments],
+    def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of this tree to its end, whatever its exit code."""
+        return subprocess.run(
+            [self._manage[0], *arguments],
             env={**self.environment, **environment},
             cwd=self.root,
             stdin=subprocess.DEVNULL,
@@ -51,6 +51,10 @@ class Stack:
             timeout=PATIENCE,
             check=False,
         )
+
+    def manage(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a management command to its end. Raises ChildFailed for an exit code other than 0, unless told not to."""
+        answer = self.python(*self._manage[1:], *arguments, **environment)
         if check and answer.returncode:
             said = f"{answer.stdout}{answer.stderr}"[-4000:]
             raise ChildFailed(f"manage.py {arguments[0]} ended with {answer.returncode}:\n{said}")

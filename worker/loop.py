@@ -17,6 +17,7 @@ from common.postgresql import doors
 from common.postgresql.doors import Kind
 from common.wakeups import Ring, Topic
 from tasks import leases, queue
+from tasks.figures.folding import Folding
 from tasks.request import url_policy
 from worker.buy.execution import Execution
 from worker.callbacks import Callbacks
@@ -43,6 +44,8 @@ PRUNE_SECONDS = 60.0
 DISCARD_SECONDS = 10.0
 PROBE_SECONDS = 10.0  # no credential is disabled for less
 SEAL_SECONDS = 600.0  # between looks whether a day has passed
+FOLD_SECONDS = 5.0  # while tasks end; pages add up what has ended since
+CALM_FOLD_SECONDS = 120.0  # the end of a task wakes sooner
 WATCH_SECONDS = 0.1
 STEP_SECONDS = 3.0
 LAST_STEP_SECONDS = 1.0
@@ -59,6 +62,8 @@ class Loop:
         self.execution = Execution(self.id)
         self.polling = Polling(self.id)
         self.seats = Seats("task", concurrency)
+        self._folding = Folding()
+        self._is_folded = False
         self._orphans = OwnOrphans(self.id, lambda: self.execution.in_hand)
         self._is_held_back = False
         self._beaten_at = time.monotonic()
@@ -69,6 +74,7 @@ class Loop:
         self._claims = WorkerLane(self._claim, self._stopping, kind="claims")
         self._adoptions = WorkerLane(self._adopt, self._stopping, kind="claims")
         self._polls = WorkerLane(self._poll, self._finished)
+        self._folds = WorkerLane(self._fold, self._stopping)
         self._running: list[WorkerLane] = []
 
     def ask_to_stop(self) -> None:
@@ -104,7 +110,7 @@ class Loop:
             made.append(self.callbacks.lane)
         if "janitor" in self.lanes:
             steps = (self._sweep, self._prune, self._discard_inputs, self._probe, self._seal, self._end_lost_calls)
-            made += [WorkerLane(step, self._stopping) for step in steps]
+            made += [self._folds, *(WorkerLane(step, self._stopping) for step in steps)]
         return made
 
     def _claim(self) -> float:
@@ -124,6 +130,8 @@ class Loop:
         """A task has ended, and its places under the limits are free."""
         if self._is_held_back:
             self._claims.wake()
+        if self._is_folded:
+            self._folds.wake()
 
     def _poll(self) -> float:
         return 0.0 if self.polling.tick() else POLL_SECONDS
@@ -170,6 +178,16 @@ class Loop:
     def _seal(self) -> float:
         seals.seal_daily()
         return SEAL_SECONDS
+
+    def _fold(self) -> float:
+        self._is_folded = True  # before anything is read: who ends from now on wakes this lane
+        has_folded = self._folding.step()
+        if has_folded and self._folding.is_under_way:
+            return 0.0
+        if has_folded or self._folding.is_under_way:
+            self._is_folded = False
+            return FOLD_SECONDS
+        return CALM_FOLD_SECONDS
 
     def _beat(self) -> float:
         is_ours = leases.heartbeat(self.id)

@@ -23,6 +23,7 @@ WORKSPACE_HEADER = "X-DashScope-WorkSpace"
 WORKSPACE = rules.rule(
     lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,100}", value) is not None,
     "the id of a workspace",
+    "text",
 )
 
 

@@ -1,20 +1,35 @@
 """Rules for what an operator writes into a channel's options and a channel model's capabilities."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from adapters.base import Target
+from adapters.base import Target, ValueKind
 from adapters.kit.sizes import pixels
 from common import urls
 
-Rule = Callable[[Any], str | None]
-"""Says in words what a good value is, None of a good one."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Says of a value in words what a good one is, None of a good one. `kind` and `choices` are for the forms that take
+    it."""
+
+    is_good: Callable[[Any], bool]
+    wanted: str
+    kind: ValueKind = "object"
+    choices: tuple[str, ...] = ()
+
+    def __call__(self, value: Any) -> str | None:
+        return None if self.is_good(value) else self.wanted
+
 
 Rules = Mapping[str, Rule]
 
 
-def rule(is_good: Callable[[Any], bool], wanted: str) -> Rule:
-    return lambda value: None if is_good(value) else wanted
+def rule(
+    is_good: Callable[[Any], bool], wanted: str, kind: ValueKind = "object", choices: tuple[str, ...] = ()
+) -> Rule:
+    return Rule(is_good=is_good, wanted=wanted, kind=kind, choices=choices)
 
 
 def is_whole(value: object, least: int = 0) -> bool:
@@ -37,28 +52,30 @@ def is_span(value: object) -> bool:
     )
 
 
-COUNT = rule(is_whole, "a whole number, 0 or more")
-POSITIVE = rule(lambda value: is_whole(value, 1), "a whole number, 1 or more")
-BOOLEAN = rule(lambda value: isinstance(value, bool), "true or false")
+COUNT = rule(is_whole, "a whole number, 0 or more", "whole")
+POSITIVE = rule(lambda value: is_whole(value, 1), "a whole number, 1 or more", "whole")
+BOOLEAN = rule(lambda value: isinstance(value, bool), "true or false", "switch")
 NAMES = rule(
     lambda value: isinstance(value, list) and bool(value) and all(isinstance(item, str) and item for item in value),
     "a list of names",
+    "names",
 )
-TEXT = rule(lambda value: isinstance(value, str) and bool(value), "a text")
+TEXT = rule(lambda value: isinstance(value, str) and bool(value), "a text", "text")
 OBJECTS = rule(
     lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value), "a list of objects"
 )
-SEED = rule(lambda value: is_whole(value, -1), "a whole number, -1 or more")
-SIZE_TABLE = rule(is_table, 'an object {tier: {ratio: "WIDTHxHEIGHT"}}')
-DURATIONS = rule(is_span, "a list of whole seconds, or an object with min and max")
+SEED = rule(lambda value: is_whole(value, -1), "a whole number, -1 or more", "whole")
+SIZE_TABLE = rule(is_table, 'an object {tier: {ratio: "WIDTHxHEIGHT"}}', "sizes")
+DURATIONS = rule(is_span, "a list of whole seconds, or an object with min and max", "durations")
 POLL_SECONDS = rule(
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0.2 <= value <= 3600,
     "a number of seconds from 0.2 to 3600",
+    "number",
 )
 
 
 def one_of(*names: str) -> Rule:
-    return rule(lambda value: value in names, f"one of {', '.join(names)}")
+    return rule(lambda value: value in names, f"one of {', '.join(names)}", "choice", names)
 
 
 def counts_of(*names: str) -> Rule:
@@ -66,6 +83,8 @@ def counts_of(*names: str) -> Rule:
     return rule(
         lambda value: isinstance(value, dict) and set(value) <= set(names) and all(map(is_whole, value.values())),
         f"an object of counts by {', '.join(names)}",
+        "counts",
+        names,
     )
 
 

@@ -16,6 +16,7 @@ from adapters.base import (
     Connection,
     Done,
     ErrorKind,
+    OperatorField,
     Output,
     Pending,
     Target,
@@ -24,7 +25,7 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
-from adapters.kit import error_shapes, outputs, rules
+from adapters.kit import declared, error_shapes, outputs, rules
 from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
 from adapters.kit.http import HttpCall, bearer, calling
 from adapters.kit.jobs import is_id
@@ -93,6 +94,14 @@ class Provider:
     def prompt_command(self, prompt: str, target: Target) -> str | None:
         """What of a prompt the model would obey as a command (adapters/kit/prompt_commands.py); None without one."""
         return None
+
+    def option_fields(self) -> tuple[OperatorField, ...]:
+        """What an operator may set of a channel."""
+        return declared.fields(self.options)
+
+    def capability_fields(self) -> tuple[OperatorField, ...]:
+        """What an operator may say of a model behind it."""
+        return declared.fields(self.capabilities)
 
     def validate(self, target: Target) -> list[str]:
         return rules.complaints(target, capabilities=self.capabilities, options=self.options)

@@ -14,7 +14,7 @@ from adapters.kit.http import secret
 from adapters.kit.shapes import Synchronous
 from adapters.openai import errors as openai_errors
 
-ANTHROPIC_VERSION = "2023-06-01"
+ANTHROPIC_VERSION = {"anthropic-version": "2023-06-01"}
 ANTHROPIC_CODES = {
     "authentication_error": Meaning(ErrorKind.AUTH),
     "permission_error": Meaning(ErrorKind.AUTH),
@@ -64,7 +64,7 @@ class AnthropicRelay(Relay):
     probe_path = "/v1/models?limit=1"
 
     def authorize(self, connection: Connection) -> dict[str, str]:
-        return {"x-api-key": secret(connection), "anthropic-version": ANTHROPIC_VERSION}
+        return {"x-api-key": secret(connection), **ANTHROPIC_VERSION}
 
 
 class GeminiRelay(Relay):

@@ -16,6 +16,7 @@ from adapters.base import (
     Connection,
     Done,
     ErrorKind,
+    OperatorField,
     Output,
     Pending,
     Target,
@@ -23,7 +24,8 @@ from adapters.base import (
     UpstreamField,
     UpstreamRequest,
 )
-from adapters.kit import checks, outputs, pictures, prompt_commands
+from adapters.kit import checks, declared, outputs, pictures, prompt_commands
+from adapters.kit import rules as kit_rules
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import call_json, calling
 from adapters.kit.inline import body_of
@@ -57,6 +59,14 @@ class HttpTemplate(Asynchronous):
         """Of films: Seedance is behind many of these."""
         template = _described(target)
         return prompt_commands.seedance(prompt) if template and "video" in template.modalities else None
+
+    def option_fields(self) -> tuple[OperatorField, ...]:
+        named = OperatorField(name="template", kind="either", choices=tuple(shipped()), help=declared.HELP["template"])
+        return named, *declared.fields({"poll_seconds": kit_rules.POLL_SECONDS})
+
+    def capability_fields(self) -> tuple[OperatorField, ...]:
+        known = {name: rule for of_modality in rules.CAPABILITIES.values() for name, rule in of_modality.items()}
+        return declared.fields({**known, **schema.PER_MODEL})
 
     def validate(self, target: Target) -> list[str]:
         return list(rules.complaints(target))

@@ -14,6 +14,7 @@ from adapters.template.form import BadTemplate, Template, for_model, resolved
 from adapters.template.paths import found
 
 CAPABILITIES = {"image": rules.IMAGE_CAPABILITIES, "video": rules.VIDEO_CAPABILITIES}
+ANY = rules.rule(lambda value: True, "a template")
 PATH_NAMES = {"submit": ("model", "app"), "handle": ("id",), "attach": ("id", "model", "app")}
 CREDENTIAL_NAME = re.compile(r"auth|cookie|key|token|secret|passw|credential|signature", re.IGNORECASE)
 CREDENTIAL_FIELD = re.compile(r"(api_?key|access_?key|secret|token|password|authorization)\Z", re.IGNORECASE)
@@ -37,7 +38,7 @@ def complaints(target: Target) -> Iterator[str]:
     known = dict(schema.PER_MODEL)
     for modality in CAPABILITIES if shape else document["modalities"]:
         known |= CAPABILITIES[modality]
-    options: Rules = {"template": lambda value: None, "poll_seconds": rules.POLL_SECONDS}
+    options: Rules = {"template": ANY, "poll_seconds": rules.POLL_SECONDS}
     ordinary = rules.complaints(target, capabilities=known, options=options)
     yield from ordinary
     if not shape and not ordinary:

@@ -16,25 +16,37 @@ SEALED = """\
 # for the scheme, host and port that they were entered for; else replace them by `credentials: {api_key: "${NAME}"}`.
 """
 PLAIN = "# This file holds credentials in the clear: keep it secret.\n"
+LEFT_OUT = "# Credentials are left out: where this file is loaded, those that are stored stay.\n"
 
 
 def dump(*, with_credentials: bool = False) -> str:
     """YAML that `load` finds nothing to change in. Credentials are sealed unless asked for in the clear; what cannot be
     opened stays sealed."""
+    return (PLAIN if with_credentials else SEALED) + yaml_text.write(tree(with_credentials))
+
+
+def dump_without_credentials() -> str:
+    """The same for whoever may see no secret, not even a sealed one."""
+    return LEFT_OUT + yaml_text.write(tree(None))
+
+
+def tree(with_credentials: bool | None) -> dict[str, Any]:
+    """What the file holds; without any credentials for None."""
     tree: dict[str, Any] = {
         "version": 1,
         "models": [
-            _model(row) for row in MediaModel.objects.order_by("modality", "name").select_related("default_plan")
+            model(row) for row in MediaModel.objects.order_by("modality", "name").select_related("default_plan")
         ],
         "channels": _channels(with_credentials),
-        "plans": _plans(),
+        "plans": plans(),
     }
     if groups := _groups(with_credentials):
         tree["groups"] = groups
-    return (PLAIN if with_credentials else SEALED) + yaml_text.write(tree)
+    return tree
 
 
-def _model(row: MediaModel) -> dict[str, Any]:
+def model(row: MediaModel) -> dict[str, Any]:
+    """The model's entry in the file."""
     return {
         "name": row.name,
         "modality": row.modality,
@@ -46,7 +58,7 @@ def _model(row: MediaModel) -> dict[str, Any]:
     }
 
 
-def _channels(with_credentials: bool) -> list[dict[str, Any]]:
+def _channels(with_credentials: bool | None) -> list[dict[str, Any]]:
     offers: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in ChannelModel.objects.order_by("model__modality", "model__name").select_related("model"):
         offers[row.channel_id].append(
@@ -63,14 +75,20 @@ def _channels(with_credentials: bool) -> list[dict[str, Any]]:
     return [_channel(row, offers[row.id], with_credentials) for row in rows]
 
 
-def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool) -> dict[str, Any]:
+def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool | None) -> dict[str, Any]:
     return {
         **values(row, "name", "adapter", "base_url"),
-        **_all_secrets([sealed(stored) for stored in _of_its_origin(row)], with_credentials),
+        **_of_channel(row, with_credentials),
         **_given(max_running=row.max_running, options=row.options),
         **_switch(row.enabled),
         "models": offers,
     }
+
+
+def _of_channel(channel: Channel, with_credentials: bool | None) -> dict[str, Any]:
+    if with_credentials is None:
+        return {}
+    return _all_secrets([sealed(stored) for stored in _of_its_origin(channel)], with_credentials)
 
 
 def _of_its_origin(channel: Channel) -> list[Credential]:
@@ -99,7 +117,8 @@ def _all_secrets(ciphertexts: list[str], with_credentials: bool) -> dict[str, An
     return {"sealed_credentials": ciphertexts} if None in opened else {"credentials": opened}
 
 
-def _plans() -> list[dict[str, Any]]:
+def plans() -> list[dict[str, Any]]:
+    """The plans' entries in the file, with their routes."""
     routes: dict[int, list[dict[str, Any]]] = defaultdict(list)
     ordered = Route.objects.order_by("model__modality", "model__name", "priority", "channel__name")
     offered = set(ChannelModel.objects.values_list("channel_id", "model_id"))
@@ -121,13 +140,13 @@ def _plans() -> list[dict[str, Any]]:
     ]
 
 
-def _groups(with_credentials: bool) -> list[dict[str, Any]]:
+def _groups(with_credentials: bool | None) -> list[dict[str, Any]]:
     channels: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in GroupChannel.objects.order_by("id").select_related("channel"):
         channels[row.group_id].append(
             {
                 **values(row.channel, "name", "base_url"),
-                **_all_secrets([sealed(stored) for stored in _of_its_origin(row.channel)], with_credentials),
+                **_of_channel(row.channel, with_credentials),
                 "priority": row.priority,
                 **({} if row.weight == 1 else {"weight": row.weight}),
                 **_given(dialects=row.dialects, upstream_models=row.upstream_models),

@@ -9,9 +9,14 @@ import yaml
 from catalog.fields import FromEnvironment, Invalid, Problem, join
 
 DEEPEST = 40
+MOST_VALUES = 200_000  # an alias of YAML repeats what it stands for, and may do so for ever
 # `$${` is a literal `${`; a `${` that is neither is a mistake.
 VARIABLE = re.compile(r"\$(?:(\$\{)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|(\{))")
 
+UNREAD = (
+    "variables are filled in by load_catalog alone, which reads the server's environment: write the value in the place "
+    "of ${{{name}}}, or leave credentials out to keep those that are stored"
+)
 UNUSUAL_BREAK = re.compile("[\x85\u2028\u2029]")
 INTEGER = re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$")
 FLOAT = re.compile(
@@ -21,6 +26,20 @@ FLOAT = re.compile(
 
 class StrictLoader(yaml.SafeLoader):
     """Safe YAML without its traps: no field twice in a mapping, and `16:9` is text, not a number to the base 60."""
+
+    merged = 0
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merges of merges (`<<`) write out fields as aliases write out values: counted before that is done."""
+        for key_node, value_node in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                parts = value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
+                for part in (part for part in parts if isinstance(part, yaml.MappingNode)):
+                    self.flatten_mapping(part)
+                    self.merged += len(part.value)
+                    if self.merged > MOST_VALUES:
+                        raise Invalid(f"has more than {MOST_VALUES} values")
+        super().flatten_mapping(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
@@ -54,8 +73,15 @@ for dialect in (StrictLoader, PlainDumper):
     dialect.add_implicit_resolver("tag:yaml.org,2002:float", FLOAT, list("-+0123456789."))
 
 
+class NoEnvironment(dict[str, str]):
+    """For a text from elsewhere: whoever wrote it may not read the environment of this process."""
+
+
 def read(text: str, environment: Mapping[str, str]) -> tuple[Any, list[Problem]]:
-    """The tree of a file, and a problem for each variable that is missing. Raises Invalid for broken YAML."""
+    """The tree of a file, and a problem for each variable that is missing; in NoEnvironment for every one.
+
+    Raises Invalid for broken YAML.
+    """
     try:
         tree = yaml.load(text, StrictLoader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
@@ -66,8 +92,24 @@ def read(text: str, environment: Mapping[str, str]) -> tuple[Any, list[Problem]]
         raise Invalid("is no valid YAML") from None
     except RecursionError:
         raise Invalid("is nested too deeply") from None
+    _refuse_size(tree)
     problems: list[Problem] = []
     return _fill(tree, "", environment, problems), problems
+
+
+def _refuse_size(tree: Any) -> None:
+    """Raises Invalid where the tree has too many values once its aliases are written out."""
+    left, count = [iter([tree])], 0
+    while left and count <= MOST_VALUES:
+        value = next(left[-1], left)
+        if value is left:
+            left.pop()
+            continue
+        count += 1
+        if isinstance(value, dict | list) and len(left) <= DEEPEST + 1:
+            left.append(iter(value.values() if isinstance(value, dict) else value))
+    if left:
+        raise Invalid(f"has more than {MOST_VALUES} values")
 
 
 def _fill(value: Any, path: str, environment: Mapping[str, str], problems: list[Problem], depth: int = 0) -> Any:
@@ -90,6 +132,8 @@ def _substitute(text: str, path: str, environment: Mapping[str, str], problems: 
             return str(escaped)
         if stray:
             problems.append((path, "${ must be ${NAME}, ${NAME:-default} or, as text, $${"))
+        elif isinstance(environment, NoEnvironment):
+            problems.append((path, UNREAD.format(name=name)))
         elif default is not None:
             return environment.get(name) or str(default)
         elif name not in environment:

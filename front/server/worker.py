@@ -6,7 +6,8 @@ import os
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
-from front.server import descriptors, places
+from common import descriptors
+from front.server import places
 from front.server.connection import HttpConnection
 
 

@@ -85,9 +85,9 @@ def _late(attempt: Attempt) -> UpstreamError:
 async def _outgoing(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Outgoing:
     demand, content = run.demand, run.content
     family, asked = demand.family, demand.asked
-    endpoint = _endpoint(run, attempt.candidate)
+    endpoint = _endpoint(demand.group.platform, attempt)
     body = family.body
-    arguments = (content.document, content.raw, asked, endpoint.upstream_model)
+    arguments = (content.document, content.raw, asked, attempt.upstream_model)
     return Outgoing(
         url=family.url(endpoint, demand.path, asked),
         headers=family.headers(endpoint, headers),
@@ -97,20 +97,18 @@ async def _outgoing(run: CallRun, attempt: Attempt, headers: dict[str, str], con
     )
 
 
-def _endpoint(run: CallRun, candidate: Candidate) -> Endpoint:
-    model = run.demand.asked.model
+def _endpoint(platform: str, attempt: Attempt) -> Endpoint:
     return Endpoint(
-        platform=run.demand.group.platform,
-        base_url=candidate.link.channel.base_url,
-        credentials=candidate.credentials,
-        upstream_model=candidate.link.upstream_models.get(model, model),
+        platform=platform,
+        base_url=attempt.candidate.link.channel.base_url,
+        credentials=attempt.candidate.credentials,
+        upstream_model=attempt.upstream_model,
     )
 
 
 async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answered:
     """Raises UpstreamError for what is no success."""
-    demand = run.demand
-    model = _endpoint(run, attempt.candidate).upstream_model
+    demand, model = run.demand, attempt.upstream_model
     reply = await upstream.post(outgoing)
     try:
         if not 200 <= reply.status < 300:

@@ -9,13 +9,14 @@ from typing import Any
 
 from django.conf import settings
 
-from catalog.groups import IMAGES, GroupEntry
+from catalog import tariffs
+from catalog.groups import GroupEntry
+from catalog.tariffs import Tariff
 from common import threads
-from common.errors import BillingUnsupported, InvalidRequest, ModelNotFound, PricingUnavailable
+from common.errors import BillingUnsupported, InvalidRequest
 from common.front_body import MEMORY_BYTES, Body
 from relay.admission import RelayCaller
 from relay.calls import reservation
-from relay.calls.reservation import Tariff
 from relay.families.base import AskedCall, CallPath, Family, RefusedField
 
 # What takes longer to read than the way to a thread and back.
@@ -67,7 +68,7 @@ async def understood(
         content.document, asked = await threads.compute(_read, family, content.raw, path, group.extra_fields)
     else:
         content.document, asked = _read(family, content.raw, path, group.extra_fields)
-    tariff = price_of(group, family.name, asked)
+    tariff = tariffs.of(group, family.name, asked.model)
     if caller.is_subscription:
         raise BillingUnsupported("Subscription billing is not supported for this endpoint.")
     reserved = reservation.bound_micros(asked, tariff, default_output=settings.RELAY_OUTPUT_TOKENS)
@@ -91,15 +92,3 @@ def refuse(fields: Sequence[RefusedField], extra_fields: frozenset[str]) -> None
     for field in fields:
         if field.name not in extra_fields:
             raise InvalidRequest(f"{field.path}: {field.reason}.", param=field.path)
-
-
-def price_of(group: GroupEntry, dialect: str, asked: AskedCall) -> Tariff:
-    """The price of the model, which says whether it may be called at all. Raises ModelNotFound, PricingUnavailable."""
-    picture = group.image_price(asked.model) if dialect == IMAGES else None
-    tokens = group.token_price(asked.model)
-    if picture is not None or tokens is not None:
-        return Tariff(tokens=tokens, picture=picture)
-    if asked.model in (group.models or ()):
-        words = f"The model `{asked.model}` has no price yet."
-        raise PricingUnavailable(words, headers={"x-should-retry": "false"}, param="model")
-    raise ModelNotFound(f"The model `{asked.model}` does not exist.", param="model")

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from catalog.tariffs import Tariff
 from common.token_usage import TokenUsage
 from relay.calls import reservation
-from relay.calls.reservation import Tariff
 from relay.families.base import AskedCall
 
 

@@ -12,14 +12,12 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from common import shutdown
+from common import descriptors, shutdown
 from common.errors import RateLimited
 
 MOST = 4096
 FEWEST = 16
 ACCOUNT_PART, CHANNEL_PART = 0.5, 0.75
-# As `front/server/descriptors.py` keeps for what is no connection of a client.
-SPARE_DESCRIPTORS = 512
 # From SIGTERM on; gunicorn's graceful_timeout (config/gunicorn.py) leaves what is needed to settle them.
 GRACE_SECONDS = 3.0
 LOOK_SECONDS = 0.25
@@ -36,7 +34,7 @@ def room_of(soft_limit: int) -> int:
     """How many calls so many descriptors allow: a quarter of those that are free is theirs, a client's not counted."""
     if soft_limit == resource.RLIM_INFINITY:
         return MOST
-    return max(FEWEST, min(MOST, (soft_limit - SPARE_DESCRIPTORS) // 4))
+    return max(FEWEST, min(MOST, (soft_limit - descriptors.SPARE) // 4))
 
 
 class InFlight:

@@ -35,9 +35,11 @@ _background: set["asyncio.Task[None]"] = set()
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One candidate's turn. `was_sent`: its upstream may have got the request, and has not refused it."""
+    """One candidate's turn; `upstream_model` is the model's name there. `was_sent`: its upstream may have got the
+    request, and has not refused it."""
 
     candidate: Candidate
+    upstream_model: str
     began: float
     was_sent: bool = False
 
@@ -75,7 +77,7 @@ class CallRun:
     def in_own_names(self, error: ApiError) -> ApiError:
         """With the model's name as the client knows it, where an error quotes the provider."""
         asked = self.demand.asked.model
-        name = self.attempt.candidate.link.upstream_models.get(asked, asked) if self.attempt else asked
+        name = self.attempt.upstream_model if self.attempt else asked
         if name != asked and isinstance(error, UpstreamRefusal):
             error.message = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", lambda _: asked, error.message)
         return error
@@ -106,7 +108,8 @@ class CallRun:
         """Another attempt: what was sent before was surely not accepted. None where too many calls wait for its
         channel already."""
         self.close()
-        self.attempt = Attempt(candidate=candidate, began=asyncio.get_running_loop().time())
+        model = candidate.link.upstream_model(self.demand.asked.model)
+        self.attempt = Attempt(candidate=candidate, upstream_model=model, began=asyncio.get_running_loop().time())
         holder = ("channel", candidate.link.channel.id)
         if not in_flight.take(holder, CHANNEL_PART):
             return None

@@ -41,7 +41,7 @@ def headers(
     own.setdefault("content-type", "application/json")
     own.setdefault("accept", "*/*")
     credentials = dict(CREDENTIAL_HEADERS[name](secret) for name in (endpoint.platform, platform))
-    return {**own, "accept-encoding": "identity", **credentials}
+    return {**own, **credentials}
 
 
 def _secret(endpoint: Endpoint) -> str:

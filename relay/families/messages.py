@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from adapters.relay.adapter import ANTHROPIC_VERSION
 from common.token_usage import TokenUsage
 from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
@@ -17,7 +18,6 @@ from relay.families.refused_fields import COSTS
 from relay.families.watching import FrameReader, texts
 
 COUNT_TOKENS = "/v1/messages/count_tokens"
-VERSION_HEADER, OLDEST_VERSION = "anthropic-version", "2023-06-01"
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
 STOP = re.compile(rb'"type"\s*:\s*"message_stop"')
 TEXTS = ("text", "thinking", "partial_json")
@@ -37,7 +37,7 @@ class MessagesFamily(CommonFamily):
     error_path = "/v1/messages"
     error_event = "error"
     words = refusals.ANTHROPIC
-    passed_on = (VERSION_HEADER, "anthropic-beta")
+    passed_on = (*ANTHROPIC_VERSION, "anthropic-beta")
     query = ("beta",)
     file_roots = ("messages", "system")
     texts = frozenset(TEXTS)
@@ -71,7 +71,7 @@ class MessagesFamily(CommonFamily):
         return endpoints.host_url(endpoint, path.path) + ("?beta=true" if path.query else "")
 
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
-        return {VERSION_HEADER: OLDEST_VERSION, **super().headers(endpoint, client)}
+        return {**ANTHROPIC_VERSION, **super().headers(endpoint, client)}
 
     def usage(self, document: Any) -> TokenUsage | None:
         return counts.believed(_usage, fields.mapping(document).get("usage"))

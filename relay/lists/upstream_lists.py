@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import UpstreamError
+from adapters.relay.adapter import ANTHROPIC_VERSION
 from catalog.relay_channels import Candidate
 from common import redaction, threads
 from relay.families import endpoints
@@ -18,7 +19,6 @@ SECONDS = 5.0
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 5_000
 LONGEST_NAME = 200
-VERSION = {"anthropic-version": "2023-06-01"}
 # What a list that is none leads to.
 FAULTS = (UpstreamError, TimeoutError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -71,7 +71,7 @@ async def told(candidate: Candidate, platform: str) -> list[str] | None:
 
 
 async def _fetched(url: str, endpoint: Endpoint) -> bytes:
-    version = VERSION if endpoint.platform == "anthropic" else {}
+    version = ANTHROPIC_VERSION if endpoint.platform == "anthropic" else {}
     headers = endpoints.headers(endpoint, version, platform=endpoint.platform, passed_on=version.keys())
     reply = await upstream.get(url, headers)
     try:

@@ -27,7 +27,8 @@ READ_BYTES = 64 * 1024  # what is read ahead of a slow client, and as much again
 # What is read for nothing so that a connection can be kept.
 TAIL_BYTES = 64 * 1024
 TAIL_SECONDS = 1.0
-AGENT = "darkroom"
+# What is compressed all the same is inflated (`relay/wire/inflating.py`).
+OWN_HEADERS = {"accept-encoding": "identity", "user-agent": "darkroom"}
 NO_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
 FAULTS = (aiohttp.ClientError, OSError, TimeoutError, ValueError, RuntimeError)
 
@@ -88,7 +89,7 @@ async def post(outgoing: Outgoing) -> UpstreamReply:
     accepted, else AMBIGUOUS."""
     body = _Body(outgoing.body, outgoing.on_sent)
     timeout = aiohttp.ClientTimeout(total=None, connect=outgoing.connect_seconds)
-    headers = {"accept-encoding": "identity", "user-agent": AGENT, **outgoing.headers}
+    headers = {**OWN_HEADERS, **outgoing.headers}
     try:
         url = URL(outgoing.url, encoded=True)
         response = await _session().post(url, data=body, headers=headers, timeout=timeout, allow_redirects=False)
@@ -100,10 +101,10 @@ async def post(outgoing: Outgoing) -> UpstreamReply:
 async def get(url: str, headers: Mapping[str, str]) -> UpstreamReply:
     """The answer to a question that costs nothing, as soon as its head is there; whoever asks bounds the time. Raises
     UpstreamError."""
-    own = {"accept-encoding": "identity", "user-agent": AGENT, **headers}
+    headers = {**OWN_HEADERS, **headers}
     timeout = aiohttp.ClientTimeout(total=None)
     try:
-        response = await _session().get(URL(url, encoded=True), headers=own, timeout=timeout, allow_redirects=False)
+        response = await _session().get(URL(url, encoded=True), headers=headers, timeout=timeout, allow_redirects=False)
     except FAULTS as error:
         raise fault(error, was_sent=False) from error
     return _reply(response)

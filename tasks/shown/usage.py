@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from billing import budget_standing, budgets
 from common import ids, sql
 from common.money import usd
 from common.recent import Recent
@@ -38,7 +39,7 @@ def forget() -> None:
 
 
 def of(caller: Caller) -> dict[str, Any]:
-    """{object, balance, held, currency, total, by_day, by_model}; costs in USD, days in UTC."""
+    """{object, balance, held, currency, budgets, total, by_day, by_model}; costs in USD, days in UTC."""
     sums = _sums(caller)
     by_day = _merged(((day,), figures) for (day, _, _), figures in sums.items())
     by_model = _merged(((model, modality), figures) for (_, model, modality), figures in sums.items())
@@ -47,6 +48,7 @@ def of(caller: Caller) -> dict[str, Any]:
         "currency": "USD",
         "balance": usd(caller.balance_micros),
         "held": usd(caller.held_micros),
+        "budgets": budget_standing.shown(budgets.standing(caller.account_id, caller.key_id)),
         "total": _figures(*_merged(((), figures) for figures in sums.values()).get((), (0, 0))),
         "by_day": [{"date": day, **_figures(*by_day[day,])} for (day,) in sorted(by_day, reverse=True)],
         "by_model": [
@@ -62,9 +64,8 @@ def _sums(caller: Caller) -> Sums:
     mine = [caller.account_id, caller.key_id, SETTLES_SECONDS]
     until = sql.as_moment(sql.value(UNTIL.format(before=sql.later("-1 * %s")), mine))
     floor = ids.task_id_floor(known.until.timestamp() - CLOCK_SLACK_SECONDS) if known.sums else ""
-    days = "CAST((created_at AT TIME ZONE 'UTC')::date AS text)" if sql.is_postgresql() else "substr(created_at, 1, 10)"
     since, mark = sql.moment(known.until), sql.moment(until)
-    rows = sql.fetch(SUMS.format(day=days), [mark, caller.key_id, floor, since])
+    rows = sql.fetch(SUMS.format(day=sql.utc_day("created_at")), [mark, caller.key_id, floor, since])
     settled = _merged([*known.sums.items(), *_of_rows(row for row in rows if row[3])])
     _settled.put(caller.key_id, SettledUsage(until=max(until, known.until), sums=settled))
     return _merged([*settled.items(), *_of_rows(row for row in rows if not row[3])])

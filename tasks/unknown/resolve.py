@@ -10,20 +10,18 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from adapters import registry
 from adapters.base import Target
-from billing import ledger
+from billing import budgets, ledger
+from billing.budgets import Budgets
 from billing.pricing import Price
 from common import documents, ids
 from common.documents import Unreadable
-from common.errors import ApiError, StorageUnavailable
-from tasks import limits, paid_calls, submission
+from tasks import paid_calls
 from tasks.assets import stored_inputs
-from tasks.assets.inputs import InputGone
-from tasks.drafts import Draft
 from tasks.events import events
 from tasks.locks import lock_tasks, serialise_claims
 from tasks.models import LIVE, Call, Task, TaskPayload, Worker
@@ -43,52 +41,33 @@ def retry(task_id: str, *, by: str) -> str:
     May be done again once the first retry has ended, however it did. Raises Refused.
     """
     task = _without_outcome(task_id)
-    draft = _draft(task)
-    try:
-        with transaction.atomic():
-            lock_tasks([task_id])
-            _refuse_twice(task_id)
-            accounts = ledger.lock_accounts([task.account_id])
-            (refusal,) = limits.decide([draft], accounts, limits.read_standing([draft]))
-            if isinstance(refusal, ApiError):
-                raise Refused(refusal.message)
-            submission.insert([draft])
-            Task.objects.filter(id=draft.task_id).update(retry_of=task)
-            for call in Call.objects.filter(task_id=task_id, state="unknown"):
-                paid_calls.note(call.pk, resolved(call, "retried", by=by, task_id=draft.task_id))
-    except BaseException:
-        submission.discard_inputs(draft)
-        raise
-    return draft.task_id
+    price = resubmission.frozen_price(task)
+    new = resubmission.draft(task, secret_id=task.secret_id, agreed_price=price)
 
+    def settle(new_id: str) -> None:
+        for call in Call.objects.filter(task_id=task_id, state="unknown"):
+            paid_calls.note(call.pk, resolved(call, "retried", by=by, task_id=new_id))
 
-def _refuse_twice(task_id: str) -> None:
-    """A second retry only after the first has ended: a double click buys once."""
-    if live := Task.objects.filter(retry_of=task_id, status__in=LIVE).first():
-        raise Refused(f"A retry of it is {live.status}: {live.id}.")
+    return resubmission.submit(task, new, also=settle)
 
 
 def _without_outcome(task_id: str) -> Task:
-    task: Task | None = Task.objects.select_related("payload").filter(id=task_id, status__in=OVER).first()
-    calls = Call.objects.filter(Q(state="unknown") | Q(outcome__resolved__isnull=False), task_id=task_id)
-    if task is None or not calls.exists():
+    task: Task | None = Task.objects.select_related("payload").filter(id=task_id).first()
+    if task is None or not is_without_outcome(task):
         raise Refused("Only a task that ended without a result after a call of unknown outcome can be retried.")
+    calls = _unknown_calls(task_id)
     if follower := calls.filter(outcome__resolved="attached").values_list("outcome__task", flat=True).first():
         raise Refused(f"Its job was attached: {follower} follows it.")
     return task
 
 
-def _draft(task: Task) -> Draft:
-    """Stores copies of the task's Data URLs. Raises Refused."""
-    try:
-        prepared, caller = resubmission.prepared(task), resubmission.caller(task)
-        return submission.draft(prepared, caller=caller, body_digest=task.body_digest, idempotency_key=None)
-    except InputGone as gone:
-        raise Refused("An own asset that the request takes as an input was deleted.") from gone
-    except StorageUnavailable as away:
-        raise Refused("Asset storage is unavailable, or an input that it held is gone.") from away
-    except (ApiError, resubmission.Gone) as refusal:
-        raise Refused(str(refusal)) from refusal
+def is_without_outcome(task: Task) -> bool:
+    """Whether it ended without a result after a call of unknown outcome, settled since or not."""
+    return task.status in OVER and _unknown_calls(task.pk).exists()
+
+
+def _unknown_calls(task_id: str) -> QuerySet[Call]:
+    return Call.objects.filter(Q(state="unknown") | Q(outcome__resolved__isnull=False), task_id=task_id)
 
 
 def attach(call_id: int, upstream_id: str, *, by: str) -> str:
@@ -107,8 +86,7 @@ def attach(call_id: int, upstream_id: str, *, by: str) -> str:
         outcome = resolved(call, "attached", by=by, task_id=new_id)
         if not paid_calls.resolve(CallEnd(id=call_id, state="done", outcome=outcome)):
             raise Refused("The outcome of this call became known meanwhile.")
-        _refuse_unaffordable(call.task)
-        _follow(call, handle, new_id)
+        _follow(call, handle, new_id, _spending(call.task))
     stored_inputs.let_go([call.task_id])
     return new_id
 
@@ -138,13 +116,19 @@ def _refuse_taken(call: Call, handle: Mapping[str, Any]) -> None:
         raise Refused(f"This job belongs to {other.task_id} already.")
 
 
-def _refuse_unaffordable(task: Task) -> None:
-    account = ledger.lock_accounts([task.account_id])[task.account_id]
-    if account.available_micros < task.estimated_micros:
+def _spending(task: Task) -> Budgets:
+    """The budgets of the locked account that another such task is taken of. Raises Refused where it cannot be paid."""
+    accounts = ledger.lock_accounts([task.account_id])
+    if accounts[task.account_id].available_micros < task.estimated_micros:
         raise Refused("The available balance does not cover the estimated cost of this task.")
+    found = budgets.read(accounts, [(task.account_id, task.key_id)])
+    if refusal := found.refusal(task.account_id, task.key_id, task.estimated_micros, of_what="task"):
+        raise Refused(refusal.message)
+    found.take(task.account_id, task.key_id, task.estimated_micros)
+    return found
 
 
-def _follow(call: Call, handle: Mapping[str, Any], new_id: str) -> None:
+def _follow(call: Call, handle: Mapping[str, Any], new_id: str, spending: Budgets) -> None:
     """The new task with its payload, hold, events and call; its first status is running."""
     task, worker = call.task, _nobody()
     deadline = Now() + timedelta(seconds=settings.TASK_DEADLINES[task.modality])
@@ -164,8 +148,17 @@ def _follow(call: Call, handle: Mapping[str, Any], new_id: str) -> None:
     TaskPayload.objects.create(task_id=new_id, params=_params(task, payload), trace=payload.trace)
     events.record([(new_id, task.key_id, "queued", 0), (new_id, task.key_id, "running", 1)])
     ledger.reserve(
-        [ledger.Reservation(reference=new_id, account_id=task.account_id, amount_micros=task.estimated_micros)]
+        [
+            ledger.Reservation(
+                reference=new_id,
+                account_id=task.account_id,
+                key_id=task.key_id,
+                amount_micros=task.estimated_micros,
+                budget_day=spending.day(task.account_id, task.key_id),
+            )
+        ]
     )
+    spending.write()
     paid_calls.attach(call, handle, task_id=new_id, worker_id=worker.id)
 
 
@@ -199,5 +192,16 @@ def mark_lost(call_id: int, *, by: str) -> None:
     cost = open_calls.costs_at_stake([call])[call_id]
     outcome = resolved(call, "lost", by=by)
     if not paid_calls.resolve(CallEnd(id=call_id, state="lost", outcome=outcome, cost_micros=cost)):
+        raise Refused("The outcome of this call became known meanwhile.")
+    stored_inputs.let_go([call.task_id])
+
+
+def mark_not_run(call_id: int, *, by: str) -> None:
+    """The provider has not run it: its bill does not name the job. Nothing was paid. Raises Refused."""
+    call = open_calls.open_call(call_id)
+    if call.task.status in LIVE:
+        raise Refused(f"The task is {call.task.status}: it is still worked on.")
+    outcome = resolved(call, "not run", by=by)
+    if not paid_calls.resolve(CallEnd(id=call_id, state="refused", outcome=outcome)):
         raise Refused("The outcome of this call became known meanwhile.")
     stored_inputs.let_go([call.task_id])

@@ -19,6 +19,7 @@ def test_a_key_without_calls_has_used_nothing(key):
         "balance": 10.0,
         "held": 0.0,
         "currency": "USD",
+        "budgets": [],
         "total": {"calls": 0, "cost": 0.0},
         "by_day": [],
         "by_model": [],

@@ -16,10 +16,12 @@ from adapters.kit.shapes import Synchronous
 
 
 class StubImages(Synchronous):
-    """Capabilities: `max_n`, `refuses` (fields), `tier` (what it bills instead of the asked one)."""
+    """Capabilities: `max_n`, `refuses` (fields), `tier` (what it bills instead of the asked one). Like an older
+    package's adapter it declares no field of them."""
 
     protocol: ClassVar[str] = "stub_images"
     modalities: ClassVar[frozenset[str]] = frozenset({"image"})
+    option_fields = capability_fields = None  # type: ignore[assignment]
 
     def validate(self, target: Target) -> list[str]:
         known = {"max_n", "refuses", "tier"}

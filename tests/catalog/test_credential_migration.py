@@ -5,7 +5,6 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from catalog import credentials
-from catalog.models import Channel
 from common.encryption import encrypt_mapping
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,7 +38,7 @@ def test_existing_rows_get_the_origin_of_their_channel(before):
     )
     after = migrate(AFTER)
     assert after.get_model("catalog", "GroupChannel").objects.get().origin == "https://llm.example"
-    moved = Channel.objects.get(name="old")
+    moved = after.get_model("catalog", "Channel").objects.get(name="old")
     found = credentials.of_channel(moved.pk)
     assert [(row.origin, row.retired_at is None) for row in found] == [
         ("https://images.example", True),

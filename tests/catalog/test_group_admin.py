@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts.models import Group
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, snapshot
-from catalog.models import Channel, GroupChannel
+from catalog.models import Channel, GroupChannel, GroupOffer
 from tests.catalog.test_admin import SECRET, channel_form, credential_form, errors, no_inlines
 from tests.catalog.test_admin import url as catalog_url
 from tests.rows import make_channel, opened
@@ -36,10 +36,16 @@ def url(row: Group | None = None, *, action: str = "change") -> str:
 OFFER = {
     "offer-TOTAL_FORMS": "1",
     "offer-INITIAL_FORMS": "0",
-    "offer-0-prices": '{"gpt-*": {"input": 1.25, "output": 10, "cache_write": 2, "max_output_tokens": 4096}}',
-    "offer-0-image_prices": '{"gpt-image-*": 0.04}',
-    "offer-0-models_listed": '["gpt-5.2"]',
-    "offer-0-extra_fields": '["tools"]',
+    "offer-0-prices-0-pattern": "gpt-*",
+    "offer-0-prices-0-input": "1.25",
+    "offer-0-prices-0-output": "10",
+    "offer-0-prices-0-cache_write": "2",
+    "offer-0-prices-0-max_output_tokens": "4096",
+    "offer-0-image_prices-0-pattern": "gpt-image-*",
+    "offer-0-image_prices-0-usd": "0.04",
+    "offer-0-listing": "these",
+    "offer-0-models_listed-0-text": "gpt-5.2",
+    "offer-0-extra_fields-0-text": "tools",
 }
 
 
@@ -51,8 +57,9 @@ def form(channel: Channel | None = None, **fields: str) -> dict[str, str]:
         "channels-0-channel": str(channel.pk) if channel else "",
         "channels-0-priority": "5",
         "channels-0-weight": "3",
-        "channels-0-dialects": '["messages"]',
-        "channels-0-upstream_models": '{"gpt-5.2": "vendor/gpt-5.2"}',
+        "channels-0-dialects": "messages",
+        "channels-0-upstream_models-0-public": "gpt-5.2",
+        "channels-0-upstream_models-0-upstream": "vendor/gpt-5.2",
         "channels-0-enabled": "on",
     }
     return {
@@ -83,14 +90,18 @@ def test_one_page_makes_a_group_with_its_offer_and_its_channels(desk: Client, ll
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
-        ({"offer-0-prices": '{"gpt-*": {"input": 1}}'}, "prices"),
-        ({"offer-0-prices": '{"gpt-*": {"input": 1, "output": 1, "max_output_tokens": 0}}'}, "prices"),
-        ({"offer-0-image_prices": '{"gpt-image-*": -1}'}, "image_prices"),
-        ({"offer-0-models_listed": '[""]'}, "models_listed"),
-        ({"offer-0-extra_fields": '["tools", "tools"]'}, "extra_fields"),
-        ({"channels-0-dialects": '["klingon"]'}, "dialects"),
-        ({"channels-0-upstream_models": '{"a": 1}'}, "upstream_models"),
-        ({"channels-0-upstream_models": '{" ": "a"}'}, "upstream_models"),
+        ({"offer-0-prices-0-output": ""}, "prices"),
+        ({"offer-0-prices-0-pattern": ""}, "prices"),
+        ({"offer-0-prices-1-pattern": "gpt-*", "offer-0-prices-1-input": "1"}, "prices"),
+        ({"offer-0-prices-0-max_output_tokens": "0"}, "prices"),
+        ({"offer-0-prices-0-max_output_tokens": "many"}, "prices"),
+        ({"offer-0-image_prices-0-usd": "-1"}, "image_prices"),
+        ({"offer-0-models_listed-0-text": "a\tb"}, "models_listed"),
+        ({"offer-0-listing": "all"}, "models_listed"),
+        ({"offer-0-extra_fields-1-text": "tools"}, "extra_fields"),
+        ({"channels-0-dialects": "klingon"}, "dialects"),
+        ({"channels-0-upstream_models-0-upstream": ""}, "upstream_models"),
+        ({"channels-0-upstream_models-0-public": ""}, "upstream_models"),
         ({"platform": "gemini"}, "channel"),
     ],
 )
@@ -100,6 +111,22 @@ def test_what_breaks_a_rule_is_told_at_its_field(
     response = desk.post(url(action="add"), form(llm, **fields))
     assert set(errors(response)) == {wrong}
     assert not Group.objects.exists()
+
+
+def test_a_page_that_is_sent_back_as_it_came_changes_nothing(desk: Client, llm: Channel) -> None:
+    desk.post(url(action="add"), form(llm))
+    group = Group.objects.get()
+    before = [list(model.objects.values()) for model in (Group, GroupOffer, GroupChannel)]
+    ids = {"offer-0-id": str(group.offer.pk), "offer-0-group": str(group.pk), "offer-INITIAL_FORMS": "1"}
+    ids |= {"channels-0-id": str(group.channels.get().pk), "channels-0-group": str(group.pk)}
+    assert desk.post(url(group), form(llm, **ids, **{"channels-INITIAL_FORMS": "1"})).status_code == 302
+    assert [list(model.objects.values()) for model in (Group, GroupOffer, GroupChannel)] == before
+    assert "vendor/gpt-5.2" in desk.get(url(group)).content.decode()
+
+
+def test_a_group_that_names_no_models_lists_all(desk: Client) -> None:
+    desk.post(url(action="add"), form() | {"offer-0-listing": "all", "offer-0-models_listed-0-text": ""})
+    assert GroupOffer.objects.get().models_listed is None
 
 
 def test_a_channel_serves_one_group(desk: Client, llm: Channel) -> None:
@@ -144,6 +171,11 @@ def test_a_groups_channel_takes_a_key_on_its_own_page_and_hides_it(desk: Client,
 def test_a_groups_channel_keeps_its_adapter_and_has_nothing_of_tasks(desk: Client, llm: Channel) -> None:
     GroupChannel.objects.create(group=Group.objects.create(name="text", platform="openai"), channel=llm)
     own = {"name": "llm", "adapter": "gemini_relay", "base_url": llm.base_url}
-    odd = {"options": '{"a": 1}', "max_running": "3"}
+    odd = {"options-a": "1", "max_running": "3"}
     response = desk.post(catalog_url("channel", llm), channel_form(**own, **odd))
-    assert set(errors(response)) == {"adapter", "options", "max_running"}
+    found = errors(response)
+    assert set(found) == {"adapter", "max_running"}
+    assert found["adapter"][0] == "a is no option of gemini_relay: empty it first."
+    Channel.objects.update(options={"a": 1})
+    response = desk.post(catalog_url("channel", llm), channel_form(**own | {"adapter": "openai_relay"}))
+    assert set(errors(response)) == {"options-drop"}

@@ -1,6 +1,7 @@
 """Where a relayed call may go: by priority and weight, from memory, and not where a channel or a credential rests."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -8,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Group
 from adapters.base import ErrorKind, UpstreamError
-from catalog import credential_probes, credentials, relay_channels, relay_standing, snapshot
+from catalog import credential_probes, credentials, pausing, relay_channels, relay_standing, snapshot
 from catalog.groups import GroupEntry
 from catalog.models import Channel, ChannelHealth, Credential, GroupChannel
 from catalog.relay_channels import Candidate, Candidates
@@ -180,6 +181,18 @@ def test_a_secret_of_another_origin_and_one_that_does_not_open_are_not_sent(
     Credential.objects.update(**change)
     (verdict,) = relay_channels.verdicts(entry(), "chat", snapshot.stored_version())
     assert (verdict.ready, verdict.obstacle) == ((), obstacle)
+
+
+@pytest.mark.parametrize("halt", [pausing.pause, pausing.drain])
+def test_a_channel_that_an_operator_has_halted_is_passed_over_at_once(group: Group, llm: Channel, halt: Any) -> None:
+    link(group, "spare", priority=20)
+    assert names(candidates()) == ["llm", "spare"]
+    halt(llm)
+    assert names(candidates()) == ["spare"]
+    verdict = relay_channels.verdicts(entry(), "chat", snapshot.stored_version())[0]
+    assert verdict.obstacle == f"is {pausing.standing(llm)}"
+    pausing.resume(llm)
+    assert len(candidates().ready) == 2
 
 
 def test_a_channel_that_is_elsewhere_now_gets_no_secret_of_its_former_address(llm: Channel) -> None:

@@ -10,9 +10,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Account, ApiKey, Group, KeySecret
+from billing import ledger
+from billing.ledger import Closing, Reservation
 from billing.models import LedgerEntry
 from catalog.models import Channel, Credential, GroupChannel
-from tests.rows import make_channel
+from tasks.models import Task
+from tests.rows import IssuedKey, make_channel, make_task
 
 SECRET = "a-secret-that-is-long-9876"
 NO_CHOICES = {"plan_choices-TOTAL_FORMS": "0", "plan_choices-INITIAL_FORMS": "0"}
@@ -54,10 +57,7 @@ def channel_fields(channel: Channel | None = None, **inline: str) -> dict[str, s
         "name": channel.name,
         "adapter": channel.adapter,
         "base_url": channel.base_url,
-        "options": "{}",
         "enabled": "on",
-        "channel_models-TOTAL_FORMS": "0",
-        "channel_models-INITIAL_FORMS": "0",
         "credentials-TOTAL_FORMS": "1",
         "credentials-INITIAL_FORMS": "1",
         "credentials-0-id": str(row.pk),
@@ -83,7 +83,14 @@ DEEDS = {
         page=page("accounts_account_credit", Account),
         fields=lambda: CREDIT,
         is_done=lambda: LedgerEntry.objects.filter(reference=CREDIT["reference"]).exists(),
-        story="Booked $2.500000: invoice 7",
+        story="Booked $2.50: invoice 7",
+    ),
+    "refund": Deed(
+        right="refund_tasks",
+        page=lambda: reverse("admin:tasks_task_do", args=[only(Task).pk, "refund"]),
+        fields=lambda: {"amount": "0.01", "reason": "black"},
+        is_done=lambda: LedgerEntry.objects.filter(kind="refund").exists(),
+        story="Refunded $0.01. black",
     ),
     "issue": Deed(
         right="issue_keys",
@@ -105,6 +112,13 @@ DEEDS = {
         fields=lambda: selected(ApiKey, "enable"),
         is_done=lambda: ApiKey.objects.get(name="key-1").disabled_at is None,
         story="Enabled.",
+    ),
+    "enable on its page": Deed(
+        right="issue_keys",
+        page=lambda: reverse("admin:accounts_apikey_do", args=[ApiKey.objects.get().pk, "enable"]),
+        fields=lambda: {"reason": "was not leaked"},
+        is_done=lambda: ApiKey.objects.get(name="key-1").disabled_at is None,
+        story="Enabled. was not leaked",
     ),
     "credential": Deed(
         right="change_credentials",
@@ -167,8 +181,11 @@ TOLD = {name: deed for name, deed in DEEDS.items() if deed.story}
 
 
 def make_rows(channel: Channel) -> None:
-    """Beside an account with a key: a channel with a credential, and one of a group."""
+    """Beside an account with a key: a charged task, a channel with a credential, and one of a group."""
     assert channel.credentials.count() == 1
+    task = make_task(IssuedKey(record=ApiKey.objects.get(), secret=""), estimated_micros=40_000, actual_micros=40_000)
+    ledger.reserve([Reservation(reference=task.pk, account_id=task.account_id, amount_micros=40_000)])
+    ledger.close([Closing(reference=task.pk, account_id=task.account_id, actual_micros=40_000)])
     group = Group.objects.create(name="text", platform="openai")
     GroupChannel.objects.create(group=group, channel=make_channel("text-1", "openai_relay", "https://llm.example/v1"))
 

@@ -25,6 +25,7 @@ def test_an_account_opens_with_its_credit_and_limits(run):
         "held": 0,
         "max_queued": 7,
         "max_running": 0,
+        "budget": {"day": None, "month": None},
     }
     assert (account.balance_micros, account.max_queued, account.max_running) == (2_500_000, 7, 0)
 

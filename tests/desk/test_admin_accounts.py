@@ -48,8 +48,8 @@ def test_a_credit_is_booked_and_noted_and_so_is_a_debit(operator, acme):
     answer = operator.post(address, {"amount": "2.50", "reason": "invoice 7", "reference": reference}, follow=True)
     acme.refresh_from_db()
     assert acme.balance_micros == 12_500_000
-    assert "$12.500000" in answer.content.decode()
-    assert history() == ["Booked $2.500000: invoice 7"]
+    assert "$12.50" in answer.content.decode()
+    assert history() == ["Booked $2.50: invoice 7"]
     address, reference = credit_form(operator, acme)
     operator.post(address, {"amount": "-3", "reason": "refund", "reference": reference})
     acme.refresh_from_db()

@@ -82,6 +82,14 @@ def test_a_credential_whose_jobs_are_followed_is_not_deleted(operator, followed)
     assert not Credential.objects.exists()
 
 
+def test_a_channel_is_saved_without_a_look_at_all_paid_calls(operator, followed):
+    page = reverse("admin:catalog_channel_change", args=[followed.channel_id])
+    with steps.captured() as statements:
+        assert operator.post(page, channel_fields(followed.channel) | {"max_running": "7"}).status_code == 302
+    assert Channel.objects.get(pk=followed.channel_id).max_running == 7
+    assert not [each for each in statements if "tasks_call" in each]
+
+
 def test_a_credential_is_not_deleted_before_what_it_perhaps_bought_is_settled(operator, followed):
     end(followed)
     Call.objects.filter(pk=followed.pk).update(state="unknown", outcome={"kind": "crash"})

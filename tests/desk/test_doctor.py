@@ -13,7 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from adapters import registry
 from adapters.base import ErrorKind, Target, UpstreamError
-from catalog import health, snapshot
+from catalog import health, pausing, snapshot
 from catalog.models import Channel, ChannelModel, Credential, Route
 from common import ids
 from config.settings import asset_storage
@@ -260,3 +260,14 @@ def test_tasks_that_cannot_be_read_or_run_no_more_are_passed_over(key, video_mod
     Route.objects.all().delete()
     snapshot.forget()
     assert told() == []
+
+
+def test_what_is_paused_or_drained_is_told_lest_it_be_forgotten(image_channel, video_model, of):
+    assert of("pauses") == []
+    pausing.pause(image_channel)
+    pausing.drain(video_model)
+    told = [finding.message for finding in of("pauses")]
+    assert [words.split(" since ")[0] for words in told] == [
+        "channel studio is paused",
+        "video model comet-video is drained",
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from catalog import pausing
 from catalog.models import Channel, ChannelModel, Credential, Plan, PlanChoice
 from common import sql
 from tasks.models import Task
@@ -112,6 +113,20 @@ def test_a_request_that_would_be_refused_ends_with_that_error(explain, image_mod
     answer, error = explain(params, model=model)
     assert answer["error"]["type"] == type_
     assert error.startswith(f"{type_}: ")
+
+
+@pytest.mark.parametrize("what", ["channel", "model"])
+def test_what_is_paused_is_told_in_words(explain, lines, image_model, image_channel, what):
+    row = image_channel if what == "channel" else image_model
+    pausing.pause(row)
+    answer, error = explain(image())
+    assert ([route["health"] for route in answer["routes"]], error) == (["paused"], "")
+    assert answer["notes"] == [pausing.told(row)]
+    assert f"notes: {pausing.name(row)} is paused since " in lines(image())[0]
+    pausing.drain(row)
+    answer, error = explain(image())
+    assert error.startswith("TASK_UNSUPPORTED_MODEL")
+    assert answer["notes"] == [pausing.told(row)]
 
 
 def test_a_key_that_could_not_submit_is_told_so(explain, image_model, account):

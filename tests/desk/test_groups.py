@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 
 MAY = {
     "viewer": set(),
-    "operator": {name for name in GUARDED if name != "credit"},
-    "finance": {"credit"},
+    "operator": {name for name in GUARDED if name not in ("credit", "refund")},
+    "finance": {"credit", "refund"},
 }
 migration = importlib.import_module("desk.migrations.0003_groups")
 

@@ -39,6 +39,7 @@ def test_the_answer_describes_the_key(run, acme):
         "task_api": True,
         "max_queued": 3,
         "max_running": 2,
+        "budget": {"day": None, "month": None},
         "expires_at": "2090-01-31T12:00:00Z",
         "disabled": False,
         "plans": [],

@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from desk.actions import url_of
 from tasks.failures import OUTCOME_UNKNOWN
 from tasks.models import Call, Task, TaskPayload
 from tasks.paid_calls import CallEnd
@@ -34,7 +35,8 @@ def test_every_page_of_the_admin_opens(operator, strange):
         ("tasks_call_changelist",),
         ("tasks_call_change", strange.pk),
         ("tasks_call_unknown",),
-        ("tasks_call_resolve", strange.pk, "lost"),
+        ("tasks_call_do", strange.pk, "lost"),
+        ("tasks_task_do", strange.task_id, "retry"),
     ):
         answer = operator.get(reverse(f"admin:{name}", args=arguments))
         assert (answer.status_code, strange.task_id in answer.content.decode()) == (200, True), name
@@ -50,9 +52,9 @@ def test_the_client_sees_the_task_its_list_and_its_trace(key, client_for, strang
     assert attempt["state"] == "unknown"
 
 
-@pytest.mark.parametrize(("action", "fields"), [("attach", {"upstream_id": "cgt-1"}), ("retry", {})])
+@pytest.mark.parametrize(("action", "fields"), [("attach", {"upstream_id": "cgt-1"}), ("retry", {"done_before": 0})])
 def test_what_cannot_be_read_is_neither_attached_nor_bought_again(operator, strange, action, fields):
-    answer = operator.post(reverse("admin:tasks_call_resolve", args=[strange.pk, action]), fields)
+    answer = operator.post(url_of(strange.task if action == "retry" else strange, action), fields)
     assert "This version cannot read" in answer.content.decode()
     assert Task.objects.count() == 1
 
@@ -63,11 +65,11 @@ def test_what_another_version_asked_for_is_not_bought_again(operator, key, video
     (call,) = steps.intend(steps.intent(task, worker))
     assert steps.end(task, "failed", failure=OUTCOME_UNKNOWN, calls=(CallEnd(id=call.id, state="unknown"),))
     TaskPayload.objects.filter(task_id=task.id).update(params={**steps.VIDEO["params"], "mood": "blue"})
-    answer = operator.post(reverse("admin:tasks_call_resolve", args=[call.id, "retry"]))
+    answer = operator.post(url_of(Task.objects.get(), "retry"), {"done_before": 0})
     assert "does not know params.mood" in answer.content.decode()
 
 
 def test_a_call_that_cannot_be_read_is_written_off_at_an_unknown_cost(operator, strange):
-    assert operator.post(reverse("admin:tasks_call_resolve", args=[strange.pk, "lost"])).status_code == 302
+    assert operator.post(url_of(strange, "lost"), {"reason": "gone"}).status_code == 302
     row = Call.objects.get(pk=strange.pk)
     assert (row.state, row.cost_micros, row.outcome["resolved"]) == ("lost", None, "lost")

@@ -12,6 +12,9 @@ from tests.desk.sensitive import DEEDS, GUARDED, TOLD, browser, channel_fields, 
 
 pytestmark = pytest.mark.django_db
 
+KEYS = ("issue", "rotate", "enable on its page")
+REASONED = ("credit", "refund", *KEYS, "credential", "switch", "credential's end", "group's channel")
+
 
 @pytest.fixture(autouse=True)
 def rows(acme_key, image_channel):
@@ -43,9 +46,7 @@ def test_the_history_says_who_did_it_when_and_why(operator, name):
     assert TOLD[name].story in operator.get(reverse("admin:admin_logentry_changelist")).content.decode()
 
 
-@pytest.mark.parametrize(
-    "name", ["credit", "issue", "rotate", "credential", "switch", "credential's end", "group's channel"]
-)
+@pytest.mark.parametrize("name", REASONED)
 def test_without_a_reason_nothing_is_done(operator, name):
     fields = {field: value for field, value in DEEDS[name].fields().items() if not field.endswith("reason")}
     assert operator.post(DEEDS[name].page(), fields).status_code == 200

@@ -38,15 +38,6 @@ def held(table: str) -> Iterator[None]:
         other_file.close()
 
 
-@contextmanager
-def held_account(account_id: int) -> Iterator[None]:
-    """Keep every worker from moving this account's money (PostgreSQL)."""
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [account_id])
-        yield
-        other.rollback()
-
-
 def waiting_for_account() -> int:
     """How many transactions of workers wait for a row that `held_account` holds (PostgreSQL)."""
     with connection.cursor() as cursor:

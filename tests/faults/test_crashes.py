@@ -13,8 +13,9 @@ from django.db import connection
 from common import sql
 from tasks.models import Asset, Call, Task
 from tasks.request import url_policy
+from tests.account_lines import held_account
 from tests.adapters.raw_server import raw_server
-from tests.faults.scenes import ended, held, held_account, kill, let_lease_pass, waiting_for_account, waits_for
+from tests.faults.scenes import ended, held, kill, let_lease_pass, waiting_for_account, waits_for
 from tests.tasks import steps
 from tests.worker.driving import call, film, picture, task
 from tools.children import wait_until

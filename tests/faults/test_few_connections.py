@@ -8,8 +8,9 @@ from accounts.models import ApiKey
 from common import sql
 from tasks.locks import CLAIM_LOCK
 from tasks.models import Call, Worker
+from tests.account_lines import held_account
 from tests.databases import database_url
-from tests.faults.scenes import ended, held_account, waiting_for_account
+from tests.faults.scenes import ended, waiting_for_account
 from tests.tasks import steps
 from tests.worker.driving import film, picture
 from tools.children import wait_until

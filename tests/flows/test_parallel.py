@@ -39,6 +39,16 @@ def test_the_last_dollar_is_spent_once(service):
     assert client.get("/v1/tasks/usage").json()["balance"] >= 0
 
 
+def test_a_budget_is_spent_once_over_both_web_processes(service):
+    account = new_name("thrifty")
+    service.stack.manage("create_account", account, "--credit", "10")
+    made = service.stack.manage_json("create_key", account, "--budget", "day=0.40")
+    client = service.stack.client(made["key"])
+    ask = partial(client.post, "/v1/tasks", json=image_task())
+    answers = steps.at_once([ask] * 2 * CLIENTS)
+    assert Counter(answer.status_code for answer in answers) == {202: 10, 403: 2 * CLIENTS - 10}
+
+
 def test_many_cancels_at_once_are_one(service):
     account = new_name("hasty")
     service.stack.manage("create_account", account, "--credit", "1")

@@ -51,6 +51,11 @@ def answered(handler: Callable[..., Any], request: Any) -> tuple[Any, ...]:
     return *started[-1], body
 
 
+def uncompressed(status: str, headers: list[tuple[str, str]], body: bytes) -> tuple[Any, ...]:
+    """Pages may be compressed, and say so; none of these answers asks for it, nor is one of the API ever."""
+    return status, [header for header in headers if header != ("Vary", "Accept-Encoding")], body
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8000", "https://ours.example"])
 @pytest.mark.parametrize("headers", SENT, ids=range(len(SENT)))
 @pytest.mark.parametrize("is_known", [True, False])
@@ -60,7 +65,7 @@ def test_every_answer_is_the_same_on_both_ways(key, settings, is_known, headers,
     for method, path in [*ASKED, ("GET", f"/v1/tasks/{make_task(key).id}")]:
         request = scope(method, *path.split("?"), **headers, **own)
         long, lean = (answered(way, request) for way in (django_application.application, django_application.api))
-        assert lean == long, (method, path)
+        assert lean == uncompressed(*long), (method, path)
         assert lean[0] < "500", (method, path)
 
 

@@ -211,6 +211,7 @@ def test_the_usage_is_that_of_the_key_and_its_account(account):
         "balance": 10,
         "held": 0,
         "currency": "USD",
+        "budgets": [],
         "total": {"calls": 2, "cost": 0.00003},
         "by_day": [{"date": "2026-11-20", "calls": 2, "cost": 0.00003}],
         "by_model": [{"model": "gpt-1", "calls": 2, **tokens, "cost": 0.00003}],

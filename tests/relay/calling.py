@@ -21,7 +21,7 @@ from relay.families import registry
 from relay.wire import upstream
 from tasks import ledger_check
 from tests.relay.general import make_general_key
-from tests.relay.upstreams import Upstream
+from tests.relay.upstreams import Upstream, hurry
 from tests.rows import IssuedKey, make_channel
 from tests.scopes import scope
 
@@ -46,6 +46,12 @@ class Client:
         if self.reads:
             await self.reads(self)
         self.sent.append(message)
+
+    async def kept_waiting(self) -> None:
+        """Time passes until the last that it has heard is a sign of life."""
+        while not self.sent or self.sent[-1].get("body") != b"\n":
+            hurry(5)
+            await asyncio.sleep(0.001)
 
     @property
     def status(self) -> int:
@@ -163,12 +169,8 @@ class Relay:
         account = Account.objects.get(pk=self.key.account.pk)
         return RelayCaller(
             key_id=self.key.id,
-            secret_id=self.key.record.secrets.get().pk,
             account_id=account.pk,
-            group_id=self.group.pk,
             is_subscription=account.billing == "subscription",
-            balance_micros=account.balance_micros,
-            held_micros=account.held_micros,
             catalog_version=snapshot.latest().version,
         )
 

@@ -3,8 +3,8 @@
 from decimal import Decimal
 from typing import Any
 
+from catalog.tariffs import Tariff
 from catalog.token_prices import TokenPrice
-from relay.calls.reservation import Tariff
 from relay.families.base import AskedCall
 
 # Micro-USD a token: 2 in, 8 out.

@@ -2,23 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-import psycopg
 import pytest
 from django.db import IntegrityError, connection
 
 from billing import relayed_calls, web_processes
 from billing.models import Hold, RelayedCall, WebProcess
 from billing.relayed_calls import NewCall, SeenUsage
-from common import query_deadline, sql, threads
+from common import account_lines, query_deadline, sql, threads
 from common.errors import InsufficientBalance
 from relay import books
+from tests.account_lines import gathered, held_account
 from tests.billing import relayed_steps as steps
-from tests.databases import database_url
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,33 +28,7 @@ NOBODY = 10**9
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch):
     monkeypatch.setattr(query_deadline, "SECONDS", 4 * PATIENCE)
-    monkeypatch.setattr(books, "SHARED_PART", 1.0)
-
-
-@contextmanager
-def gathered() -> Iterator[None]:
-    """What is added meanwhile is one group."""
-    entered, left = threading.Event(), threading.Event()
-
-    def occupy() -> None:
-        entered.set()
-        left.wait(PATIENCE)
-
-    books._thread.submit(occupy)
-    entered.wait(PATIENCE)
-    try:
-        yield
-    finally:
-        left.set()
-
-
-@contextmanager
-def held(account) -> Iterator[None]:
-    """Somebody else has locked the account."""
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [account.pk])
-        yield
-        other.rollback()
+    monkeypatch.setattr(account_lines, "SHARED_PART", 1.0)
 
 
 def end_waiting_sessions() -> int:
@@ -75,7 +47,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 async def outcomes(*works: Awaitable[Any]) -> list[Any]:
     """What each returns or raises; all of them are one group."""
-    with gathered():
+    with gathered(books._thread):
         tasks = [asyncio.ensure_future(work) for work in works]
         await asyncio.sleep(0)
     return await asyncio.gather(*tasks, return_exceptions=True)
@@ -142,7 +114,7 @@ def test_nobody_waits_for_the_account_of_somebody_else(key, other_key):
     run(outcomes(books.reserve(busy[0]), books.reserve(free[0])))
 
     async def live() -> None:
-        with held(key.account):
+        with held_account(key.account.pk):
             waiting = [asyncio.ensure_future(w) for w in (books.end(steps.ending(busy[0])), books.reserve(busy[1]))]
             assert await outcomes(books.end(steps.ending(free[0])), books.reserve(free[1])) == [True, None]
             assert not any(task.done() for task in waiting)
@@ -160,7 +132,7 @@ def test_an_end_outlives_a_lost_connection(key):
     run(books.reserve(call))
 
     async def live() -> bool:
-        with held(key.account):
+        with held_account(key.account.pk):
             ending = asyncio.ensure_future(books.end(steps.ending(call)))
             await aside(wait_until, end_waiting_sessions)
         return await ending
@@ -191,7 +163,7 @@ def test_a_caller_that_leaves_before_its_turn_has_reserved_nothing(key):
     call = call_of(key)
 
     async def live() -> None:
-        with gathered():
+        with gathered(books._thread):
             task = asyncio.ensure_future(books.reserve(call))
             await asyncio.sleep(0)
             task.cancel()
@@ -232,7 +204,7 @@ def test_an_end_goes_on_without_its_caller(key):
     run(books.reserve(call))
 
     async def live() -> None:
-        with gathered():
+        with gathered(books._thread):
             task = asyncio.ensure_future(books.end(steps.ending(call)))
             await asyncio.sleep(0)
             task.cancel()

@@ -3,9 +3,11 @@
 import base64
 import json
 import os
+import sys
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -57,3 +59,19 @@ class Place:
 def new_prompt(words: str = "") -> str:
     """A prompt that nobody sent before."""
     return f"{FOX} {time.time_ns()} {words}".strip()
+
+
+Connect = Callable[..., AbstractContextManager[Any]]
+"""Makes clients of one kind, each with a key of the place."""
+Call = Callable[[Place, Connect], None]
+
+
+def made_by_itself(
+    calls: Iterable[Call], kinds: Iterable[str], opened: Callable[[Place, str], Connect], *, version: str
+) -> None:
+    """All calls with clients of every kind, as a program of its own: a line for each that went well."""
+    place = Place.from_environment()
+    for kind in kinds:
+        for call in calls:
+            call(place, opened(place, kind))
+            sys.stdout.write(f"{kind} {version}: {call.__name__.replace('_', ' ')}\n")

@@ -3,7 +3,6 @@
 Runs by itself, too, where nothing but the package is installed: `python -m tests.sdks.text_anthropic`.
 """
 
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -12,9 +11,8 @@ import anthropic
 from anthropic import Anthropic, AsyncAnthropic
 
 from tests.sdks.blocking import raised, run_to_its_end
-from tests.sdks.places import FOX, TEXT, Place, new_prompt
+from tests.sdks.places import FOX, TEXT, Call, Connect, Place, made_by_itself, new_prompt
 
-Connect = Callable[..., AbstractContextManager[Any]]
 LOOK = {"name": "look", "input_schema": {"type": "object", "properties": {"where": {"type": "string"}}}}
 KINDS = {"Anthropic": Anthropic, "AsyncAnthropic": lambda **options: run_to_its_end(AsyncAnthropic(**options))}
 
@@ -137,7 +135,7 @@ def a_client_that_leaves_ends_the_call_upstream(place: Place, connect: Connect) 
     place.wait_until_left(prompt)
 
 
-CALLS: tuple[Callable[[Place, Connect], None], ...] = (
+CALLS: tuple[Call, ...] = (
     a_message_is_answered,
     a_message_is_streamed,
     tokens_are_counted,
@@ -150,13 +148,5 @@ CALLS: tuple[Callable[[Place, Connect], None], ...] = (
 )
 
 
-def main() -> None:
-    place = Place.from_environment()
-    for kind in KINDS:
-        for call in CALLS:
-            call(place, opened(place, kind))
-            sys.stdout.write(f"{kind} {anthropic.__version__}: {call.__name__.replace('_', ' ')}\n")
-
-
 if __name__ == "__main__":
-    main()
+    made_by_itself(CALLS, KINDS, opened, version=anthropic.__version__)

@@ -3,8 +3,7 @@
 Runs by itself, too, where nothing but the package is installed: `python -m tests.sdks.text_google`.
 """
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -13,9 +12,8 @@ from google.genai import errors
 from google.genai.types import HttpOptions, Part
 
 from tests.sdks.blocking import raised, run_to_its_end
-from tests.sdks.places import DOT, FOX, TEXT, Place, new_prompt
+from tests.sdks.places import DOT, FOX, TEXT, Call, Connect, Place, made_by_itself, new_prompt
 
-Connect = Callable[..., AbstractContextManager[Any]]
 PICTURE = "gemini-3-pro-image"
 LOOK = {"name": "look", "parameters": {"type": "OBJECT", "properties": {"where": {"type": "STRING"}}}}
 VERSIONS: dict[str, dict[str, str]] = {"by itself": {}, "v1beta": {"api_version": "v1beta"}}
@@ -143,7 +141,7 @@ def a_stream_that_breaks_is_no_success(place: Place, connect: Connect) -> None:
             assert error.code >= 500, (word, error)
 
 
-CALLS: tuple[Callable[[Place, Connect], None], ...] = (
+CALLS: tuple[Call, ...] = (
     a_content_is_answered,
     a_content_is_streamed,
     a_picture_is_made,
@@ -156,13 +154,5 @@ CALLS: tuple[Callable[[Place, Connect], None], ...] = (
 )
 
 
-def main() -> None:
-    place = Place.from_environment()
-    for kind in KINDS:
-        for call in CALLS:
-            call(place, opened(place, kind))
-            sys.stdout.write(f"{kind} {genai.__version__}: {call.__name__.replace('_', ' ')}\n")
-
-
 if __name__ == "__main__":
-    main()
+    made_by_itself(CALLS, KINDS, opened, version=genai.__version__)

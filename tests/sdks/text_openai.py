@@ -5,7 +5,6 @@ Runs by itself, too, where nothing but the package is installed: `python -m test
 
 import base64
 import json
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -14,9 +13,8 @@ import openai
 from openai import AsyncOpenAI, OpenAI
 
 from tests.sdks.blocking import raised, run_to_its_end
-from tests.sdks.places import DOT, FOX, IMAGE, TEXT, Place, new_prompt
+from tests.sdks.places import DOT, FOX, IMAGE, TEXT, Call, Connect, Place, made_by_itself, new_prompt
 
-Connect = Callable[..., AbstractContextManager[Any]]
 LOOK = {"type": "object", "properties": {"where": {"type": "string"}}}
 KINDS = {"OpenAI": OpenAI, "AsyncOpenAI": lambda **options: run_to_its_end(AsyncOpenAI(**options))}
 
@@ -189,7 +187,7 @@ def a_client_that_leaves_ends_the_call_upstream(place: Place, connect: Connect) 
     place.wait_until_left(prompt)
 
 
-CALLS: tuple[Callable[[Place, Connect], None], ...] = (
+CALLS: tuple[Call, ...] = (
     a_chat_is_answered,
     a_chat_is_streamed,
     a_chat_calls_a_tool,
@@ -205,13 +203,5 @@ CALLS: tuple[Callable[[Place, Connect], None], ...] = (
 )
 
 
-def main() -> None:
-    place = Place.from_environment()
-    for kind in KINDS:
-        for call in CALLS:
-            call(place, opened(place, kind))
-            sys.stdout.write(f"{kind} {openai.__version__}: {call.__name__.replace('_', ' ')}\n")
-
-
 if __name__ == "__main__":
-    main()
+    made_by_itself(CALLS, KINDS, opened, version=openai.__version__)

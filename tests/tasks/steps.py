@@ -13,14 +13,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from adapters.base import Target
+from billing.ledger import AccountState
 from common import ids, sql
-from tasks import due_calls, examination, leases, ledger_check, lifecycle, paid_calls, queue, submission
+from tasks import due_calls, examination, leases, ledger_check, lifecycle, limits, paid_calls, queue, submission
 from tasks.assets.assets import NewAsset
 from tasks.drafts import Draft, PreparedSubmission
 from tasks.due_calls import DueCall
 from tasks.failures import Failure
 from tasks.gate import Admission, admit
 from tasks.lifecycle import Ending, Success
+from tasks.limits import Standing
 from tasks.paid_calls import CallEnd, Intended, Intent
 from tasks.queue import Claimed
 from tests.rows import IssuedKey
@@ -85,6 +87,12 @@ def submitted_many(key: IssuedKey, count: int) -> list[str]:
     outcomes = submission.submit(drafts)
     assert all(isinstance(outcome, submission.Created) for outcome in outcomes), outcomes
     return [d.task_id for d in drafts]
+
+
+def read_standing(drafts: Sequence[Draft]) -> Standing:
+    """As after the lock of their accounts, none of which has budgets."""
+    locked = AccountState(balance_micros=0, held_micros=0, max_queued=0)
+    return limits.read_standing(drafts, {d.caller.account_id: locked for d in drafts})
 
 
 def worker() -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from common.errors import NotCancelable, TaskNotFound
 from tasks import lifecycle, queue
-from tasks.cancellation import cancel
+from tasks.cancellation import cancel, cancel_by_operator
 from tasks.models import Task, TaskEvent
 from tasks.queue import Return
 from tests.rows import make_key
@@ -66,6 +66,18 @@ def test_another_keys_task_does_not_exist(account, key, other_key, image_model):
     with pytest.raises(TaskNotFound):
         cancel(key.id, "task_" + "0" * 26)
     assert status(task_id) == "queued"
+
+
+def test_an_operator_cancels_the_queued_task_of_any_key(key, image_model, worker):
+    task_id = steps.submitted(key)
+    cancel_by_operator(task_id, by="ada")
+    assert status(task_id) == "canceled"
+    running = steps.start(key, worker)
+    with pytest.raises(NotCancelable, match="running"):
+        cancel_by_operator(running.id, by="ada")
+    with pytest.raises(TaskNotFound):
+        cancel_by_operator("task_" + "0" * 26, by="ada")
+    assert steps.breaches() == []
 
 
 @pytest.mark.parametrize("rounds", [25, pytest.param(200, marks=pytest.mark.slow)])

@@ -135,6 +135,12 @@ def test_a_disabled_channel_is_called_so_although_it_also_rests():
     assert seat.passed == ((1, "disabled"),)
 
 
+def test_what_is_paused_gives_way_to_the_next_route_and_a_paused_model_to_none():
+    (seat,) = deal([group(1, routes=ROUTES)], running(paused=frozenset({1}), resting=frozenset({1})), seats=1)
+    assert (seat.route_id, seat.passed) == (2, ((1, "paused"),))
+    assert keys([group(1, routes=ROUTES)], 3, now=running(paused_models=frozenset({1}))) == []
+
+
 def test_tasks_wait_for_a_channel_that_rests():
     assert keys([group(1)], 3, now=running(resting=frozenset({1}))) == []
 

@@ -140,7 +140,8 @@ def test_every_route_is_asked_once_before_the_task_waits():
 
 
 def test_a_task_does_not_wait_by_itself_while_a_route_that_has_not_refused_it_is_full_or_rests():
-    for obstacle, step in {"busy": (1, 2), "cooling down": (1, 2), "disabled": 2, "gone": 2}.items():
+    steps = {"busy": (1, 2), "paused": (1, 2), "cooling down": (1, 2), "disabled": 2, "gone": 2}
+    for obstacle, step in steps.items():
         assert told(after(*calls(BUSY), left=("cooling down", obstacle), waits=1)) == step, obstacle
 
 
@@ -168,7 +169,7 @@ def test_another_credential_of_the_channel_is_taken_at_once(kind, seat):
 
 
 KINDS = st.sampled_from(["auth", BUSY, FULL, UNREACHABLE, "unpaid"])
-OBSTACLES = st.sampled_from(["", "", "", "busy", "cooling down", "disabled"])
+OBSTACLES = st.sampled_from(["", "", "", "busy", "paused", "cooling down", "disabled"])
 MOMENTS = st.tuples(st.integers(1, 3), KINDS, st.integers(1, 9), st.tuples(OBSTACLES, OBSTACLES, OBSTACLES))
 
 

@@ -1,19 +1,17 @@
 """Drafts of many requests together: each gets what it would have got alone, and nobody waits for another's account."""
 
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import psycopg
 import pytest
 from django.db import IntegrityError, OperationalError, connection
 
-from common import query_deadline, sql
+from common import account_lines, query_deadline, sql
 from tasks import joint_submission, submission
 from tasks.assets.stored_inputs import LARGE_BYTES
 from tasks.models import Task
 from tasks.submission import Created, Outcome
+from tests.account_lines import gathered, held_account
 from tests.databases import database_url
 from tests.rows import make_account, make_key
 from tests.tasks import steps
@@ -31,43 +29,17 @@ LARGE = {"prompt": "x", "extra_body": {"style": "x" * LARGE_BYTES}}
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch):
     monkeypatch.setattr(query_deadline, "SECONDS", 4 * PATIENCE)
-    monkeypatch.setattr(joint_submission, "SHARED_PART", 1.0)
-
-
-@contextmanager
-def gathered() -> Iterator[None]:
-    """What is added meanwhile is one group."""
-    entered, left = threading.Event(), threading.Event()
-
-    def occupy() -> None:
-        entered.set()
-        left.wait(PATIENCE)
-
-    joint_submission._thread.submit(occupy)
-    entered.wait(PATIENCE)
-    try:
-        yield
-    finally:
-        left.set()
+    monkeypatch.setattr(account_lines, "SHARED_PART", 1.0)
 
 
 def together(drafts) -> list[Outcome | BaseException]:
-    with gathered():
+    with gathered(joint_submission._thread):
         promises = [joint_submission.add(draft) for draft in drafts]
     return [promise.exception(PATIENCE) or promise.result() for promise in promises]
 
 
 def names(outcomes) -> list[str]:
     return [type(outcome).__name__ for outcome in outcomes]
-
-
-@contextmanager
-def held(account) -> Iterator[None]:
-    """Somebody else has locked the account."""
-    with psycopg.connect(database_url()) as other:
-        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [account.pk])
-        yield
-        other.rollback()
 
 
 def waiting() -> int:
@@ -129,7 +101,7 @@ def test_what_cannot_be_written_leaves_no_inputs(key, image_model, folder):
 
 def test_what_is_taken_back_before_its_turn_is_no_task_and_leaves_no_inputs(key, image_model, folder):
     draft = steps.drafted(key, params=WITH_IMAGE)
-    with gathered():
+    with gathered(joint_submission._thread):
         promise = joint_submission.add(draft)
         assert promise.cancel()
     wait_until(lambda: not files(folder))
@@ -150,7 +122,7 @@ def test_large_options_are_written_alone(key, other_key, image_model, monkeypatc
 
 @needs_row_locks
 def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, image_model):
-    with held(key.account):
+    with held_account(key.account.pk):
         stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert isinstance(free.result(PATIENCE), Created)
         wait_until(lambda: waiting() == 1)
@@ -164,8 +136,8 @@ def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, im
 
 @needs_row_locks
 def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(joint_submission, "OWN_PART", 0.1 / PATIENCE)
-    with held(key.account):
+    monkeypatch.setattr(account_lines, "OWN_PART", 0.1 / PATIENCE)
+    with held_account(key.account.pk):
         stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert names([stuck.exception(PATIENCE), free.result(PATIENCE)]) == ["OperationalError", "Created"]
     assert Task.objects.count() == 1
@@ -173,10 +145,10 @@ def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_
 
 @needs_row_locks
 def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(joint_submission, "SHARED_PART", 0.1 / PATIENCE)
+    monkeypatch.setattr(account_lines, "SHARED_PART", 0.1 / PATIENCE)
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT 1 FROM accounts_apikey WHERE id = %s FOR UPDATE", [key.id])
-        with gathered():
+        with gathered(joint_submission._thread):
             stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert isinstance(free.result(PATIENCE), Created)
         assert not stuck.done()
@@ -186,5 +158,5 @@ def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(key, other_ke
 
 @needs_row_locks
 def test_a_group_whose_time_is_up_fails_nobody_who_has_time_alone(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(joint_submission, "SHARED_PART", 0)
+    monkeypatch.setattr(account_lines, "SHARED_PART", 0)
     assert names(together([steps.drafted(owner) for owner in (key, other_key)])) == ["Created"] * 2

@@ -12,11 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account
 from billing import ledger
 from billing.ledger import Reservation
-from billing.models import Hold, LedgerEntry
+from billing.models import BudgetSum, Hold, LedgerEntry
 from callbacks.models import Delivery
 from common import ids, sql
 from tasks import ledger_check, lifecycle
 from tasks.models import ENDED, LIVE, Task, TaskEvent
+from tests.billing import budget_steps
 from tests.rows import make_account, make_key
 from tests.tasks import steps, test_ledger_check_calls
 
@@ -100,6 +101,11 @@ def test_a_hold_of_another_account_is_found(books, other_account):
     assert broken() == {("every task has one hold of its estimate", books["failed"])}
 
 
+def test_a_hold_of_another_key_is_found(books, other_key):
+    Hold.objects.filter(reference=books["failed"]).update(key_id=other_key.id)
+    assert broken() == {("every task has one hold of its estimate", books["failed"])}
+
+
 WRONG_STATES = [
     ("queued", "released"),
     ("running", "settled"),
@@ -168,6 +174,44 @@ def test_a_charge_for_no_task_is_found(books, account):
     assert broken() == {("a charge has a subject", "task_gone")}
 
 
+REFUNDS = "a refund is one, of a charge, to its account, and at most what was charged"
+
+
+def give_back(reference: str, account: Account, amount: int, *, book: str = "revenue") -> None:
+    """A booking that is balanced in itself."""
+    leg(reference, amount, kind="refund", book="customer", account=account)
+    leg(reference, -amount, kind="refund", book=book)
+    Account.objects.filter(pk=account.pk).update(balance_micros=F("balance_micros") + amount)
+
+
+def test_a_refund_of_a_charge_is_right(books, account):
+    give_back(books["succeeded"], account, 40_000)
+    assert broken() == set()
+
+
+@pytest.mark.parametrize("amount", [-1, 40_001])
+def test_a_refund_beyond_the_charge_is_found(books, account, amount):
+    give_back(books["succeeded"], account, amount)
+    assert broken() == {(REFUNDS, books["succeeded"])}
+
+
+def test_a_refund_to_another_account_is_found(books, other_account):
+    give_back(books["succeeded"], other_account, 5)
+    assert broken() == {(REFUNDS, books["succeeded"])}
+
+
+def test_a_refund_without_a_charge_is_found(books, account):
+    for reference in (books["failed"], "task_gone"):
+        give_back(reference, account, 5)
+    assert broken() == {(REFUNDS, books["failed"]), (REFUNDS, "task_gone")}
+
+
+def test_a_refund_that_reaches_no_account_is_found(books):
+    leg(books["succeeded"], -5, kind="refund")
+    leg(books["succeeded"], 5, kind="refund", book="funding")
+    assert broken() == {(REFUNDS, books["succeeded"])}
+
+
 EVENTS = "an ended task has one terminal event of its status, a live one none"
 
 
@@ -206,8 +250,28 @@ def test_a_delivery_that_nobody_asked_for_is_found(books):
     assert broken() == {(DELIVERIES, books["failed"])}
 
 
+SPENT = "the sum of a budget = sum of its window's holds"
+KNOWN = "an account knows whether it or one of its keys has a budget"
+
+
+@pytest.mark.parametrize(("holder", "period"), [("account", "day"), ("key", "month")])
+def test_a_budget_of_another_sum_is_found(books, key, holder, period):
+    budget_steps.limit(key.account, day="1", month="1")
+    budget_steps.limit(key.account.keys.get(name="rich"), month="1")
+    assert broken() == set()
+    total = BudgetSum.objects.get(holder=holder, period=period)
+    assert total.spent_micros == 3 * 40_000
+    BudgetSum.objects.filter(pk=total.pk).update(spent_micros=1)
+    assert broken() == {(SPENT, f"{holder} {total.holder_id} {period} {total.starts_on}")}
+
+
+def test_an_account_that_does_not_know_of_its_budgets_is_found(books, account):
+    Account.objects.update(has_budgets=True)
+    assert broken() == {(KNOWN, account.name)}
+
+
 def test_every_rule_has_a_test_that_breaks_it():
-    rules = (SUCCEEDED, EVENTS, DELIVERIES, "a charge has a subject", "a hold has a subject")
+    rules = (SUCCEEDED, REFUNDS, EVENTS, DELIVERIES, "a charge has a subject", "a hold has a subject")
     assert set(ledger_check.RULES) == {
         *rules,
         "the entries of a booking sum to zero",
@@ -216,6 +280,8 @@ def test_every_rule_has_a_test_that_breaks_it():
         "every task has one hold of its estimate",
         "an open hold has a live task, a live task an open hold",
         *test_ledger_check_calls.RULES,
+        SPENT,
+        KNOWN,
     }
 
 

@@ -42,9 +42,9 @@ def test_a_call_without_its_hold_is_found(calls):
     assert broken() == {(HOLD, calls["released"])}
 
 
-@pytest.mark.parametrize("field", ["amount_micros", "account"])
-def test_a_hold_of_another_amount_or_account_is_found(calls, other_account, field):
-    wrong = {"amount_micros": 1, "account": other_account}[field]
+@pytest.mark.parametrize("field", ["amount_micros", "account", "key_id"])
+def test_a_hold_of_another_amount_account_or_key_is_found(calls, other_account, field):
+    wrong = {"amount_micros": 1, "account": other_account, "key_id": 0}[field]
     Hold.objects.filter(reference=calls["released"]).update(**{field: wrong})
     assert broken() == {(HOLD, calls["released"])}
 

@@ -1,9 +1,12 @@
 """The decision over a list of drafts: pure, in order, with running totals."""
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
+from billing.budget_standing import BudgetStanding
+from billing.budgets import Budgets
 from billing.ledger import AccountState
 from callbacks import deliveries
 from callbacks.claims import Claims
@@ -11,7 +14,7 @@ from callbacks.deliveries import Outcome
 from tasks import lifecycle, submission
 from tasks.gate import Replay
 from tasks.lifecycle import Ending
-from tasks.limits import Standing, decide, read_standing
+from tasks.limits import Standing, decide
 from tests.rows import make_key
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
@@ -95,6 +98,35 @@ def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):
     assert kinds(decide([free], state(key, available=0), standing(key))) == [CREATED]
 
 
+def budgeted(key, micros: dict[str, int]) -> Standing:
+    """With these budgets of the key and of its account, of which nothing is used."""
+    found = standing(key)
+    owners = {"account": key.account.pk, "key": key.id}
+    day = date(2026, 11, 23)
+    found.budgets = Budgets(
+        BudgetStanding(
+            holder=holder, holder_id=owners[holder], window="day", day=day, limit_micros=limit, used_micros=0
+        )
+        for holder, limit in micros.items()
+    )
+    return found
+
+
+def test_budgets_are_spent_in_order_with_running_totals(key, other_key, draft):
+    drafts = [draft, steps.drafted(other_key), draft, draft]
+    accounts = state(key) | state(other_key)
+    for micros, expected in (
+        ({"key": 80_000}, [CREATED, CREATED, CREATED, POOR]),
+        ({"account": 79_999}, [CREATED, CREATED, POOR, POOR]),
+        ({"account": 120_000, "key": 40_000}, [CREATED, CREATED, POOR, POOR]),
+    ):
+        found = budgeted(key, micros)
+        found.key_limits[other_key.id] = 9
+        assert kinds(decide(drafts, accounts, found)) == expected, micros
+    (poor,) = decide([draft], state(key, available=0), budgeted(key, {"key": 0}))
+    assert "balance" in poor.message
+
+
 def test_a_refusal_by_limit_names_whose_limit_it_is(key, draft):
     (of_key,) = decide([draft], state(key), standing(key, queued=5, key_limit=5))
     (of_account,) = decide([draft], state(key, max_queued=5), standing(key, of_others=5))
@@ -140,7 +172,7 @@ def test_the_standing_is_read_in_one_statement(account, key, other_key, image_mo
     steps.submitted(other_key)
     drafts = [steps.drafted(key), steps.drafted(sibling, idempotency_key="k"), steps.drafted(key, idempotency_key="k")]
     with django_assert_num_queries(1):
-        found = read_standing(drafts)
+        found = steps.read_standing(drafts)
     assert found.queued == {(account.pk, key.id): 3, (account.pk, sibling.id): 1}
     assert found.key_limits == {key.id: 100, sibling.id: 7}
     assert [(slot, replay.body_digest) for slot, replay in found.replays.items()] == [((sibling.id, "k"), "d" * 64)]
@@ -151,7 +183,7 @@ def test_callbacks_count_from_the_submission_to_the_first_attempt(key, other_key
     owing = steps.drafted(key, **hook)
 
     def counted() -> int:
-        return read_standing([owing]).callbacks[key.account.pk]
+        return steps.read_standing([owing]).callbacks[key.account.pk]
 
     assert counted() == 0
     steps.submitted(other_key, **hook)
@@ -168,7 +200,7 @@ def test_callbacks_count_from_the_submission_to_the_first_attempt(key, other_key
     assert counted() == 0
     deliveries.redeliver(task_id)
     assert counted() == 0
-    assert read_standing([steps.drafted(key)]).callbacks == {}
+    assert steps.read_standing([steps.drafted(key)]).callbacks == {}
 
 
 def test_running_and_ended_tasks_are_not_queued(key, image_model, worker):
@@ -176,4 +208,4 @@ def test_running_and_ended_tasks_are_not_queued(key, image_model, worker):
     first, _, _ = steps.claimed(worker)
     steps.end(first)
     draft = steps.drafted(key)
-    assert read_standing([draft]).queued == {}
+    assert steps.read_standing([draft]).queued == {}

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
@@ -13,7 +12,7 @@ from tasks.lost_commits import OutcomeUnknown
 from tasks.models import Task
 from tasks.submission import Created
 from tests import lost_answers
-from tests.databases import database_url
+from tests.account_lines import held_account
 from tests.lost_answers import Commit, lose_the_answer, lose_the_commit
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
@@ -98,8 +97,7 @@ def test_nothing_is_deleted_until_the_database_can_tell(
 def test_the_doubts_of_an_account_that_somebody_holds_hold_up_no_others(key, other_key, image_model, folder):
     for owner in (key, other_key):
         lost_commits.doubt(steps.drafted(owner, params=WITH_IMAGE))
-    with psycopg.connect(database_url()) as other, query_deadline.limited(PATIENCE):
-        other.execute("SELECT 1 FROM accounts_account WHERE id = %s FOR UPDATE", [key.account.pk])
+    with held_account(key.account.pk), query_deadline.limited(PATIENCE):
         lost_commits.settle()
         assert files(folder) == 1
     lost_commits.settle()

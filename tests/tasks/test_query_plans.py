@@ -6,17 +6,24 @@ from functools import partial
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import KeySecret
 from catalog import snapshot
-from catalog.models import Plan
+from catalog.models import Channel, Plan
 from common import ids, sql
-from tasks import due_calls, leases, limits, paid_calls, queue, route_sets, submission
+from desk.channel_page import facts as channel_facts
+from desk.now import facts
+from desk.task_page import sheet
+from desk.task_page.actions import RetryTask
+from tasks import due_calls, leases, paid_calls, queue, route_sets, submission
 from tasks.assets import stored_inputs
+from tasks.figures.folding import Folding
 from tasks.gate import admit
 from tasks.models import RouteSet, Task, TaskPayload
 from tasks.shown import eta, listing, representation
+from tasks.unknown import resubmission
 from tasks_api import metrics
 from tests.callbacks.steps import work
 from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route
@@ -45,6 +52,10 @@ INSERT INTO tasks_call (task_id, attempt, position, worker_id, route_id, target,
     copy_faults, created_at, next_poll_at)
 SELECT id, attempt, 0, %s, 1, price, '', CASE status WHEN 'running' THEN 'accepted' ELSE 'done' END, 0, 0, {now}, {now}
 FROM tasks_task WHERE status <> 'queued'
+"""
+INSERT_EVENTS = """
+INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at)
+SELECT id, key_id, status, 1, {now} FROM tasks_task WHERE status = 'succeeded' AND (id < %s) = %s
 """
 INSERT_DELIVERIES = """
 INSERT INTO callbacks_delivery (id, task_id, account_id, url, host, status, attempts)
@@ -152,7 +163,7 @@ def test_a_claim_reads_groups_counts_and_tasks_by_index(keys):
 def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
     with steps.captured() as statements:
         admit(f"Bearer {keys[1].secret}", idempotency_key="order-1")
-        found = limits.read_standing([steps.drafted(key, idempotency_key="order-1") for key in keys[:2]])
+        found = steps.read_standing([steps.drafted(key, idempotency_key="order-1") for key in keys[:2]])
     plan_of(statements, "accounts_keysecret", "task_idempotency")
     plan_of(statements, "'limit'", "task_idempotency")  # and one of the indexes that know only live tasks
     assert sum(found.queued.values()) == 2 * QUEUED / KEYS
@@ -161,7 +172,7 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
 
 def test_owed_callbacks_are_counted_by_index(keys):
     with steps.captured() as statements:
-        found = limits.read_standing([steps.drafted(keys[0], callback_url="https://hooks.example.com/")])
+        found = steps.read_standing([steps.drafted(keys[0], callback_url="https://hooks.example.com/")])
     plan_of(statements, "'callbacks'", "delivery_unattempted", "task_owing")
     assert found.callbacks == {keys[0].account.pk: 0}
 
@@ -175,7 +186,7 @@ def test_stored_inputs_are_summed_and_found_by_index(keys):
     sql.run("ANALYZE tasks_task")
     draft = steps.drafted(keys[0], params=params)
     with steps.captured() as statements:
-        limits.read_standing([draft])
+        steps.read_standing([draft])
         assert sum(stored_inputs.batches()) == 5
     submission.discard_inputs(draft)
     plan_of(statements, "'inputs'", "task_inputs")
@@ -236,6 +247,39 @@ def test_the_usual_time_of_a_model_reads_so_many_of_its_tasks_and_no_more():
     with work() as found:
         eta.by_model.__wrapped__(0)
     assert found.rows < 5 * eta.SAMPLE
+
+
+def test_the_desks_home_reads_no_large_table_from_end_to_end(busy):
+    """With the events of all tasks, of which some are not folded yet."""
+    border = Task.objects.filter(status="succeeded").order_by("-id").values_list("id", flat=True)[20]
+    sql.run(INSERT_EVENTS.format(now=sql.now()), [border, True])
+    folding = Folding()
+    while folding.step():
+        pass
+    sql.run(INSERT_EVENTS.format(now=sql.now()), [border, False])
+    sql.run("ANALYZE")
+    with steps.captured() as statements:
+        found = facts.read(timezone.now())
+    assert (found.live.queued, found.live.at_work, found.hour.tasks) == (QUEUED, RUNNING, ENDED)
+    for statement in statements:
+        plan_of([statement], statement)
+
+
+def test_the_retries_of_a_task_are_found_by_index(busy):
+    task = Task.objects.filter(status="succeeded").latest("id")
+    for find in (partial(sheet.of, task), partial(RetryTask().form, task), partial(resubmission.live_retry, task.pk)):
+        with steps.captured() as statements:
+            find()
+        plan_of(statements, '"retry_of_id" =', "task_retry")
+
+
+def test_the_page_of_a_channel_reads_no_large_table_from_end_to_end(busy):
+    channel = Channel.objects.get()
+    with steps.captured() as statements:
+        found = channel_facts.of(channel, timezone.now())
+    assert found.running == RUNNING
+    for statement in statements:
+        plan_of([statement], statement)
 
 
 def test_pending_deliveries_are_counted_by_index(busy):

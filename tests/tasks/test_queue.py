@@ -7,11 +7,13 @@ from django.db import connection
 
 from accounts.models import Account, ApiKey
 from adapters.base import ErrorKind, UpstreamError
-from catalog import health
+from catalog import health, pausing
 from catalog.models import Channel, Credential, Route
 from common import sql
+from common.errors import UnsupportedModel
 from tasks import cancellation, queue
 from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
+from tasks.queue import Return
 from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 
@@ -342,6 +344,71 @@ def test_a_route_that_is_gone_does_not_make_a_disabled_channel_usable(key, image
     Route.objects.filter(channel=image_channel).delete()
     refused(spare, ErrorKind.AUTH)
     assert [end for *_, end in stranded(queue.claim(worker, seats=5))] == ["TASK_UPSTREAM_ERROR"]
+
+
+def test_tasks_of_a_paused_channel_wait_until_it_is_resumed_and_those_that_run_go_on(
+    key, image_model, image_channel, worker
+):
+    running = steps.start(key, worker)
+    pausing.pause(image_channel)
+    task_id = steps.submitted(key)
+    claim = queue.claim(worker, seats=5)
+    assert (claim.tasks, claim.stranded) == ((), ())
+    assert steps.end(running)
+    pausing.resume(image_channel)
+    assert [task.id for task in steps.claimed(worker)] == [task_id]
+
+
+def test_what_is_paused_keeps_its_tasks_while_its_credentials_are_mended(key, image_model, image_channel, worker):
+    task_id = steps.submitted(key)
+    pausing.pause(image_channel)
+    refused(image_channel, ErrorKind.AUTH)
+    assert queue.claim(worker, seats=5).stranded == ()
+    Credential.objects.update(disabled_at=None)
+    pausing.resume(image_channel)
+    assert [task.id for task in steps.claimed(worker)] == [task_id]
+
+
+def test_a_paused_channel_gives_way_to_the_next_route_which_is_told(key, image_channel, spare, worker):
+    steps.submitted(key)
+    pausing.pause(image_channel)
+    (task,) = steps.claimed(worker)
+    first, second = Route.objects.order_by("priority").values_list("id", flat=True)
+    assert (task.route_id, task.passed) == (second, ((first, "paused"),))
+
+
+def test_of_a_paused_model_nothing_starts_on_any_route_and_other_models_go_on(
+    key, image_model, spare, video_model, worker
+):
+    pausing.pause(image_model)
+    picture, film = steps.submitted(key), steps.submitted(key, steps.VIDEO)
+    assert [task.id for task in steps.claimed(worker)] == [film]
+    pausing.resume(image_model)
+    assert [task.id for task in steps.claimed(worker)] == [picture]
+
+
+def test_a_drained_channel_takes_no_new_task_and_runs_those_that_wait(key, image_model, image_channel, worker):
+    running, task_id = steps.start(key, worker), steps.submitted(key)
+    pausing.drain(image_channel)
+    with pytest.raises(UnsupportedModel):
+        steps.drafted(key)
+    assert queue.requeue([Return(task_id=running.id, attempt=running.attempt, open_routes_id=running.open_routes_id)])
+    steps.age(running.id, "not_before", 0)
+    assert {task.id for task in steps.claimed(worker)} == {running.id, task_id}
+
+
+def test_new_tasks_go_past_a_drained_channel(key, image_model, image_channel, spare, worker):
+    pausing.drain(image_channel)
+    steps.start(key, worker)
+    assert Task.objects.get().channel == spare
+
+
+def test_a_drained_model_takes_no_new_task_and_runs_those_that_wait(key, image_model, worker):
+    task_id = steps.submitted(key)
+    pausing.drain(image_model)
+    with pytest.raises(UnsupportedModel):
+        steps.drafted(key)
+    assert [task.id for task in steps.claimed(worker)] == [task_id]
 
 
 def test_a_channel_without_any_credential_is_not_disabled(key, image_model, image_channel, worker):

@@ -3,23 +3,30 @@
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
+import psycopg
 import pytest
+from django.db import connection
 
 from accounts.models import Account, ApiKey
-from catalog.models import Channel
+from catalog import pausing
+from catalog.models import Channel, Route
 from common import sql
 from tasks import cancellation, lifecycle, queue, submission
+from tasks.locks import CLAIM_LOCK
 from tasks.models import LIVE, ServiceState, Task, TaskEvent
 from tasks.queue import Claimed, Return
+from tests.databases import database_url
 from tests.rows import make_account, make_channel, make_key, make_route
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORKERS, LIMIT = 8, 3
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
 
 
 def running(column: str) -> Counter:
@@ -69,6 +76,23 @@ def test_a_limit_is_filled_and_never_passed_by_eight_workers(crowd, column, grou
         lifecycle.end([steps.ending(task, "succeeded") for task in others])
     assert not running(column)
     assert steps.breaches() == []
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer: a claim is whole or not begun")
+def test_claims_that_wait_for_their_turn_start_nothing_on_what_is_paused_meanwhile(crowd, image_channel, image_model):
+    """They have read the catalog before, and the rows that count after."""
+    workers = [steps.worker() for _ in range(2)]
+    for paused in (image_model, image_channel):
+        with psycopg.connect(database_url()) as other, ThreadPoolExecutor(2) as threads:
+            other.execute("SELECT pg_advisory_lock(%s)", [CLAIM_LOCK])
+            claims = [threads.submit(steps.at_once, [partial(steps.claimed, worker)]) for worker in workers]
+            wait_until(lambda: sql.value(WAITING) == 2)
+            pausing.pause(paused)
+            other.execute("SELECT pg_advisory_unlock(%s)", [CLAIM_LOCK])
+            started = [task for claim in claims for tasks in claim.result(PATIENCE) for task in tasks]
+        routes = Route.objects.filter(pk__in={task.route_id for task in started})
+        assert set(routes.values_list("channel__name", flat=True)) == (set() if paused == image_model else {"spare"})
+        pausing.resume(paused)
 
 
 def test_every_task_is_started_once(crowd):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError, connection
 
+from billing.budgets import Budgets
 from billing.models import Hold, LedgerEntry
 from common.errors import (
     InsufficientBalance,
@@ -20,6 +21,7 @@ from tasks import submission
 from tasks.gate import Replay, admit
 from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
 from tasks.submission import Created
+from tests.billing import budget_steps
 from tests.rows import make_account, make_key
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
@@ -133,7 +135,7 @@ def test_a_repeated_idempotency_key_returns_the_first_task(key, image_model):
 def test_the_database_itself_refuses_a_second_task_of_a_key(key, image_model):
     steps.submitted(key, idempotency_key="k")
     with pytest.raises(IntegrityError):
-        submission.insert([steps.drafted(key, idempotency_key="k")])
+        submission.insert([steps.drafted(key, idempotency_key="k")], Budgets())
 
 
 def test_a_full_queue_writes_nothing(account, image_model):
@@ -185,7 +187,7 @@ def test_a_replay_leaves_only_the_first_tasks_data_urls(key, image_model, folder
 
 def test_a_failed_transaction_leaves_no_data_urls(key, image_model, folder):
     draft = steps.drafted(key, params=with_images(b"1"))
-    submission.insert([draft])
+    submission.insert([draft], Budgets())
     with pytest.raises(IntegrityError):
         submission.submit_one(draft)
     assert files(folder) == 0
@@ -234,6 +236,16 @@ def test_a_list_of_sixteen_costs_as_many_as_one(key, image_model):
         outcomes = submission.submit(drafts)
     assert all(isinstance(outcome, Created) for outcome in outcomes)
     assert len(statements) == STATEMENTS, "\n".join(statements)
+
+
+def test_a_budget_costs_one_statement_more(key, image_model):
+    budget_steps.limit(key.record, day="1", month="1")
+    steps.submitted(key)
+    drafts = [steps.drafted(key) for _ in range(3)]
+    with steps.captured() as statements:
+        submission.submit(drafts)
+    assert len(statements) == STATEMENTS + 1, "\n".join(statements)
+    assert budget_steps.used(key) == {"key day": 160_000, "key month": 160_000}
 
 
 def test_a_replay_costs_one_statement_to_notice(key, image_model, django_assert_num_queries):

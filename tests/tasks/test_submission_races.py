@@ -1,14 +1,17 @@
 """Submissions at the same time: keys, money and limits are exact."""
 
+import random
 from collections import Counter
 from functools import partial
 
 import pytest
 from django.db.models import Sum
 
+from billing import relayed_calls
 from billing.models import Hold
 from tasks import lifecycle, limits, submission
 from tasks.models import Task, TaskEvent
+from tests.billing import budget_steps, relayed_steps
 from tests.rows import make_account, make_key
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
@@ -38,6 +41,51 @@ def test_the_last_dollar_is_spent_once(image_model):
     assert submit_at_once([steps.drafted(key) for _ in range(32)]) == {"Created": 25, "InsufficientBalance": 7}
     account.refresh_from_db()
     assert account.held_micros == account.balance_micros == 1_000_000
+    assert steps.breaches() == []
+
+
+@pytest.mark.parametrize("whose", ["account", "key"])
+def test_a_budget_is_strict_over_all_who_spend_it(image_model, whose):
+    image_model.prices = {"1K": "1"}
+    image_model.save()
+    account = make_account("rich", usd="1000")
+    key = make_key(account)
+    budget_steps.limit(account if whose == "account" else key.record, month="10")
+    jobs = [partial(submission.submit_one, steps.drafted(key)) for _ in range(48)]
+    calls = [relayed_steps.new_call(key, 1_000_000, process_id=relayed_steps.process()) for _ in range(16)]
+    outcomes = steps.at_once(jobs + [partial(reserved, call) for call in calls])
+    assert Counter(type(outcome).__name__ for outcome in outcomes)["InsufficientBalance"] == 54
+    account.refresh_from_db()
+    assert account.held_micros == 10_000_000
+    assert budget_steps.used(key) == {f"{whose} month": 10_000_000}
+    assert steps.breaches() == []
+
+
+def reserved(call):
+    (outcome,) = relayed_calls.reserve([call])
+    return outcome
+
+
+def test_a_budget_that_is_set_amidst_counts_everything_once(image_model):
+    """Tasks are submitted and end, and calls likewise, while budgets come and go."""
+    account = make_account("rich", usd="1000")
+    key = make_key(account)
+    relayed_steps.process()
+    tasks = steps.submitted_many(key, 8)
+    calls = [relayed_steps.opened(key, 40_000) for _ in range(16)]
+    ends = [relayed_steps.ending(call, 10_000) for call in calls]
+    jobs = [partial(lifecycle.end, [steps.cancellation_of(task_id)]) for task_id in tasks]
+    jobs += [partial(relayed_calls.end, [end]) for end in ends[:8]]
+    jobs += [partial(relayed_calls.end_free, [end]) for end in ends[8:]]
+    jobs += [partial(submission.submit_one, steps.drafted(key)) for _ in range(8)]
+    jobs += [partial(reserved, relayed_steps.new_call(key, 40_000)) for _ in range(8)]
+    for holder in (account, key.record):
+        jobs += [partial(budget_steps.limit, holder, day="100", month="100"), partial(budget_steps.limit, holder)]
+        jobs += [partial(budget_steps.limit, holder, day="100")]
+    random.shuffle(jobs)
+    steps.at_once(jobs)
+    assert steps.breaches() == []
+    relayed_calls.end(ends)
     assert steps.breaches() == []
 
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from billing import ledger
 from catalog import snapshot
@@ -16,6 +15,7 @@ from tasks import cancellation, leases, lifecycle, queue, route_sets, submission
 from tasks.gate import Replay
 from tasks.models import Task
 from tasks.queue import Return
+from tests import machines
 from tests.rows import IMAGE_PARAMS, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 
@@ -197,13 +197,4 @@ class TaskMachine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("examples", [10, pytest.param(60, marks=pytest.mark.slow)])
 def test_any_sequence_of_steps_keeps_the_books_right(db, examples: int):
-    run_state_machine_as_test(
-        TaskMachine,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=40,
-            deadline=None,
-            phases=[Phase.generate, Phase.shrink],
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    machines.run(TaskMachine, examples=examples, length=40)

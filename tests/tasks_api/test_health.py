@@ -16,6 +16,7 @@ from adapters.base import ErrorKind, UpstreamError
 from billing.models import LedgerEntry, RelayUsage
 from callbacks.models import Delivery
 from catalog import health as catalog_health
+from catalog import pausing
 from catalog.models import Channel
 from common.asgi import Message, Scope
 from config.settings import asset_storage
@@ -179,10 +180,11 @@ def test_each_channel_is_in_one_state(samples, image_channel, video_channel):
     )
     catalog_health.refused(video_channel.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
     make_channel("spare", "openai_images", "https://spare.provider.example/v1")
+    pausing.pause(make_channel("halted", "openai_images", "https://halted.provider.example/v1"))
     found = samples()
-    states = {"studio": "disabled", "cinema": "resting", "spare": "ok"}
+    states = {"studio": "disabled", "cinema": "resting", "spare": "ok", "halted": "paused"}
     for channel, now in states.items():
-        for state in ("ok", "resting", "disabled"):
+        for state in ("ok", "resting", "paused", "disabled"):
             assert found[f"darkroom_channel_state['{channel}', '{state}']"] == (state == now)
 
 

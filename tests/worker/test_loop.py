@@ -16,7 +16,7 @@ from catalog import health
 from common import sql, wakeups
 from common.wakeups import Post
 from tasks import cancellation, leases, queue
-from tasks.models import Asset, Task, TaskEvent, Worker
+from tasks.models import Asset, DayFigure, Task, TaskEvent, Worker
 from tests.billing import relayed_steps
 from tests.common.test_wakeups import cut
 from tests.tasks import steps
@@ -82,6 +82,13 @@ def test_calls_of_dead_web_processes_end_by_themselves(start, key):
     web_processes.stop(call.process_id)
     start("janitor")
     wait_until(lambda: not RelayedCall.objects.filter(state="open").exists(), what="the janitor")
+    assert steps.breaches() == []
+
+
+def test_what_has_ended_is_folded_into_the_figures_by_itself(start, key):
+    start()
+    assert ended(picture(key, "a fox")) == ["succeeded"]
+    wait_until(lambda: DayFigure.objects.filter(outcome="succeeded", tasks=1).exists(), what="the janitor")
     assert steps.breaches() == []
 
 
@@ -165,7 +172,7 @@ def test_an_idle_worker_makes_two_statements_a_second_at_most(key):
                 pause = lane.step()
             rates[lane.step.__name__] = len(statements) / pause
     assert sum(rates.values()) <= 1.5, rates
-    assert len(rates) == 11
+    assert len(rates) == 12
 
 
 @pytest.mark.soak

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from accounts.models import Account
 from billing import ledger
+from desk import budget_words
 from desk.command import DeskCommand, choice, refusal, text, usd, whole
 from desk.subjects import show_account
 
@@ -20,6 +21,7 @@ class Command(DeskCommand):
         parser.add_argument("--billing", metavar="balance|subscription", default=Account.Billing.BALANCE.value)
         parser.add_argument("--max-queued", metavar="N", default=Account._meta.get_field("max_queued").default)
         parser.add_argument("--max-running", metavar="N", default=Account._meta.get_field("max_running").default)
+        parser.add_argument("--budget", metavar="day=USD,month=USD", default="none", help="what it may spend; UTC")
         super().add_arguments(parser)
 
     def answer(self, **options: Any) -> dict[str, object]:
@@ -32,10 +34,12 @@ class Command(DeskCommand):
         credit = usd("--credit", options["credit"])
         if credit < 0:
             raise refusal("--credit", options["credit"], "is negative")
+        limits = budget_words.parse("--budget", options["budget"])
         if Account.objects.filter(name=account.name).exists():
             raise CommandError(f"NAME: there is an account {account.name!r} already")
         with transaction.atomic():
             account.save()
+            budget_words.give(account, limits)
             if credit:
                 ledger.credit(account.pk, credit, reference=f"opening-{account.pk}", reason="opening balance")
         account.refresh_from_db()

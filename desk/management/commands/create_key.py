@@ -9,7 +9,7 @@ from django.db import transaction
 from accounts import keys
 from accounts.models import Account, ApiKey, Group
 from catalog.models import MediaModel, Plan, PlanChoice
-from desk import plan_choices, subjects
+from desk import budget_words, plan_choices, subjects
 from desk.command import DeskCommand, choice, moment, refusal, text, whole
 
 
@@ -26,17 +26,20 @@ class Command(DeskCommand):
         parser.add_argument("--max-queued", metavar="N", default=ApiKey._meta.get_field("max_queued").default)
         parser.add_argument("--max-running", metavar="N", default=ApiKey._meta.get_field("max_running").default)
         parser.add_argument("--expires", metavar="ISO8601", help="UTC unless it names a zone")
+        parser.add_argument("--budget", metavar="day=USD,month=USD", default="none", help="what it may spend; UTC")
         super().add_arguments(parser)
 
     def answer(self, **options: Any) -> dict[str, object]:
         key = self.draft(**options)
         plans = plan_choices.parse(options["plan"])
+        limits = budget_words.parse("--budget", options["budget"])
         if plans and key.binding != ApiKey.Binding.TASK:
             raise CommandError("--plan: only a task key has plans")
         with transaction.atomic():
             key.account = subjects.account("ACCOUNT", options["account"], lock=True)
             key.name = _name(key.account, options["name"])
             key.save()
+            budget_words.give(key, limits)
             PlanChoice.objects.bulk_create(PlanChoice(key=key, model=m, plan=p) for m, p in plans.items())
             secret = keys.issue(key)
         for unserved in plan_choices.unserved(plans):

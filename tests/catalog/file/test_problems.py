@@ -274,3 +274,11 @@ def test_no_tree_whatsoever_breaks_the_checks(tree: object) -> None:
 def test_no_text_whatsoever_breaks_the_reader(text: str) -> None:
     with suppress(Invalid):
         yaml_text.read(text, {})
+
+
+def test_merges_of_merges_write_out_no_more_fields_than_aliases_do_values() -> None:
+    text = "a0: &a0 {k: v}\n"
+    text += "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}], own: 1}}\n" for n in range(1, 7))
+    with pytest.raises(Invalid, match="has more than 200000 values"):
+        yaml_text.read(text, {})
+    assert yaml_text.read("a: &a {k: v}\nb: {<<: *a, own: 1}", {})[0]["b"] == {"k": "v", "own": 1}

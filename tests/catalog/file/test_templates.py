@@ -1,6 +1,6 @@
 """Described providers in the catalog: the same in the file and in the admin."""
 
-import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from adapters import registry
 from adapters.template.adapter import HttpTemplate
 from catalog.file.load import CatalogFileError, load
 from catalog.models import Channel, MediaModel
+from desk.channel_page import values
 from tests.catalog.conftest import FILE
 
 pytestmark = pytest.mark.django_db
@@ -45,15 +46,29 @@ def desk(client: Client) -> Client:
     return client
 
 
-def written(desk: Client, model: MediaModel, options: Any, capabilities: Any) -> Any:
-    """The answer to a new channel with one model, as the admin's page sends it."""
-    offer = {"model": model.pk, "upstream_model": "gpt-image-2", "capabilities": json.dumps(capabilities), "cost": ""}
-    counts = {"channel_models-TOTAL_FORMS": 1, "channel_models-INITIAL_FORMS": 0}
-    counts |= {"credentials-TOTAL_FORMS": 0, "credentials-INITIAL_FORMS": 0}
+def rows(name: str, columns: tuple[str, ...], cells: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """Rows of a form, as a page sends them."""
+    numbered = ((number, zip(columns, row, strict=True)) for number, row in enumerate(cells))
+    return {f"{name}-{number}-{column}": cell for number, row in numbered for column, cell in row}
+
+
+def added(desk: Client, options: Any) -> Any:
+    """The answer to a new channel, as the admin's page sends it."""
+    counts = {"credentials-TOTAL_FORMS": 0, "credentials-INITIAL_FORMS": 0}
     channel = {"name": "fal", "adapter": "http_template", "base_url": "https://queue.fal.run", "max_running": ""}
-    inline = {f"channel_models-0-{name}": value for name, value in (offer | {"enabled": "on"}).items()}
-    form = channel | {"options": json.dumps(options), "enabled": "on"} | counts | inline
-    return desk.post(reverse("admin:catalog_channel_add"), form)
+    template = options["template"]
+    own = {} if isinstance(template, str) else rows("options-template-own", ("path", "value"), values.flat(template))
+    named = {"options-template": template} if isinstance(template, str) else {}
+    return desk.post(reverse("admin:catalog_channel_add"), channel | {"enabled": "on"} | counts | own | named)
+
+
+def offered(desk: Client, model: MediaModel, capabilities: Any) -> Any:
+    """The answer to the page that gives that channel the model."""
+    page = f"{reverse('admin:catalog_channelmodel_add')}?channel={Channel.objects.get(name='fal').pk}"
+    sizes = values.sizes_shown(capabilities.get("size_table", {}))
+    said = rows("capabilities-size_table", ("tier", "ratio", "size"), sizes)
+    said |= rows("capabilities-input", ("path", "value"), values.flat(capabilities.get("input", {})))
+    return desk.post(page, {"model": str(model.pk), "upstream_model": "gpt-image-2", "enabled": "on"} | said)
 
 
 @pytest.mark.parametrize("text", [BY_NAME, INLINE])
@@ -63,8 +78,11 @@ def test_a_template_in_the_file_is_one_in_the_admin_too(desk: Client, text: str)
     studio = Channel.objects.get(name="studio")
     model = MediaModel.objects.get(name="aurora-image")
     capabilities = studio.channel_models.get().capabilities
-    assert written(desk, model, studio.options, capabilities).status_code == 302
-    assert Channel.objects.get(name="fal").options == studio.options
+    assert added(desk, studio.options).status_code == 302
+    fal = Channel.objects.get(name="fal")
+    assert fal.options == studio.options
+    assert offered(desk, model, capabilities).status_code == 302
+    assert fal.channel_models.get().capabilities == capabilities
 
 
 BAD = [
@@ -86,7 +104,7 @@ def test_a_bad_template_is_refused_by_its_path() -> None:
 
 def test_a_bad_template_is_refused_in_the_admin_too(desk: Client) -> None:
     load(INLINE, environment={})
-    response = written(desk, MediaModel.objects.get(name="aurora-image"), {"template": {"modalities": ["image"]}}, {})
+    response = added(desk, {"template": {"modalities": ["image"]}})
     assert response.status_code == 200
     assert "options.template.submit: is needed" in response.content.decode()
     assert not Channel.objects.filter(name="fal").exists()

@@ -1,6 +1,5 @@
 """Relayed calls in the other dialects: what they cost, whole and as a stream, and counting, which costs nothing."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from billing.models import RelayedCall
 from tests.relay.calling import Client, Relay, row
-from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk, hurry
+from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -85,24 +84,18 @@ def test_generated_content_is_charged_by_the_last_usage_that_its_stream_tells(ac
 @pytest.mark.parametrize("is_cut", [False, True])
 def test_a_stream_of_google_is_one_array_for_a_client_that_asks_for_no_events(account, is_cut) -> None:
     chunks = [told("H", 1), told("i.", 10, **({} if is_cut else {"finishReason": "STOP"}))]
-    beaten = asyncio.Event()
-
-    async def reads(client: Client) -> None:
-        if client.sent and client.sent[-1].get("body") == b"\n":
-            beaten.set()
+    client = Client()
 
     async def pauses(talk: Talk) -> None:
         await talk.say(STREAM)
         await talk.event(chunks[0])
-        while not beaten.is_set():
-            hurry(5)
-            await asyncio.sleep(0.001)
+        await client.kept_waiting()
         await talk.event(chunks[1])
         await talk.say(LAST_CHUNK)
 
     relay = Relay(account, "gemini", **PRICES)
     relay.channel(there := Upstream(pauses))
-    client = relay.call(CONTENT, client=Client(reads=reads), path="/v1beta/models/gem-1:streamGenerateContent")
+    relay.call(CONTENT, client=client, path="/v1beta/models/gem-1:streamGenerateContent")
     assert b":streamGenerateContent?alt=sse" in there.requests[0]
     assert (client.status, client.headers["content-type"], client.has_end) == (200, "application/json", True)
     *elements, last = json.loads(client.body) if is_cut else [*json.loads(client.body), None]

@@ -76,26 +76,20 @@ def test_the_first_usage_is_noted_while_the_stream_goes_on(relay) -> None:
 
 
 def test_a_silent_upstream_leaves_blank_lines_between_the_frames(relay) -> None:
-    beaten = asyncio.Event()
-
-    async def reads(client: Client) -> None:
-        if client.sent and client.sent[-1].get("body") == b"\n":
-            beaten.set()
+    client = Client()
 
     async def pauses(talk: Talk) -> None:
         await talk.say(STREAM)
         await talk.event(TEXT_STREAM[0])
         await talk.say(chunk(b'data: {"id": '))  # a frame that is not whole is not broken up
-        while not beaten.is_set():
-            hurry(5)
-            await asyncio.sleep(0.001)
+        await client.kept_waiting()
         await talk.say(chunk(b'"x", "choices": []}\n\n'))
         for event in TEXT_STREAM[1:]:
             await talk.event(event)
         await talk.say(LAST_CHUNK)
 
     relay.channel(Upstream(pauses))
-    client = relay.call(chat(stream=True), client=Client(reads=reads))
+    relay.call(chat(stream=True), client=client)
     assert b'data: {"id": "x", "choices": []}\n\n' in client.body
     assert b"\n\n\n" in client.body
     assert client.body.endswith(b"data: [DONE]\n\n")

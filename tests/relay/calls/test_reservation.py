@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from catalog.tariffs import Tariff
 from common import money
 from common.token_usage import TokenUsage
 from relay.calls import reservation
-from relay.calls.reservation import Tariff
 from tests.relay.pricing import PICTURES, PRICE, TOKENS, asked
 
 LIMITED = Tariff(tokens=replace(PRICE, max_output_tokens=500))
@@ -45,10 +45,3 @@ def test_the_reserve_is_what_a_call_can_cost_at_most(call, tariff, micros) -> No
 )
 def test_an_estimate_completes_what_was_seen_by_what_was_delivered(seen, output_bytes, likely) -> None:
     assert reservation.estimate(asked(), seen, output_bytes=output_bytes) == likely
-
-
-def test_pictures_cost_their_price_whatever_tokens_they_took() -> None:
-    usage = TokenUsage(input_tokens=10, output_tokens=4000, images=2)
-    assert PICTURES.cost_micros(usage) == 80_000
-    assert TOKENS.cost_micros(usage) == 20 + 32_000
-    assert PICTURES.document() == {"picture": "0.04"}

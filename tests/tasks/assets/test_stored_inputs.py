@@ -15,7 +15,6 @@ from storage import blobs
 from tasks import lifecycle, paid_calls, submission
 from tasks.assets import retention, stored_inputs
 from tasks.lifecycle import Ending
-from tasks.limits import read_standing
 from tasks.models import Call, Task, TaskPayload
 from tasks.paid_calls import CallEnd
 from tasks.unknown import resolve
@@ -252,14 +251,14 @@ def test_a_payload_is_not_emptied_without_freeing_its_bytes(unknown, monkeypatch
 
 def test_inputs_are_counted_from_the_submission_to_their_deletion(key, other_key, queued, running, unknown):
     draft = steps.drafted(key, params=PICTURE)
-    assert read_standing([draft]).input_bytes == {}
+    assert steps.read_standing([draft]).input_bytes == {}
     steps.submitted(other_key, params=PICTURE)
     unknown()
     running()
     canceled = queued()
-    assert read_standing([draft]).input_bytes == {key.account.pk: 3 * BYTES}
+    assert steps.read_standing([draft]).input_bytes == {key.account.pk: 3 * BYTES}
     lifecycle.end([Ending.canceled(canceled, 0)])
-    assert read_standing([draft]).input_bytes == {key.account.pk: 2 * BYTES}
+    assert steps.read_standing([draft]).input_bytes == {key.account.pk: 2 * BYTES}
     submission.discard_inputs(draft)
 
 

@@ -22,6 +22,7 @@ def test_a_key_without_tasks_has_spent_nothing(key):
         "currency": "USD",
         "balance": 10,
         "held": 0,
+        "budgets": [],
         "total": {"tasks": 0, "cost": 0},
         "by_day": [],
         "by_model": [],

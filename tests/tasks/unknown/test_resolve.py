@@ -24,6 +24,7 @@ from tasks.paid_calls import CallEnd
 from tasks.shown import trace
 from tasks.unknown import open_calls, resolve
 from tasks.unknown.open_calls import Refused
+from tests.billing import budget_steps
 from tests.rows import IssuedKey, make_channel, make_route
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
@@ -220,6 +221,17 @@ def test_an_account_that_cannot_pay_cannot_retry_or_attach(film, pictures, accou
     assert is_open(pictures)
 
 
+def test_budgets_hold_for_retry_and_attach(film, pictures, key):
+    budget_steps.limit(key.account, day="0.1")
+    assert "day budget of the account" in refusal(resolve.retry, film.task_id)
+    assert "day budget of the account" in refusal(resolve.attach, film.pk, "cgt-1")
+    budget_steps.limit(key.record, month="10")
+    budget_steps.limit(key.account)
+    resolve.retry(pictures.task_id, by=BY)
+    resolve.attach(film.pk, "cgt-1", by=BY)
+    assert budget_steps.used(key) == {"key month": 80_000 + 500_000}
+
+
 def test_the_data_urls_of_a_refused_retry_are_deleted_again(pictures, key):
     before = kept_inputs()
     ApiKey.objects.update(max_queued=0)
@@ -341,3 +353,20 @@ def test_calls_that_were_bought_together_are_settled_one_by_one(lose, image_mode
 def test_an_answer_that_comes_late_takes_the_call_off_the_list(film):
     paid_calls.accept(film.pk, {"id": "cgt-1"}, poll_after=0.0)
     assert "settled before" in refusal(resolve.attach, film.pk, "cgt-1")
+
+
+def test_a_call_that_was_not_run_leaves_the_list_costs_nothing_and_can_be_retried(film):
+    resolve.mark_not_run(film.pk, by=BY)
+    call = Call.objects.get(pk=film.pk)
+    assert (call.state, call.cost_micros) == ("refused", None)
+    assert call.outcome == {"kind": "ambiguous", "resolved": "not run", "by": BY, "task": None}
+    assert not is_open(film)
+    assert "known, or was settled" in refusal(resolve.mark_not_run, film.pk)
+    assert task(resolve.retry(film.task_id, by=BY)).status == "queued"
+
+
+def test_a_call_of_a_task_that_is_worked_on_is_not_said_to_be_not_run(key, worker, video_model):
+    running = steps.start(key, worker, FILM)
+    call_id = steps.intended(running, worker)
+    paid_calls.close(CallEnd(id=call_id, state="unknown", outcome={"kind": "ambiguous"}))
+    assert "The task is running" in refusal(resolve.mark_not_run, call_id)

@@ -1,0 +1,119 @@
+"""What the desk's home costs beside a million ended tasks, and that it scans no table that grows."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+
+import psycopg
+import requests
+
+from bench import clones, crew, limits, offers, plans
+from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
+from bench.service import Service
+from bench.surroundings import Bench
+
+SEEDED, MANY, QUEUED = 1_000, 1_000_000, 1_000
+DAYS, MODELS = 30, 8
+TIMES = 20
+LONGEST = 1_800
+OPERATOR, PASSWORD = "bench", "bench-password-of-an-operator"
+NUMBER = f"right({{id}}, {clones.DIGITS})::bigint"
+# The ends of a month, and those of the last day of several models that took their time.
+ENDS = f"""
+UPDATE tasks_taskevent SET at = now() - interval '{DAYS} days' * (1 - {NUMBER.format(id="task_id")} / {MANY}.0)
+WHERE status = 'succeeded'
+"""
+LAST_DAY = f"""
+UPDATE tasks_task SET model_name = 'model-' || {NUMBER.format(id="id")} % {MODELS},
+    created_at = finished_at - interval '1 second' * ({NUMBER.format(id="id")} % 90)
+WHERE {NUMBER.format(id="id")} >= {MANY - MANY // DAYS} AND status = 'succeeded'
+"""
+LEFT = """
+SELECT (SELECT max(id) FROM tasks_taskevent) - COALESCE((SELECT max(last_event_id) FROM tasks_figurecursor), 0)
+"""
+
+
+def spread(url: str) -> None:
+    """The ended tasks over a month, as a service has them."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in (ENDS, LAST_DAY, "VACUUM ANALYZE"):
+            connection.execute(statement.encode())
+
+
+def folded(url: str) -> float:
+    """The seconds until the janitor has added up all that ended."""
+    started = time.monotonic()
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(LEFT).fetchone() != (0,):
+            time.sleep(0.2)
+    return time.monotonic() - started
+
+
+def signed_in(service: Service) -> requests.Session:
+    """Raises Incorrect."""
+    service.manage("createsuperuser", "--noinput", f"--username={OPERATOR}", "--email=bench@localhost.invalid",
+                   DJANGO_SUPERUSER_PASSWORD=PASSWORD)  # fmt: skip
+    session = requests.Session()
+    address = f"{service.base_url}/admin/login/"
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', session.get(address, timeout=crew.PATIENCE).text)
+    sent = {"username": OPERATOR, "password": PASSWORD, "csrfmiddlewaretoken": token[1] if token else ""}
+    answer = session.post(address, data={**sent, "next": "/admin/"}, timeout=crew.PATIENCE)
+    if answer.status_code != 200 or "now-figures" not in answer.text:
+        raise Incorrect(f"signing in was answered {answer.status_code}")
+    return session
+
+
+def look(bench: Bench, service: Service, session: requests.Session, fold_s: float) -> Sample:
+    """Raises Incorrect where a statement scans a big table, or the page does not show what waits."""
+    log = bench.databases.log
+    assert log is not None
+    start = log.stat().st_size
+    before, taken = service.spent(), []
+    for _ in range(TIMES):
+        started = time.perf_counter()
+        answer = session.get(f"{service.base_url}/admin/", timeout=crew.PATIENCE)
+        taken.append((time.perf_counter() - started) * 1000)
+        if answer.status_code != 200 or f'<span class="number">{QUEUED + 1}</span>' not in answer.text:
+            raise Incorrect(f"the page was answered {answer.status_code}, or does not show what waits")
+    cpu = service.spent().since(before).each(TIMES)
+    with log.open() as file:
+        file.seek(start)
+        found = list(plans.read(file.read()))
+    if scans := sorted({scan for plan in found for scan in plans.scans(plan)}):
+        raise Incorrect(f"{scans[0].table} is scanned: {scans[0].statement[:600]}")
+    figures = {"home_ms": median(taken), "longest_ms": max(taken), **cpu, "statements": len(found) / TIMES}
+    return Sample(figures={**figures, "fold_s": fold_s})
+
+
+@contextmanager
+def home(bench: Bench) -> Iterator[Contest]:
+    with (
+        limits.within(LONGEST),
+        bench.database(tasks=SEEDED) as url,
+        crew.started(bench, url, offers.instant()) as service,
+    ):
+        clones.grow(url, SEEDED, MANY)
+        spread(url)
+        service.start_web()
+        clones.copied(url, crew.submitted(service, offers.IMAGE), QUEUED)
+        crew.start_worker(service, concurrency=1, lanes="janitor")
+        fold_s = folded(url)
+        crew.check(service)
+        service.stop()
+        plans.record(bench.databases, url)
+        service.start_web()
+        session = signed_in(service)
+        yield {OURS: lambda: look(bench, service, session, fold_s)}
+
+
+ROWS = [
+    Row(
+        name="desk",
+        what=f"the home of the desk beside {MANY:,} ended tasks of a month and {QUEUED:,} queued ones",
+        goals=(Goal(figure="home_ms", at_most=300, unit="ms"),),
+        quick_seconds=150,
+        contest=home,
+    )
+]

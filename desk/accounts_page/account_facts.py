@@ -1,0 +1,58 @@
+"""What the page of an account shows beside its form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from accounts.models import Account
+from billing import budgets
+from billing.budget_standing import BudgetStanding
+from desk.accounts_page import keys_of
+from desk.accounts_page.keys_of import KeyFacts
+from desk.money import months, statement
+from desk.money.months import Month
+from tasks.models import Task
+
+MOST_MONTHS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountFacts:
+    """Money in micro-USD. `months` are the latest ones, of which the first is running; `moved` is what it moved so far,
+    by kind."""
+
+    balance_micros: int
+    held_micros: int
+    queued: int
+    running: int
+    budgets: tuple[BudgetStanding, ...]
+    keys: tuple[KeyFacts, ...]
+    has_more_keys: bool
+    months: tuple[Month, ...]
+    moved: Mapping[str, int]
+
+    @property
+    def available_micros(self) -> int:
+        return self.balance_micros - self.held_micros
+
+    @property
+    def charged_micros(self) -> int:
+        return -self.moved.get("charge", 0)
+
+
+def read(account: Account) -> AccountFacts:
+    now = timezone.now()
+    keys = keys_of.of_account(account.pk)
+    live = Task.objects.filter(account=account)
+    return AccountFacts(
+        balance_micros=account.balance_micros,
+        held_micros=account.held_micros,
+        queued=live.filter(status="queued").count(),
+        running=live.filter(status="running").count(),
+        budgets=tuple(budgets.standing(account.pk, None)),
+        keys=tuple(keys),
+        has_more_keys=len(keys) == keys_of.MOST,
+        months=tuple(months.between(account.created_at, now, most=MOST_MONTHS)),
+        moved=statement.sums(account.pk, months.of(now)),
+    )

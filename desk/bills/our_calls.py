@@ -1,0 +1,60 @@
+"""The paid calls of a channel around the period of a bill, a page at a time. No index has them by channel or moment:
+they are read by their ids, which follow time, and so a period that holds too many is refused."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from common import sql
+from desk import id_ranges
+from desk.bills.matching import OurCall
+
+PAGE = 5_000
+MOST_CALLS = 1_000_000
+"""Of all channels, in the time around a bill."""
+EARLIER = timedelta(days=2)
+LATER = timedelta(days=1)
+BOUGHT = ("succeeded", "copy_failed", "late")
+ENDED = ("done", "lost")
+
+
+class TooManyCalls(Exception):
+    """The period holds more calls than are compared at once."""
+
+
+def around(channel_id: int, since: datetime, until: datetime) -> Iterator[list[OurCall]]:
+    """Those of the period, and of a while before and after it, in the order of their ids. Raises TooManyCalls."""
+    last = id_ranges.before(id_ranges.CALLS, since - EARLIER)
+    high = id_ranges.after(id_ranges.CALLS, until + LATER)
+    if high - last > MOST_CALLS:
+        raise TooManyCalls
+    statement = STATEMENT.format(
+        id=_member("handle", "id"), kind=_member("outcome", "kind"), resolved=_member("outcome", "resolved")
+    )
+    while page := sql.records(statement, [last, high, channel_id, PAGE]):
+        yield [_call(row) for row in page]
+        last = page[-1].id
+
+
+def _member(column: str, name: str) -> str:
+    """A text of a JSON column, as an SQL expression; "" where there is none."""
+    return f"COALESCE({sql.json_text(f'c.{column}', name)}, '')"
+
+
+def _call(row: Any) -> OurCall:
+    made_something = row.kind in BOUGHT or (row.cost_micros or 0) > 0
+    was_written_off = row.resolved != "" and not row.upstream_id
+    return OurCall(
+        id=row.id,
+        upstream_id=row.upstream_id,
+        cost_micros=row.cost_micros,
+        is_bought=row.state in ENDED and made_something and not was_written_off,
+        is_unknown=row.state == "unknown" and not row.resolved,
+        created_at=sql.as_moment(row.created_at),
+    )
+
+
+STATEMENT = """
+SELECT c.id, c.state, {id} AS upstream_id, {kind} AS kind, {resolved} AS resolved, c.cost_micros, c.created_at
+FROM tasks_call c WHERE c.id > %s AND c.id < %s AND c.channel_id = %s ORDER BY c.id LIMIT %s
+"""

@@ -1,0 +1,167 @@
+"""The buttons of a channel's page: test it, look for what a test bought, pause, drain and resume."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.utils import timezone
+
+from catalog import pausing
+from catalog.models import Channel, ChannelModel, ChannelTest
+from catalog.pausing import Pausable
+from desk import channel_test
+from desk.actions import ActionRefused, RowAction
+from desk.channel_page import smallest, verdicts
+from desk.channel_page.smallest import Untestable
+from desk.channel_test import NotTested
+from tasks.models import Task
+
+MANY = 1_000
+RIGHTS = {"channel": "catalog.change_channel", "model": "catalog.change_mediamodel"}
+
+
+def running(row: Pausable) -> str:
+    """How many tasks run on a channel now, as the end of a sentence; no further than anybody counts."""
+    if not isinstance(row, Channel):
+        return ""
+    count = Task.objects.filter(status=Task.Status.RUNNING, channel=row)[:MANY].count()
+    return f": {'at least ' if count == MANY else ''}{count or 'no'} task{'' if count == 1 else 's'} there now"
+
+
+class StandingAction(RowAction):
+    """Of a channel or a model."""
+
+    standing: ClassVar[str]
+    is_atomic = True
+
+    def __init__(self, kind: str) -> None:
+        self.right = RIGHTS[kind]  # type: ignore[misc]
+
+    def applies(self, row: Pausable) -> bool:
+        return pausing.standing(row) != self.standing
+
+    def apply(self, row: Pausable, values: Mapping[str, Any], *, by: str) -> str:
+        if not self.move(row):
+            raise ActionRefused(f"It is {self.standing} already.")
+        return f"{pausing.name(row).capitalize()} is {self.standing} now."
+
+    def move(self, row: Pausable) -> bool:
+        raise NotImplementedError
+
+
+class PauseAction(StandingAction):
+    name, label, standing = "pause", "Pause", "paused"
+
+    def meaning(self, row: Pausable) -> str:
+        return (
+            f"Starts nothing on {pausing.name(row)} from the next claim on: new tasks are taken and wait, or take "
+            f"another route. What runs goes on{running(row)}."
+        )
+
+    def move(self, row: Pausable) -> bool:
+        return pausing.pause(row)
+
+
+class DrainAction(StandingAction):
+    name, label, standing = "drain", "Drain", "drained"
+
+    def meaning(self, row: Pausable) -> str:
+        return (
+            f"Takes nothing new for {pausing.name(row)} from the next request on. What is queued or runs goes to its "
+            f"end{running(row)}."
+        )
+
+    def move(self, row: Pausable) -> bool:
+        return pausing.drain(row)
+
+
+class ResumeAction(StandingAction):
+    name, label, standing = "resume", "Resume", "on"
+
+    def meaning(self, row: Pausable) -> str:
+        told = pausing.told(row)
+        return f"{told[:1].upper()}{told[1:]}. From now on it takes tasks and starts them again."
+
+    def move(self, row: Pausable) -> bool:
+        return pausing.resume(row)
+
+
+def of_standing(kind: str) -> tuple[RowAction, ...]:
+    """Pause, drain and resume, of a `channel` or a `model`."""
+    return PauseAction(kind), DrainAction(kind), ResumeAction(kind)
+
+
+class ChannelTestForm(forms.Form):
+    offer = forms.ChoiceField(label="What to buy", widget=forms.RadioSelect)
+    prompt = forms.CharField(max_length=1_000, initial=smallest.PROMPT)
+    number = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, data: Any, *, channel: Channel) -> None:
+        super().__init__(data)
+        choices, found = [], list[tuple[bool, int, int]]()
+        for offer in channel_test.offers(channel):
+            try:
+                each = channel_test.planned(offer).smallest
+            except Untestable:
+                continue
+            off = "" if offer.enabled else ", switched off"
+            name = f"{offer.model.name} as {offer.upstream_model}{off}: {each.words}, {verdicts.cost(each.cost_micros)}"
+            choices.append((str(offer.pk), name))
+            found.append((each.cost_micros is None, each.cost_micros or 0, offer.pk))
+        field: Any = self.fields["offer"]
+        field.choices = choices
+        field.initial = str(min(found)[-1]) if found else None
+        self.fields["number"].initial = channel_test.number_of(channel)
+
+
+class ChannelTestAction(RowAction):
+    name, label, right = "test", "Test", RIGHTS["channel"]
+
+    def applies(self, row: Channel) -> bool:
+        return row.channel_models.exists()
+
+    def meaning(self, row: Channel) -> str:
+        return (
+            f"Sends one real, paid call to {row.base_url}, exactly as a purchase does, for no task and no customer. "
+            "Your provider bills it: what it costs stands beside each model."
+        )
+
+    def form(self, row: Channel, data: Any = None) -> forms.Form:
+        return ChannelTestForm(data, channel=row)
+
+    def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
+        offer = ChannelModel.objects.select_related("channel", "model").get(pk=values["offer"], channel=row)
+        try:
+            plan = channel_test.planned(offer, values["prompt"])
+            test = channel_test.run(plan, by=by, number=values["number"])
+        except (Untestable, NotTested) as refusal:
+            raise ActionRefused(str(refusal)) from None
+        what = f"Tested {offer.model.name}, {test.what}, {verdicts.cost(test.cost_micros)}."
+        return f"{what} {verdicts.of(test, timezone.now()).words}"
+
+
+class LookForm(forms.Form):
+    number = forms.IntegerField(widget=forms.HiddenInput)
+
+
+class LookAction(RowAction):
+    name, label, right = "look", "Look for the test's result", RIGHTS["channel"]
+
+    def applies(self, row: Channel) -> bool:
+        return ChannelTest.objects.filter(channel=row, state=ChannelTest.State.ACCEPTED).exists()
+
+    def meaning(self, row: Channel) -> str:
+        return "Asks the provider once how the job of the last test stands. It buys nothing."
+
+    def form(self, row: Channel, data: Any = None) -> forms.Form:
+        return LookForm(data, initial={"number": channel_test.number_of(row)})
+
+    def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
+        try:
+            test = channel_test.look(row, number=values["number"])
+        except NotTested as refusal:
+            raise ActionRefused(str(refusal)) from None
+        return f"Looked for the last test's result. {verdicts.of(test, timezone.now()).words}"
+
+
+OF_CHANNEL: tuple[RowAction, ...] = (ChannelTestAction(), LookAction(), *of_standing("channel"))

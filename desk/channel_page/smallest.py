@@ -1,0 +1,151 @@
+"""The smallest request that a channel model can run: what a test of its channel buys. It reads the row, no more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+from adapters import expression, registry
+from adapters.base import Adapter, Billed, Target, TaskRequest, Unsupported, UpstreamRequest
+from catalog.models import ChannelModel
+from common import money
+
+PROMPT = "A grey circle on white."
+# Where nobody has said what the model takes: what most do.
+SECONDS = (5, 4, 6, 8, 10)
+TIERS = ("1K", "2K", "512")
+RESOLUTIONS = ("720p", "768p", "1080p", "480p")
+
+
+class Untestable(Exception):
+    """Why a channel model cannot be tested, in a sentence for the operator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smallest:
+    """A request, what it buys and what that costs the operator: micro-USD, None where the catalog does not know."""
+
+    request: TaskRequest
+    upstream: UpstreamRequest
+    cost_micros: int | None
+
+    @property
+    def words(self) -> str:
+        """What is bought."""
+        tier = self.upstream.billed.tier
+        what = "1 picture" if self.request.modality == "image" else f"a film of {self.request.duration or '?'} s"
+        return f"{what} of {tier}" if tier else what
+
+
+def target_of(offer: ChannelModel) -> Target:
+    channel = offer.channel
+    return Target(
+        adapter=channel.adapter,
+        base_url=channel.base_url,
+        upstream_model=offer.upstream_model,
+        capabilities=offer.capabilities,
+        options=channel.options,
+        extra_fields=offer.extra_fields,
+        fixed=offer.fixed,
+    )
+
+
+def of(offer: ChannelModel, prompt: str = PROMPT) -> Smallest:
+    """The one that costs the operator least; where own costs are unknown, the one that clients would pay least for.
+    Raises Untestable."""
+    adapter = registry.get(offer.channel.adapter)
+    if adapter is None or offer.model.modality not in adapter.modalities:
+        raise Untestable(f"adapter {offer.channel.adapter} runs no {offer.model.modality} models")
+    target, refused = target_of(offer), list[Unsupported]()
+    for requests in _rounds(offer, prompt):
+        found = list[Smallest]()
+        for request in requests:
+            if reasons := expression.check(adapter, request, target):
+                refused = refused or reasons
+            else:
+                found.append(_built(adapter, request, target, offer))
+        if found:
+            return min(found, key=lambda each: _rank(each, offer))
+    why = "; ".join(f"{each.field} {each.reason}" for each in refused)
+    raise Untestable(f"no request with a prompt alone can be expressed: {why}")
+
+
+def _rounds(offer: ChannelModel, prompt: str) -> Iterator[Iterator[TaskRequest]]:
+    """Small requests worth a look, the most usual first: lengths that nobody has declared are tried one by one."""
+    if offer.model.modality == "image":
+        yield _pictures(offer, prompt)
+        return
+    said = offer.capabilities.get("durations", ())
+    spans = said if isinstance(said, list) else said.values() if said else ()
+    declared = _once(*spans, *_values(offer, "duration"))
+    for seconds in [declared] if declared else [[each] for each in SECONDS]:
+        yield _films(offer, prompt, seconds)
+
+
+def _pictures(offer: ChannelModel, prompt: str) -> Iterator[TaskRequest]:
+    sizes = _once(*offer.capabilities.get("tiers", ()), *_priced(offer), *_values(offer, "image_size")) or TIERS
+    for size, ratio in product([*sizes, None], (None, "1:1")):
+        yield TaskRequest(modality="image", prompt=prompt, image_size=size, aspect_ratio=ratio)
+
+
+def _films(offer: ChannelModel, prompt: str, seconds: Sequence[int]) -> Iterator[TaskRequest]:
+    declared = _once(*offer.capabilities.get("resolutions", ()), *_priced(offer), *_values(offer, "resolution"))
+    sizes = [*(declared or RESOLUTIONS), None]
+    for size, ratio, length, sound in product(sizes, ("16:9", None), seconds, (False, None)):
+        yield TaskRequest(
+            modality=offer.model.modality,
+            prompt=prompt,
+            resolution=size,
+            aspect_ratio=ratio,
+            duration=length,
+            generate_audio=sound,
+        )
+
+
+def _values(offer: ChannelModel, param: str) -> Sequence[Any]:
+    """What the model takes for a param, by its own values."""
+    values: Sequence[Any] = offer.model.params.get(param, {}).get("values", ())
+    return values
+
+
+def _priced(offer: ChannelModel) -> list[str]:
+    """The tiers that have an own cost or a price."""
+    return [tier for tiers in (offer.cost or {}, offer.model.prices) for tier in tiers if tier != "*"]
+
+
+def _once(*values: Any) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def _built(adapter: Adapter, request: TaskRequest, target: Target, offer: ChannelModel) -> Smallest:
+    upstream = expression.build(adapter, request, target)
+    amount = _amount(offer.cost or {}, upstream.billed)
+    cost = None if amount is None else money.micros(amount * _units(request, offer))
+    return Smallest(request=request, upstream=upstream, cost_micros=cost)
+
+
+def _units(request: TaskRequest, offer: ChannelModel) -> int:
+    return request.duration or 1 if offer.model.pricing_mode == "video_duration" else 1
+
+
+def _amount(amounts: Mapping[str, Any], billed: Billed) -> Decimal | None:
+    """As the books find an own cost: resolutions in whatever letters, else the one for all."""
+    spelled = {tier.lower(): amount for tier, amount in amounts.items()}
+    found = spelled.get((billed.tier or "").lower(), amounts.get("*"))
+    return None if found is None else Decimal(str(found))
+
+
+def _rank(smallest: Smallest, offer: ChannelModel) -> tuple[Any, ...]:
+    """Known costs first, then prices; a size that nobody names may be any. Of equals the first is taken."""
+    request, billed = smallest.request, smallest.upstream.billed
+    price = _amount(offer.model.prices, billed)
+    return (
+        *_known(smallest.cost_micros),
+        *_known(None if price is None else price * _units(request, offer)),
+        billed.tier is None,
+    )
+
+
+def _known(amount: Any) -> tuple[bool, Any]:
+    return amount is None, amount or 0

@@ -1,0 +1,111 @@
+"""How each channel fares now, in words: three statements."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Prefetch
+
+from catalog import standing
+from catalog.models import Channel, ChannelHealth, ChannelModel, Credential, OperatorStanding
+from desk.actions import Offered, page_of
+
+FAULTS = {
+    "rate_limited": "rate limit",
+    "overloaded": "the provider was too busy",
+    "transient": "the provider could not be reached",
+    "ambiguous": "a paid call got no answer",
+    "auth": "the provider refused the credential",
+    "quota_exhausted": "the provider's quota is used up",
+}
+"""What a channel did wrong (`catalog/health.py`), in plain words."""
+ORDER = ("disabled", "cooling down", "paused", "drained", "ok")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelNow:
+    """One enabled channel. `health` is a word of ORDER; `until` is the end of its cool-down. `fault` is what it last
+    did wrong, or why its credentials are disabled; those that are retired count nowhere."""
+
+    id: int
+    name: str
+    url: str
+    health: str
+    until: datetime | None
+    running: int
+    limit: int | None
+    fault: str
+    fault_at: datetime | None
+    credentials: int
+    disabled_credentials: int
+    row: Channel
+    buttons: tuple[Offered, ...] = field(default=())
+
+    @property
+    def is_full(self) -> bool:
+        return self.limit is not None and self.running >= self.limit
+
+    def obstacle(self) -> str:
+        """Why nothing starts here now, as the end of a sentence that names the time apart; empty if it may."""
+        match self.health:
+            case "disabled":
+                return f"channel {self.name} has no credential that works ({self.fault or 'disabled'})"
+            case "paused":
+                return f"channel {self.name} is paused by an operator"
+            case "cooling down":
+                return f"channel {self.name} is cooling down ({self.fault or 'it asked for a pause'})"
+        return f"all {self.limit} seats of channel {self.name} are taken" if self.is_full else ""
+
+
+def read(running: Mapping[int | None, int], now: datetime) -> tuple[ChannelNow, ...]:
+    """Those in trouble first. The rows bring with them what their buttons ask."""
+    kept = Credential.objects.filter(retired_at=None).defer("ciphertext")
+    rows = Channel.objects.filter(enabled=True).select_related("health").order_by("name")
+    models = ChannelModel.objects.only("id", "channel_id")
+    rows = rows.prefetch_related(Prefetch("credentials", kept), Prefetch("channel_models", models))
+    found = [_row(row, running.get(row.pk, 0), now) for row in rows]
+    return tuple(sorted(found, key=lambda row: (ORDER.index(row.health), row.name)))
+
+
+def _row(channel: Channel, running: int, now: datetime) -> ChannelNow:
+    credentials = list(channel.credentials.all())
+    disabled = [row for row in credentials if row.disabled_at]
+    until = standing.cooling_until(channel, [row for row in credentials if not row.disabled_at], now)
+    word = next(_words(channel, is_disabled=len(disabled) == len(credentials) > 0, is_cooling=until is not None), "ok")
+    fault, fault_at = _fault(channel, disabled if word == "disabled" else [])
+    return ChannelNow(
+        id=channel.pk,
+        name=channel.name,
+        url=page_of(channel),
+        health=word,
+        until=until if word == "cooling down" else None,
+        running=running,
+        limit=channel.max_running,
+        fault=fault,
+        fault_at=fault_at,
+        credentials=len(credentials),
+        disabled_credentials=len(disabled),
+        row=channel,
+    )
+
+
+def _words(channel: Channel, *, is_disabled: bool, is_cooling: bool) -> Iterator[str]:
+    """What holds the channel back, the worst first."""
+    if is_disabled:
+        yield "disabled"
+    if channel.standing == OperatorStanding.PAUSED:
+        yield "paused"
+    if is_cooling:
+        yield "cooling down"
+    if channel.standing == OperatorStanding.DRAINED:
+        yield "drained"
+
+
+def _fault(channel: Channel, disabled: list[Credential]) -> tuple[str, datetime | None]:
+    if disabled:
+        latest = max(disabled, key=lambda row: str(row.disabled_at))
+        return standing.reason(latest), latest.disabled_at
+    health: ChannelHealth | None = getattr(channel, "health", None)
+    if health is None or not health.last_kind:
+        return "", None
+    return FAULTS.get(health.last_kind, health.last_kind), health.last_at

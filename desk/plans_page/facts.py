@@ -1,0 +1,57 @@
+"""What a plan's page shows beside its routes: what its keys pay, and the models that it cannot serve."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from catalog.models import MediaModel, Plan
+from common import modalities, money
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pay:
+    """What a key of the plan pays for one unit of a model, in micro-USD by tier."""
+
+    unit: str
+    prices: tuple[tuple[str, int], ...]
+
+
+def pay(model: MediaModel, plan: Plan) -> Pay:
+    prices = ((tier, money.times(str(usd), plan.price_multiplier)) for tier, usd in model.prices.items())
+    return Pay(unit=modalities.UNITS.get(model.pricing_mode, ""), prices=tuple(prices))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelGroup:
+    """The rows of the form that are routes of one model, the first to be tried first."""
+
+    model: MediaModel
+    pay: Pay
+    forms: tuple[Any, ...]
+
+    @property
+    def is_on(self) -> bool:
+        return any(form.instance.enabled and form.instance.channel.enabled for form in self.forms)
+
+
+def groups(plan: Plan, forms: Sequence[Any]) -> list[ModelGroup]:
+    """The formset's rows that are stored, by model."""
+    found: dict[int, list[Any]] = {}
+    for form in forms:
+        if form.instance.pk:
+            found.setdefault(form.instance.model_id, []).append(form)
+    groups = [
+        ModelGroup(
+            model=rows[0].instance.model,
+            pay=pay(rows[0].instance.model, plan),
+            forms=tuple(sorted(rows, key=lambda form: (form.instance.priority, form.instance.pk))),
+        )
+        for rows in found.values()
+    ]
+    return sorted(groups, key=lambda group: (group.model.modality, group.model.name))
+
+
+def unserved(plan: Plan, served: Sequence[ModelGroup]) -> list[MediaModel]:
+    """Models that have the plan as their default, and no enabled route in it."""
+    on: Mapping[int, ModelGroup] = {group.model.pk: group for group in served if group.is_on}
+    return [model for model in plan.default_of.order_by("modality", "name") if model.pk not in on]

@@ -1,0 +1,76 @@
+"""The money on a task's page: what was held, charged, refunded and released, what it cost us, and what is left."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from billing.models import Hold, LedgerEntry
+from billing.pricing import Price
+from common import modalities
+from common.documents import Unreadable
+from common.redaction import clean
+from pages import words
+from tasks.models import Call
+
+LABELS = {"charge": "Charged", "refund": "Refunded", "credit": "Credited"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoneyLine:
+    """A line as the customer's account saw it: what was held, or how the balance moved. In micro-USD."""
+
+    label: str
+    amount_micros: int
+    at: datetime | None
+    note: str = ""
+    moves: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskMoney:
+    """All in micro-USD. `cost_micros` is what its paid calls cost us as far as that is known, `is_whole` whether that
+    is all of it; `margin_micros` is None while the task lives."""
+
+    lines: tuple[MoneyLine, ...]
+    charged_micros: int
+    refunded_micros: int
+    cost_micros: int
+    is_whole: bool
+    margin_micros: int | None
+
+
+def price_in_words(frozen: object) -> str:
+    """What was agreed at the submission: $0.04 per image at 1K, × 2. Empty where this version cannot read it."""
+    try:
+        price = Price.frozen(frozen)
+    except Unreadable:
+        return ""
+    tier = "" if price.tier == "*" else f" at {price.tier}"
+    times = f", × {price.quantity}" if price.quantity != 1 else ""
+    return clean(f"{words.usd(price.unit_micros)} per {modalities.UNITS[price.mode]}{tier}{times}")
+
+
+def of_task(hold: Hold | None, entries: Sequence[LedgerEntry], calls: Sequence[Call], *, has_ended: bool) -> TaskMoney:
+    booked = [entry for entry in entries if entry.book == "customer"]
+    charged = -sum(entry.amount_micros for entry in booked if entry.kind == "charge")
+    refunded = sum(entry.amount_micros for entry in booked if entry.kind == "refund")
+    bought = [call for call in calls if call.state != "refused"]
+    cost = sum(call.cost_micros or 0 for call in bought)
+    return TaskMoney(
+        lines=tuple(_lines(hold, booked)),
+        charged_micros=charged,
+        refunded_micros=refunded,
+        cost_micros=cost,
+        is_whole=all(call.cost_micros is not None for call in bought),
+        margin_micros=charged - refunded - cost if has_ended else None,
+    )
+
+
+def _lines(hold: Hold | None, booked: Sequence[LedgerEntry]) -> Iterator[MoneyLine]:
+    if hold:
+        yield MoneyLine(label="Held", amount_micros=hold.amount_micros, at=hold.created_at, moves=False)
+    for entry in booked:
+        label = LABELS.get(entry.kind, entry.kind)
+        yield MoneyLine(label=label, amount_micros=entry.amount_micros, at=entry.at, note=entry.reason)
+    if hold and hold.state == "released":
+        yield MoneyLine(label="Released", amount_micros=hold.amount_micros, at=hold.closed_at, moves=False)

@@ -1,0 +1,95 @@
+"""What templates of all pages are made of: states, money, moments, meters and empty places. `{% load pages %}`"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from pages import words
+
+register = template.Library()
+NOTHING = "–"
+# Drawn, since not every font has every shape; in the colour of the word beside it.
+RING = '<circle cx="6" cy="6" r="4.5" fill="none" stroke="currentColor" stroke-width="1.5"/>'
+DRAWN = {
+    "○": RING,
+    "◐": RING + '<path d="M6 1.5a4.5 4.5 0 0 0 0 9z" fill="currentColor"/>',
+    "●": '<circle cx="6" cy="6" r="5" fill="currentColor"/>',
+    "✕": '<path d="M2 2l8 8M10 2l-8 8" stroke="currentColor" stroke-width="2"/>',
+    "⧖": '<path d="M2 1h8L6 6l4 5H2l4-5z" fill="none" stroke="currentColor" stroke-width="1.5"/>',
+    "–": '<path d="M2 6h8" stroke="currentColor" stroke-width="2"/>',
+    "·": '<circle cx="6" cy="6" r="1.5" fill="currentColor"/>',
+}
+
+
+@register.filter
+def usd(micros: int | None) -> str:
+    """Micro-USD as USD; a dash where there is none."""
+    return NOTHING if micros is None else words.usd(micros)
+
+
+@register.filter
+def span(seconds: float | None) -> str:
+    """Seconds as a length of time."""
+    return NOTHING if seconds is None else words.span(seconds)
+
+
+@register.simple_tag
+def state(word: str, progress: int | None = None) -> SafeString:
+    """A state by shape, word and colour; a running one with its percent where it is known."""
+    look = words.look(word)
+    shown = word if progress is None else f"{word} {progress} %"
+    return format_html(
+        '<span class="state state-{}">'
+        '<svg class="shape" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">{}</svg> {}</span>',
+        look.tone,
+        mark_safe(DRAWN[look.shape]),  # noqa: S308 (ours)
+        shown,
+    )
+
+
+@register.simple_tag
+def moment(at: datetime | None) -> SafeString | str:
+    """How long ago, or in how long; the absolute time on hover, on focus by the script `times.js`."""
+    if at is None:
+        return NOTHING
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        at.astimezone(UTC).isoformat(timespec="seconds"),
+        words.absolute(at),
+        words.ago(at, timezone.now()),
+    )
+
+
+@register.simple_tag
+def clock(at: datetime | None) -> SafeString | str:
+    """The moment itself, to the second: for logs and statements."""
+    if at is None:
+        return NOTHING
+    return format_html('<time datetime="{}">{}</time>', at.astimezone(UTC).isoformat(), words.absolute(at))
+
+
+@register.simple_tag
+def meter(used: float, limit: float | None, label: str) -> SafeString:
+    """A bar of what is used of a limit, with both numbers; without a limit the number alone."""
+    if limit is None:
+        return format_html('<span class="meter">{} <span class="quiet">no limit</span></span>', used)
+    return format_html(
+        '<span class="meter"><meter min="0" max="{}" value="{}" high="{}" optimum="0" aria-label="{}"></meter> '
+        "{} of {}</span>",
+        max(limit, 1),
+        min(used, max(limit, 1)),
+        max(limit, 1) * 0.9,
+        label,
+        used,
+        limit,
+    )
+
+
+@register.inclusion_tag("pages/empty.html")
+def empty(title: str, hint: str = "", url: str = "", label: str = "") -> dict[str, Any]:
+    """What would be here, and the command or the link that makes it so."""
+    return {"title": title, "hint": hint, "url": url, "label": label}

@@ -1,0 +1,64 @@
+"""An operator submits an ended task again: the same request of the same key, as a new task that is linked to it.
+
+It is routed and priced by the catalog of today, and paid by the customer, as if the key had sent it once more. Never by
+itself. The old task stays as it ended.
+"""
+
+import logging
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from accounts.models import ApiKey, KeySecret
+from tasks.models import LIVE, Task
+from tasks.unknown import resolve, resubmission
+from tasks.unknown.open_calls import Refused
+
+logger = logging.getLogger(__name__)
+
+
+def retry(task_id: str, *, by: str) -> str:
+    """Submit an ended task again; returns the new task's id. Raises Refused, also while another retry of it lives.
+
+    One that ended after a call of unknown outcome keeps its price (`resolve.retry`): it may be bought twice.
+    """
+    task = _ended(task_id)
+    if resolve.is_without_outcome(task):
+        return resolve.retry(task_id, by=by)
+    new = resubmission.draft(task, secret_id=_secret_id(task), agreed_price=None)
+    new_id = resubmission.submit(task, new)
+    logger.info("task %s: submitted again as %s by %s", task_id, new_id, by)
+    return new_id
+
+
+def quote(task_id: str) -> int:
+    """What a retry would cost its customer now, in micro-USD. Raises Refused where there could be none, whatever limits
+    and balance say."""
+    task = _ended(task_id)
+    if resolve.is_without_outcome(task):
+        return task.estimated_micros
+    _secret_id(task)
+    return resubmission.price_today(task).estimate_micros
+
+
+def _ended(task_id: str) -> Task:
+    task: Task | None = Task.objects.select_related("payload").filter(id=task_id).first()
+    if task is None:
+        raise Refused("There is no such task.")
+    if task.status in LIVE:
+        raise Refused(f"The task is {task.status}; only one that has ended can be submitted again.")
+    return task
+
+
+def _secret_id(task: Task) -> int:
+    """The newest secret that opens for the key: its receiver knows that one. Raises Refused."""
+    keys = ApiKey.objects.filter(_in_time("expires_at"), pk=task.key_id, disabled_at=None, task_api=True)
+    payers = keys.filter(binding=ApiKey.Binding.TASK, account__billing="balance")
+    secrets = KeySecret.objects.filter(_in_time("retired_at"), key__in=payers).order_by("-pk")
+    if newest := secrets.values_list("pk", flat=True).first():
+        return int(newest)
+    raise Refused("Its key could not submit it itself now: it is disabled, has expired, or is no key of the Task API.")
+
+
+def _in_time(column: str) -> Q:
+    return Q(**{column: None}) | Q(**{f"{column}__gt": Now()})

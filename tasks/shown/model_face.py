@@ -1,0 +1,42 @@
+"""One model as `GET /v1/tasks/models` shows it to its clients, and the desk to its operators."""
+
+from typing import Any
+
+from catalog.listing import ModelOffer
+from common.money import usd
+from tasks.request import schema
+from tasks.shown import eta
+
+BOUNDS = ("type", "minimum", "maximum", "minLength", "maxLength", "maxItems")
+# Their rules in the schema are no single type.
+TYPES: dict[str, dict[str, Any]] = {
+    "model": {"type": ["string", "null"]},
+    "provider_options": {"type": ["object", "null"]},
+}
+
+
+def shown(offer: ModelOffer) -> dict[str, Any]:
+    """`params` is the catalog's object for images; for video types and bounds only, no lists of supported values."""
+    model = offer.model
+    published = schema.params_schema(model.modality, model.params, names=[model.name, *model.aliases])
+    return {
+        "id": model.name,
+        "aliases": list(model.aliases),
+        "modality": model.modality,
+        "plan": {"name": offer.plan.name, "selected": offer.is_selected},
+        "pricing": {
+            "mode": model.pricing_mode,
+            "currency": "USD",
+            "unit": offer.unit,
+            "prices": {tier: usd(micros) for tier, micros in offer.prices.items()},
+        },
+        "params": dict(model.params) if model.modality == "image" else _bounds(published),
+        "params_schema": published,
+        "inputs": schema.inputs_summary(model.modality, model.params),
+        "eta_seconds": eta.usual(model.id),
+    }
+
+
+def _bounds(published: dict[str, Any]) -> dict[str, Any]:
+    rules = published["properties"] | TYPES
+    return {name: {word: rule[word] for word in BOUNDS if word in rule} for name, rule in rules.items()}

@@ -1,0 +1,27 @@
+"""Steps with bills that tests take without a page."""
+
+from django.utils import timezone
+
+from catalog.models import Channel
+from desk.bills import imports
+from desk.bills.columns import BillColumns
+from desk.bills.imports import Period
+from desk.models import ProviderBill
+
+TODAY = Period(first=timezone.now().date(), last=timezone.now().date())
+
+
+def content(*lines: str) -> bytes:
+    return "\n".join([*lines, ""]).encode()
+
+
+def compared(
+    channel: Channel,
+    *lines: str,
+    columns: BillColumns | None = None,
+    period: Period | None = TODAY,
+) -> ProviderBill:
+    """A bill of these lines, the first of which is its head. What was bought now is in its period."""
+    bill, _ = imports.receive(channel, "bill.csv", content(*lines), by="ada")
+    imports.compare(bill, columns or BillColumns(upstream_id="id", amount="cost"), period)
+    return bill

@@ -1,0 +1,38 @@
+"""One visit to a page, and all that is wrong with it: on a phone in the dark, then on a wide screen in the light."""
+
+from playwright.sync_api import Page
+
+from tools.browser import checks
+from tools.browser.session import DESKTOP, HEIGHTS, PHONE, Watched
+
+FADED = """
+() => Promise.all(document.getAnimations().filter(each => each.effect.getComputedTiming().iterations < Infinity)
+    .map(each => each.finished.catch(() => null)))
+"""
+
+
+def look(page: Page, width: int, scheme: str) -> None:
+    """Change the size and the colours of a page that is there, and wait for what fades into them."""
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.evaluate(FADED)
+
+
+def problems(watched: Watched, path: str) -> list[str]:
+    """Load the page and apply every check; empty where it keeps the rules."""
+    page = watched.page
+    look(page, PHONE, "dark")
+    found = [*first_problems(watched, path), *checks.axe(page)]
+    look(page, DESKTOP, "light")
+    found += [*checks.overflow(page), *checks.axe(page, checks.LOOKS), *checks.tab_through(page)]
+    checks.violations(watched)  # those that axe itself has caused
+    return list(dict.fromkeys(found))
+
+
+def first_problems(watched: Watched, path: str) -> list[str]:
+    """What can be told at once, on a phone."""
+    page = watched.page
+    answer = page.goto(path)
+    if answer is None or answer.status != 200:
+        return [f"{path} answered {answer.status if answer else 'nothing'}"]
+    return [*checks.violations(watched), *checks.weight(page), *checks.shift(page), *checks.overflow(page)]

@@ -1,0 +1,127 @@
+"""The two customers of the history, with their keys, their receivers of callbacks and what they like to make."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count
+
+from accounts import keys
+from accounts.models import Account, ApiKey, Group
+from catalog.models import MediaModel, Plan, PlanChoice
+
+DISABLED_BEFORE_END = timedelta(days=5)
+GENERAL = ApiKey.Binding.GENERAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habit:
+    """A key as it is to be made: its share of all tasks, of those the share of films, and where its callbacks go. A
+    key with a `group` is a general one, and submits none."""
+
+    name: str
+    share: float = 0.0
+    films: float = 0.0
+    callback_url: str | None = None
+    plan: str = ""
+    group: str = ""
+    is_disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Customer:
+    """An account as it is to be opened; it is filled up by `refill_micros` whenever too little is left."""
+
+    name: str
+    refill_micros: int
+    habits: Sequence[Habit] = field(default_factory=list)
+
+
+NORTHLIGHT = Customer(
+    name="Northlight Studio",
+    refill_micros=250_000_000,
+    habits=[
+        Habit(name="web", share=0.42, films=0.12, callback_url="https://hooks.northlight.example/media"),
+        Habit(name="batch", share=0.26, plan="bulk"),
+        Habit(name="staging", share=0.05, films=0.2, is_disabled=True),
+        Habit(name="assistant", group="text"),
+    ],
+)
+HARBOR = Customer(
+    name="Harbor Films",
+    refill_micros=400_000_000,
+    habits=[
+        Habit(name="production", share=0.19, films=0.7, callback_url="https://api.harborfilms.example/hooks/media"),
+        Habit(name="trailers", share=0.08, films=0.9, plan="premium"),
+        Habit(name="writer", group="claude"),
+    ],
+)
+CUSTOMERS = (NORTHLIGHT, HARBOR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """A key that is there, with its account, its newest secret in plain, and since when it opens nothing."""
+
+    habit: Habit
+    account_id: int
+    key: ApiKey
+    secret_id: int
+    secret: str
+
+    @property
+    def disabled_at(self) -> datetime | None:
+        return self.key.disabled_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payer:
+    """An account that is there."""
+
+    customer: Customer
+    account: Account
+    callers: tuple[Caller, ...]
+
+
+def open_accounts(since: datetime, until: datetime) -> list[Payer]:
+    """The accounts with their keys; without money, which comes with their history."""
+    return [_open(customer, since, until) for customer in CUSTOMERS]
+
+
+def _open(customer: Customer, since: datetime, until: datetime) -> Payer:
+    account = Account.objects.create(name=_free(customer.name))
+    Account.objects.filter(pk=account.pk).update(created_at=since)
+    groups = set(Group.objects.values_list("name", flat=True))
+    habits = [habit for habit in customer.habits if not habit.group or habit.group in groups]
+    callers = tuple(_caller(account, habit, since, until) for habit in habits)
+    return Payer(customer=customer, account=account, callers=callers)
+
+
+def _free(name: str) -> str:
+    """The name, or with a number the first that no account has."""
+    taken = set(Account.objects.filter(name__startswith=name).values_list("name", flat=True))
+    return name if name not in taken else next(new for n in count(2) if (new := f"{name} {n}") not in taken)
+
+
+def _caller(account: Account, habit: Habit, since: datetime, until: datetime) -> Caller:
+    key = ApiKey.objects.create(
+        account=account,
+        name=habit.name,
+        binding=GENERAL if habit.group else ApiKey.Binding.TASK,
+        group=Group.objects.get(name=habit.group) if habit.group else None,
+        task_api=not habit.group,
+        disabled_at=max(since, until - DISABLED_BEFORE_END) if habit.is_disabled else None,
+    )
+    ApiKey.objects.filter(pk=key.pk).update(created_at=since)
+    secret = keys.issue(key)
+    key.secrets.update(created_at=since)
+    if habit.plan:
+        model, plan = MediaModel.objects.get(name="aurora-image"), Plan.objects.get(name=habit.plan)
+        PlanChoice.objects.create(key=key, model=model, plan=plan)
+    return Caller(habit=habit, account_id=account.pk, key=key, secret_id=key.secrets.get().pk, secret=secret)
+
+
+def submitter(rng: random.Random, callers: Sequence[Caller], at: datetime) -> Caller:
+    """Whose task the next one is; a disabled key submits none."""
+    able = [each for each in callers if each.habit.share and (each.disabled_at is None or at < each.disabled_at)]
+    return rng.choices(able, [each.habit.share for each in able])[0]

@@ -1,0 +1,33 @@
+"""When customers work: more by day than by night, less at weekends, a little more every week. Pure.
+
+Whatever the clock says, the history ends on a working day while there is much to do: so that there is something to see.
+"""
+
+import math
+import random
+from datetime import datetime, timedelta
+
+HOUR = timedelta(hours=1)
+NIGHT, WEEKEND = 0.08, 0.4
+BUSIEST = timedelta(hours=1.5)
+"""So long before the end of the history is the middle of the working day."""
+DAYS_OFF = (3, 4)
+"""So many days before the last one, and every week before."""
+GROWTH = 0.6
+"""By how much the last day is busier than the first."""
+
+
+def moments(rng: random.Random, since: datetime, until: datetime, count: int) -> list[datetime]:
+    """So many moments between both, in order, as the rhythm has them. Whole milliseconds, as databases keep them."""
+    hours = math.ceil((until - since) / HOUR)
+    weights = [weight(until - since - HOUR * n, share=n / hours) for n in range(hours)]
+    picked = rng.choices(range(hours), weights, k=count)
+    found = (since + HOUR * hour + timedelta(milliseconds=rng.randrange(3_600_000)) for hour in picked)
+    return sorted(min(at, until - timedelta(milliseconds=rng.randrange(60_000))) for at in found)
+
+
+def weight(before: timedelta, *, share: float) -> float:
+    """How busy the hour is so long before the end; `share` is how much of the time has gone by, 0 to 1."""
+    daylight = max(0.0, math.cos((before - BUSIEST) / timedelta(days=1) * 2 * math.pi))
+    week = WEEKEND if before.days % 7 in DAYS_OFF else 1.0
+    return (NIGHT + daylight) * week * (1 + GROWTH * share)

@@ -1,0 +1,77 @@
+"""How things stand when the history ends: a channel that rests, a disabled credential, and tasks that live.
+
+The live tasks are submitted and claimed as any other. Their worker is gone: where a real one runs, it takes them over,
+and buys films that take most of an hour.
+"""
+
+import hashlib
+from datetime import timedelta
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from catalog import credential_probes
+from catalog.models import Channel, ChannelHealth, Credential
+from tasks import queue, submission
+from tasks.gate import Caller as AdmittedCaller
+from tasks.models import Call, Worker
+from tools.seed import wishes
+from tools.seed.customers import Caller
+from tools.seed.wishes import MURAL, WISHES, Wish
+
+RESTING, TROUBLED, LOSING = "atelier", "reel", "studio"
+REST = timedelta(minutes=50)
+SLOW = "[slow=3000]"  # the sandbox takes so many seconds
+RUNNING, WAITING = 3, 6
+DISABLED = "quota_exhausted AccountOverdueError: The request failed because your account has an overdue balance."
+FILM = next(wish for wish in WISHES if wish.modality == "video")
+
+
+def channels() -> None:
+    """Of the seed's catalog: one rests, one has lost a credential, one has lost answers."""
+    for name, kind, rests in ((RESTING, "overloaded", True), (TROUBLED, "quota_exhausted", False)):
+        ChannelHealth.objects.update_or_create(
+            channel=Channel.objects.get(name=name),
+            defaults={
+                "last_kind": kind,
+                "last_at": Now(),
+                "cooldowns": 4 if rests else 0,
+                "cooldown_until": Now() + REST if rests else None,
+            },
+        )
+    lost = Call.objects.filter(Q(state="unknown") | Q(outcome__resolved__isnull=False)).count()
+    losing = Channel.objects.get(name=LOSING)
+    ChannelHealth.objects.update_or_create(
+        channel=losing, defaults={"last_kind": "ambiguous", "last_at": Now(), "unknown_total": lost}
+    )
+    last = Credential.objects.filter(channel__name=TROUBLED).order_by("pk").last()
+    if last is not None:
+        credential_probes.disable(last.pk, DISABLED)
+
+
+def live_tasks(caller: Caller, worker: Worker) -> None:
+    """Some that run and some that wait, now. Not in a transaction."""
+    submit(caller, FILM, RUNNING, SLOW)
+    Worker.objects.filter(pk=worker.pk).update(heartbeat_at=Now(), stopped_at=None)
+    queue.claim(worker.pk, seats=RUNNING)
+    Worker.objects.filter(pk=worker.pk).update(stopped_at=Now())
+    submit(caller, MURAL, WAITING, "")
+
+
+def submit(caller: Caller, wish: Wish, count: int, words: str) -> None:
+    """So many equal requests of a key, as its client would send them."""
+    admitted = AdmittedCaller(
+        key_id=caller.key.pk,
+        secret_id=caller.secret_id,
+        account_id=caller.account_id,
+        is_subscription=False,
+        balance_micros=0,
+        held_micros=0,
+    )
+    drafts = []
+    for number in range(count):
+        prompt = f"{wishes.SUBJECTS[number]} {wishes.PLACES[number]} {words}".strip()
+        order = wishes.examined(caller, wish, prompt, callback_url=caller.habit.callback_url)
+        digest = hashlib.sha256(prompt.encode()).hexdigest()
+        drafts.append(submission.draft(order.prepared, caller=admitted, body_digest=digest, idempotency_key=None))
+    submission.submit(drafts)

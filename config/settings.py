@@ -253,6 +253,7 @@ INSTALLED_APPS = [
     "worker",
     "pages",
     "desk",
+    "console",
     "sandbox",
 ]
 

@@ -2,9 +2,13 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 urlpatterns = [
+    path("", RedirectView.as_view(url="/console/")),
     path("admin/", admin.site.urls),
+    path("console", RedirectView.as_view(url="/console/")),
+    path("console/", include("console.urls")),
     path("", include("tasks_api.urls")),
 ]
 handler400 = "front.error_responses.bad_request"

@@ -24,7 +24,7 @@ class AdminDoor:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if error_responses.is_page(request) and not is_open(request):
+        if error_responses.is_below(request.path_info, "/admin") and not is_open(request):
             return error_responses.respond(request, TaskNotFound("Unknown path."))
         return self.get_response(request)
 

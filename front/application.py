@@ -15,7 +15,7 @@ from common.asgi import Message, Receive, Scope, Send, dialect_of, error_answer,
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import access_log, companions, doors, error_responses, image_calls, posting, shares
+from front import access_log, companions, doors, error_responses, image_calls, posting, shares, visits
 from relay import application as relay
 from relay.wire import upstream
 from tasks_api import assets, health, stream, waiting
@@ -161,6 +161,8 @@ def own_endpoint(path: str) -> Endpoint | None:
         return health.application
     if path == "/v1/tasks/events":
         return stream.application
+    if path == visits.STREAM:
+        return visits.application
     if path.startswith("/assets/") or ASSET_PATH.fullmatch(path):
         return assets.application
     return unknown if "\0" in path else None

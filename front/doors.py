@@ -14,7 +14,7 @@ from django.http import HttpRequest, parse_cookie
 from common import threads
 from common.asgi import Scope, header, joined
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
-from front import shares
+from front import shares, visits
 from relay import application as relay
 from tasks.gate import Knock
 from tasks_api import admissions
@@ -40,6 +40,8 @@ async def opened_for(scope: Scope) -> Hashable | None:
         if account_id is not None:
             threads.share.set(threads.of_account(account_id))
         return account_id
+    if visits.is_one(scope["path"]):
+        return await visits.account_of(scope)
     if is_desk(scope["path"]) and await threads.call(_is_signed_in, header(scope["headers"], b"cookie")):
         return shares.DESK
     return None

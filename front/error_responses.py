@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from common import dialects, errors
 from tasks.lost_commits import OutcomeUnknown
 
+PAGES = ("/admin", "/console")
 logger = logging.getLogger("darkroom.errors")
 
 DOCUMENTED: tuple[tuple[type[Exception], type[errors.ApiError], str], ...] = (
@@ -77,8 +78,12 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def is_page(request: HttpRequest) -> bool:
-    """Whether a person reads the answer: in the admin; every other path speaks JSON, known or not."""
-    return request.path_info == "/admin" or request.path_info.startswith("/admin/")
+    """Whether a person reads the answer; every path that is no page's speaks JSON, known or not."""
+    return any(is_below(request.path_info, root) for root in PAGES)
+
+
+def is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(f"{root}/")
 
 
 def respond(request: HttpRequest, error: errors.ApiError) -> HttpResponse:

@@ -5,6 +5,7 @@ from accounts import holders
 from common import threads
 from common.asgi import Scope, joined
 from common.threads import Share
+from front import visits
 from tasks import gate
 
 DESK = "desk"
@@ -13,6 +14,8 @@ DESK = "desk"
 def of(scope: Scope) -> Share:
     """Asked of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
     digest = gate.digest_of(joined(scope["headers"], b"authorization"))
+    if visits.is_one(scope["path"]):
+        digest = visits.digest_of(scope)
     if digest and (holder := holders.find(digest)):
         return threads.of_account(holder.account_id)
     if scope["path"].startswith("/admin"):

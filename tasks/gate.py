@@ -76,7 +76,12 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
 
     Raises ApiDisabled, AuthenticationError, ScopeRequired, in this order; the 401 is the same for every cause.
     """
-    (found,) = admit_all([Knock(authorization=authorization, idempotency_key=idempotency_key)])
+    return admit_secret(digest_of(authorization), idempotency_key=idempotency_key)
+
+
+def admit_secret(digest: str, *, idempotency_key: str | None = None) -> Admission:
+    """The same for who has presented the secret of this digest before."""
+    (found,) = _admitted([digest], [idempotency_key])
     if isinstance(found, ApiError):
         raise found
     return found
@@ -84,8 +89,11 @@ def admit(authorization: str | None, *, idempotency_key: str | None = None) -> A
 
 def admit_all(knocks: Sequence[Knock]) -> list[Admission | ApiError]:
     """The same of many requests in one statement: for each its admission, or what `admit` raises."""
-    digests = [digest_of(knock.authorization) for knock in knocks]
-    rows = looked_up(STATEMENT, digests, [knock.idempotency_key for knock in knocks])
+    return _admitted([digest_of(knock.authorization) for knock in knocks], [knock.idempotency_key for knock in knocks])
+
+
+def _admitted(digests: Sequence[str], idempotency_keys: Sequence[str | None]) -> list[Admission | ApiError]:
+    rows = looked_up(STATEMENT, digests, idempotency_keys)
     return [_judged(row, digest) for row, digest in zip(rows, digests, strict=True)]
 
 

@@ -7,7 +7,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -39,9 +39,17 @@ Asked = int | Literal["unknown"] | None
 logger = logging.getLogger(__name__)
 
 
+Admit = Callable[[Scope], Caller]
+
+
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """ASGI. Raises the ApiError of a refusal before anything is sent."""
-    caller = await threads.call(_admitted, scope)
+    await serve(scope, receive, send, admit=admitted)
+
+
+async def serve(scope: Scope, receive: Receive, send: Send, *, admit: Admit) -> None:
+    """The stream of whom `admit` lets in; it is called on a thread, and raises the ApiError of a refusal."""
+    caller = await threads.call(_listening, scope, admit)
     threads.share.set(threads.of_account(caller.account_id))
     async with hub.listen(caller) as listener:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
@@ -56,8 +64,13 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-def _admitted(scope: Scope) -> Caller:
-    caller = gate.admit(joined(scope["headers"], b"authorization")).caller
+def admitted(scope: Scope) -> Caller:
+    """Whose key the request brings."""
+    return gate.admit(joined(scope["headers"], b"authorization")).caller
+
+
+def _listening(scope: Scope, admit: Admit) -> Caller:
+    caller = admit(scope)
     rates.check("read", caller.key_id)
     if scope["method"] != "GET":
         raise MethodNotAllowed("Events are streamed to GET.", headers={"Allow": "GET"})

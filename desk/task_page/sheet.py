@@ -12,12 +12,13 @@ from callbacks import deliveries
 from callbacks.models import Delivery, DeliveryAttempt
 from common.redaction import clean
 from desk.task_page import evidence, money, story, verdict
-from desk.task_page.evidence import Exhibit, PaidCallRow, ParamRow, RouteVerdict
+from desk.task_page.evidence import PaidCallRow, RouteVerdict
 from desk.task_page.money import TaskMoney
 from desk.task_page.story import StoryStep
 from desk.task_page.verdict import TaskVerdict
 from tasks.models import LIVE, Asset, Call, Task, TaskEvent, TaskPayload
-from tasks.shown import held, trace
+from tasks.shown import exhibits, held, trace
+from tasks.shown.exhibits import Exhibit, ParamRow
 
 NEWEST_RETRIES = 20
 MOST_HISTORY = 100
@@ -70,9 +71,9 @@ def of(task: Task) -> TaskSheet:
         is_live=task.status in LIVE,
         verdict=verdict.of_task(task, found.calls, assets, waits_for=held.of(task)),
         story=tuple(_story(task, found.calls)),
-        exhibits=tuple(evidence.exhibits(assets)),
-        params=tuple(evidence.params(payload.params if payload else None)),
-        metadata=evidence.document("metadata", task.metadata),
+        exhibits=tuple(exhibits.exhibits(assets)),
+        params=tuple(exhibits.params(payload.params if payload else None)),
+        metadata=exhibits.document("metadata", task.metadata),
         plan=clean(str(found.plan or "")),
         routes=tuple(evidence.routes(found)),
         calls=tuple(evidence.paid_calls(found)),

@@ -6,7 +6,19 @@ from pathlib import Path
 
 from tools.stack import ROOT
 
-ROOMS = ("accounts", "adapters", "billing", "callbacks", "catalog", "common", "config", "desk", "front", "storage")
+ROOMS = (
+    "accounts",
+    "adapters",
+    "billing",
+    "callbacks",
+    "catalog",
+    "common",
+    "config",
+    "console",
+    "desk",
+    "front",
+    "storage",
+)
 MANY = {"Command"}  # what Django looks for in each command's module
 
 

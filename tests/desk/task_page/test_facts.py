@@ -10,13 +10,14 @@ from django.utils import timezone
 from billing import refunds
 from billing.models import Hold, LedgerEntry
 from catalog import pausing
-from desk.task_page import evidence, money, sheet, story, verdict
+from desk.task_page import money, sheet, story, verdict
 from tasks import again, failures, queue
 from tasks.assets import signed_urls
 from tasks.failures import Failure
 from tasks.models import Asset, Call, Task, TaskEvent
 from tasks.paid_calls import CallEnd
 from tasks.queue import Return
+from tasks.shown import exhibits
 from tests.rows import make_task
 from tests.tasks import steps
 
@@ -57,12 +58,12 @@ def test_retries_are_linked_both_ways(charged):
 
 def test_a_link_of_a_file_opens_it_is_on_our_origin_and_stands_still(charged, monkeypatch):
     asset = Asset.objects.get()
-    monkeypatch.setattr(evidence.time, "time", lambda: 1_800_000_000.0 - 1 + 600 * 1_000)
-    first = evidence.address(asset)
-    monkeypatch.setattr(evidence.time, "time", lambda: 1_800_000_000.0 - 599 + 600 * 1_000)
-    assert evidence.address(asset) == first
+    monkeypatch.setattr(exhibits.time, "time", lambda: 1_800_000_000.0 - 1 + 600 * 1_000)
+    first = exhibits.address(asset)
+    monkeypatch.setattr(exhibits.time, "time", lambda: 1_800_000_000.0 - 599 + 600 * 1_000)
+    assert exhibits.address(asset) == first
     monkeypatch.undo()
-    parts = urlsplit(evidence.address(asset))
+    parts = urlsplit(exhibits.address(asset))
     assert (parts.scheme, parts.netloc) == ("", "")
     assert signed_urls.verify(parts.path, parts.query).task_id == charged.id
 
@@ -80,7 +81,7 @@ def test_a_link_of_a_file_opens_it_is_on_our_origin_and_stands_still(charged, mo
 )
 def test_only_what_browsers_show_safely_is_shown(content_type, shown):
     row = Asset(task_id="task_" + "0" * 26, position=0, content_type=content_type, created_at=timezone.now())
-    (exhibit,) = evidence.exhibits([row])
+    (exhibit,) = exhibits.exhibits([row])
     assert exhibit.shown_as == shown
 
 
@@ -92,22 +93,22 @@ def test_a_deleted_file_has_no_link(charged):
 
 
 def test_params_are_rows_the_prompt_first_and_long_ones_begin_short():
-    rows = evidence.params({"n": 2, "modality": "image", "extra_body": {"seed": 7}, "prompt": "a fox " * 200})
+    rows = exhibits.params({"n": 2, "modality": "image", "extra_body": {"seed": 7}, "prompt": "a fox " * 200})
     assert [(row.name, row.is_code) for row in rows] == [("prompt", False), ("extra_body", True), ("n", False)]
     assert rows[0].head == rows[0].text[:400] + "…"
     assert rows[2].head == ""
-    assert evidence.params(None) == []
+    assert exhibits.params(None) == []
 
 
 def test_inputs_are_told_in_words():
     stored = {"stored": {"key": "inputs/CANARYKEY", "content_type": "image/png", "size_bytes": 12, "sha256": "s"}}
     url = "https://files.example/in.png?signature=CANARYQUERY"
     given = {"images": [stored, {"image_url": url}], "inputs": [{"type": "image", "role": "first_frame", "url": url}]}
-    pictures, inputs = (row.text for row in evidence.params(given))
+    pictures, inputs = (row.text for row in exhibits.params(given))
     assert pictures.splitlines()[0] == "a file of ours, image/png, 12 bytes"
     assert inputs.startswith("image as first frame: https://files.example/in.png")
     assert "CANARY" not in pictures + inputs
-    assert [row.text for row in evidence.params({"images": [7], "mask": "odd"})] == ["–", "–"]
+    assert [row.text for row in exhibits.params({"images": [7], "mask": "odd"})] == ["–", "–"]
 
 
 def test_the_price_is_told_in_words(charged):

@@ -1,0 +1,11 @@
+"""Create: a page of the console."""
+
+from django.http import HttpRequest, HttpResponse
+
+from console import doors
+from console.sessions import Visitor
+
+
+@doors.signed_in
+def create(request: HttpRequest, visitor: Visitor) -> HttpResponse:
+    return doors.show(request, visitor, "console/create.html", {})

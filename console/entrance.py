@@ -1,0 +1,65 @@
+"""Signing in with a key, and out again."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST
+
+from common.errors import ApiError
+from console import doors, sessions
+
+LONGEST_SECRET = 200
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """The first page: of the console where somebody is signed in, else its entrance."""
+    return HttpResponseRedirect(reverse("console:create"))
+
+
+@require_http_methods(["GET", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """A form with one field. A key that opens nothing is told so at the field, and is not shown again."""
+    if request.method == "GET":
+        return _form(request, None)
+    secret = request.POST.get("key", "").strip()
+    try:
+        if not secret or len(secret) > LONGEST_SECRET or not secret.isascii():
+            return _form(request, "Give the key as it was given to you: it begins with dr-task-.")
+        token = sessions.begin(secret)
+    except ApiError as error:
+        return _form(request, f"{error.message} Look that it was copied whole, or ask for a new one.", error.status)
+    response = HttpResponseRedirect(_next(request))
+    response.set_cookie(
+        sessions.COOKIE,
+        token,
+        max_age=settings.SESSION_COOKIE_AGE,
+        path=sessions.PATH,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _form(request: HttpRequest, problem: str | None, status: int = 200) -> HttpResponse:
+    context = {"problem": problem, "next": request.POST.get("next") or request.GET.get("next", "")}
+    response = render(request, "console/sign_in.html", context, status=status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _next(request: HttpRequest) -> str:
+    """The page that was asked for, if it is one of the console's."""
+    there = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(there, allowed_hosts=None) and there.startswith(f"{sessions.PATH}/")
+    return there if is_ours else reverse("console:home")
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    sessions.end(doors.token_of(request))
+    response = HttpResponseRedirect(reverse("console:sign-in"))
+    response.delete_cookie(sessions.COOKIE, path=sessions.PATH, samesite="Lax")
+    return response

@@ -1,0 +1,22 @@
+"""The console's paths; its event stream is served by the front."""
+
+from django.urls import path
+
+from console import entrance
+from console.create import views as create
+from console.gallery import views as gallery
+from console.live import views as live
+from console.task_page import views as task_page
+from console.usage import views as usage
+
+app_name = "console"
+urlpatterns = [
+    path("", entrance.home, name="home"),
+    path("sign-in/", entrance.sign_in, name="sign-in"),
+    path("sign-out/", entrance.sign_out, name="sign-out"),
+    path("create/", create.create, name="create"),
+    path("live/", live.live, name="live"),
+    path("gallery/", gallery.gallery, name="gallery"),
+    path("tasks/<str:task_id>/", task_page.task, name="task"),
+    path("usage/", usage.usage, name="usage"),
+]

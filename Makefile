@@ -56,6 +56,7 @@ sdks: $(STAMP)
 
 docs: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs
+	$(WITHOUT_ENV) $(BIN)/python -m tools.openapi_docs
 
 screenshots: $(STAMP)
 	$(BIN)/python -m tools.screenshots $(ARGS)

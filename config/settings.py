@@ -254,6 +254,7 @@ INSTALLED_APPS = [
     "pages",
     "desk",
     "console",
+    "reference",
     "sandbox",
 ]
 

@@ -1,0 +1,94 @@
+"""The OpenAPI document of the whole interface, joined from the files of `reference/openapi/`, written by hand.
+
+`root.yaml` opens it. Every other file adds paths, webhooks and components; no name may be there twice.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from catalog.file.yaml_text import PlainDumper, StrictLoader
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE / "openapi"
+PROJECT = HERE.parent / "pyproject.toml"
+SECTIONS = ("paths", "webhooks", "components")
+
+
+class NameTaken(ValueError):
+    """Two files name the same path, webhook or component, or one has a section that is not its own."""
+
+
+class DocumentDumper(PlainDumper):
+    """Texts of several lines as blocks, as they were written."""
+
+    def represent_block(self, data: str) -> yaml.Node:
+        if "\n" not in data:
+            return self.represent_text(data)
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style="|")
+
+
+DocumentDumper.add_representer(str, DocumentDumper.represent_block)
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The whole, in the order of its files by name. Raises NameTaken."""
+    files = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "root.yaml")
+    found = joined([(path.name, read(path)) for path in (FOLDER / "root.yaml", *files)])
+    found["info"] = {**found["info"], "version": version()}
+    return found
+
+
+def read(path: Path) -> dict[str, Any]:
+    """One file; dates are texts in it, and no field may be there twice."""
+    return dict(yaml.load(path.read_text(encoding="utf-8"), StrictLoader))  # noqa: S506 - a SafeLoader
+
+
+def version() -> str:
+    """The project's."""
+    return str(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"])
+
+
+def joined(parts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    """The named parts as one document; the first may have any field. Raises NameTaken."""
+    (_, root), *others = parts
+    whole: dict[str, Any] = {**root, **{section: {} for section in SECTIONS}}
+    for name, part in [("root.yaml", {key: root[key] for key in root if key in SECTIONS}), *others]:
+        if unknown := part.keys() - set(SECTIONS):
+            raise NameTaken(f"{name}: {sorted(unknown)[0]} belongs into root.yaml")
+        for place, key, value in entries(part):
+            target = whole
+            for step in place:
+                target = target.setdefault(step, {})
+            if key in target:
+                raise NameTaken(f"{name}: {'.'.join((*place, key))} is there already")
+            target[key] = value
+    return whole
+
+
+def entries(part: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+    """What a file adds: where, by which name, and what. A path may be in two files with different methods."""
+    for path, methods in part.get("paths", {}).items():
+        for method, operation in methods.items():
+            yield ("paths", path), method, operation
+    for name, webhook in part.get("webhooks", {}).items():
+        yield ("webhooks",), name, webhook
+    for kind, components in part.get("components", {}).items():
+        for name, component in components.items():
+            yield ("components", kind), name, component
+
+
+@cache
+def as_yaml() -> str:
+    return yaml.dump(document(), Dumper=DocumentDumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+@cache
+def as_json() -> str:
+    return json.dumps(document(), indent=2, ensure_ascii=False)

@@ -115,6 +115,13 @@ def answer(method: str, path: str, response: Response) -> None:
         raise type(error)(f"{called}: {error}") from error
 
 
+def refusal(name: str, response: Response) -> None:
+    """That this answer is the response of that name, which no operation has: of an unknown path or method, say."""
+    found = at("components", "responses", name)
+    headers(found, response.headers)
+    body(found, response.headers.get("Content-Type", ""), response.content)
+
+
 def callback(name: str, sent: Mapping[str, str], content: bytes) -> None:
     """That headers and body of this call are those of the webhook of that name."""
     webhook = at("webhooks", name)["post"]
@@ -145,9 +152,9 @@ def body(found: Place, content_type: str, content: bytes) -> None:
     if "content" not in found:
         assert not content, f"a body where none is documented: {content[:200]!r}"
         return
-    described = media(found, content_type)
+    schema = media(found, content_type)
     if content_type.startswith("application/json"):
-        valid(described, json.loads(content))
+        valid(schema, json.loads(content))
 
 
 def media(described: Place, content_type: str) -> Place:

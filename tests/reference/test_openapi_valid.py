@@ -1,0 +1,91 @@
+"""The document is one of OpenAPI 3.1, and whoever reads it finds what it points to."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from reference.document import document
+from tests.reference import validating
+
+LONGEST_SUMMARY = 60
+
+
+def test_it_is_an_openapi_document():
+    found = [
+        f"{'/'.join(map(str, e.absolute_path))}: {e.message}" for e in OpenAPIV31SpecValidator(document()).iter_errors()
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_every_reference_leads_somewhere():
+    for reference in references(document()):
+        assert validating.at(*validating.unescaped(reference)).value is not None, reference
+
+
+def test_every_component_is_referred_to():
+    used = set(references(document()))
+    unused = {
+        f"#/components/{kind}/{name}"
+        for kind, components in document()["components"].items()
+        for name in components
+        if kind != "securitySchemes"
+    } - used
+    assert unused <= {"#/components/schemas/TaskEvent", "#/components/responses/MethodNotAllowed"}
+
+
+def references(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, each in value.items():
+                if name == "$ref":
+                    yield each
+                else:
+                    yield from references(each)
+        case list():
+            for each in value:
+                yield from references(each)
+
+
+def test_operation_ids_are_unique():
+    webhooks = [webhook["post"]["operationId"] for webhook in document()["webhooks"].values()]
+    ids = [place.value["operationId"] for _, _, place in validating.operations()] + webhooks
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_every_operation_says_what_it_is_for():
+    tags = {tag["name"] for tag in document()["tags"]}
+    for method, path, place in validating.operations():
+        operation = place.value
+        assert 0 < len(operation["summary"]) <= LONGEST_SUMMARY, f"{method} {path}"
+        assert operation["description"], f"{method} {path}"
+        assert [tag in tags for tag in operation["tags"]] == [True], f"{method} {path}"
+
+
+def test_every_operation_says_how_it_succeeds_and_what_our_fault_is():
+    for method, path, place in validating.operations():
+        statuses = set(place.value["responses"])
+        assert any(status.startswith("2") for status in statuses), f"{method} {path}"
+        if path.startswith("/v1"):
+            assert {"401", "500", "503"} <= statuses, f"{method} {path}"
+
+
+def test_every_answer_is_described_and_names_the_request():
+    for method, path, place in validating.operations():
+        for status in place.value["responses"]:
+            response = place["responses"][status]
+            assert response.value["description"].strip(), f"{method} {path} {status}"
+            assert "X-Request-Id" in response.value["headers"], f"{method} {path} {status}"
+
+
+def test_every_placeholder_is_a_parameter():
+    for method, path, place in validating.operations():
+        given = {p["name"] for p in parameters(path, place) if p["in"] == "path"}
+        assert given == {part[1:-1] for part in validating.PLACEHOLDER.findall(path)}, f"{method} {path}"
+
+
+def parameters(path: str, place: validating.Place) -> Iterator[dict[str, Any]]:
+    """Those of the operation and of its path."""
+    for owner in (validating.at("paths", path), place):
+        for each in range(len(owner.value.get("parameters", ()))):
+            yield owner["parameters"][str(each)].value

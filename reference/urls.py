@@ -6,6 +6,9 @@ from reference import views
 
 app_name = "reference"
 urlpatterns = [
-    path("openapi.yaml", views.openapi_yaml, name="yaml"),
-    path("openapi.json", views.openapi_json, name="json"),
+    path("docs", views.without_slash),
+    path("docs/", views.overview, name="overview"),
+    path("docs/openapi.yaml", views.openapi_yaml, name="yaml"),
+    path("docs/openapi.json", views.openapi_json, name="json"),
+    path("docs/<path:place>", views.section, name="section"),
 ]

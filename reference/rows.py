@@ -1,0 +1,89 @@
+"""The fields of a body as rows of one table: each by its path, as errors name it (`params.images[].image_url`)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reference import words
+from reference.schemas import NONE, Document, Refs, Schema, flat, variants
+from reference.words import Fact
+
+ANY_NAME = "{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A field; or, with a `variant`, the head of one of several forms that the value at its path may have."""
+
+    path: str
+    name: str = ""
+    kind: str = ""
+    description: str = ""
+    facts: tuple[Fact, ...] = ()
+    is_required: bool = False
+    is_deprecated: bool = False
+    variant: str = ""
+
+    @property
+    def depth(self) -> int:
+        """How far it is indented: 0 for a field of the body itself, and no more than 4."""
+        return min(self.path.count(".") + self.path.count("["), 4)
+
+
+def rows(schema: Schema | bool, document: Document) -> tuple[Row, ...]:
+    """What is inside of a value, from the outside in. A schema that holds itself is written out once."""
+    return tuple(_inside(schema, "", NONE, document))
+
+
+def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -> Iterator[Row]:
+    whole, refs = flat(schema, document)
+    if refs & trail:
+        return
+    trail |= refs
+    required = whole.get("required", ())
+    for name, inner in whole.get("properties", {}).items():
+        if inner is not False:
+            yield row(path, name, inner, document, is_required=name in required)
+            yield from _inside(inner, joined(path, name), trail, document)
+    if "items" in whole:
+        yield from _inside(whole["items"], f"{path}[]", trail, document)
+    yield from _others(whole, path, trail, document)
+    yield from _forms(whole, path, trail, document)
+
+
+def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[Row]:
+    """Fields whose names the caller chooses."""
+    inner = whole.get("additionalProperties")
+    if isinstance(inner, dict) and inner:
+        if whole.get("properties"):
+            yield row(path, ANY_NAME, inner, document)
+        yield from _inside(inner, joined(path, ANY_NAME), trail, document)
+
+
+def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[Row]:
+    """Each form under a head of its own, where there is more than one that has fields."""
+    forms = [(form, list(_inside(form, path, trail, document))) for form in variants(whole)]
+    full = [(form, inner) for form, inner in forms if inner]
+    for place, (form, inner) in enumerate(full, 1):
+        if len(full) > 1:
+            said, _ = flat(form, document)
+            title = said.get("title") or f"Form {place}"
+            yield Row(path=path, variant=title, description=said.get("description", ""))
+        yield from inner
+
+
+def row(path: str, name: str, schema: Schema | bool, document: Document, *, is_required: bool = False) -> Row:
+    """One field, without what is inside of it."""
+    whole, _ = flat(schema, document)
+    return Row(
+        path=path,
+        name=name,
+        kind=words.kind(schema, document),
+        description=whole.get("description", ""),
+        facts=words.facts(schema, document),
+        is_required=is_required,
+        is_deprecated=bool(whole.get("deprecated")),
+    )
+
+
+def joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

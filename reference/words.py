@@ -1,0 +1,145 @@
+"""What a schema says, in words: the kind of a value, and what else holds of it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reference.schemas import NONE, Document, Refs, Schema, flat, variants
+
+FORMATS = {
+    "date-time": "ISO 8601 time",
+    "uri": "URL",
+    "binary": "file",
+    "byte": "base64",
+}
+ANY = "anything"
+OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A short remark: words, and after them values as they stand in JSON."""
+
+    label: str
+    values: tuple[str, ...] = ()
+
+
+def kind(schema: Schema | bool, document: Document, seen: Refs = NONE) -> str:
+    """string, integer or null, array of objects, map of strings."""
+    return " or ".join(sorted(dict.fromkeys(_kinds(schema, document, seen)), key="null".__eq__))
+
+
+def _kinds(schema: Schema | bool, document: Document, seen: Refs) -> list[str]:
+    """One for each type; of the forms it may have, where it names no type itself."""
+    whole, refs = flat(schema, document)
+    if refs & seen:
+        return ["object"]
+    seen |= refs
+    ofs = [name for form in variants(whole) for name in _kinds(form, document, seen) if name != ANY]
+    if ofs and "type" not in whole:
+        return ofs
+    return [_kind_of(name, whole, document, seen) for name in _types(whole)]
+
+
+def _types(schema: Schema) -> list[str]:
+    """The JSON types that it names, or that its other words imply."""
+    if "type" in schema:
+        return [schema["type"]] if isinstance(schema["type"], str) else list(schema["type"])
+    if "enum" in schema or "const" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return list(dict.fromkeys(OF_PYTHON.get(type(value), "object") for value in values))
+    if "properties" in schema or "additionalProperties" in schema:
+        return ["object"]
+    return ["array"] if "items" in schema else [ANY]
+
+
+def _kind_of(name: str, schema: Schema, document: Document, seen: Refs) -> str:
+    if name == "array":
+        return f"array of {plural(kind(schema['items'], document, seen))}" if "items" in schema else "array"
+    if name == "object":
+        inner = schema.get("additionalProperties")
+        if not isinstance(inner, dict) or not inner or schema.get("properties"):
+            return "object"
+        return f"map of {plural(kind(inner, document, seen))}"
+    form = str(schema.get("format") or schema.get("contentEncoding") or "") if name == "string" else ""
+    form = FORMATS.get(form, form)
+    return f"{name}, {form}" if form else name
+
+
+def plural(words: str) -> str:
+    """string → strings; array of strings → arrays of strings; string or null → strings or null."""
+    if words == ANY:
+        return words
+    head, link, rest = words.partition(" or ")
+    first, space, tail = head.partition(" ")
+    bare = first.rstrip(",")
+    many = bare if bare == "null" else f"{bare}s"
+    return f"{many}{first[len(bare) :]}{space}{tail}{link}{plural(rest) if rest else ''}"
+
+
+def facts(schema: Schema | bool, document: Document) -> tuple[Fact, ...]:
+    """Values, bounds, default and an example; of the items, too, where it is an array of plain values."""
+    whole, _ = flat(schema, document)
+    items, _ = flat(whole.get("items", {}), document)
+    each = (Fact(label=f"Each: {fact.label}", values=fact.values) for fact in _facts(items))
+    return (*_facts(whole), *each)
+
+
+def _facts(schema: Schema) -> Iterator[Fact]:
+    if "const" in schema:
+        yield Fact(label="Always", values=(literal(schema["const"]),))
+    if "enum" in schema:
+        yield Fact(label="One of", values=tuple(map(literal, schema["enum"])))
+    yield from _bounds(schema)
+    if "pattern" in schema:
+        yield Fact(label="Matches", values=(schema["pattern"],))
+    if schema.get("uniqueItems"):
+        yield Fact(label="No item twice")
+    if "default" in schema:
+        yield Fact(label="Default", values=(literal(schema["default"]),))
+    samples = [schema["example"]] if "example" in schema else schema.get("examples", ())
+    plain = tuple(literal(value) for value in samples if not isinstance(value, dict | list))
+    if plain and "enum" not in schema and "const" not in schema:
+        yield Fact(label="For example", values=plain)
+
+
+def _bounds(schema: Schema) -> Iterator[Fact]:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if (between := bounds(low, high, "")) is not None:
+        yield Fact(label=between)
+    if "exclusiveMinimum" in schema:
+        yield Fact(label=f"More than {number(schema['exclusiveMinimum'])}")
+    if "exclusiveMaximum" in schema:
+        yield Fact(label=f"Less than {number(schema['exclusiveMaximum'])}")
+    if "multipleOf" in schema:
+        yield Fact(label=f"A multiple of {number(schema['multipleOf'])}")
+    for suffix, unit in (("Length", "character"), ("Items", "item"), ("Properties", "field")):
+        if (between := bounds(schema.get(f"min{suffix}"), schema.get(f"max{suffix}"), unit)) is not None:
+            yield Fact(label=between)
+
+
+def bounds(low: Any, high: Any, unit: str) -> str | None:
+    """At least 1 item; at most 16 items; 1 to 64 characters; exactly 3 items; from 1 to 10."""
+    if low is None and high is None:
+        return None
+    if high is None:
+        return f"At least {counted(low, unit)}"
+    if low is None or (unit and low == 0):
+        return f"At most {counted(high, unit)}"
+    if low == high:
+        return f"Exactly {counted(high, unit)}"
+    return f"{number(low)} to {counted(high, unit)}"
+
+
+def counted(count: Any, unit: str) -> str:
+    return f"{number(count)} {unit}{'' if count == 1 else 's'}" if unit else number(count)
+
+
+def number(value: float) -> str:
+    return f"{value:,}"
+
+
+def literal(value: Any) -> str:
+    """A text as it is, everything else as JSON."""
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)

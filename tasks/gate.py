@@ -15,7 +15,7 @@ from typing import Any
 from accounts import holders, keys
 from accounts.holders import Holder
 from common import sql
-from common.errors import ApiDisabled, ApiError, AuthenticationError, GeneralKeyRefused, ScopeRequired
+from common.errors import ApiDisabled, ApiError, ApiPaused, AuthenticationError, GeneralKeyRefused, ScopeRequired
 
 BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
@@ -85,6 +85,12 @@ def admit_secret(digest: str, *, idempotency_key: str | None = None) -> Admissio
     if isinstance(found, ApiError):
         raise found
     return found
+
+
+def refuse_while_paused(service: Service) -> None:
+    """Raises ApiPaused, with the operator's message, where no new tasks are taken."""
+    if service.is_paused:
+        raise ApiPaused(service.message, headers={"Retry-After": str(service.retry_after_seconds)})
 
 
 def admit_all(knocks: Sequence[Knock]) -> list[Admission | ApiError]:

@@ -7,15 +7,13 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from billing import budgets
 from common import rates
 from common.asgi import REPEATED_HEADERS
-from common.errors import ApiPaused, InvalidRequest
-from common.money import usd
-from tasks import submission
+from common.errors import InvalidRequest
+from tasks import gate, submission
 from tasks.drafts import Draft
-from tasks.gate import Admission, Replay
-from tasks.shown import listing, representation
+from tasks.gate import Replay
+from tasks.shown import listing, quotes, representation
 from tasks.submission import Outcome
 from tasks_api import admissions, body_digests, drafting, json_body, receipts
 from tasks_api.base_view import TaskApiView
@@ -47,7 +45,7 @@ class SubmissionView(TaskApiView):
             rates.check("replay", self.caller.key_id)
             return self.replayed(request, replay)
         rates.check("submit", self.caller.key_id)
-        refuse_while_paused(self.admission)
+        gate.refuse_while_paused(self.admission.service)
         return self.submitted(request)
 
     def replayed(self, request: Request, replay: Replay) -> Response:
@@ -97,20 +95,7 @@ class QuoteView(TaskApiView):
 
     def post(self, request: Request) -> Response:
         prepared = self.prepared(self.document(request))
-        caller, estimate = self.caller, prepared.price.estimate_micros
-        left = caller.balance_micros - caller.held_micros - estimate
-        return Response(
-            {
-                "model": prepared.body.model,
-                "modality": prepared.model.modality,
-                "plan": prepared.decision.plan.name,
-                "estimated_cost": usd(estimate),
-                "currency": "USD",
-                "balance_after": usd(left),
-                "affordable": left >= 0 and budgets.allow(caller.account_id, caller.key_id, estimate),
-                "eligible_routes": len(prepared.decision.kept),
-            }
-        )
+        return Response(quotes.shown(quotes.of(self.caller, prepared)))
 
 
 def key_problem(sent: str | None, *, is_repeated: bool) -> str | None:
@@ -120,12 +105,6 @@ def key_problem(sent: str | None, *, is_repeated: bool) -> str | None:
     if sent is not None and not admissions.IDEMPOTENCY_KEY.fullmatch(sent):
         return "must be 1 to 255 printable ASCII characters"
     return None
-
-
-def refuse_while_paused(admission: Admission) -> None:
-    service = admission.service
-    if service.is_paused:
-        raise ApiPaused(service.message, headers={"Retry-After": str(service.retry_after_seconds)})
 
 
 def whole(answer: Receipt) -> Response:

@@ -8,10 +8,11 @@ from django.utils import timezone
 from accounts.models import Account
 from billing import budgets
 from billing.budget_standing import BudgetStanding
+from common import months
+from common.months import Month
 from desk.accounts_page import keys_of
 from desk.accounts_page.keys_of import KeyFacts
-from desk.money import months, statement
-from desk.money.months import Month
+from desk.money import statement
 from tasks.models import Task
 
 MOST_MONTHS = 12

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from common import sql
-from desk import id_ranges
+from common import id_ranges, sql
+from common.id_ranges import GrowingTable
 from desk.bills.matching import OurCall
 
+CALLS = GrowingTable(table="tasks_call", at="created_at")
 PAGE = 5_000
 MOST_CALLS = 1_000_000
 """Of all channels, in the time around a bill."""
@@ -24,8 +25,8 @@ class TooManyCalls(Exception):
 
 def around(channel_id: int, since: datetime, until: datetime) -> Iterator[list[OurCall]]:
     """Those of the period, and of a while before and after it, in the order of their ids. Raises TooManyCalls."""
-    last = id_ranges.before(id_ranges.CALLS, since - EARLIER)
-    high = id_ranges.after(id_ranges.CALLS, until + LATER)
+    last = id_ranges.before(CALLS, since - EARLIER)
+    high = id_ranges.after(CALLS, until + LATER)
     if high - last > MOST_CALLS:
         raise TooManyCalls
     statement = STATEMENT.format(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from common import ids, sql
-from desk import id_ranges
-from desk.money.months import Month
+from billing import ledger_ids
+from common import id_ranges, ids, sql
+from common.months import Month
 
 MOST_BOOKINGS = 500
 PAGE = 2_000
@@ -73,7 +73,7 @@ class MonthStatement:
 
 def read(account_id: int, month: Month) -> MonthStatement:
     """One picture of the ledger, though others go on writing: all of it is one statement, after two look-ups."""
-    low, high = _ids(month)
+    low, high = ledger_ids.around(month.start, month.end)
     start, end = sql.moment(month.start), sql.moment(month.end)
     within = [account_id, low, high, start, end]
     rows = sql.records(
@@ -96,7 +96,7 @@ def read(account_id: int, month: Month) -> MonthStatement:
 
 def lines(account_id: int, month: Month) -> Iterator[Booking]:
     """Every entry of the month in the order of the ledger, read a page at a time."""
-    last, high = _ids(month)
+    last, high = ledger_ids.around(month.start, month.end)
     start, end = sql.moment(month.start), sql.moment(month.end)
     while page := sql.records(LINES.format(time=_time("e.at"), most=PAGE), [account_id, last, high, start, end]):
         yield from map(_booking, page)
@@ -105,7 +105,7 @@ def lines(account_id: int, month: Month) -> Iterator[Booking]:
 
 def sums(account_id: int, month: Month) -> dict[str, int]:
     """Micro-USD by kind of entry: what the month moved so far."""
-    low, high = _ids(month)
+    low, high = ledger_ids.around(month.start, month.end)
     within = [account_id, low, high, sql.moment(month.start), sql.moment(month.end)]
     rows = sql.fetch(
         f"SELECT e.kind, sum(e.amount_micros) FROM billing_ledgerentry e WHERE {WITHIN} GROUP BY 1", within
@@ -115,13 +115,9 @@ def sums(account_id: int, month: Month) -> dict[str, int]:
 
 def opening_micros(account_id: int, month: Month) -> int:
     """The balance at the month's first moment."""
-    low, _ = _ids(month)
+    low = id_ranges.before(ledger_ids.LEDGER, month.start)
     found = sql.column(f"SELECT o.amount FROM ({OPENING}) o", [low, sql.moment(month.start), account_id])
     return int(found[0]) if found else 0
-
-
-def _ids(month: Month) -> tuple[int, int]:
-    return id_ranges.before(id_ranges.LEDGER, month.start), id_ranges.after(id_ranges.LEDGER, month.end)
 
 
 def _by_kind(rows: list[Any], column: str) -> dict[str, int]:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
-from desk.money import csv_text, statement
-from desk.money.csv_text import Cell
-from desk.money.months import Month
+from common.months import Month
+from desk.money import statement
 from desk.money.statement import Booking
+from pages import csv_text
+from pages.csv_text import Cell
 
 HEAD = ("time", "kind", "reference", "model", "key", "reason", "amount_usd", "balance_usd")
 

@@ -10,9 +10,10 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from accounts.models import Account
+from common import months
+from common.months import Month
 from desk.guarded_admin import GuardedAdmin
-from desk.money import months, statement, statement_csv
-from desk.money.months import Month
+from desk.money import statement, statement_csv
 
 SEEN = "billing.view_ledgerentry"
 

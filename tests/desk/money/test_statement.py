@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from accounts.models import Account
 from billing import ledger, refunds
-from common import sql
-from desk.money import months, statement
-from desk.money.months import Month
+from common import months, sql
+from common.months import Month
+from desk.money import statement
 from tests.billing import relayed_steps
 from tests.desk.money.entries import book
 from tests.tasks import steps

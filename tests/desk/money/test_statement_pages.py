@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Account
-from desk.money import months
+from common import months
 from tests.billing import relayed_steps
 from tests.desk.money.entries import book
 

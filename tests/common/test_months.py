@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desk.money import months
-from desk.money.months import Month
+from common import months
+from common.months import Month
 
 ANY = st.builds(Month, year=st.integers(2000, 2098), number=st.integers(1, 12))
 

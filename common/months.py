@@ -1,4 +1,4 @@
-"""Months of the calendar in UTC, as the statements of accounts have them. Pure."""
+"""Months of the calendar in UTC, as statements have them. Pure."""
 
 import re
 from calendar import month_name

@@ -15,8 +15,6 @@ class GrowingTable:
     at: str
 
 
-LEDGER = GrowingTable(table="billing_ledgerentry", at="at")
-CALLS = GrowingTable(table="tasks_call", at="created_at")
 # How far the database's clock may be set back, or a row's transaction may last, and nothing is missed.
 SLACK = timedelta(days=1)
 FIRST = """

@@ -1,0 +1,86 @@
+"""Requests to the whole front in this process, whose answers must be documented."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from requests.structures import CaseInsensitiveDict
+
+from common.asgi import Message
+from front import application
+from tests.reference import validating
+from tests.rows import IssuedKey
+from tests.scopes import scope
+from tools.children import PATIENCE
+
+LOOPBACK = ("127.0.0.1", 50_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a client got."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(json.loads(self.content))
+
+    @property
+    def refusal(self) -> tuple[int, str]:
+        """Status and type."""
+        return self.status_code, self.document["error"]["type"]
+
+
+def ask(
+    method: str,
+    target: str,
+    *,
+    key: IssuedKey | None = None,
+    body: Any = b"",
+    enough: Callable[[bytes], bool] | None = None,
+    **headers: str,
+) -> Said:
+    """A body that is no bytes is sent as JSON. Of a stream the client takes what is `enough`, and leaves."""
+    path, _, query = target.partition("?")
+    own = {"authorization": f"Bearer {key.secret}"} if key else {}
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = scope(method, path, query, content_type="application/json", **own, **headers)
+    request["client"] = LOOPBACK
+    return asyncio.run(asyncio.wait_for(_asked(request, content, enough), PATIENCE))
+
+
+async def _asked(request: Any, content: bytes, enough: Callable[[bytes], bool] | None) -> Said:
+    pieces = [{"type": "http.request", "body": content, "more_body": False}]
+    sent: list[Message] = []
+    left = asyncio.Event()
+
+    async def receive() -> Message:
+        if pieces:
+            return pieces.pop(0)
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if enough and enough(received(sent)):
+            left.set()
+
+    await application.application(request, receive, send)
+    headers = CaseInsensitiveDict((name.decode(), value.decode("latin-1")) for name, value in sent[0]["headers"])
+    return Said(status_code=sent[0]["status"], headers=headers, content=received(sent))
+
+
+def received(sent: list[Message]) -> bytes:
+    return b"".join(message.get("body", b"") for message in sent)
+
+
+def documented(method: str, target: str, **options: Any) -> Said:
+    """As `ask`; the answer must be one of the document's."""
+    said = ask(method, target, **options)
+    validating.answer(method, target, said)
+    return said

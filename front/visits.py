@@ -10,7 +10,7 @@ from console import sessions, stream
 from tasks_api import stream as task_stream
 
 STREAM = stream.PATH
-application = partial(task_stream.serve, admit=stream.admitted)
+application = partial(task_stream.serve, admit=stream.admitted, heartbeat=stream.heartbeat())
 
 
 def is_one(path: str) -> bool:
@@ -29,6 +29,6 @@ async def account_of(scope: Scope) -> int | None:
 
 def _account(scope: Scope) -> int | None:
     try:
-        return stream.admitted(scope).account_id
+        return sessions.admit(stream.token_of(scope)).caller.account_id
     except (ApiDisabled, AuthenticationError, ScopeRequired):
         return None

@@ -18,11 +18,11 @@ from common import rates, threads
 from common.asgi import Receive, Scope, Send, disconnected, header, joined
 from common.errors import MethodNotAllowed
 from tasks import gate
-from tasks.events import reader
+from tasks.events import reader, readmission
 from tasks.events.hub import hub
 from tasks.events.listeners import Listener
 from tasks.events.reader import Event
-from tasks.gate import Caller
+from tasks.events.readmission import Guest
 from tasks_api import queries
 
 HEADERS = [
@@ -39,7 +39,7 @@ Asked = int | Literal["unknown"] | None
 logger = logging.getLogger(__name__)
 
 
-Admit = Callable[[Scope], Caller]
+Admit = Callable[[Scope], Guest]
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,16 +47,16 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await serve(scope, receive, send, admit=admitted)
 
 
-async def serve(scope: Scope, receive: Receive, send: Send, *, admit: Admit) -> None:
+async def serve(scope: Scope, receive: Receive, send: Send, *, admit: Admit, heartbeat: bytes = HEARTBEAT) -> None:
     """The stream of whom `admit` lets in; it is called on a thread, and raises the ApiError of a refusal."""
-    caller = await threads.call(_listening, scope, admit)
-    threads.share.set(threads.of_account(caller.account_id))
-    async with hub.listen(caller) as listener:
+    guest = await threads.call(_listening, scope, admit)
+    threads.share.set(threads.of_account(guest.caller.account_id))
+    async with hub.listen(guest) as listener:
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         leaving = asyncio.create_task(disconnected(receive))
         leaving.add_done_callback(lambda _: listener.end())
         try:
-            await Stream(listener, send, cursor=asked_cursor(scope)).run()
+            await Stream(listener, send, cursor=asked_cursor(scope), heartbeat=heartbeat).run()
         except DatabaseError as error:
             logger.warning("a stream ends, because its events cannot be read: %s", error)
         finally:
@@ -64,18 +64,18 @@ async def serve(scope: Scope, receive: Receive, send: Send, *, admit: Admit) -> 
     await send({"type": "http.response.body", "body": b""})
 
 
-def admitted(scope: Scope) -> Caller:
+def admitted(scope: Scope) -> Guest:
     """Whose key the request brings."""
-    return gate.admit(joined(scope["headers"], b"authorization")).caller
+    return readmission.by_secret(gate.admit(joined(scope["headers"], b"authorization")).caller)
 
 
-def _listening(scope: Scope, admit: Admit) -> Caller:
-    caller = admit(scope)
-    rates.check("read", caller.key_id)
+def _listening(scope: Scope, admit: Admit) -> Guest:
+    guest = admit(scope)
+    rates.check("read", guest.caller.key_id)
     if scope["method"] != "GET":
         raise MethodNotAllowed("Events are streamed to GET.", headers={"Allow": "GET"})
     queries.single_values(QueryDict(scope["query_string"]), ("after",))
-    return caller
+    return guest
 
 
 def asked_cursor(scope: Scope) -> Asked:
@@ -90,12 +90,13 @@ def asked_cursor(scope: Scope) -> Asked:
 class Stream:
     """One client's way through the events: a place in them."""
 
-    __slots__ = ("_asked", "_listener", "_place", "_send")
+    __slots__ = ("_asked", "_heartbeat", "_listener", "_place", "_send")
 
-    def __init__(self, listener: Listener, send: Send, *, cursor: Asked) -> None:
+    def __init__(self, listener: Listener, send: Send, *, cursor: Asked, heartbeat: bytes) -> None:
         self._listener = listener
         self._send = send
         self._asked = cursor
+        self._heartbeat = heartbeat
         self._place: int | None = None
 
     async def run(self) -> None:
@@ -110,7 +111,7 @@ class Stream:
         while True:
             if self._listener.is_silent:
                 self._listener.beats()
-                await _write(self._send, HEARTBEAT)
+                await _write(self._send, self._heartbeat)
             if not await self._advance():
                 await self._listener.news()
 

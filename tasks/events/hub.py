@@ -16,10 +16,9 @@ from django.db import Error as DatabaseError
 
 from common import shutdown, threads, wakeups
 from common.errors import StreamLimitExceeded
-from tasks.events import readmission
 from tasks.events.listeners import Listener, Log, Pulse, done_within
 from tasks.events.reader import PAGE, Event, EventReader, ended_among
-from tasks.gate import Caller
+from tasks.events.readmission import Check, Guest
 from tasks.models import ENDED
 from tasks.origins import LISTED
 
@@ -48,16 +47,17 @@ class Hub:
         self._guard: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def listen(self, caller: Caller) -> AsyncIterator[Listener]:
+    async def listen(self, guest: Guest) -> AsyncIterator[Listener]:
         """A stream's place; its block is left early, and quietly, when the listener is ended.
 
         Raises StreamLimitExceeded.
         """
-        log = self.logs.get(caller.key_id) or Log(self.mark)
+        key_id = guest.caller.key_id
+        log = self.logs.get(key_id) or Log(self.mark)
         if len(log.listeners) >= STREAMS_PER_KEY:
             raise StreamLimitExceeded(f"The API key has {STREAMS_PER_KEY} event streams open already.")
-        listener = Listener(caller, log, self._pulse, lambda: self.mark)
-        self.logs[caller.key_id] = log
+        listener = Listener(guest, log, self._pulse, lambda: self.mark)
+        self.logs[key_id] = log
         log.listeners.add(listener)
         self._arrivals.add(listener)
         self._start()
@@ -72,7 +72,7 @@ class Hub:
             log.listeners.discard(listener)
             self._arrivals.discard(listener)
             if not log.listeners:
-                del self.logs[caller.key_id]
+                del self.logs[key_id]
 
     @contextmanager
     def ended(self, task_id: str) -> Iterator[asyncio.Future[bool]]:
@@ -143,7 +143,7 @@ class Hub:
                 self._place(arrivals)
                 await self._check_waits(reader)
                 if loop.time() >= check_at:
-                    await self._check_keys()
+                    await self._check_guests()
                     check_at = loop.time() + settings.SSE_HEARTBEAT
             except DatabaseError as error:
                 logger.warning("the events cannot be read: %s", error)
@@ -182,11 +182,14 @@ class Hub:
             self._release(await threads.call(ended_among, asked), has_ended=True)
             self._unchecked.difference_update(asked)
 
-    async def _check_keys(self) -> None:
-        """Streams of keys that would not be let in any more end; what the client does next tells it why."""
-        if asked := {listener.caller.secret_id for listener in self._listeners()}:
-            admitted = await threads.call(readmission.still_admitted, asked)
-            self._end(one for one in self._listeners() if one.caller.secret_id in asked - admitted)
+    async def _check_guests(self) -> None:
+        """Streams that would not be let in any more end; what the client does next tells it why."""
+        asked: dict[Check, set[int]] = {}
+        for check, id_ in {proof for listener in self._listeners() for proof in listener.proofs}:
+            asked.setdefault(check, set()).add(id_)
+        for check, ids in asked.items():
+            lost = {(check, id_) for id_ in ids - await threads.call(check, ids)}
+            self._end(one for one in self._listeners() if not lost.isdisjoint(one.proofs))
 
     def _release(self, task_ids: Iterable[str], *, has_ended: bool) -> None:
         for task_id in task_ids:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from django.conf import settings
 
 from tasks.events.reader import Event
-from tasks.gate import Caller
+from tasks.events.readmission import Guest
 
 KEPT_EVENTS = 256
 
@@ -37,10 +37,11 @@ class Listener:
         "caller",
         "is_silent",
         "life",
+        "proofs",
     )
 
-    def __init__(self, caller: Caller, log: "Log", pulse: "Pulse", read_mark: Callable[[], int | None]) -> None:
-        self.caller = caller
+    def __init__(self, guest: Guest, log: "Log", pulse: "Pulse", read_mark: Callable[[], int | None]) -> None:
+        self.caller, self.proofs = guest.caller, guest.proofs
         self.life = asyncio.timeout(None)
         self.is_silent = False
         self._log = log

@@ -1,9 +1,22 @@
-"""Asks again whether the keys of open streams would be let in, by one statement for all streams of a process."""
+"""Asks again whether open streams would be let in, by one statement for all streams of a process and kind."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from common import sql
-from tasks.gate import VALID
+from tasks.gate import VALID, Caller
+
+Check = Callable[[Iterable[int]], frozenset[int]]
+"""Takes ids, and returns those that still let somebody in. One statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guest:
+    """Who listens, and what has let them in: each (check, id) has to hold for as long as they listen."""
+
+    caller: Caller
+    proofs: tuple[tuple[Check, int], ...]
+
 
 ADMITTED = """
 SELECT ks.id FROM {rows}
@@ -16,3 +29,8 @@ def still_admitted(secret_ids: Iterable[int]) -> frozenset[int]:
     """Those of the secrets that `gate.admit` would accept; none of them while the Task API is switched off."""
     statement = ADMITTED.format(rows=sql.rows("id bigint"), valid=VALID.format(now=sql.now()))
     return frozenset(sql.column(statement, [sql.ids(secret_ids)]))
+
+
+def by_secret(caller: Caller, *more: tuple[Check, int]) -> Guest:
+    """A guest for as long as the secret that was presented opens the Task API."""
+    return Guest(caller=caller, proofs=((still_admitted, caller.secret_id), *more))

@@ -14,6 +14,7 @@ from tasks.events import hub as hub_module
 from tasks.events import listeners
 from tasks.events.hub import Hub
 from tasks.events.listeners import Listener
+from tasks.events.readmission import by_secret
 from tasks.gate import Caller, admit
 from tasks.models import TaskEvent
 from tests.tasks.events.writing import finish, open_transaction, stored_ids, write
@@ -35,7 +36,7 @@ def other_caller(other_key) -> Caller:
 @asynccontextmanager
 async def placed(hub: Hub, caller: Caller) -> AsyncIterator[Listener]:
     """A listener that knows its mark."""
-    async with hub.listen(caller) as listener:
+    async with hub.listen(by_secret(caller)) as listener:
         while listener.mark is None:
             await listener.news(seconds=PATIENCE)
         yield listener
@@ -157,12 +158,12 @@ def test_a_key_has_five_streams_and_its_place_is_free_again(caller, other_caller
     async def scenario() -> None:
         async with AsyncExitStack() as five:
             for _ in range(5):
-                await five.enter_async_context(hub.listen(caller))
+                await five.enter_async_context(hub.listen(by_secret(caller)))
             with pytest.raises(StreamLimitExceeded):
-                await hub.listen(caller).__aenter__()
-            async with hub.listen(other_caller):
+                await hub.listen(by_secret(caller)).__aenter__()
+            async with hub.listen(by_secret(other_caller)):
                 pass
-        async with hub.listen(caller):
+        async with hub.listen(by_secret(caller)):
             pass
 
     run(scenario)
@@ -172,7 +173,7 @@ def test_a_listener_is_ended_whatever_it_waits_for(caller):
     hub = Hub()
 
     async def scenario() -> None:
-        async with hub.listen(caller) as listener:
+        async with hub.listen(by_secret(caller)) as listener:
             asyncio.get_running_loop().call_later(0.05, listener.end)
             await asyncio.Event().wait()
         assert hub.is_idle
@@ -185,7 +186,7 @@ def test_a_time_out_of_the_streams_own_is_not_swallowed(caller):
 
     async def scenario() -> None:
         with pytest.raises(TimeoutError):
-            async with hub.listen(caller):
+            async with hub.listen(by_secret(caller)):
                 raise TimeoutError
 
     run(scenario)
@@ -197,7 +198,7 @@ def test_a_stopping_process_lets_streams_and_waits_go(caller, make_task, request
 
     async def scenario() -> None:
         with hub.ended(task.id) as wait:
-            async with hub.listen(caller):
+            async with hub.listen(by_secret(caller)):
                 shutdown.watch(lambda: False)
                 await asyncio.Event().wait()
             assert await wait is False

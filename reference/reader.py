@@ -18,8 +18,8 @@ def operations(document: Document) -> Iterator[Operation]:
     """All of a document, in its order; webhooks last."""
     for section, is_webhook in (("paths", False), ("webhooks", True)):
         for path, item in document.get(section, {}).items():
-            for method in METHODS:
-                if method in item:
+            for method in item:
+                if method in METHODS:
                     yield Reader(document, path, method, item, is_webhook).operation()
 
 

@@ -41,8 +41,9 @@ def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -
     trail |= refs
     required = whole.get("required", ())
     for name, inner in whole.get("properties", {}).items():
-        if inner is not False:
-            yield row(path, name, inner, document, is_required=name in required)
+        field = row(path, name, inner, document, is_required=name in required)
+        if not is_refused(inner, field):
+            yield field
             yield from _inside(inner, joined(path, name), trail, document)
     if "items" in whole:
         yield from _inside(whole["items"], f"{path}[]", trail, document)
@@ -60,8 +61,12 @@ def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterat
 
 
 def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[Row]:
-    """Each form under a head of its own, where there is more than one that has fields."""
-    forms = [(form, list(_inside(form, path, trail, document))) for form in variants(whole)]
+    """Each form under a head of its own, where there is more than one that adds fields."""
+    known = whole.get("properties", {}).keys()
+    adding = [
+        form for form in variants(whole) if not known or flat(form, document)[0].get("properties", {}).keys() - known
+    ]
+    forms = [(form, list(_inside(form, path, trail, document))) for form in adding]
     full = [(form, inner) for form, inner in forms if inner]
     for place, (form, inner) in enumerate(full, 1):
         if len(full) > 1:
@@ -69,6 +74,11 @@ def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterato
             title = said.get("title") or f"Form {place}"
             yield Row(path=path, variant=title, description=said.get("description", ""))
         yield from inner
+
+
+def is_refused(schema: Schema | bool, field: Row) -> bool:
+    """Whether a field stands in a schema only to be forbidden."""
+    return schema is False or (field.kind == "null" and not field.description)
 
 
 def row(path: str, name: str, schema: Schema | bool, document: Document, *, is_required: bool = False) -> Row:

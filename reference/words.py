@@ -1,7 +1,7 @@
 """What a schema says, in words: the kind of a value, and what else holds of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ FORMATS = {
     "byte": "base64",
 }
 ANY = "anything"
+NOT_BLANK = r"\S"
 OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
@@ -25,21 +26,28 @@ class Fact:
     values: tuple[str, ...] = ()
 
 
-def kind(schema: Schema | bool, document: Document, seen: Refs = NONE) -> str:
-    """string, integer or null, array of objects, map of strings."""
-    return " or ".join(sorted(dict.fromkeys(_kinds(schema, document, seen)), key="null".__eq__))
+def kind(schema: Schema | bool, document: Document) -> str:
+    """string; integer or null; array of objects; map of strings or nulls, or null."""
+    return either(kinds(schema, document, NONE))
 
 
-def _kinds(schema: Schema | bool, document: Document, seen: Refs) -> list[str]:
-    """One for each type; of the forms it may have, where it names no type itself."""
+def kinds(schema: Schema | bool, document: Document, seen: Refs) -> list[str]:
+    """One for each type, null last; of the forms it may have, where it names no type itself."""
     whole, refs = flat(schema, document)
     if refs & seen:
         return ["object"]
     seen |= refs
-    ofs = [name for form in variants(whole) for name in _kinds(form, document, seen) if name != ANY]
-    if ofs and "type" not in whole:
-        return ofs
-    return [_kind_of(name, whole, document, seen) for name in _types(whole)]
+    found = [name for form in variants(whole) for name in kinds(form, document, seen) if name != ANY]
+    if not found or "type" in whole:
+        found = [_kind_of(name, whole, document, seen) for name in _types(whole)]
+    return sorted(dict.fromkeys(found), key="null".__eq__)
+
+
+def either(names: Sequence[str]) -> str:
+    """a; a or b; a, b or c; a or b, or c where the first is a choice itself."""
+    *others, last = names
+    comma = "," if any(" or " in name for name in others) else ""
+    return f"{', '.join(others)}{comma} or {last}" if others else last
 
 
 def _types(schema: Schema) -> list[str]:
@@ -56,26 +64,23 @@ def _types(schema: Schema) -> list[str]:
 
 def _kind_of(name: str, schema: Schema, document: Document, seen: Refs) -> str:
     if name == "array":
-        return f"array of {plural(kind(schema['items'], document, seen))}" if "items" in schema else "array"
+        return f"array of {_many(schema['items'], document, seen)}" if "items" in schema else "array"
     if name == "object":
         inner = schema.get("additionalProperties")
-        if not isinstance(inner, dict) or not inner or schema.get("properties"):
-            return "object"
-        return f"map of {plural(kind(inner, document, seen))}"
+        is_map = isinstance(inner, dict) and inner and not schema.get("properties")
+        return f"map of {_many(schema['additionalProperties'], document, seen)}" if is_map else "object"
     form = str(schema.get("format") or schema.get("contentEncoding") or "") if name == "string" else ""
-    form = FORMATS.get(form, form)
-    return f"{name}, {form}" if form else name
+    return f"{name} ({FORMATS.get(form, form)})" if form else name
 
 
-def plural(words: str) -> str:
-    """string → strings; array of strings → arrays of strings; string or null → strings or null."""
-    if words == ANY:
-        return words
-    head, link, rest = words.partition(" or ")
-    first, space, tail = head.partition(" ")
-    bare = first.rstrip(",")
-    many = bare if bare == "null" else f"{bare}s"
-    return f"{many}{first[len(bare) :]}{space}{tail}{link}{plural(rest) if rest else ''}"
+def _many(schema: Schema | bool, document: Document, seen: Refs) -> str:
+    return either([plural(name) for name in kinds(schema, document, seen)])
+
+
+def plural(name: str) -> str:
+    """string → strings; array of strings → arrays of strings."""
+    first, space, rest = name.partition(" ")
+    return name if name == ANY else f"{first}s{space}{rest}"
 
 
 def facts(schema: Schema | bool, document: Document) -> tuple[Fact, ...]:
@@ -89,10 +94,12 @@ def facts(schema: Schema | bool, document: Document) -> tuple[Fact, ...]:
 def _facts(schema: Schema) -> Iterator[Fact]:
     if "const" in schema:
         yield Fact(label="Always", values=(literal(schema["const"]),))
-    if "enum" in schema:
+    elif "enum" in schema:
         yield Fact(label="One of", values=tuple(map(literal, schema["enum"])))
     yield from _bounds(schema)
-    if "pattern" in schema:
+    if schema.get("pattern") == NOT_BLANK:
+        yield Fact(label="Not blank")
+    elif "pattern" in schema:
         yield Fact(label="Matches", values=(schema["pattern"],))
     if schema.get("uniqueItems"):
         yield Fact(label="No item twice")

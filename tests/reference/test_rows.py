@@ -48,6 +48,20 @@ def test_forms_with_fields_have_heads_where_there_are_several():
     assert told({"properties": {"input": {"anyOf": [INPUT, {"type": "null"}]}}}) == ["|input", "input|url"]
 
 
+def test_forms_that_only_narrow_known_fields_are_not_told():
+    schema = {
+        "properties": {"a": {}, "b": {}},
+        "anyOf": [{"required": ["a"], "properties": {"a": {}}}, {"required": ["b"]}],
+    }
+    assert told(schema) == ["|a", "|b"]
+
+
+def test_forbidden_fields_are_not_told():
+    assert told({"properties": {"a": False, "b": {"type": "null"}, "c": {"type": "null", "description": "Soon."}}}) == [
+        "|c"
+    ]
+
+
 def test_names_of_the_callers_choice_are_shown_as_such():
     assert told({"additionalProperties": INPUT}) == ["{name}|url"]
     both = {"properties": {"a": {}}, "additionalProperties": {"type": "string"}}

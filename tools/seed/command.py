@@ -27,7 +27,7 @@ from catalog.file.load import load
 from catalog.models import Credential
 from tasks.models import Task, Worker
 from tools.seed import afterwards, books, customers, deliveries, pictures, relayed, rhythm, standing, wishes
-from tools.seed.customers import Payer
+from tools.seed.customers import Caller, Payer
 from tools.seed.fates import FATES, UNKNOWN, Fate, deal, fits
 from tools.seed.history import Historian, Told
 from tools.seed.rows import Rows
@@ -35,7 +35,8 @@ from tools.seed.wishes import Order, OrderBook
 
 CATALOGS = (Path(settings.BASE_DIR) / "catalog.example.yaml", Path(__file__).with_name("catalog.yaml"))
 WORKERS = 2
-MURALIST = "web"
+SHOWN = "web"
+"""The key that pages are looked at with: the strange prompts and the live tasks are its own."""
 LOOKED_AT = timedelta(days=3)
 """An answer that was lost longer ago has been settled."""
 HAS_TASKS = 3
@@ -88,8 +89,7 @@ def fill(
     afterwards.fold_figures()
     seals.seal(wait_seconds=0)
     if size.live:
-        caller = next(c for payer in payers for c in payer.callers if c.habit.name == MURALIST)
-        standing.live_tasks(caller, workers[0])
+        standing.live_tasks(_shown(payers), workers[0])
     return _report(payers)
 
 
@@ -111,14 +111,18 @@ def _processes(since: datetime, until: datetime) -> tuple[list[Worker], WebProce
     return workers, WebProcess.objects.create(id=f"seed-{name}", host="web", pid=1, **times)
 
 
+def _shown(payers: Sequence[Payer]) -> Caller:
+    return next(caller for payer in payers for caller in payer.callers if caller.habit.name == SHOWN)
+
+
 def _tell(historian: Historian, payers: Sequence[Payer], since: datetime, count: int) -> list[Told]:
     rng, until = historian.rng, historian.until
-    callers = [caller for payer in payers for caller in payer.callers]
+    callers, shown = [caller for payer in payers for caller in payer.callers], _shown(payers)
     orders, told, owed = OrderBook(), [], list(FATES)
     moments = rhythm.moments(rng, since, until, count)
     strange, hurry = wishes.strange_places(count), max(0.25, 4 * len(FATES) / max(1, count))
     for number, at in enumerate(moments):
-        order = orders.pick(rng, customers.submitter(rng, callers, at))
+        order = orders.pick(rng, customers.submitter(rng, [shown] if number in strange else callers, at))
         fate = _fate(rng, owed, order, hurry, is_old=until - at > LOOKED_AT)
         words = strange.get(number) or wishes.prompt(rng, order.wish.modality)
         task = historian.tell(order, fate, at, words)

@@ -19,14 +19,14 @@ PICTURE_BYTES, FILM_BYTES = (180_000, 2_400_000), (1_200_000, 9_000_000)
 
 
 def add(rng: random.Random, rows: Rows, told: Sequence[Told], until: datetime, *, real: int) -> None:
-    """Assets of all succeeded tasks; the newest `real` tasks, and the newest film, have real files. Stores files, so no
-    transaction is open.
+    """Assets of all succeeded tasks; the newest `real` tasks, and the newest film of each key, have real files. Stores
+    files, so no transaction is open.
 
     Raises StorageUnavailable.
     """
     succeeded = sorted((each for each in told if each.task.status == "succeeded"), key=lambda each: each.ended_at)
-    films = [each for each in succeeded if each.task.modality == "video"]
-    newest = {each.task.pk for each in [*succeeded[-real:], *films[-1:]]} if real else set()
+    films = {each.task.key_id: each for each in succeeded if each.task.modality == "video"}
+    newest = {each.task.pk for each in [*succeeded[-real:], *films.values()]} if real else set()
     prompts = {payload.task_id: (payload.params or {})["prompt"] for payload in rows.payloads}
     for each in succeeded:
         is_real = each.task.pk in newest

@@ -1,0 +1,109 @@
+"""Every path and method that the service answers is documented, and every documented one is answered.
+
+What is served is read off the tables themselves: Django's, the front's and the relay's. Pages for people are none of
+the interface: the admin, the console, the reference itself, and the way there from `/`.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from front import application, error_responses
+from relay import usage
+from relay.families import registry
+from relay.families.generate_content import COLLECTIONS, VERBS
+from relay.lists import model_lists
+from tasks_api import health
+from tasks_api.views import UnknownPathView
+from tests.reference import validating
+from tests.reference.asking import ask
+from tests.relay.general import make_general_key
+from tests.rows import IssuedKey
+
+PAGES = (*error_responses.PAGES, "/docs")
+METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
+OF_TASK_KEYS = ("/v1/tasks", "/v1/images", "/v1/videos", "/assets")
+VALUES = {"task_id": "task_" + "0" * 26, "video_id": "video_" + "0" * 26, "index": "0", "file": "0.png", "model": "m"}
+WITHOUT_HEAD = {"/v1/tasks/events"}
+
+
+def documented() -> dict[str, set[str]]:
+    """The methods of each path, whose placeholders have no names."""
+    found: dict[str, set[str]] = {}
+    for method, path, _ in validating.operations():
+        found.setdefault(validating.PLACEHOLDER.sub("{}", path), set()).add(method.upper())
+    return found
+
+
+def of_django(resolver: URLResolver | None = None, before: str = "/") -> Iterator[tuple[str, str]]:
+    """Path and method of every view that is no page's."""
+    for entry in (resolver or get_resolver()).url_patterns:
+        path = before + re.sub("<[^>]+>", "{}", str(entry.pattern))
+        if isinstance(entry, URLResolver):
+            yield from of_django(entry, path)
+            continue
+        assert isinstance(entry, URLPattern)
+        view = getattr(entry.callback, "view_class", None)
+        if path == "/" or view is UnknownPathView or any(error_responses.is_below(path, page) for page in PAGES):
+            continue
+        assert view is not None, f"{path} has a view that does not tell its methods"
+        yield from ((path, name.upper()) for name in view.http_method_names if name != "head" and hasattr(view, name))
+
+
+def of_the_front() -> Iterator[tuple[str, str]]:
+    """What it serves itself: the paths that `own_endpoint` names, and those of its tables."""
+    for path in application.own_endpoint.__code__.co_consts:
+        if isinstance(path, str) and path.startswith("/"):
+            yield f"{path}{{}}/{{}}" if path.endswith("/") else path, "GET"
+    for path in application.ASSET_PATH.pattern.split("|"):
+        yield path.replace("[^/]+", "{}"), "GET"
+    for path in health.PATHS:
+        yield path, "GET"
+
+
+def of_the_relay() -> Iterator[tuple[str, str]]:
+    for path in registry.FIXED:
+        yield path, "POST"
+    for version in ("v1", "v1beta"):
+        for verb in VERBS:
+            for collection in COLLECTIONS:
+                assert registry.MODEL_PATH.fullmatch(f"/{version}/{collection}m:{verb}")
+                yield f"/{version}/{collection}{{}}:{verb}", "POST"
+        for path in (f"/{version}/models", f"/{version}/models/{{}}"):
+            assert model_lists.PATH.fullmatch(path)
+            yield path, "GET"
+    yield usage.PATH, "GET"
+
+
+@pytest.mark.parametrize("walk", [of_django, of_the_front, of_the_relay])
+def test_what_is_served_is_documented(walk):
+    known, served = documented(), list(walk())
+    assert served
+    missing = [f"{method} {path}" for path, method in served if method not in known.get(path, set())]
+    assert not missing, missing
+
+
+def test_what_is_documented_is_served():
+    tables = {path for walk in (of_django(), of_the_front(), of_the_relay()) for path, _ in walk}
+    assert documented().keys() == tables
+
+
+@pytest.fixture
+def general_key(key: IssuedKey) -> IssuedKey:
+    return make_general_key(key.account, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_path_takes_the_documented_methods_and_no_other(key, general_key):
+    for path in validating.document()["paths"]:
+        target = validating.PLACEHOLDER.sub(lambda name: VALUES[name[0][1:-1]], path)
+        given = {m.upper() for m in validating.METHODS if m in validating.at("paths", path)}
+        heads = {"HEAD"} if "GET" in given and path not in WITHOUT_HEAD else set()
+        asker = key if path.startswith(OF_TASK_KEYS) else general_key
+        answers = {m: ask(m, f"{target}?nonsense=1", key=asker, host="localhost") for m in (*METHODS, "HEAD")}
+        taken = {method for method, said in answers.items() if said.status_code != 405}
+        assert taken == given | heads, path
+        for method in taken - {"HEAD"}:
+            assert b"nknown path" not in answers[method].content, f"{method} {path}"

@@ -45,8 +45,9 @@ def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -
         if not is_refused(inner, field):
             yield field
             yield from _inside(inner, joined(path, name), trail, document)
-    if "items" in whole:
-        yield from _inside(whole["items"], f"{path}[]", trail, document)
+    for held, place in (("items", f"{path}[]"), ("contentSchema", path)):
+        if held in whole:
+            yield from _inside(whole[held], place, trail, document)
     yield from _others(whole, path, trail, document)
     yield from _forms(whole, path, trail, document)
 

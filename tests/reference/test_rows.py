@@ -70,3 +70,7 @@ def test_names_of_the_callers_choice_are_shown_as_such():
 
 def test_an_array_of_objects_is_a_body_too():
     assert told({"type": "array", "items": INPUT}) == ["[]|url"]
+
+
+def test_what_a_text_holds_is_told():
+    assert told({"type": "string", "contentMediaType": "text/event-stream", "contentSchema": INPUT}) == ["|url"]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,17 +39,23 @@ class Names(dict[str, str]):
         return super().get(name.lower(), default)
 
 
-def ask(method: str, path: str, secret: str = "", body: Any = b"", **headers: str) -> Said:
-    """One request of a client that stays until the end. What is no bytes is sent as JSON."""
+Beside = AbstractAsyncContextManager[object]
+
+
+def ask(
+    method: str, path: str, secret: str = "", body: Any = b"", *, beside: Beside | None = None, **headers: str
+) -> Said:
+    """One request of a client that stays until the end. What is no bytes is sent as JSON. `beside` is entered
+    meanwhile, in the same event loop."""
     path, _, query = path.partition("?")
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     key = {"authorization": f"Bearer {secret}"} if secret else {}
     length = {"content_length": str(len(raw))} if raw else {}
     request = scope(method, path, query, **{"content_type": "application/json", **key, **length, **headers})
-    return asyncio.run(asyncio.wait_for(_asked(request, raw), PATIENCE))
+    return asyncio.run(asyncio.wait_for(_asked(request, raw, beside or nullcontext()), PATIENCE))
 
 
-async def _asked(request: Any, raw: bytes) -> Said:
+async def _asked(request: Any, raw: bytes, beside: Beside) -> Said:
     waiting: list[Message] = [{"type": "http.request", "body": raw, "more_body": False}]
     sent: list[Message] = []
 
@@ -58,10 +65,11 @@ async def _asked(request: Any, raw: bytes) -> Said:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    try:
-        await application.application(request, receive, send)
-    finally:
-        await upstream.close()
+    async with beside:
+        try:
+            await application.application(request, receive, send)
+        finally:
+            await upstream.close()
     start, *parts = sent
     headers = Names({name.decode(): value.decode("latin-1") for name, value in start["headers"]})
     content = b"".join(part.get("body", b"") for part in parts)

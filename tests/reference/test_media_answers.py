@@ -1,5 +1,6 @@
 """What OpenAI's Images and Videos API send and get is as the document says, with Task keys and with general ones."""
 
+import json
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tasks.lifecycle import Success
 from tests.reference import validating
 from tests.reference.calling import Said, ask
 from tests.relay.general import make_general_key, make_group
+from tests.relay.upstreams import Upstream, streams
 from tests.rows import IssuedKey, make_channel, make_key
 from tests.storage.conftest import folder
 from tests.storage.samples import picture
@@ -31,9 +33,9 @@ RELAYED = {"model": "gpt-image-2", "prompt": "a fox"}
 FILM = {"model": "comet-video", "prompt": "a fox runs", "seconds": "5", "size": "1280x720"}
 
 
-def told(method: str, path: str, key: IssuedKey | None, body: Any = b"", **headers: str) -> Said:
+def told(method: str, path: str, key: IssuedKey | None, body: Any = b"", **sent: Any) -> Said:
     """The answer, which is as documented; so is a request of JSON, where it was taken."""
-    answer = ask(method, path, key.secret if key else "", body, **headers)
+    answer = ask(method, path, key.secret if key else "", body, **sent)
     validating.answer(method, path, answer)
     if answer.status_code == 200 and isinstance(body, dict):
         validating.request(method, path, body)
@@ -110,6 +112,21 @@ def test_relayed_pictures_are_as_documented(painter):
     assert answer.headers["x-call-id"].startswith("call_")
     edited = told_of_form(EDITS, painter, **RELAYED, image=picture("PNG"))
     assert (edited.status_code, len(edited.json()["data"])) == (200, 1)
+
+
+@pytest.mark.parametrize(("last", "schema"), [("completed", "PictureEvent"), ("partial_image", "MediaError")])
+def test_a_stream_of_pictures_is_as_documented(account, last, schema):
+    """Also one that breaks off before its picture is whole."""
+    events = [{"type": f"image_generation.{name}", "b64_json": "iVBO"} for name in ("partial_image", last)]
+    there = Upstream(streams(*events))
+    group = make_group("pictures", image_generation=True, image_prices={"gpt-image-2": 0.04})
+    GroupChannel.objects.create(group=group, channel=make_channel("painter", "openai_relay", f"{there.url}/v1"))
+    body = {**RELAYED, "stream": True, "partial_images": 1}
+    answer = told("POST", GENERATIONS, make_general_key(account, group), body, beside=there)
+    *first, end = map(json.loads, answer.events())
+    for name, event in [*(("PictureEvent", each) for each in first), (schema, end)]:
+        validating.valid(validating.at("components", "schemas", name), event)
+    assert (answer.headers["content-type"], len(first) > 0) == ("text/event-stream", True)
 
 
 def test_refusals_of_relayed_image_calls_are_as_documented(painter):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from reference.document import document
-from tests.reference import validating
-from tests.reference.validating import Place
+from tests.reference import places, validating
+from tests.reference.places import Place
 from tools.stack import ROOT
 
 GUIDES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -25,14 +25,14 @@ def examples(*names: str) -> Iterator[tuple[Place, Any, str]]:
     value = raw(*names)
     where = "/".join(names)
     if isinstance(value, dict) and "schema" in value:
-        schema = validating.at(*names, "schema")
+        schema = places.at(*names, "schema")
         if "example" in value:
             yield schema, value["example"], where
         for name in value.get("examples", {}):
-            yield schema, validating.at(*names, "examples", name).value["value"], f"{where}/{name}"
+            yield schema, places.at(*names, "examples", name).value["value"], f"{where}/{name}"
     if names[:2] == ("components", "schemas") and len(names) == 3:
         for example in value.get("examples", []):
-            yield validating.at(*names), example, where
+            yield places.at(*names), example, where
     steps = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for step in map(str, steps):
         if step not in ("example", "examples", "schema"):
@@ -60,7 +60,7 @@ def test_every_example_is_what_its_schema_says():
 
 
 def test_every_operation_has_an_example_of_its_request_and_its_answer():
-    for method, path, operation in validating.operations():
+    for method, path, operation in places.operations():
         described = [operation["responses"][status] for status in operation.value["responses"]]
         bodies = [response["content"] for response in described if "content" in response]
         if "requestBody" in operation:
@@ -79,10 +79,10 @@ def told(block: str, at: int, value: dict[str, Any]) -> Place | None:
     if SENT.search(block[:at]) and (request := asked(block[:at])):
         return request
     if {"model", "params"} <= value.keys():
-        return validating.at("components", "schemas", "TaskRequest")
+        return places.at("components", "schemas", "TaskRequest")
     for name in ANSWERS:
         if value.keys() == set(schemas[name]["required"]):
-            return validating.at("components", "schemas", name)
+            return places.at("components", "schemas", name)
     return None
 
 
@@ -98,7 +98,7 @@ def asked(before: str) -> Place | None:
             found |= {match.start(): path for match in re.finditer(rf"(?:/v1|BASE_URL){tail}(?![\w/])", before)}
     if not found:
         return None
-    operation = validating.operation("POST", found[max(found)])
+    operation = places.operation("POST", found[max(found)])
     content = operation["requestBody"]["content"] if "requestBody" in operation else {}
     return content["application/json"]["schema"] if "application/json" in content else None
 

@@ -6,7 +6,7 @@ from typing import Any
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from reference.document import as_json, document
-from tests.reference import validating
+from tests.reference import places
 
 LONGEST_SUMMARY = 60
 OF_NO_OPERATION = "MethodNotAllowed"  # what a path answers to all other methods
@@ -21,7 +21,7 @@ def test_it_is_an_openapi_document():
 
 def test_every_reference_leads_somewhere():
     for reference in references(document()):
-        assert validating.at(*validating.unescaped(reference)).value is not None, reference
+        assert places.at(*places.unescaped(reference)).value is not None, reference
 
 
 def test_every_component_is_referred_to_or_named():
@@ -47,13 +47,13 @@ def references(value: Any) -> Iterator[str]:
 
 def test_operation_ids_are_unique():
     webhooks = [webhook["post"]["operationId"] for webhook in document()["webhooks"].values()]
-    ids = [place.value["operationId"] for _, _, place in validating.operations()] + webhooks
+    ids = [place.value["operationId"] for _, _, place in places.operations()] + webhooks
     assert sorted(ids) == sorted(set(ids))
 
 
 def test_every_operation_says_what_it_is_for():
     tags = {tag["name"] for tag in document()["tags"]}
-    for method, path, place in validating.operations():
+    for method, path, place in places.operations():
         operation = place.value
         assert 0 < len(operation["summary"]) <= LONGEST_SUMMARY, f"{method} {path}"
         assert operation["description"], f"{method} {path}"
@@ -61,7 +61,7 @@ def test_every_operation_says_what_it_is_for():
 
 
 def test_every_operation_says_how_it_succeeds_and_what_our_fault_is():
-    for method, path, place in validating.operations():
+    for method, path, place in places.operations():
         statuses = set(place.value["responses"])
         assert any(status.startswith("2") for status in statuses), f"{method} {path}"
         if path.startswith("/v1"):
@@ -69,7 +69,7 @@ def test_every_operation_says_how_it_succeeds_and_what_our_fault_is():
 
 
 def test_every_answer_is_described_and_names_the_request():
-    for method, path, place in validating.operations():
+    for method, path, place in places.operations():
         for status in place.value["responses"]:
             response = place["responses"][status]
             assert response.value["description"].strip(), f"{method} {path} {status}"
@@ -77,13 +77,7 @@ def test_every_answer_is_described_and_names_the_request():
 
 
 def test_every_placeholder_is_a_parameter():
-    for method, path, place in validating.operations():
-        given = {p["name"] for p in parameters(path, place) if p["in"] == "path"}
-        assert given == {part[1:-1] for part in validating.PLACEHOLDER.findall(path)}, f"{method} {path}"
-
-
-def parameters(path: str, place: validating.Place) -> Iterator[dict[str, Any]]:
-    """Those of the operation and of its path."""
-    for owner in (validating.at("paths", path), place):
-        for each in range(len(owner.value.get("parameters", ()))):
-            yield owner["parameters"][str(each)].value
+    for method, path, place in places.operations():
+        found = [parameter.value for parameter in places.parameters(path, place)]
+        given = {parameter["name"] for parameter in found if parameter["in"] == "path"}
+        assert given == {part[1:-1] for part in places.PLACEHOLDER.findall(path)}, f"{method} {path}"

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
-from tests.reference import validating
+from tests.reference import places, validating
 from tests.reference.asking import ask, documented
 from tests.storage.conftest import folder, image, stored, video
 from tests.tasks import steps
@@ -70,7 +70,7 @@ def test_the_events_of_a_stream(key, image_model):
     _, running, succeeded = stream(key, until=b"succeeded", after=str(queued.id))
     told = [queued, running, succeeded]
     for frame in told:
-        validating.valid(validating.at("components", "schemas", "TaskEvent"), frame.data)
+        validating.valid(places.at("components", "schemas", "TaskEvent"), frame.data)
     assert [frame.seen for frame in told] == [(task_id, status) for status in ("queued", "running", "succeeded")]
     assert stream(key, until=b"reset", after="nobody-knows")[1].event == "stream.reset"
 

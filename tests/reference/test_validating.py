@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.reference import validating
+from tests.reference import places, validating
 from tests.reference.asking import Said
-from tests.reference.validating import Undocumented
+from tests.reference.places import Undocumented
 
 RECEIPT = {
     "id": "task_01k5q8z3v7h2m4n6p8r0s2t4w6",
@@ -71,11 +71,16 @@ def test_headers_that_are_otherwise(headers):
         check(**headers)
 
 
+def test_a_header_that_nobody_has_documented():
+    with pytest.raises(Undocumented, match="x-secret"):
+        check(**{"X-Secret": "1"})
+
+
 def test_a_body_where_none_is_documented():
     with pytest.raises(AssertionError, match="a body where none"):
-        check({"a": 1}, method="DELETE", path=f"/v1/tasks/{RECEIPT['id']}/assets", status=204)
+        validating.body(places.at("components", "responses", "AssetKnown"), "application/json", b"{}")
 
 
 def test_a_literal_path_comes_before_a_placeholder():
-    names = [validating.operation("GET", f"/v1/tasks/{name}").names[1] for name in ("models", RECEIPT["id"])]
+    names = [places.operation("GET", f"/v1/tasks/{name}").names[1] for name in ("models", RECEIPT["id"])]
     assert names == ["/v1/tasks/models", "/v1/tasks/{task_id}"]

@@ -4,26 +4,25 @@ Schemas are read as JSON Schema 2020-12, with formats checked. A failure is an A
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
 
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from reference.document import document
+from tests.reference.places import Place, Undocumented, at, operation
 
 ROOT = "urn:darkroom:openapi"
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-PLACEHOLDER = re.compile(r"\{[^{}]+\}")
-
-
-class Undocumented(AssertionError):
-    """A path, method, status, media type or header that the document does not know."""
+# What HTTP and browsers ask for on any answer.
+USUAL = {
+    *("allow", "cache-control", "connection", "content-length", "content-type", "date", "vary"),
+    *("content-security-policy", "strict-transport-security", "referrer-policy", "x-frame-options"),
+    *("cross-origin-opener-policy", "cross-origin-resource-policy", "x-content-type-options", "accept-ranges"),
+    *("request-id", "x-accel-buffering"),
+}
 
 
 class Response(Protocol):
@@ -32,67 +31,6 @@ class Response(Protocol):
     status_code: int
     headers: Mapping[str, str]
     content: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """An object of the document, and the way to it from the root: names, and places in lists. References are
-    followed."""
-
-    names: tuple[str, ...]
-    value: Any
-
-    def __getitem__(self, name: str) -> "Place":
-        return at(*self.names, name)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.value
-
-    @property
-    def pointer(self) -> str:
-        """As a fragment of a URI."""
-        return "".join("/" + quote(name.replace("~", "~0").replace("/", "~1")) for name in self.names)
-
-
-def at(*names: str) -> Place:
-    """The object at the end of this way; where a reference stands there, what it points to."""
-    value: Any = document()
-    for name in names:
-        value = value[int(name) if isinstance(value, list) else name]
-    if isinstance(value, dict) and "$ref" in value:
-        return at(*unescaped(value["$ref"]))
-    return Place(names=names, value=value)
-
-
-def unescaped(reference: str) -> list[str]:
-    """The names of a local reference."""
-    assert reference.startswith("#/"), f"{reference} points out of the document"
-    return [name.replace("~1", "/").replace("~0", "~") for name in reference[2:].split("/")]
-
-
-def operations() -> Iterator[tuple[str, str, Place]]:
-    """Method, path and place of each operation; methods in lower case."""
-    for path in document()["paths"]:
-        for method in METHODS:
-            if method in at("paths", path):
-                yield method, path, at("paths", path)[method]
-
-
-def operation(method: str, path: str) -> Place:
-    """The one that serves this request; HEAD is GET's where it has none of its own. Literal paths come first."""
-    found = [template for template in document()["paths"] if pattern(template).fullmatch(urlsplit(path).path)]
-    for template in sorted(found, key=lambda each: len(PLACEHOLDER.findall(each))):
-        for name in [method.lower(), *(["get"] if method == "HEAD" else [])]:
-            if name in at("paths", template):
-                return at("paths", template)[name]
-    raise Undocumented(f"{method} {path}")
-
-
-@lru_cache(maxsize=200)
-def pattern(template: str) -> re.Pattern[str]:
-    """What a path of this template looks like. A value takes no slash."""
-    fixed = map(re.escape, PLACEHOLDER.split(template))
-    return re.compile("[^/]+".join(fixed))
 
 
 def request(method: str, path: str, body: Any, *, media_type: str = "application/json") -> None:
@@ -132,9 +70,12 @@ def callback(name: str, sent: Mapping[str, str], content: bytes) -> None:
 
 
 def headers(found: Place, sent: Mapping[str, str]) -> None:
-    """That the documented headers are as documented."""
-    for name in found.value.get("headers", {}):
+    """That each header is as documented, and none but the usual ones are not documented."""
+    named = found.value.get("headers", {})
+    for name in named:
         text(found["headers"][name], name, sent.get(name))
+    if more := {name.lower() for name in sent} - {name.lower() for name in named} - USUAL:
+        raise Undocumented(f"the headers {sorted(more)}")
 
 
 def text(described: Place, name: str, value: str | None) -> None:

@@ -79,8 +79,10 @@ def received(sent: list[Message]) -> bytes:
     return b"".join(message.get("body", b"") for message in sent)
 
 
-def documented(method: str, target: str, **options: Any) -> Said:
-    """As `ask`; the answer must be one of the document's."""
-    said = ask(method, target, **options)
+def documented(method: str, target: str, *, body: Any = b"", **options: Any) -> Said:
+    """As `ask`; the answer must be one of the document's, and a JSON body that is accepted as well."""
+    said = ask(method, target, body=body, **options)
     validating.answer(method, target, said)
+    if body and said.status_code < 300:
+        validating.request(method, target, body)
     return said

@@ -12,6 +12,7 @@ from tasks.paid_calls import CallEnd
 from tests.reference import validating
 from tests.reference.asking import ask, documented
 from tests.tasks import steps
+from tests.tasks.request.param_requests import data_url, media
 from tests.tasks_api.asking import REJECTED, end, image_task, start, video_task
 from tools.children import wait_until
 
@@ -28,10 +29,12 @@ def submitted(key, body=None, **headers) -> str:
 
 def test_submissions_and_replays(key, image_model, video_model):
     full = {**video_task(), "metadata": {"order": "A-17", "rush": True, "nothing": None}, "callback_url": HOOK}
-    validating.request("POST", "/v1/tasks", full)
     submitted(key, full, idempotency_key="a film")
     replay = documented("POST", "/v1/tasks", key=key, body=image_task(), idempotency_key="a film")
     assert replay.headers["Idempotency-Replayed"] == replay.headers["Idempotency-Body-Mismatch"] == "true"
+    edit = image_task(n=2, images=[{"image_url": data_url()}, {"image_url": "https://cdn.example.com/a.png"}])
+    submitted(key, {**edit, "modality": None, "metadata": None})
+    submitted(key, video_task(inputs=[media(id="a", role="first_frame")], provider_options={"seed": 7}))
     waited = documented("POST", "/v1/tasks", key=key, body=image_task(), prefer="wait=0", x_request_id="my.own-id_1")
     assert waited.headers["Preference-Applied"] == "wait=0"
     assert waited.headers["X-Request-Id"] == "my.own-id_1"

@@ -11,6 +11,8 @@ from reference.rows import Row
 from reference.schemas import Document, resolved
 
 METHODS = ("get", "post", "put", "patch", "delete", "head")
+PHRASES = {"2XX": "Any success", "3XX": "Any redirect", "4XX": "Any refusal", "5XX": "Any fault", "default": "All else"}
+EVENTS = "text/event-stream"
 PLACES = ("path", "query", "header", "cookie")
 
 
@@ -131,7 +133,13 @@ class Reader:
             scheme=(names[0], self.scheme(names[0])) if names else None,
             parameters=self.parameters,
             body=self.first_body(),
+            is_stream=self.is_stream(),
         )
+
+    def is_stream(self) -> bool:
+        """Whether it answers with events and nothing else."""
+        answers = (resolved(each, self.document) for each in self.says.get("responses", {}).values())
+        return any([*answer.get("content", ())] == [EVENTS] for answer in answers)
 
     def first_body(self) -> tuple[str, Any] | None:
         """The type and the value of the first example."""
@@ -151,4 +159,4 @@ def shown(value: Any) -> str:
 
 def phrase(status: str) -> str:
     """The usual words for a status."""
-    return HTTPStatus(int(status)).phrase if status.isdecimal() else "Any other"
+    return HTTPStatus(int(status)).phrase if status.isdecimal() else PHRASES[status]

@@ -26,9 +26,11 @@ def curl(
     scheme: tuple[str, Mapping[str, Any]] | None,
     parameters: Sequence[Mapping[str, Any]],
     body: tuple[str, Any] | None,
+    is_stream: bool = False,
 ) -> str:
     """A command to paste into a shell; `scheme` is how it shows its key, by name; `body` has its type and its value."""
-    lines = [f'curl {"" if method == "GET" else f"-X {method} "}"$BASE_URL{address(path, parameters)}"']
+    options = f"{'-N ' if is_stream else ''}{'' if method == 'GET' else f'-X {method} '}"
+    lines = [f'curl {options}"$BASE_URL{address(path, parameters)}"']
     lines += [f'-H "{header}"' for header in key_headers(scheme)]
     if body:
         lines += of_body(*body)

@@ -65,6 +65,12 @@ def test_a_command_has_the_address_the_key_and_the_body(thing):
     ]
 
 
+def test_a_stream_is_shown_as_it_comes():
+    answers = {"200": {"description": "It.", "content": {"text/event-stream": {}}}}
+    whole = {**DOCUMENT, "paths": {"/events": {"get": {"operationId": "events", "security": [], "responses": answers}}}}
+    assert next(operations(whole)).curl == 'curl -N "$BASE_URL/events"'
+
+
 def test_a_key_in_another_header_and_a_form_are_written_as_curl_takes_them():
     scheme = ("other", DOCUMENT["components"]["securitySchemes"]["other"])
     form = ("multipart/form-data", {"image": ["@a.png", "@b.png"], "n": 2, "prompt": "a boat"})

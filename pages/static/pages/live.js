@@ -1,12 +1,18 @@
 // Keeps elements with data-live true: fetches the page again and takes over their content, by id, while the page is
 // seen. Nothing moves while the pointer or the focus is in them. A lost connection says so, and recovers by itself.
-const SOON = 3000;
-const LATER = 30000;
-let wait = SOON;
+//
+// data-live-every="60" asks for that pace, in seconds. The children of one with data-keyed are rows with a data-key:
+// they stay the same elements wherever they stand, and while the list is held only new ones wait, told by the button
+// with data-live-new="<id of the list>".
+const SOON = 3;
+const LATER = 30;
+const canHover = matchMedia("(hover: hover)");
+let [timer, failures, latest] = [0, 0, null];
+let [isBusy, isStale, isLeaving, isOver] = [false, false, false, false];
 
-function isHeld(region) {
-  return region.matches(":hover") || region.contains(document.activeElement);
-}
+const regions = () => [...document.querySelectorAll("[data-live]")];
+const has = (node) => node.contains(document.activeElement);
+const isHeld = (region) => (canHover.matches && region.matches(":hover")) || has(region);
 
 // What is the same stays the same element: a selection, an open <details> and the next stop of the keyboard are kept.
 function take(old, fresh) {
@@ -27,41 +33,127 @@ function takeChildren(old, fresh) {
   want.forEach((node, place) => (place < have.length ? take(have[place], node) : old.append(node)));
 }
 
+function takeRow(row, fresh) {
+  const had = has(row);
+  take(row, fresh);
+  if (had && !has(row)) row.querySelector("a")?.focus({ preventScroll: true });
+}
+
+function takeRows(list, fresh, held) {
+  const have = new Map([...list.children].map((row) => [row.dataset.key, row]));
+  const want = [...fresh.children].map((row) => row.cloneNode(true)); // what waits is taken later
+  const added = want.filter((row) => !have.has(row.dataset.key));
+  const keys = new Set(want.map((row) => row.dataset.key));
+  for (const row of want) if (have.has(row.dataset.key)) takeRow(have.get(row.dataset.key), row);
+  sayNew(list, held ? added.length : 0);
+  if (held) return;
+  have.forEach((row, key) => keys.has(key) || row.remove());
+  let next = list.firstElementChild;
+  for (const row of want.map((one) => have.get(one.dataset.key) ?? one)) {
+    if (row === next) next = next.nextElementSibling;
+    else list.insertBefore(row, next);
+  }
+}
+
+function sayNew(list, count) {
+  const button = document.querySelector(`[data-live-new="${list.id}"]`);
+  if (!button) return;
+  button.hidden = !count;
+  if (button.textContent !== `${count} new`) button.textContent = `${count} new`;
+}
+
+function takeRegion(region, found) {
+  const isList = region.hasAttribute("data-keyed");
+  if (!isList && isHeld(region)) return;
+  if (isList) takeRows(region, found, isHeld(region));
+  else takeChildren(region, found);
+  for (const name of ["data-live", "data-live-every"]) { // without data-live it has come to its end
+    if (found.hasAttribute(name)) region.setAttribute(name, found.getAttribute(name));
+    else region.removeAttribute(name);
+  }
+  region.dispatchEvent(new Event("live", { bubbles: true }));
+}
+
+const owner = (root) => root.querySelector("[data-session]")?.dataset.session;
+
 function takeOver(fresh) {
-  for (const region of document.querySelectorAll("[data-live]")) {
+  if (owner(fresh) !== owner(document)) return location.reload(); // somebody else has signed in
+  latest = fresh;
+  for (const region of regions()) {
     const found = fresh.getElementById(region.id);
-    if (!found || isHeld(region)) continue;
-    takeChildren(region, found);
-    if (!found.hasAttribute("data-live")) region.removeAttribute("data-live"); // it has come to its end
-    region.dispatchEvent(new Event("live", { bubbles: true }));
+    if (found) takeRegion(region, found);
   }
   if (fresh.title) document.title = fresh.title;
 }
 
+// Who listens to the event says it in its own way, and prevents ours.
 function say(isLost) {
+  const told = new CustomEvent("live-lost", { detail: { isLost }, cancelable: true });
   const first = document.querySelector("[data-live]");
-  if (first) first.toggleAttribute("data-live-lost", isLost);
+  if (document.dispatchEvent(told) && first) first.toggleAttribute("data-live-lost", isLost);
 }
 
-async function refresh() {
+async function fetchPage() {
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
     if (!answer.ok) throw new Error(answer.status);
     takeOver(new DOMParser().parseFromString(await answer.text(), "text/html"));
     say(false);
-    wait = SOON;
+    failures = 0;
   } catch {
+    if (isLeaving) return; // cut by the way to another page
     say(true);
-    wait = Math.min(wait * 2, LATER);
+    failures += 1;
   }
 }
 
-async function turn() {
-  if (!document.hidden) await refresh();
-  if (document.querySelector("[data-live]")) setTimeout(turn, wait * (0.9 + Math.random() / 5));
+function pace() {
+  const asked = Math.min(...regions().map((region) => Number(region.dataset.liveEvery) || SOON));
+  return failures ? Math.min(SOON * 2 ** failures, LATER) : asked;
 }
 
-if (document.querySelector("[data-live]")) {
-  setTimeout(turn, SOON);
+function schedule() {
+  clearTimeout(timer);
+  if (!isOver && regions().length) timer = setTimeout(turn, 1000 * pace() * (0.9 + Math.random() / 5));
+}
+
+function turn() {
+  if (document.hidden) schedule();
+  else refresh();
+}
+
+// Once more from now on, and again if it is asked for meanwhile.
+export async function refresh() {
+  isStale = !isOver && regions().length > 0;
+  if (isBusy) return;
+  isBusy = true;
+  while (isStale) {
+    isStale = false;
+    await fetchPage();
+  }
+  isBusy = false;
+  schedule();
+}
+
+// For good: nobody may see the page any more.
+export function stop() {
+  isOver = true;
+  clearTimeout(timer);
+}
+
+function release(list, isForced) {
+  const found = latest?.getElementById(list.id);
+  if (found && (isForced || !isHeld(list))) takeRows(list, found, false);
+}
+
+for (const list of document.querySelectorAll("[data-live][data-keyed]")) {
+  const button = document.querySelector(`[data-live-new="${list.id}"]`);
+  button?.addEventListener("click", () => release(list, true));
+  for (const left of ["pointerleave", "focusout"]) list.addEventListener(left, () => setTimeout(() => release(list)));
+}
+if (regions().length) {
+  schedule();
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  addEventListener("pagehide", () => { isLeaving = true; });
+  addEventListener("pageshow", () => { isLeaving = false; });
 }

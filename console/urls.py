@@ -16,6 +16,7 @@ urlpatterns = [
     path("sign-out/", entrance.sign_out, name="sign-out"),
     path("create/", create.create, name="create"),
     path("live/", live.live, name="live"),
+    path("tasks/<str:task_id>/cancel/", live.cancel, name="cancel"),
     path("gallery/", gallery.gallery, name="gallery"),
     path("tasks/<str:task_id>/", task_page.task, name="task"),
     path("usage/", usage.usage, name="usage"),

@@ -1,11 +1,47 @@
-"""Live: a page of the console."""
+"""Live: what runs, what waits and what ended lately; and the cancel of what still waits."""
 
-from django.http import HttpRequest, HttpResponse
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from console import doors
+from console.live import finding, words
 from console.sessions import Visitor
+from tasks import cancellation
+from tasks.events import reader
+from tasks.gate import Caller
+
+WHILE_RUNNING, AT_REST = 3, 60  # seconds between two refreshes; progress has no events
 
 
 @doors.signed_in
 def live(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    return doors.show(request, visitor, "console/live.html", {})
+    cursor = reader.settled()  # before the rows, so that whatever they do not show yet is told
+    return doors.show(request, visitor, "console/live.html", {"cursor": cursor, **_board(visitor.caller)})
+
+
+def _board(caller: Caller) -> dict[str, Any]:
+    running, queued = finding.counted(caller)
+    rows = finding.rows(caller)
+    at_work = [row for row in rows if row.task.status == "running"]
+    shown = sum(row.task.finished_at is None for row in rows)
+    return {
+        "rows": rows,
+        "live": running + queued,
+        "hidden": max(running + queued - shown, 0),
+        "sentence": words.sentence(running, queued, at_work),
+        "counts": words.counts(running, queued),
+        "every": WHILE_RUNNING if running else AT_REST,
+    }
+
+
+@require_POST
+@doors.signed_in
+def cancel(request: HttpRequest, visitor: Visitor, task_id: str) -> HttpResponse:
+    """Cancel a queued task. What runs already is refused in words."""
+    cancellation.cancel(visitor.caller.key_id, task_id)
+    if doors.wants_json(request):
+        return JsonResponse({"id": task_id, "status": "canceled"})
+    return HttpResponseRedirect(f"{reverse('console:live')}#{task_id}")

@@ -111,6 +111,12 @@ def newest() -> int:
     return int(sql.value("SELECT COALESCE(max(id), 0) FROM tasks_taskevent"))
 
 
+def settled() -> int | None:
+    """A cursor after which a page that is read from now on misses nothing; None while a lower id may still appear."""
+    cursor = newest()
+    return None if drawing() else cursor
+
+
 def drawing() -> frozenset[str]:
     """The open transactions that have drawn an event's id."""
     return settling.drawing("tasks_taskevent")

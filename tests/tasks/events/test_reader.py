@@ -54,6 +54,21 @@ def test_events_are_told_once_with_what_a_stream_shows(reader, make_task):
     assert (reader.read(), reader.mark) == ([], event.id)
 
 
+def test_a_settled_cursor_is_the_newest_while_no_lower_one_may_appear(make_task):
+    assert event_reader.settled() == 0
+    write(make_task())
+    assert event_reader.settled() == stored_ids()[-1]
+
+
+def test_there_is_no_settled_cursor_while_a_lower_one_may_appear(concurrent, make_task):
+    held, task = make_task(), make_task()
+    with open_transaction(held) as end:
+        write(task)
+        assert event_reader.settled() is None
+        end()
+    assert event_reader.settled() == stored_ids()[-1]
+
+
 def test_a_read_with_nothing_new_is_one_statement(reader):
     with CaptureQueriesContext(connection) as queries:
         reader.read()

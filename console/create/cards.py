@@ -1,0 +1,109 @@
+"""The models that a key can run now, as cards: name, price in words, usual time, and the latest of its own results."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from catalog.listing import ModelOffer
+from catalog.prices import ANY_TIER
+from pages import words
+from tasks.models import Asset, Task
+from tasks.origins import LISTED
+from tasks.shown import eta, exhibits
+from tasks.shown.exhibits import Exhibit
+
+SCANNED = 300
+NOUNS = {"image": "picture", "video": "film", "3d": "3D model"}
+HEADINGS = {"image": "Pictures", "video": "Films", "3d": "3D models"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """`url` is that of the form, with what is carried along to it."""
+
+    name: str
+    modality: str
+    price: str
+    usual: str
+    sample: Exhibit | None
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """The cards of one modality."""
+
+    heading: str
+    cards: tuple[Card, ...]
+
+
+def shelves(offers: Sequence[ModelOffer], key_id: int, carried: Mapping[str, str]) -> list[Shelf]:
+    """By modality, in the order of the offers; `carried` is a query that the links to the forms keep. Two statements,
+    and one each quarter of a minute."""
+    samples = _samples(key_id, [offer.model.id for offer in offers])
+    cards = [_card(offer, samples.get(offer.model.id), address(offer, offers, carried)) for offer in offers]
+    return [Shelf(heading=HEADINGS[name], cards=tuple(found)) for name, found in groupby(cards, lambda c: c.modality)]
+
+
+def _card(offer: ModelOffer, sample: Exhibit | None, url: str) -> Card:
+    return Card(
+        name=offer.model.name,
+        modality=offer.model.modality,
+        price=price(offer),
+        usual=usual(offer.model.id),
+        sample=sample,
+        url=url,
+    )
+
+
+def address(offer: ModelOffer, offers: Sequence[ModelOffer], carried: Mapping[str, str]) -> str:
+    """The form of a model; its modality is told where a model of another one has the same name."""
+    name = offer.model.name
+    is_alone = sum(other.model.name == name for other in offers) == 1
+    query = urlencode(dict(carried) if is_alone else {**carried, "modality": offer.model.modality})
+    return reverse("console:form", args=[name]) + (f"?{query}" if query else "")
+
+
+def price(offer: ModelOffer) -> str:
+    """$0.04 a picture at 1K, $0.08 at 2K; $0.10 a second at 720p, $0.20 otherwise."""
+    unit = NOUNS[offer.model.modality] if offer.unit != "second" else "second"
+    told = [(words.usd(micros), _tier(tier, len(offer.prices))) for tier, micros in offer.prices.items()]
+    (amount, tier), *others = told
+    return ", ".join([f"{amount} a {unit}{tier}", *(f"{amount}{tier}" for amount, tier in others)])
+
+
+def _tier(tier: str, count: int) -> str:
+    if tier == ANY_TIER:
+        return " otherwise" if count > 1 else ""
+    return f" at {tier}"
+
+
+def usual(model_id: int) -> str:
+    """How long it takes; empty where nobody knows yet."""
+    took = eta.usual(model_id)
+    if took is None:
+        return ""
+    median, late = words.span(took["p50"]), words.span(took["p90"])
+    return f"Usually {median}" + (f", nine of ten within {late}" if late != median else "")
+
+
+def _samples(key_id: int, model_ids: Collection[int]) -> Mapping[int, Exhibit]:
+    """Of each model a file, that is still there and that a page can show, of the key's latest result; among its latest
+    tasks."""
+    listed = Task.objects.filter(key_id=key_id).order_by("-id").values_list("id", "media_model_id", "status", "origin")
+    made = {
+        task: model for task, model, status, origin in listed[:SCANNED] if status == "succeeded" and origin in LISTED
+    }
+    found: dict[int, tuple[str, Exhibit]] = {}
+    for asset in Asset.objects.filter(task_id__in=made, deleted_at=None).order_by("-task_id", "position"):
+        model = made[asset.task_id]
+        known = found.get(model)
+        if model not in model_ids or (known and (known[0] != asset.task_id or known[1].shown_as == "picture")):
+            continue
+        (shown,) = exhibits.exhibits([asset])
+        if shown.url and shown.shown_as in (("picture",) if known else ("picture", "film")):
+            found[model] = asset.task_id, shown
+    return {model: shown for model, (_, shown) in found.items()}

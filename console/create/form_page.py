@@ -1,0 +1,90 @@
+"""The page of one model: its form, the price, and the same request as a program sends it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from catalog.listing import ModelOffer
+from common.errors import ApiError
+from console import doors
+from console.create import cards, drawn, fields, posting, pricing, sending
+from console.create.drawn import DrawnField
+from console.create.fields import ModelForm
+from console.create.prefilled import Beginning
+from console.sessions import Visitor
+from tasks.gate import Admission
+
+NEXT = {
+    "TASK_INVALID_REQUEST": "Change it and run again; nothing was sent.",
+    "TASK_INSUFFICIENT_BALANCE": "Nothing was sent. Choose something cheaper, or ask who runs this service for credit.",
+    "TASK_QUEUE_LIMIT_EXCEEDED": "Nothing was sent. Wait until some of your tasks have ended, then run again.",
+    "TASK_RATE_LIMITED": "Nothing was sent. Wait a minute, then run again.",
+    "TASK_API_PAUSED": "Nothing was sent. What you typed stays here; run it when submissions are open again.",
+    "TASK_NO_CAPABLE_ROUTE": "Nothing was sent. Nobody makes this combination: try another size, ratio or length.",
+    "TASK_BILLING_UNSUPPORTED": "Nothing was sent. Ask who runs this service for an account with a balance.",
+}
+LANGUAGES = (("curl", "curl"), ("python", "Python"), ("javascript", "JavaScript"))
+OTHERWISE = "Nothing was charged. Run it again in a moment: it becomes one task, however often you do."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """Why a form was not sent, and the name of the field that it is about, where it is about one."""
+
+    error: ApiError
+    field: str | None
+
+    @property
+    def next(self) -> str:
+        return NEXT.get(self.error.type, OTHERWISE)
+
+
+def show(
+    request: HttpRequest,
+    visitor: Visitor,
+    offer: ModelOffer,
+    begun: Beginning,
+    *,
+    key: str = "",
+    trouble: Trouble | None = None,
+    already: str = "",
+) -> HttpResponse:
+    """The page with what stands in the form. `key` is the idempotency key that it keeps; `already` is the task that
+    the form was sent as before it was changed."""
+    form = fields.of(offer)
+    problems = {trouble.field: trouble.error.message} if trouble and trouble.field else {}
+    drawn_fields = drawn.fields(form, begun.texts, visitor.caller.key_id, problems)
+    context: dict[str, Any] = {
+        **_parts(form, drawn_fields),
+        "form": form,
+        "notes": begun.notes,
+        "price": cards.price(offer),
+        "usual": cards.usual(offer.model.id),
+        "priced": priced(request, visitor.admission, form, begun),
+        "service": visitor.admission.service,
+        "idempotency_key": key or sending.new_key(),
+        "trouble": trouble,
+        "already": already,
+        "had_files": bool(request.FILES),
+        "languages": LANGUAGES,
+    }
+    response = doors.show(request, visitor, "console/create_form.html", context, status=_status(trouble, already))
+    for name, value in trouble.error.headers.items() if trouble else ():
+        response.headers[name] = value
+    return response
+
+
+def _status(trouble: Trouble | None, already: str) -> int:
+    return trouble.error.status if trouble else 409 if already else 200
+
+
+def _parts(form: ModelForm, drawn_fields: list[DrawnField]) -> dict[str, Any]:
+    """The fields that stand open, and those under a summary, which opens where one of them is used or refused."""
+    main, more = drawn_fields[: len(form.main)], drawn_fields[len(form.main) :]
+    return {"main": main, "more": more, "is_more_open": any(field.text or field.is_troubled for field in more)}
+
+
+def priced(request: HttpRequest, admission: Admission, form: ModelForm, begun: Beginning) -> pricing.Priced:
+    posted = posting.of(request, admission.caller.key_id)
+    return pricing.priced(admission, form, posting.with_texts(posted, begun.texts))

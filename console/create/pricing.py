@@ -1,0 +1,84 @@
+"""The price of a form before it is sent: the quote of the API for the same body, and the body as programs send it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from common.errors import ApiError, BillingUnsupported
+from console.create import document, refusals, snippets
+from console.create.document import Posted
+from console.create.fields import ModelForm
+from pages import words
+from tasks import examination
+from tasks.gate import Admission
+from tasks.shown import quotes
+from tasks.shown.quotes import Quote
+
+STAND_IN = "…"
+"""The prompt of a form that has none yet: no price depends on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """Without a quote there is an error; `field` is the name of the field that it is about, where it is about one."""
+
+    quote: Quote | None = None
+    error: ApiError | None = None
+    field: str | None = None
+    samples: Mapping[str, str] | None = None
+
+    @property
+    def cost(self) -> str:
+        return words.usd(self.quote.estimate_micros) if self.quote else ""
+
+    @property
+    def told(self) -> str:
+        """What it means for the balance, or why there is no price."""
+        if self.quote is None:
+            return self.error.message if self.error else ""
+        left = words.usd(self.quote.left_micros)
+        if self.quote.is_affordable:
+            return f"{left} of your balance stays free. Plan {self.quote.plan}."
+        return "Your balance or your budget does not reach for it." + (
+            f" {left} would be left." if self.quote.left_micros < 0 else ""
+        )
+
+    def shown(self) -> dict[str, Any]:
+        """The answer to a script."""
+        return {
+            "cost": self.cost,
+            "told": self.told,
+            "affordable": bool(self.quote and self.quote.is_affordable),
+            "balance_after": words.usd(self.quote.left_micros) if self.quote else None,
+            "plan": self.quote.plan if self.quote else None,
+            "error": {"field": self.field, "message": self.error.message} if self.error else None,
+            "samples": self.samples,
+        }
+
+
+def priced(admission: Admission, form: ModelForm, posted: Posted) -> Priced:
+    """What the form would cost as it stands. Stores nothing."""
+    places: dict[str, str] = {}
+    samples = None
+    try:
+        body = _with_prompt(form, document.build(form, posted, places))
+        samples = snippets.of(body, base_url=settings.PUBLIC_BASE_URL)
+        return Priced(quote=_quote(admission, form, body), samples=samples)
+    except ApiError as error:
+        return Priced(error=error, field=refusals.field_of(error, form, places), samples=samples)
+
+
+def _quote(admission: Admission, form: ModelForm, body: dict[str, Any]) -> Quote:
+    """Raises the ApiError of the first check that fails."""
+    caller = admission.caller
+    if caller.is_subscription:
+        raise BillingUnsupported()
+    prepared = examination.prepare(caller.key_id, body, catalog_version=admission.service.catalog_version)
+    return quotes.of(caller, prepared)
+
+
+def _with_prompt(form: ModelForm, body: dict[str, Any]) -> dict[str, Any]:
+    needs_prompt = any(widget.path == "params.prompt" and widget.is_required for widget in form.widgets)
+    return {**body, "params": {"prompt": STAND_IN, **body["params"]}} if needs_prompt else body

@@ -1,0 +1,69 @@
+"""A form becomes a task, once: its idempotency key was made with it, so a double click finds the task of the first."""
+
+import secrets
+from dataclasses import dataclass
+
+from common import rates, strict_json
+from common.errors import ApiError, BillingUnsupported
+from console.create import document
+from console.create.document import Posted
+from console.create.fields import ModelForm
+from tasks import examination, gate, submission
+from tasks.gate import Admission, Replay
+from tasks.submission import Created
+
+PREFIX = "console-"
+LONGEST_KEY = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """The task of a form. `is_other`: it was sent before, and the form has changed since."""
+
+    task_id: str
+    is_other: bool = False
+
+
+def new_key() -> str:
+    """An idempotency key for a form."""
+    return f"{PREFIX}{secrets.token_urlsafe(24)}"
+
+
+def key_of(text: str) -> str:
+    """The one that a form brought along; a new one where that is none of ours."""
+    return (
+        text
+        if text.startswith(PREFIX) and len(text) <= LONGEST_KEY and text.isascii() and text.isprintable()
+        else new_key()
+    )
+
+
+def send(admission: Admission, form: ModelForm, posted: Posted, *, key: str, places: dict[str, str]) -> Sent:
+    """The checks of a submission, in the API's order. `admission` is by this idempotency key; `places` as in
+    `document.build`. Raises ApiError; then nothing was stored."""
+    caller = admission.caller
+    if admission.replay:
+        rates.check("replay", caller.key_id)
+        return _replayed(admission.replay, _digest(document.build(form, posted, places)))
+    rates.check("submit", caller.key_id)
+    gate.refuse_while_paused(admission.service)
+    if caller.is_subscription:
+        raise BillingUnsupported()
+    body = document.build(form, posted, places)
+    prepared = examination.prepare(caller.key_id, body, catalog_version=admission.service.catalog_version)
+    draft = submission.draft(prepared, caller=caller, body_digest=_digest(body), idempotency_key=key)
+    match submission.submit_one(draft):
+        case ApiError() as error:
+            raise error
+        case Replay() as replay:
+            return _replayed(replay, draft.body_digest)
+        case Created(task_id=task_id):
+            return Sent(task_id=task_id)
+
+
+def _digest(body: dict[str, object]) -> str:
+    return strict_json.digest_of(document.with_files_as(body, lambda file: file.sha256))
+
+
+def _replayed(replay: Replay, digest: str) -> Sent:
+    return Sent(task_id=replay.task_id, is_other=replay.body_digest != digest)

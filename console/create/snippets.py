@@ -1,0 +1,79 @@
+"""The same request as a program sends it: with curl, in Python and in JavaScript."""
+
+import json
+import re
+import shlex
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from console.create import document
+from tasks.request.values import UnstoredFile
+
+CURL = """curl {url} \\
+  -H "Authorization: Bearer $DARKROOM_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d {body}
+"""
+PYTHON = """import os
+
+import requests
+
+answer = requests.post(
+    {url},
+    headers={{"Authorization": f"Bearer {{os.environ['DARKROOM_KEY']}}"}},
+    json={body},
+    timeout=60,
+)
+answer.raise_for_status()
+print(answer.json()["id"])
+"""
+JAVASCRIPT = """const answer = await fetch({url}, {{
+  method: "POST",
+  headers: {{
+    "Authorization": `Bearer ${{process.env.DARKROOM_KEY}}`,
+    "Content-Type": "application/json",
+  }},
+  body: JSON.stringify({body}),
+}});
+if (!answer.ok) throw new Error(await answer.text());
+console.log((await answer.json()).id);
+"""
+PROTO = re.compile(r'(?<!\\)"__proto__":')  # in a literal it would be no key like others
+
+
+def shown(body: dict[str, Any]) -> dict[str, Any]:
+    """The document with a text in place of each file's bytes."""
+    return dict(document.with_files_as(body, _stand_in(body["modality"])))
+
+
+def _stand_in(modality: str) -> Any:
+    def told(file: UnstoredFile) -> str:
+        if modality == "image":
+            return f"data:{file.content_type};base64,THE-BYTES-OF-YOUR-FILE"
+        return f"https://files.example.com/your-picture.{file.content_type.removeprefix('image/')}"
+
+    return told
+
+
+def of(body: dict[str, Any], *, base_url: str) -> Mapping[str, str]:
+    """The three of them, by name. They take the key from the environment."""
+    plain, url = shown(body), f"{base_url}/v1/tasks"
+    text = json.dumps(plain, indent=2, ensure_ascii=False)
+    script = PROTO.sub('["__proto__"]:', textwrap.indent(text, "  ").strip())
+    return {
+        "curl": CURL.format(url=shlex.quote(url), body=shlex.quote(text)),
+        "python": PYTHON.format(url=json.dumps(url), body=_python(plain, "    ")),
+        "javascript": JAVASCRIPT.format(url=json.dumps(url), body=script),
+    }
+
+
+def _python(value: Any, indent: str) -> str:
+    """The literal; texts as in JSON, which Python reads alike."""
+    deeper = f"{indent}    "
+    if isinstance(value, dict) and value:
+        rows = [f"{deeper}{_python(name, '')}: {_python(item, deeper)},\n" for name, item in value.items()]
+        return "{\n" + "".join(rows) + indent + "}"
+    if isinstance(value, list) and value:
+        return "[\n" + "".join(f"{deeper}{_python(item, deeper)},\n" for item in value) + indent + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

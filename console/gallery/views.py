@@ -1,11 +1,41 @@
-"""Gallery: a page of the console."""
+"""Gallery: what a key has made, by day."""
 
+from urllib.parse import urlencode
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
 
+from catalog import listing, snapshot
+from common import modalities
 from console import doors
+from console.gallery import finding, shelves, tiles
+from console.gallery.shelves import Shelf
 from console.sessions import Visitor
+from pages import words
 
 
 @doors.signed_in
 def gallery(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    return doors.show(request, visitor, "console/gallery.html", {})
+    shelf = shelves.read(request.GET.dict())
+    found = finding.page(visitor.caller.key_id, shelf)
+    shown = {
+        "shelf": shelf,
+        "days": tiles.days(found.works, timezone.now()),
+        "older": f"?{urlencode(shelves.query(shelf, before=found.older))}" if found.older else "",
+        "first": f"?{urlencode(shelves.query(shelf))}",
+        "create": reverse("console:create"),
+        "is_filtered": bool(shelf.modality or shelf.model),
+        "kept": words.span(settings.ASSET_RETENTION) if settings.ASSET_RETENTION else "",
+        "modalities": modalities.TABLE,
+        "models": _models(visitor, shelf),
+    }
+    return doors.show(request, visitor, "console/gallery.html", shown)
+
+
+def _models(visitor: Visitor, shelf: Shelf) -> list[str]:
+    """What the key can run now, and the one that is asked for."""
+    catalog = snapshot.current(visitor.admission.service.catalog_version)
+    offered = {offer.model.name for offer in listing.offers(catalog, visitor.caller.key_id)}
+    return sorted(offered | ({shelf.model} if shelf.model else set()))

@@ -13,6 +13,8 @@ from accounts.models import KeySecret
 from catalog import snapshot
 from catalog.models import Channel, Plan
 from common import ids, sql
+from console.gallery import finding
+from console.gallery.shelves import Shelf
 from desk.channel_page import facts as channel_facts
 from desk.now import facts
 from desk.task_page import sheet
@@ -32,7 +34,7 @@ from tests.tasks.request.param_requests import data_url
 
 pytestmark = pytest.mark.django_db
 
-LARGE = ("tasks_task", "tasks_call", "callbacks_delivery")
+LARGE = ("tasks_task", "tasks_call", "tasks_asset", "callbacks_delivery")
 ENDED, QUEUED, RUNNING, KEYS = 20_000, 500, 200, 50
 COLUMNS = (
     "id text, key bigint, secret bigint, account bigint, model bigint, status text, routes bigint, k text, "
@@ -61,6 +63,10 @@ INSERT_DELIVERIES = """
 INSERT INTO callbacks_delivery (id, task_id, account_id, url, host, status, attempts)
 SELECT id || '.1', id, account_id, 'https://h.example.com/', 'h.example.com:443', 'delivered', 1
 FROM tasks_task WHERE status = 'succeeded'
+"""
+INSERT_ASSETS = """
+INSERT INTO tasks_asset (task_id, position, kind, storage_key, content_type, size_bytes, sha256, created_at)
+SELECT id, 0, 'image', id, 'image/png', 1, '', {now} FROM tasks_task WHERE status = 'succeeded'
 """
 
 
@@ -241,6 +247,23 @@ def test_a_full_page_does_not_look_for_the_end_of_what_it_may_look_at(keys):
     with steps.captured() as statements:
         assert len(listing.page(keys[1].id, {"status": "succeeded"}).tasks) == listing.DEFAULT_LIMIT
     assert not [found for found in statements if "OFFSET" in found]
+
+
+FOR_EVER, LONG = 0, 100 * 365 * 86_400
+
+
+@pytest.mark.parametrize("shelf", [Shelf(), Shelf(modality="image"), Shelf(model="mural-image")])
+@pytest.mark.parametrize("retention", [FOR_EVER, LONG])
+def test_a_page_of_the_gallery_is_read_by_index(keys, settings, shelf, retention):
+    settings.ASSET_RETENTION = retention
+    sql.run(INSERT_ASSETS.format(now=sql.now()))
+    sql.run("ANALYZE")
+    with steps.captured() as statements:
+        found = finding.page(keys[1].id, shelf)
+    assert len(found.works) == (0 if shelf.model else finding.MOST_TASKS)
+    plan_of(statements, "tasks_taskpayload", "task_list")
+    for statement in statements:
+        plan_of([statement], statement)
 
 
 def test_the_usual_time_of_a_model_reads_so_many_of_its_tasks_and_no_more():

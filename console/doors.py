@@ -6,6 +6,7 @@ from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
@@ -15,8 +16,8 @@ from console import navigation, sessions
 from console.sessions import Visitor
 
 Given = ParamSpec("Given")
-View = Callable[Concatenate[HttpRequest, Visitor, Given], HttpResponse]
-Guarded = Callable[Concatenate[HttpRequest, Given], HttpResponse]
+View = Callable[Concatenate[HttpRequest, Visitor, Given], HttpResponseBase]
+Guarded = Callable[Concatenate[HttpRequest, Given], HttpResponseBase]
 
 
 def token_of(request: HttpRequest) -> str:
@@ -27,12 +28,12 @@ def signed_in(view: "View[Given]") -> "Guarded[Given]":
     """A view for visitors. What it raises as an ApiError becomes a page, or JSON for a script."""
 
     @wraps(view)
-    def guarded(request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs) -> HttpResponseBase:
         visitor = None
         try:
             visitor = sessions.admit(token_of(request))
             rates.check("read", visitor.caller.key_id)
-            response = view(request, visitor, *args, **kwargs)
+            response: HttpResponseBase = view(request, visitor, *args, **kwargs)
         except ApiError as error:
             response = refusal(request, visitor, error)
         response.headers.setdefault("Cache-Control", "no-store")

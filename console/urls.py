@@ -22,4 +22,5 @@ urlpatterns = [
     path("gallery/", gallery.gallery, name="gallery"),
     path("tasks/<str:task_id>/", task_page.task, name="task"),
     path("usage/", usage.usage, name="usage"),
+    path("usage/<str:month>.csv", usage.statement, name="statement"),
 ]

@@ -63,10 +63,12 @@ def _outline(bar: Bar) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One place on the x axis: its label, and the amount of each tone, from the bottom up."""
+    """One place on the x axis: its label, and the amount of each tone, from the bottom up. `title` is what its bars
+    say, where amounts are no counts."""
 
     label: str
     parts: Mapping[str, int]
+    title: str = ""
 
 
 def stacked(
@@ -110,7 +112,7 @@ def _stack(column: Column, place: int, step: int, height: int, highest: int) -> 
             width=step - GAP,
             height=round(amount / highest * height, 2),
             tone=tone,
-            title=f"{column.label}: {amount} of {total} {tone}",
+            title=column.title or f"{column.label}: {amount} of {total} {tone}",
         )
 
 

@@ -14,7 +14,7 @@ from common import months, sql
 from common.months import Month
 from desk.money import statement
 from tests.billing import relayed_steps
-from tests.desk.money.entries import book
+from tests.billing.entries import book
 from tests.tasks import steps
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from common.months import Month
 from desk.money import statement_csv
 from desk.money.statement import Booking
 from pages.csv_text import written
-from tests.desk.money.entries import book
+from tests.billing.entries import book
 
 NOVEMBER = Month(year=2026, number=11)
 

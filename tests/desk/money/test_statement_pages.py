@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts.models import Account
 from common import months
 from tests.billing import relayed_steps
-from tests.desk.money.entries import book
+from tests.billing.entries import book
 
 pytestmark = pytest.mark.django_db
 

@@ -3,9 +3,12 @@
 from datetime import datetime
 
 from accounts.models import Account
-from billing.models import LedgerEntry
 from common import sql
 
+INSERT = """
+INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
+"""
 OTHER_BOOKS = {"credit": "funding", "charge": "revenue", "refund": "revenue"}
 
 
@@ -15,7 +18,6 @@ def book(
     """Both legs, and the account's balance."""
     legs = (("customer", account, micros), (OTHER_BOOKS[kind], None, -micros))
     for book_name, owner, amount in legs:
-        LedgerEntry.objects.create(
-            reference=reference, kind=kind, book=book_name, account=owner, amount_micros=amount, reason=reason, at=at
-        )
+        owner_id = owner.pk if owner else None
+        sql.run(INSERT, [reference, kind, book_name, owner_id, amount, reason, sql.moment(at)])
     sql.run("UPDATE accounts_account SET balance_micros = balance_micros + %s WHERE id = %s", [micros, account.pk])

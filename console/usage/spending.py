@@ -1,0 +1,135 @@
+"""What a key spent in a month, by day and by model, summed up in the ledger."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from common import modalities, sql
+from common.months import Month
+from console.usage import entries
+from pages import words
+from tasks.gate import Caller
+
+TENTH = Decimal("0.1")
+UNITS = {**modalities.UNITS, "image_matrix": "picture"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Charges, or refunds, of one day, model and price. `unit_micros` is the price of one unit of `mode`; both are
+    None where a task's price is that of an older version. Money in micro-USD."""
+
+    day: str
+    model: str
+    modality: str
+    kind: str
+    mode: str | None
+    unit_micros: int | None
+    count: int
+    micros: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spend:
+    """Of one day, one model or a month: its charges, and what was refunded in the same time."""
+
+    name: str
+    modality: str
+    charges: int
+    charged_micros: int
+    refunded_micros: int
+    units: str
+
+    @property
+    def spent_micros(self) -> int:
+        return self.charged_micros - self.refunded_micros
+
+    @property
+    def average_micros(self) -> int | None:
+        """Of a charge; None where there is none."""
+        return round(self.charged_micros / self.charges) if self.charges else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthSpend:
+    """`days` with the latest first, `models` with the dearest first; only where something moved."""
+
+    month: Month
+    total: Spend
+    days: tuple[Spend, ...]
+    models: tuple[Spend, ...]
+
+    def on(self, day: str) -> int:
+        """What was spent on a day (2026-11-21)."""
+        return next((spend.spent_micros for spend in self.days if spend.name == day), 0)
+
+
+def read(caller: Caller, month: Month) -> MonthSpend:
+    """One statement, after two look-ups."""
+    rows = sql.records(
+        PARTS.format(
+            day=sql.utc_day("e.at"), mode=sql.json_text("t.price", "mode"), unit=sql.json_text("t.price", "unit_micros")
+        ),
+        entries.within(caller, month.start, month.end),
+    )
+    parts = [_part(row) for row in rows]
+    models = _grouped(parts, attrgetter("model"))
+    return MonthSpend(
+        month=month,
+        total=_spend(str(month), parts),
+        days=tuple(reversed(_grouped(parts, attrgetter("day")))),
+        models=tuple(sorted(models, key=lambda spend: (-spend.spent_micros, spend.name))),
+    )
+
+
+def _part(row: Any) -> Part:
+    return Part(
+        day=row.day,
+        model=row.model_name,
+        modality=row.modality,
+        kind=row.kind,
+        mode=row.mode,
+        unit_micros=None if row.unit is None else int(row.unit),
+        count=int(row.n),
+        micros=int(row.amount),
+    )
+
+
+def _grouped(parts: Iterable[Part], by: Callable[[Part], str]) -> list[Spend]:
+    """In the order of their names."""
+    return [_spend(name, list(group)) for name, group in groupby(sorted(parts, key=by), by)]
+
+
+def _spend(name: str, parts: list[Part]) -> Spend:
+    charges = [part for part in parts if part.kind == "charge"]
+    return Spend(
+        name=name,
+        modality=parts[0].modality if parts else "",
+        charges=sum(part.count for part in charges),
+        charged_micros=-sum(part.micros for part in charges),
+        refunded_micros=sum(part.micros for part in parts if part.kind == "refund"),
+        units=", ".join(_units(charges)),
+    )
+
+
+def _units(charges: list[Part]) -> Iterable[str]:
+    """How many pictures, seconds and requests were charged: 41 pictures, 12.5 seconds."""
+    sums: dict[str, Decimal] = {}
+    for part in charges:
+        if part.mode in UNITS and part.unit_micros:
+            sums[part.mode] = sums.get(part.mode, Decimal()) - Decimal(part.micros) / part.unit_micros
+    for mode, noun in UNITS.items():
+        if mode in sums:
+            count = sums[mode].quantize(TENTH)
+            whole = int(count)
+            yield words.counted(whole, noun) if count == whole else f"{count} {noun}s"
+
+
+PARTS = f"""
+SELECT {{day}} AS day, t.model_name, t.modality, e.kind, {{mode}} AS mode, {{unit}} AS unit, count(*) AS n,
+    CAST(sum(e.amount_micros) AS bigint) AS amount
+FROM {entries.WITHIN} GROUP BY 1, 2, 3, 4, 5, 6
+"""

@@ -1,0 +1,25 @@
+"""A key's statement as a CSV file: a line for each charge and refund of a month."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC
+
+from common.months import Month
+from console.usage import entries
+from console.usage.entries import Entry
+from pages import csv_text
+from pages.csv_text import Cell
+from tasks.gate import Caller
+
+HEAD = ("time", "kind", "task", "model", "modality", "spent_usd")
+
+
+def lines(caller: Caller, month: Month) -> Iterator[str]:
+    """Read as they are written, so that a long month needs no memory."""
+    yield from csv_text.rows(table(entries.lines(caller, month.start, month.end)))
+
+
+def table(rows: Iterable[Entry]) -> Iterator[tuple[Cell, ...]]:
+    yield HEAD
+    for each in rows:
+        at = f"{each.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+        yield (at, each.kind, each.task_id, each.model, each.modality, csv_text.amount(each.spent_micros))

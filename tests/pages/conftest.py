@@ -1,9 +1,10 @@
 """One installation with a small history and one browser for all tests of pages in a process."""
 
+import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,22 +12,24 @@ from playwright.sync_api import Browser
 
 from tests.databases import Databases
 from tests.processes import TestStack
-from tools.browser import judge, session
-from tools.browser.desk_pages import PAGES, Rows
+from tools.browser import console_pages, desk_pages, judge, session
+from tools.browser.desk_pages import Rows, Where
 from tools.browser.session import NoBrowser, Watched
 from tools.children import ChildFailed
+from tools.run import HISTORY_KEY
 
 NAME = "operator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """An installation and its operator."""
+    """An installation and its operator; `key` is the secret of its history's key, once there is a history."""
 
     stack: TestStack
     sandbox_url: str
     database: Path
     password: str
+    key: str = ""
 
     @property
     def rows(self) -> Rows:
@@ -41,11 +44,17 @@ class Desk:
             DJANGO_SUPERUSER_PASSWORD=self.password,
         )
 
-    def seed(self, *arguments: str) -> None:
-        """A history. Raises ChildFailed."""
+    def seed(self, *arguments: str) -> "Desk":
+        """With a history. Raises ChildFailed."""
         answer = self.stack.python("-m", "tools.seed", "--sandbox-url", self.sandbox_url, *arguments)
         if answer.returncode:
             raise ChildFailed(answer.stderr[-4000:])
+        return replace(self, key=json.loads(answer.stdout)["keys"][HISTORY_KEY])
+
+    def work(self) -> None:
+        """Start a worker, unless one runs: the tests of an installation share it."""
+        if not any(child.name == "worker" for child in self.stack.children):
+            self.stack.start_worker()
 
 
 @pytest.fixture(scope="session")
@@ -86,18 +95,43 @@ def operator(browser: Browser, installation: Desk) -> Iterator[Watched]:
     own.close()
 
 
-@pytest.fixture(scope="session")
-def empty(installation: Desk, operator: Watched) -> dict[str, list[str]]:
-    """What is wrong with the pages that there are before there is any row, by their names."""
+def found_at_once(watched: Watched, pages: Mapping[str, Where], rows: Rows) -> dict[str, list[str]]:
+    """What is wrong with those pages that are there, by their names."""
     found = {}
-    for name, where in PAGES.items():
+    for name, where in pages.items():
         with suppress(LookupError):
-            found[name] = judge.first_problems(operator, where(installation.rows))
+            found[name] = judge.first_problems(watched, where(rows))
     return found
 
 
 @pytest.fixture(scope="session")
-def seeded(installation: Desk, empty: dict[str, list[str]]) -> Desk:
+def empty(installation: Desk, operator: Watched) -> dict[str, list[str]]:
+    """Of the desk before there is any row."""
+    return found_at_once(operator, desk_pages.PAGES, installation.rows)
+
+
+@pytest.fixture(scope="session")
+def empty_console(browser: Browser, installation: Desk, empty: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Of the console of a new key before there is any model or task. The desk was looked at before that."""
+    own = session.context(browser, installation.stack.base_url, width=session.PHONE, scheme="dark")
+    page = session.watched(own)
+    session.present(page.page, installation.stack.create_key(account="newcomer"))
+    found = found_at_once(page, console_pages.PAGES, installation.rows)
+    own.close()
+    return found
+
+
+@pytest.fixture(scope="session")
+def seeded(installation: Desk, empty: dict[str, list[str]], empty_console: dict[str, list[str]]) -> Desk:
     """With a history of three days. Its pages were looked at before that."""
-    installation.seed("--days", "3", "--tasks", "80", "--pictures", "6")
-    return installation
+    return installation.seed("--days", "3", "--tasks", "80", "--pictures", "6")
+
+
+@pytest.fixture(scope="session")
+def customer(browser: Browser, seeded: Desk) -> Iterator[Watched]:
+    """A page of a customer who has signed in with the history's key."""
+    own = session.context(browser, seeded.stack.base_url, width=session.PHONE, scheme="dark")
+    page = session.watched(own)
+    session.present(page.page, seeded.key)
+    yield page
+    own.close()

@@ -175,7 +175,7 @@ def settle_by_bill(page: Page, desk: Desk, channel: str, folder) -> None:
 def test_an_operators_first_day(watched, seeded, tmp_path):
     page, stack, names = watched.page, seeded.stack, Names.new()
     stack.manage("create_account", names.account, "--credit", "20")
-    stack.start_worker()
+    seeded.work()
     session.sign_in(page, NAME, seeded.password)
     create_model(page, names.model)
     create_channel(page, names, f"{seeded.sandbox_url}/ark/api/v3")

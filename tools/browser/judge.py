@@ -18,21 +18,21 @@ def look(page: Page, width: int, scheme: str) -> None:
     page.evaluate(FADED)
 
 
-def problems(watched: Watched, path: str) -> list[str]:
-    """Load the page and apply every check; empty where it keeps the rules."""
+def problems(watched: Watched, path: str, status: int = 200) -> list[str]:
+    """Load the page and apply every check; empty where it keeps the rules, and answers with the status."""
     page = watched.page
     look(page, PHONE, "dark")
-    found = [*first_problems(watched, path), *checks.axe(page)]
+    found = [*first_problems(watched, path, status), *checks.axe(page)]
     look(page, DESKTOP, "light")
     found += [*checks.overflow(page), *checks.axe(page, checks.LOOKS), *checks.tab_through(page)]
     checks.violations(watched)  # those that axe itself has caused
     return list(dict.fromkeys(found))
 
 
-def first_problems(watched: Watched, path: str) -> list[str]:
+def first_problems(watched: Watched, path: str, status: int = 200) -> list[str]:
     """What can be told at once, on a phone."""
     page = watched.page
     answer = page.goto(path)
-    if answer is None or answer.status != 200:
-        return [f"{path} answered {answer.status if answer else 'nothing'}"]
+    if answer is None or answer.status != status:
+        return [f"{path} answered {answer.status if answer else 'nothing'}", *checks.violations(watched)]
     return [*checks.violations(watched), *checks.weight(page), *checks.shift(page), *checks.overflow(page)]

@@ -1,87 +1,46 @@
-"""`make screenshots`: every page of the desk, empty and full, on three widths, in the light and in the dark.
+"""`make screenshots`: every page of desk and console, empty and full, on three widths, in the light and in the dark.
 
-It starts an installation of its own with a month of history, and writes docs/images/desk/ anew; the widest light ones
-are docs/images/desk-<page>.png. With `--check` it also tells what is wrong with each page. Names of pages limit it
-to these: `python -m tools.screenshots task now --folder /somewhere`.
+It starts an installation of its own with a month of history, and writes docs/images/desk/ and docs/images/console/
+anew; the widest light ones are docs/images/desk-<page>.png and docs/images/console-<page>.png. With `--check` it also
+tells what is wrong with each page. Names limit it to these: `python -m tools.screenshots desk/now console/task`.
 """
 
 import argparse
+import json
 import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from io import BytesIO
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Browser
 
 from tools import demo, write_env
-from tools.browser import judge, session
-from tools.browser.desk_pages import PAGES, Rows, Where
-from tools.browser.session import DESKTOP, PHONE, TABLET, NoBrowser, Watched
+from tools.browser import session, shots
+from tools.browser.desk_pages import Rows
+from tools.browser.session import NoBrowser, Watched
+from tools.browser.shots import CONSOLE, DESK, ROOMS, Room
 from tools.children import ChildFailed, wait_until
+from tools.run import HISTORY_KEY
 from tools.stack import CATALOG, ROOT, Stack
 
 IMAGES = ROOT / "docs/images"
 NAME = "operator"
-COLOURS = 96
-"""Of a kept picture: pages have few, and it is a third of the bytes."""
-FULL = (
-    *(
-        "now",
-        "tasks",
-        "task",
-        "task-film",
-        "task-refund",
-        "unknown",
-        "callbacks",
-        "callback",
-        "models",
-        "model",
-        "plan",
-    ),
-    *("channels", "channel", "channel-model", "channel-test", "account", "statement", "key", "money", "bill"),
-    "catalog-file",
-)
-EMPTY = (
-    *("now", "tasks", "unknown", "callbacks", "models", "plans", "channels", "accounts", "keys", "money", "bills"),
-    "catalog-file",
-)
-"""Pages whose pictures are kept with and without rows."""
 
 
-def keep(page: Page, file: Path) -> None:
-    """What the page shows now, as a small PNG."""
-    shot = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    shot.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        file, optimize=True
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Album:
+    """Where pictures go, and of which pages: all that are kept where no name is given."""
 
+    rows: Rows
+    folder: Path
+    names: Collection[str]
 
-def shoot(watched: Watched, pages: Mapping[str, Where], rows: Rows, folder: Path, *, suffix: str = "") -> None:
-    """Each page in each size and colour; one that needs a row that is not there is left out."""
-    for name, where in pages.items():
-        try:
-            path = where(rows)
-        except LookupError:
-            continue
-        watched.page.goto(path)
-        for width in (PHONE, TABLET, DESKTOP):
-            for scheme in ("light", "dark"):
-                judge.look(watched.page, width, scheme)
-                is_best = (width, scheme, suffix) == (DESKTOP, "light", "")
-                file = f"desk-{name}.png" if is_best else f"desk/{name}{suffix}-{width}-{scheme}.png"
-                keep(watched.page, folder / file)
-
-
-def check(watched: Watched, pages: Mapping[str, Where], rows: Rows) -> None:
-    for name, where in pages.items():
-        print(f"{name}: {where(rows)}")
-        for problem in judge.problems(watched, where(rows)):
-            print(f"  {problem}")
+    def fill(self, watched: Watched, room: Room, *, is_empty: bool) -> None:
+        pages = room.chosen(self.names, room.empty if is_empty else room.full)
+        shots.shoot(watched, room.name, pages, self.rows, self.folder, suffix="-empty" if is_empty else "")
 
 
 def begin(stack: Stack) -> tuple[str, str]:
@@ -100,47 +59,61 @@ def begin(stack: Stack) -> tuple[str, str]:
     return password, sandbox.url
 
 
-def history(stack: Stack, sandbox_url: str, rows: Rows) -> None:
-    """A month of it, and a worker. Raises ChildFailed."""
+def new_key(stack: Stack) -> str:
+    """The secret of a key that has made nothing."""
+    stack.manage("create_account", "newcomer", "--credit", "10")
+    return str(stack.manage_json("create_key", "newcomer")["key"])
+
+
+def history(stack: Stack, sandbox_url: str, rows: Rows) -> str:
+    """A month of it, and a worker; the secret of its key. Raises ChildFailed."""
     stack.manage("load_catalog", str(CATALOG), SANDBOX_URL=sandbox_url)
     answer = stack.python("-m", "tools.seed", "--sandbox-url", sandbox_url)
     if answer.returncode:
         raise ChildFailed(answer.stderr[-4000:])
     stack.start_worker()
     wait_until(rows.has_worker, what="a worker")
+    return str(json.loads(answer.stdout)["keys"][HISTORY_KEY])
 
 
-def run(stack: Stack, database: Path, names: Iterable[str], folder: Path, *, is_checked: bool) -> None:
-    chosen = set(names)
-    empty, full = ({name: PAGES[name] for name in chosen or kept} for kept in (EMPTY, FULL))
+def customer(running: Browser, stack: Stack, key: str) -> Watched:
+    """A page in the console, signed in."""
+    watched = session.watched(session.context(running, stack.base_url))
+    session.present(watched.page, key)
+    return watched
+
+
+def run(stack: Stack, album: Album, *, is_checked: bool) -> None:
+    """The desk is seen before the first key, the console before the first model, then both with a history."""
     password, sandbox_url = begin(stack)
-    rows = Rows(database=database)
     with session.browser() as running:
-        own = session.context(running, stack.base_url)
-        watched = session.watched(own)
-        session.sign_in(watched.page, NAME, password)
-        shoot(watched, empty, rows, folder, suffix="-empty")
-        history(stack, sandbox_url, rows)
-        shoot(watched, full, rows, folder)
-        if is_checked:
-            check(watched, full, rows)
+        operator = session.watched(session.context(running, stack.base_url))
+        session.sign_in(operator.page, NAME, password)
+        album.fill(operator, DESK, is_empty=True)
+        album.fill(customer(running, stack, new_key(stack)), CONSOLE, is_empty=True)
+        key = history(stack, sandbox_url, album.rows)
+        for room, watched in ((DESK, operator), (CONSOLE, customer(running, stack, key))):
+            album.fill(watched, room, is_empty=False)
+            if is_checked:
+                shots.check(watched, room.chosen(album.names, room.full), album.rows)
 
 
 def main(arguments: Sequence[str]) -> int:
+    known = [f"{room.name}/{name}" for room in ROOMS for name in room.pages]
     parser = argparse.ArgumentParser(prog="python -m tools.screenshots", description=__doc__)
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"only these of {', '.join(PAGES)}")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"only these of {', '.join(known)}")
     parser.add_argument("--folder", type=Path, default=IMAGES, help="where the pictures go")
     parser.add_argument("--check", action="store_true", help="also tell what is wrong with each page")
     given = parser.parse_args(arguments)
-    if strange := set(given.pages) - set(PAGES):
+    if strange := set(given.pages) - set(known):
         parser.error(f"no such page: {', '.join(sorted(strange))}")
     write_env.write()
     with tempfile.TemporaryDirectory(prefix="darkroom-pages-") as name:
         place = Path(name)
         stack = Stack(environment={**os.environ, **demo.environment(place)}, folder=place)
+        rows = Rows(database=place / "darkroom.sqlite3")
         try:
-            database = place / "darkroom.sqlite3"
-            run(stack, database, given.pages, given.folder, is_checked=given.check)
+            run(stack, Album(rows=rows, folder=given.folder, names=set(given.pages)), is_checked=given.check)
         except (ChildFailed, NoBrowser) as error:
             print(error, file=sys.stderr)
             return 1

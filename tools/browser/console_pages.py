@@ -24,6 +24,7 @@ def form(model: str) -> Where:
 
 
 PAGES: Mapping[str, Where] = {
+    "sign-in": at("/console/sign-in/"),
     "create": at("/console/create/"),
     "form-image": form("aurora-image"),
     "form-film": form("comet-video"),

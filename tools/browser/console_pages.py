@@ -48,6 +48,6 @@ PAGES: Mapping[str, Where] = {
     "task-long": task("length(p.params) > 9000", of=PAYLOADS),
     "usage": at("/console/usage/"),
     "docs": at("/docs/"),
-    "docs-tag": at("/docs/tasks/"),
+    "docs-tag": at("/docs/callbacks/"),
 }
 NOT_THERE = TASK.format("task_01kb8r4a1pf0q9d2m7vx3ehyzt")

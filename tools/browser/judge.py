@@ -6,8 +6,13 @@ from tools.browser import checks
 from tools.browser.session import DESKTOP, HEIGHTS, PHONE, Watched
 
 FADED = """
-() => Promise.all(document.getAnimations().filter(each => each.effect.getComputedTiming().iterations < Infinity)
-    .map(each => each.finished.catch(() => null)))
+async () => {
+    const fading = () => document.getAnimations().filter(each =>
+        each.playState === 'running' && each.effect.getComputedTiming().iterations < Infinity
+    );
+    // What inherits a colour begins when its parent has ended.
+    while (fading().length) await Promise.all(fading().map(each => each.finished.catch(() => null)));
+}
 """
 
 

@@ -8,7 +8,7 @@ from accounts.models import ApiKey
 from catalog.models import Route
 from tasks import switches
 from tests.reference.asking import ask, documented
-from tests.rows import make_account, make_key
+from tests.rows import make_account, make_key, make_model
 from tests.tasks_api.asking import end, image_task
 
 NOWHERE = "task_00000000000000000000000000"
@@ -55,6 +55,13 @@ SUBMISSIONS = [
     ({**image_task(), "modality": "video"}, 400, "TASK_UNSUPPORTED_ADAPTER"),
     (image_task(extra_body={"quality": "high"}), 400, "TASK_NO_CAPABLE_ROUTE"),
 ]
+
+
+def test_3d(key, plan):
+    make_model("marble", "3d", plan=plan, prices={"*": "1"}, pricing_mode="per_request")
+    body = {"model": "marble", "modality": "3d", "params": {"prompt": "a fox"}}
+    for path in ("", "/quote"):
+        assert refusal("POST", path, key=key, body=body) == (400, "TASK_UNSUPPORTED_ADAPTER")
 
 
 @pytest.mark.parametrize("path", ["", "/quote"])

@@ -9,7 +9,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("console", RedirectView.as_view(url="/console/")),
     path("console/", include("console.urls")),
-    path("", include("reference.urls")),
+    path("docs", RedirectView.as_view(url="/docs/")),
+    path("docs/", include("reference.urls")),
     path("", include("tasks_api.urls")),
 ]
 handler400 = "front.error_responses.bad_request"

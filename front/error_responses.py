@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from common import dialects, errors
 from tasks.lost_commits import OutcomeUnknown
 
-PAGES = ("/admin", "/console")
+PAGES = ("/admin", "/console", "/docs")
 logger = logging.getLogger("darkroom.errors")
 
 DOCUMENTED: tuple[tuple[type[Exception], type[errors.ApiError], str], ...] = (

@@ -47,7 +47,16 @@ def document() -> dict[str, Any]:
 
 def read(path: Path) -> dict[str, Any]:
     """One file; dates are texts in it, and no field may be there twice."""
-    return dict(yaml.load(path.read_text(encoding="utf-8"), StrictLoader))  # noqa: S506 - a SafeLoader
+    return dict(named(yaml.load(path.read_text(encoding="utf-8"), StrictLoader)))  # noqa: S506 - a SafeLoader
+
+
+def named(value: Any) -> Any:
+    """The same with texts for names, as in JSON. Raises ValueError for one that YAML takes for something else."""
+    if isinstance(value, dict):
+        if odd := [name for name in value if type(name) not in (str, int)]:
+            raise ValueError(f"{odd[0]!r} is no name: write it in quotes")
+        return {str(name): named(inner) for name, inner in value.items()}
+    return [named(each) for each in value] if isinstance(value, list) else value
 
 
 def version() -> str:

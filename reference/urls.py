@@ -6,9 +6,8 @@ from reference import views
 
 app_name = "reference"
 urlpatterns = [
-    path("docs", views.without_slash),
-    path("docs/", views.overview, name="overview"),
-    path("docs/openapi.yaml", views.openapi_yaml, name="yaml"),
-    path("docs/openapi.json", views.openapi_json, name="json"),
-    path("docs/<path:place>", views.section, name="section"),
+    path("", views.overview, name="overview"),
+    path("openapi.yaml", views.openapi_yaml, name="yaml"),
+    path("openapi.json", views.openapi_json, name="json"),
+    path("<path:place>", views.section, name="section"),
 ]

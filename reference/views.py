@@ -34,11 +34,6 @@ openapi_json = served(document.as_json, "application/json")
 
 
 @require_safe
-def without_slash(request: HttpRequest) -> HttpResponse:
-    return redirect("reference:overview")
-
-
-@require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """What the service is, and the first request."""
     whole = document.document()

@@ -46,6 +46,15 @@ def test_a_field_that_is_twice_in_a_file_is_refused(tmp_path):
         document.read(file)
 
 
+def test_names_are_texts(tmp_path):
+    file = tmp_path / "names.yaml"
+    file.write_text("paths:\n  /a: [{200: {}}]\n")
+    assert document.read(file) == {"paths": {"/a": [{"200": {}}]}}
+    file.write_text("off: {}\n")
+    with pytest.raises(ValueError, match="False is no name"):
+        document.read(file)
+
+
 def test_both_forms_say_the_same_and_moments_stay_texts():
     assert json.loads(document.as_json()) == document.document()
     assert yaml.safe_load(document.as_yaml()) == document.document()

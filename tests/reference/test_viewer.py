@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import re
 import time
+from ipaddress import ip_network
 
 import pytest
 
@@ -64,6 +65,17 @@ def test_a_page_that_is_not_there_says_where_to_go(client, path):
     answer = client.get(path)
     assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8")
     assert "No such page" in answer.content.decode()
+
+
+def test_a_request_that_cannot_be_served_is_told_as_a_page(client):
+    answer = client.get("/docs/", headers={"Host": "evil.example"})
+    assert (answer.status_code, answer["Content-Type"]) == (400, "text/html; charset=utf-8")
+
+
+def test_who_may_not_come_to_the_admin_may_read(client, settings):
+    settings.ADMIN_NETWORKS = (ip_network("10.0.0.0/8"),)
+    assert client.get("/admin/").status_code == 404
+    assert client.get("/docs/").status_code == 200
 
 
 def test_pages_are_only_read(client):

@@ -17,6 +17,7 @@ ROOMS = (
     "console",
     "desk",
     "front",
+    "reference",
     "storage",
 )
 MANY = {"Command"}  # what Django looks for in each command's module

@@ -68,9 +68,10 @@ def address(offer: ModelOffer, offers: Sequence[ModelOffer], carried: Mapping[st
 
 
 def price(offer: ModelOffer) -> str:
-    """$0.04 a picture at 1K, $0.08 at 2K; $0.10 a second at 720p, $0.20 otherwise."""
+    """$0.04 a picture at 1K, $0.08 at 2K; $0.10 a second at 720p, $0.20 otherwise. The cheapest comes first."""
     unit = NOUNS[offer.model.modality] if offer.unit != "second" else "second"
-    told = [(words.usd(micros), _tier(tier, len(offer.prices))) for tier, micros in offer.prices.items()]
+    tiers = sorted(offer.prices.items(), key=lambda each: (each[0] == ANY_TIER, each[1]))
+    told = [(words.usd(micros), _tier(tier, len(tiers))) for tier, micros in tiers]
     (amount, tier), *others = told
     return ", ".join([f"{amount} a {unit}{tier}", *(f"{amount}{tier}" for amount, tier in others)])
 

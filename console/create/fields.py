@@ -80,7 +80,7 @@ def _suggesting(widget: Widget, values: tuple[str, ...]) -> Widget:
 
 def _suggested(offer: ModelOffer) -> dict[str, tuple[str, ...]]:
     """Which resolutions a film may have nobody says; those that have a price are sure to be meant."""
-    priced = tuple(tier for tier in offer.prices if tier != ANY_TIER)
+    priced = sorted(offer.prices.keys() - {ANY_TIER}, key=lambda tier: offer.prices[tier])
     others = RESOLUTIONS if ANY_TIER in offer.prices else ()
     return {"aspect_ratio": RATIOS, "resolution": tuple(dict.fromkeys((*priced, *others)))}
 

@@ -40,7 +40,7 @@ class Priced:
             return self.error.message if self.error else ""
         left = words.usd(self.quote.left_micros)
         if self.quote.is_affordable:
-            return f"{left} of your balance stays free. Plan {self.quote.plan}."
+            return f"Leaves {left} of your balance. Plan {self.quote.plan}."
         return "Your balance or your budget does not reach for it." + (
             f" {left} would be left." if self.quote.left_micros < 0 else ""
         )

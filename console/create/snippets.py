@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +59,7 @@ def of(body: dict[str, Any], *, base_url: str) -> Mapping[str, str]:
     """The three of them, by name. They take the key from the environment."""
     plain, url = shown(body), f"{base_url}/v1/tasks"
     text = json.dumps(plain, indent=2, ensure_ascii=False)
-    script = PROTO.sub('["__proto__"]:', textwrap.indent(text, "  ").strip())
+    script = PROTO.sub('["__proto__"]:', text.replace("\n", "\n  "))
     return {
         "curl": CURL.format(url=shlex.quote(url), body=shlex.quote(text)),
         "python": PYTHON.format(url=json.dumps(url), body=_python(plain, "    ")),

@@ -94,7 +94,7 @@ def test_a_name_in_two_modalities_has_two_forms(visitor, image_model, plan, vide
 def test_a_form_tells_its_price_before_anything_is_typed(visitor, image_model):
     page = text_of(visitor.get(FORM))
     assert "Run<span data-run> · $0.04</span>" in page
-    assert "$9.96 of your balance stays free" in page
+    assert "Leaves $9.96 of your balance" in page
     assert 'aria-invalid="true"' not in page
 
 

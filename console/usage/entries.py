@@ -43,11 +43,13 @@ def lines(caller: Caller, start: datetime, end: datetime) -> Iterator[Entry]:
         last = page[-1].id
 
 
-def latest(caller: Caller, start: datetime, end: datetime, *, model: str = "", most: int) -> list[Entry]:
-    """The latest of them, of one model where it is named."""
+def latest(
+    caller: Caller, start: datetime, end: datetime, *, model: str = "", most: int, passed: int = 0
+) -> list[Entry]:
+    """The latest of them after so many that are passed over, of one model where it is named."""
     narrowed, parameters = ("AND t.model_name = %s", [model]) if model else ("", [])
-    statement = LINES.format(time=_time(), model=narrowed, order="DESC")
-    return [_entry(row) for row in sql.records(statement, [*within(caller, start, end), *parameters, most])]
+    statement = LINES.format(time=_time(), model=narrowed, order="DESC") + " OFFSET %s"
+    return [_entry(row) for row in sql.records(statement, [*within(caller, start, end), *parameters, most, passed])]
 
 
 def _time() -> str:

@@ -56,7 +56,9 @@ def _listed(caller: Caller, wanted: Asked, models: set[str]) -> list[Entry]:
     if wanted.day:
         start = datetime.combine(wanted.day, time(), UTC)
         end = start + timedelta(days=1)
-    return entries.latest(caller, start, end, model=wanted.model, most=MOST_LISTED + 1)
+    return entries.latest(
+        caller, start, end, model=wanted.model, most=MOST_LISTED + 1, passed=(wanted.page - 1) * MOST_LISTED
+    )
 
 
 def _neighbours(caller: Caller, month: Month, now: datetime) -> dict[str, Any]:

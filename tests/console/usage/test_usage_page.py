@@ -79,11 +79,17 @@ def test_a_day_and_a_model_narrow_the_charges_and_not_the_sums(key, visitor):
         assert "There is no charge here." in page(visitor, month="2026-10", model=unknown)
 
 
-def test_of_many_charges_the_latest_are_listed_and_the_rest_is_in_the_file(key, visitor):
-    tasks = [charge(key, THIRD + timedelta(minutes=number)) for number in range(21)]
+def test_of_many_charges_the_latest_come_first_and_the_others_page_by_page(key, visitor):
+    tasks = [charge(key, THIRD + timedelta(minutes=number), model="a&b") for number in range(21)]
     told = page(visitor, month="2026-10")
     assert [task.id in told for task in tasks] == [False, *[True] * 20]
-    assert "has all of October 2026" in told
+    assert "Later charges" not in told
+    (link,) = re.findall('href="/console/usage/([^"]*page=2)#charges"', page(visitor, day="2026-10-03", model="a&b"))
+    assert link == "?day=2026-10-03&amp;model=a%26b&amp;page=2"
+    last = visitor.get(USAGE + link.replace("&amp;", "&")).content.decode()
+    assert [task.id in last for task in tasks] == [True, *[False] * 20]
+    assert "Later charges" in last
+    assert "Earlier charges" not in last
     assert len(file(visitor)[1].splitlines()) == 22
 
 
@@ -122,6 +128,12 @@ def test_what_is_no_month_or_day_is_not_found(visitor, query):
     answer = visitor.get(f"{USAGE}?{query}")
     assert answer.status_code == 404
     assert "like 2026-11" in answer.content.decode()
+
+
+def test_what_is_no_page_is_not_found(visitor):
+    for number in ("0", "-1", "x", "10000", "9" * 30, "²"):
+        assert visitor.get(USAGE, {"page": number}).status_code == 404
+    assert "There is no charge here." not in page(visitor, page="9999")
 
 
 def test_a_statement_of_no_month_is_not_found(visitor):

@@ -1,7 +1,8 @@
 """`make demo`: the service on free ports with a database of its own; a picture, a film and the bill through HTTP.
 
-Prints each step as the event stream and the callbacks tell it; exit code 0 means that both files are on disk, both
-callbacks verified, and the ledger check confirms the bill.
+Prints each step as the event stream and the callbacks tell it, and last how to look at all that in a browser: the
+demo's own service ends with it. Exit code 0 means that both files are on disk, both callbacks verified, and the ledger
+check confirms the bill.
 """
 
 import argparse
@@ -16,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from django.conf import settings
 
 from tools import write_env
 from tools.children import PATIENCE, ChildFailed, free_port
@@ -201,6 +204,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "demo-output", help="where the files go")
     output = parser.parse_args().output
     write_env.write()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     with tempfile.TemporaryDirectory(prefix="darkroom-demo-") as name:
         stack = Stack(environment=environment(Path(name)), folder=Path(name))
         try:
@@ -212,7 +216,7 @@ def main() -> int:
             return 1
         finally:
             stack.stop()
-    say("\nDone.")
+    say(f"\nDone. To make and see more in a browser: make run, then open {settings.PUBLIC_BASE_URL}/console/")
     return 0
 
 

@@ -1,4 +1,5 @@
-"""`make run`: the whole service on this machine until Ctrl-C, with a key, an admin login and a first request to try."""
+"""`make run`: the whole service on this machine until Ctrl-C, with its console and a key for it, an admin login and a
+first request to try."""
 
 import argparse
 import json
@@ -109,16 +110,20 @@ def start(stack: Stack, sandbox_port: int, seed: int | None = None) -> dict[str,
 
 
 def welcome(made: dict[str, str], logs: Path) -> str:
+    """Where to look, and what opens it: the console and its key come first."""
     url = settings.PUBLIC_BASE_URL
     general = "\n".join(f"    {vendor:<9}  {made[group]}" for group, vendor in GENERAL_KEYS.items())
     history = f"\n  With history  {made['history']}" if "history" in made else ""
     return f"""
 Darkroom is running at {url} (Ctrl-C stops it; logs in {logs}).
 
+  Console    {url}/console/  open it, and sign in with the key:
   Task key   {made["key"]}{history}
+
+  Reference  {url}/docs/
+  Admin      {url}/admin/  user {made["username"]}  password {made["password"]}
   General keys, for text with the packages of others (docs/companion.md)
 {general}
-  Admin      {url}/admin/  user {made["username"]}  password {made["password"]}
 
   curl {url}/v1/tasks \\
     -H 'Authorization: Bearer {made["key"]}' -H 'Content-Type: application/json' \\

@@ -42,6 +42,7 @@ def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
     assert len(re.findall(r"event: succeeded", answer.stdout)) == 2
     assert len(re.findall(r"task\.succeeded, signature verified", answer.stdout)) == 2
     assert "check_ledger" in answer.stdout
+    assert re.search(r"then open http://127\.0\.0\.1:\d+/console/\n$", answer.stdout)
 
 
 @pytest.mark.slow
@@ -57,7 +58,15 @@ def test_the_service_runs_until_it_is_told_to_stop(tmp_path):
     command = [sys.executable, "-m", "tools.run", "--folder", str(tmp_path), "--sandbox-port", "0"]
     run = Child("run", command, environment=environment, log=tmp_path / "run.log")
     try:
-        key = run.wait_for_line(r"Task key +(\S+)")[1]
+        told = run.wait_for_line(r"Console +(\S+)  .*\n  Task key +(\S+)")
+        console, key = told[1], told[2]
+        assert console == f"http://127.0.0.1:{port}/console/"
+        with requests.Session() as browser:
+            form = browser.get(console, timeout=PATIENCE)
+            (token,) = re.findall(r'name="csrfmiddlewaretoken" value="(\S+?)"', form.text)
+            given = {"key": key, "csrfmiddlewaretoken": token}
+            signed_in = browser.post(form.url, given, headers={"Referer": form.url}, timeout=PATIENCE)
+            assert "Sign out" in signed_in.text
         url, headers = f"http://127.0.0.1:{port}/v1/tasks/models", {"Authorization": f"Bearer {key}"}
         models = requests.get(url, headers=headers, timeout=PATIENCE)
         assert {model["modality"] for model in models.json()["data"]} >= {"image", "video"}

@@ -9,7 +9,7 @@ from django.http import parse_cookie
 from common.asgi import Scope, header
 from console import sessions
 from tasks.events import readmission
-from tasks.events.readmission import Guest
+from tasks.events.readmission import Admitted
 
 PATH = "/console/events"
 
@@ -18,7 +18,7 @@ def token_of(scope: Scope) -> str:
     return parse_cookie(header(scope["headers"], b"cookie")).get(sessions.COOKIE, "")
 
 
-def admitted(scope: Scope) -> Guest:
+def admitted(scope: Scope) -> Admitted:
     """For as long as nobody signs out. Raises what `sessions.admit` raises."""
     visitor = sessions.admit(token_of(scope))
     return readmission.by_secret(visitor.caller, (sessions.still_open, visitor.session_id))

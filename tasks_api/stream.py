@@ -22,7 +22,7 @@ from tasks.events import reader, readmission
 from tasks.events.hub import hub
 from tasks.events.listeners import Listener
 from tasks.events.reader import Event
-from tasks.events.readmission import Guest
+from tasks.events.readmission import Admitted
 from tasks_api import queries
 
 HEADERS = [
@@ -39,7 +39,7 @@ Asked = int | Literal["unknown"] | None
 logger = logging.getLogger(__name__)
 
 
-Admit = Callable[[Scope], Guest]
+Admit = Callable[[Scope], Admitted]
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,12 +64,12 @@ async def serve(scope: Scope, receive: Receive, send: Send, *, admit: Admit, hea
     await send({"type": "http.response.body", "body": b""})
 
 
-def admitted(scope: Scope) -> Guest:
+def admitted(scope: Scope) -> Admitted:
     """Whose key the request brings."""
     return readmission.by_secret(gate.admit(joined(scope["headers"], b"authorization")).caller)
 
 
-def _listening(scope: Scope, admit: Admit) -> Guest:
+def _listening(scope: Scope, admit: Admit) -> Admitted:
     guest = admit(scope)
     rates.check("read", guest.caller.key_id)
     if scope["method"] != "GET":

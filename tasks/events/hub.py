@@ -18,7 +18,7 @@ from common import shutdown, threads, wakeups
 from common.errors import StreamLimitExceeded
 from tasks.events.listeners import Listener, Log, Pulse, done_within
 from tasks.events.reader import PAGE, Event, EventReader, ended_among
-from tasks.events.readmission import Check, Guest
+from tasks.events.readmission import Admitted, Check
 from tasks.models import ENDED
 from tasks.origins import LISTED
 
@@ -47,7 +47,7 @@ class Hub:
         self._guard: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def listen(self, guest: Guest) -> AsyncIterator[Listener]:
+    async def listen(self, guest: Admitted) -> AsyncIterator[Listener]:
         """A stream's place; its block is left early, and quietly, when the listener is ended.
 
         Raises StreamLimitExceeded.

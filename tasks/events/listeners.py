@@ -8,7 +8,7 @@ from contextlib import suppress
 from django.conf import settings
 
 from tasks.events.reader import Event
-from tasks.events.readmission import Guest
+from tasks.events.readmission import Admitted
 
 KEPT_EVENTS = 256
 
@@ -40,7 +40,7 @@ class Listener:
         "proofs",
     )
 
-    def __init__(self, guest: Guest, log: "Log", pulse: "Pulse", read_mark: Callable[[], int | None]) -> None:
+    def __init__(self, guest: Admitted, log: "Log", pulse: "Pulse", read_mark: Callable[[], int | None]) -> None:
         self.caller, self.proofs = guest.caller, guest.proofs
         self.life = asyncio.timeout(None)
         self.is_silent = False

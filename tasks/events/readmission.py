@@ -11,7 +11,7 @@ Check = Callable[[Iterable[int]], frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guest:
+class Admitted:
     """Who listens, and what has let them in: each (check, id) has to hold for as long as they listen."""
 
     caller: Caller
@@ -31,6 +31,6 @@ def still_admitted(secret_ids: Iterable[int]) -> frozenset[int]:
     return frozenset(sql.column(statement, [sql.ids(secret_ids)]))
 
 
-def by_secret(caller: Caller, *more: tuple[Check, int]) -> Guest:
+def by_secret(caller: Caller, *more: tuple[Check, int]) -> Admitted:
     """A guest for as long as the secret that was presented opens the Task API."""
-    return Guest(caller=caller, proofs=((still_admitted, caller.secret_id), *more))
+    return Admitted(caller=caller, proofs=((still_admitted, caller.secret_id), *more))

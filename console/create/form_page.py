@@ -1,17 +1,16 @@
 """The page of one model: its form, the price, and the same request as a program sends it."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
 from catalog.listing import ModelOffer
-from common.errors import ApiError
 from console import doors
 from console.create import cards, drawn, fields, posting, pricing, sending
 from console.create.drawn import DrawnField
 from console.create.fields import ModelForm
 from console.create.prefilled import Beginning
+from console.create.refusals import Refusal
 from console.sessions import Visitor
 from tasks.gate import Admission
 
@@ -28,18 +27,6 @@ LANGUAGES = (("curl", "curl"), ("python", "Python"), ("javascript", "JavaScript"
 OTHERWISE = "Nothing was charged. Run it again in a moment: it becomes one task, however often you do."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
-    """Why a form was not sent, and the name of the field that it is about, where it is about one."""
-
-    error: ApiError
-    field: str | None
-
-    @property
-    def next(self) -> str:
-        return NEXT.get(self.error.type, OTHERWISE)
-
-
 def show(
     request: HttpRequest,
     visitor: Visitor,
@@ -47,13 +34,13 @@ def show(
     begun: Beginning,
     *,
     key: str = "",
-    trouble: Trouble | None = None,
+    trouble: Refusal | None = None,
     already: str = "",
 ) -> HttpResponse:
     """The page with what stands in the form. `key` is the idempotency key that it keeps; `already` is the task that
     the form was sent as before it was changed."""
     form = fields.of(offer)
-    problems = {trouble.field: trouble.error.message} if trouble and trouble.field else {}
+    problems = {trouble.field: trouble.message} if trouble and trouble.field else {}
     drawn_fields = drawn.fields(form, begun.texts, visitor.caller.key_id, problems)
     context: dict[str, Any] = {
         **_parts(form, drawn_fields),
@@ -65,6 +52,7 @@ def show(
         "service": visitor.admission.service,
         "idempotency_key": key or sending.new_key(),
         "trouble": trouble,
+        "next": NEXT.get(trouble.error.type, OTHERWISE) if trouble else "",
         "already": already,
         "had_files": bool(request.FILES),
         "languages": LANGUAGES,
@@ -75,7 +63,7 @@ def show(
     return response
 
 
-def _status(trouble: Trouble | None, already: str) -> int:
+def _status(trouble: Refusal | None, already: str) -> int:
     return trouble.error.status if trouble else 409 if already else 200
 
 

@@ -10,6 +10,7 @@ from common.errors import ApiError, BillingUnsupported
 from console.create import document, refusals, snippets
 from console.create.document import Posted
 from console.create.fields import ModelForm
+from console.create.refusals import Refusal
 from pages import words
 from tasks import examination
 from tasks.gate import Admission
@@ -22,11 +23,10 @@ STAND_IN = "…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """Without a quote there is an error; `field` is the name of the field that it is about, where it is about one."""
+    """Without a quote there is a refusal."""
 
     quote: Quote | None = None
-    error: ApiError | None = None
-    field: str | None = None
+    refusal: Refusal | None = None
     samples: Mapping[str, str] | None = None
 
     @property
@@ -37,7 +37,7 @@ class Priced:
     def told(self) -> str:
         """What it means for the balance, or why there is no price."""
         if self.quote is None:
-            return self.error.message if self.error else ""
+            return self.refusal.message if self.refusal else ""
         left = words.usd(self.quote.left_micros)
         if self.quote.is_affordable:
             return f"Leaves {left} of your balance. Plan {self.quote.plan}."
@@ -53,7 +53,7 @@ class Priced:
             "affordable": bool(self.quote and self.quote.is_affordable),
             "balance_after": words.usd(self.quote.left_micros) if self.quote else None,
             "plan": self.quote.plan if self.quote else None,
-            "error": {"field": self.field, "message": self.error.message} if self.error else None,
+            "error": {"field": self.refusal.field, "message": self.refusal.message} if self.refusal else None,
             "samples": self.samples,
         }
 
@@ -67,7 +67,7 @@ def priced(admission: Admission, form: ModelForm, posted: Posted) -> Priced:
         samples = snippets.of(body, base_url=settings.PUBLIC_BASE_URL)
         return Priced(quote=_quote(admission, form, body), samples=samples)
     except ApiError as error:
-        return Priced(error=error, field=refusals.field_of(error, form, places), samples=samples)
+        return Priced(refusal=refusals.of(error, form, places), samples=samples)
 
 
 def _quote(admission: Admission, form: ModelForm, body: dict[str, Any]) -> Quote:

@@ -10,7 +10,6 @@ from common.errors import ApiError, TaskNotFound
 from console import doors, sessions
 from console.create import cards, fields, form_page, posting, prefilled, pricing, refusals, sending
 from console.create.fields import ModelForm
-from console.create.form_page import Trouble
 from console.create.prefilled import Beginning
 from console.sessions import Visitor
 
@@ -54,7 +53,7 @@ def _run(request: HttpRequest, visitor: Visitor, offer: ModelOffer) -> HttpRespo
         admission = sessions.admit(doors.token_of(request), idempotency_key=key).admission
         sent = sending.send(admission, made, posted, key=key, places=places)
     except ApiError as error:
-        trouble = Trouble(error=error, field=refusals.field_of(error, made, places))
+        trouble = refusals.of(error, made, places)
         return form_page.show(request, visitor, offer, Beginning(texts=posted.texts), key=key, trouble=trouble)
     if sent.is_other:
         return form_page.show(request, visitor, offer, Beginning(texts=posted.texts), already=sent.task_id)

@@ -81,7 +81,7 @@ def test_a_price_needs_no_prompt_and_no_open_service(visitor, image_model):
 
 def test_a_refusal_names_the_field_of_the_form(visitor, image_model):
     found = quoted(visitor, {**IMAGE, "params.n": "many"})
-    assert found["error"] == {"field": "params.n", "message": "params.n must be an integer from 1 to 4."}
+    assert found["error"] == {"field": "params.n", "message": "How many must be an integer from 1 to 4."}
     assert (found["cost"], found["affordable"]) == ("", False)
     assert body_of_curl(found["samples"]["curl"])["params"]["n"] == "many"
 

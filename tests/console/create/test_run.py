@@ -82,7 +82,7 @@ def test_a_result_of_ones_own_is_taken_as_an_input_and_a_foreign_one_is_refused(
     assert f"/assets/{source}/0.png" in taken[0]["image_url"]
     answer = sign_in(other_key).post(FORM, texts)
     assert answer.status_code == 400
-    assert "params.images[0].image_url is a result that is not there any more." in answer.content.decode()
+    assert "Reference images, number 1, is a result that is not there any more." in answer.content.decode()
     assert not Task.objects.filter(key_id=other_key.id).exists()
 
 
@@ -125,7 +125,7 @@ def test_a_field_is_refused_where_it_stands_and_nothing_is_lost(visitor, image_m
     assert 'value="9"' in field
     assert 'aria-invalid="true" autofocus' in field
     assert 'aria-describedby="problem-params.n"' in field
-    assert 'id="problem-params.n" data-problem="params.n"><bdi>params.n must be an integer from 1 to 4.</bdi>' in page
+    assert 'id="problem-params.n" data-problem="params.n"><bdi>How many must be an integer from 1 to 4.</bdi>' in page
     assert page.count('aria-invalid="true"') == 1
     assert "a fox</textarea>" in page
     assert 'name="params.image_size" value="1" checked' in page
@@ -141,12 +141,12 @@ def test_an_unknown_tile_is_refused_at_its_group(visitor, image_model):
 def test_a_file_that_is_no_picture_is_refused_at_its_slot(visitor, image_model):
     form = {**IMAGE, "params.images.file": png("a.svg", b"<svg onload=alert(1)>")}
     page = refused(visitor.post(FORM, form), 400)
-    assert "params.images[0].image_url must be a PNG, JPEG, WebP or GIF image." in page
+    assert "Reference images, number 1, must be a PNG, JPEG, WebP or GIF image." in page
 
 
 def test_too_many_files_are_refused_by_the_models_limit(visitor, image_model):
     page = refused(visitor.post(FORM, {**IMAGE, "params.images.file": [png() for _ in range(5)]}), 400)
-    assert "params.images must have at most 4 elements." in page
+    assert "Reference images must have at most 4 elements." in page
 
 
 def test_a_hostile_prompt_comes_back_as_text(visitor, image_model):

@@ -5,11 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from billing.models import Hold, LedgerEntry
-from billing.pricing import Price
-from common import modalities
-from common.documents import Unreadable
-from common.redaction import clean
-from pages import words
 from tasks.models import Call
 
 LABELS = {"charge": "Charged", "refund": "Refunded", "credit": "Credited"}
@@ -37,17 +32,6 @@ class TaskMoney:
     cost_micros: int
     is_whole: bool
     margin_micros: int | None
-
-
-def price_in_words(frozen: object) -> str:
-    """What was agreed at the submission: $0.04 per image at 1K, × 2. Empty where this version cannot read it."""
-    try:
-        price = Price.frozen(frozen)
-    except Unreadable:
-        return ""
-    tier = "" if price.tier == "*" else f" at {price.tier}"
-    times = f", × {price.quantity}" if price.quantity != 1 else ""
-    return clean(f"{words.usd(price.unit_micros)} per {modalities.UNITS[price.mode]}{tier}{times}")
 
 
 def of_task(hold: Hold | None, entries: Sequence[LedgerEntry], calls: Sequence[Call], *, has_ended: bool) -> TaskMoney:

@@ -17,7 +17,7 @@ from desk.task_page.money import TaskMoney
 from desk.task_page.story import StoryStep
 from desk.task_page.verdict import TaskVerdict
 from tasks.models import LIVE, Asset, Call, Task, TaskEvent, TaskPayload
-from tasks.shown import exhibits, held, trace
+from tasks.shown import exhibits, held, price_words, trace
 from tasks.shown.exhibits import Exhibit, ParamRow
 
 NEWEST_RETRIES = 20
@@ -78,7 +78,7 @@ def of(task: Task) -> TaskSheet:
         routes=tuple(evidence.routes(found)),
         calls=tuple(evidence.paid_calls(found)),
         money=_money(task, found.calls),
-        price=money.price_in_words(task.price),
+        price=price_words.agreed(task.price),
         callback=_callback(task),
     )
 

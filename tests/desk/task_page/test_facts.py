@@ -17,7 +17,7 @@ from tasks.failures import Failure
 from tasks.models import Asset, Call, Task, TaskEvent
 from tasks.paid_calls import CallEnd
 from tasks.queue import Return
-from tasks.shown import exhibits
+from tasks.shown import exhibits, price_words
 from tests.rows import make_task
 from tests.tasks import steps
 
@@ -112,10 +112,10 @@ def test_inputs_are_told_in_words():
 
 
 def test_the_price_is_told_in_words(charged):
-    assert money.price_in_words(charged.price) == "$0.04 per image at 1K"
+    assert price_words.agreed(charged.price) == "$0.04 per image at 1K"
     film = {"mode": "video_duration", "tier": "*", "unit_micros": 100_000, "quantity": 5}
-    assert money.price_in_words(film) == "$0.10 per second, × 5"
-    assert money.price_in_words({"mode": "burnt"}) == ""
+    assert price_words.agreed(film) == "$0.10 per second, × 5"
+    assert price_words.agreed({"mode": "burnt"}) == ""
 
 
 def test_the_money_of_a_charged_task(charged):

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from common import rates
 from common.errors import ApiError, AuthenticationError, ScopeRequired
-from console import navigation, sessions
+from console import error_words, navigation, sessions
 from console.sessions import Visitor
 
 Given = ParamSpec("Given")
@@ -58,7 +58,8 @@ def refusal(request: HttpRequest, visitor: Visitor | None, error: ApiError) -> H
     if isinstance(error, AuthenticationError | ScopeRequired) or visitor is None:
         there = request.get_full_path() if request.method == "GET" else reverse("console:home")
         return HttpResponseRedirect(f"{reverse('console:sign-in')}?{urlencode({'next': there})}")
-    response = show(request, visitor, "console/error.html", {"error": error}, status=error.status)
+    told = {"error": error, "advice": error_words.of_request(error.type)}
+    response = show(request, visitor, "console/error.html", told, status=error.status)
     for name, value in error.headers.items():
         response.headers[name] = value
     return response

@@ -4,12 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-AGAIN = "Nothing was charged. Run it again."
-NEXT = {
-    "TASK_UPSTREAM_REJECTED": "Nothing was charged. Change its fields, or take another model.",
-    "TASK_CONTENT_REJECTED": "Nothing was charged. Change the prompt or the reference images.",
-    "TASK_INPUT_UNREACHABLE": "Nothing was charged. Give the reference as a file, or at an address that all may open.",
-}
+from console import error_words
+
 WHAT = {"failed": "It failed", "timeout": "It took too long", "canceled": "It was canceled"}
 
 
@@ -32,5 +28,5 @@ def of(status: str, error: Mapping[str, Any] | None) -> Problem | None:
     return Problem(
         what=f"{WHAT[status]}.",
         why=str(given.get("message") or ""),
-        next_step=NEXT.get(str(given.get("type")), AGAIN),
+        next_step=f"Nothing was charged. {error_words.of_task(str(given.get('type'))).next_step}",
     )

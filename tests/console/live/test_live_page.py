@@ -124,7 +124,7 @@ def test_bytes_that_are_gone_are_told(visitor, key, image_model, worker, setting
     [
         (
             "failed",
-            "It failed. <bdi>The provider could not complete the task.</bdi> Nothing was charged. Run it again.",
+            "It failed. <bdi>The provider could not complete the task.</bdi> Nothing was charged. Run it again in a",
         ),
         ("timeout", "It took too long. <bdi>The provider could not complete the task.</bdi> Nothing was charged."),
     ],

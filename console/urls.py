@@ -21,6 +21,7 @@ urlpatterns = [
     path("tasks/<str:task_id>/cancel/", live.cancel, name="cancel"),
     path("gallery/", gallery.gallery, name="gallery"),
     path("tasks/<str:task_id>/", task_page.task, name="task"),
+    path("tasks/<str:task_id>/send-again/", task_page.send_again, name="send-again"),
     path("usage/", usage.usage, name="usage"),
     path("usage/<str:month>.csv", usage.statement, name="statement"),
 ]

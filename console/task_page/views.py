@@ -1,18 +1,45 @@
-"""One task: a page of the console."""
+"""One task: what came of it, what was asked for, what it cost, and what happened; its callback can be sent again."""
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
 
+from callbacks import deliveries
 from common import ids
 from common.errors import TaskNotFound
 from console import doors
 from console.sessions import Visitor
-from tasks.shown import representation
+from console.task_page import cost, sheet
+from tasks.events import reader
+from tasks.models import Task
 
 
+@require_GET
 @doors.signed_in
 def task(request: HttpRequest, visitor: Visitor, task_id: str) -> HttpResponse:
-    wanted = [(visitor.caller.key_id, task_id)] if ids.is_task_id(task_id) else []
-    found = next(iter(representation.find_all(wanted)), None)
-    if found is None:
+    cursor = reader.settled()  # before the rows, so that whatever they do not show yet is told
+    found = sheet.of(visitor.caller.key_id, task_id)
+    is_near = found.callback is not None and found.callback.is_near
+    shown = {
+        "sheet": found,
+        "task": found.task,
+        "cursor": cursor,
+        "is_live": found.is_live or is_near,
+        "balance": cost.in_all(found.cost, visitor.caller.balance_micros),
+    }
+    return doors.show(request, visitor, "console/task.html", shown)
+
+
+@require_POST
+@doors.signed_in
+def send_again(request: HttpRequest, visitor: Visitor, task_id: str) -> HttpResponse:
+    """One more attempt now; the schedule stays. Raises NotRedeliverable."""
+    wanted = Task.objects.filter(pk=task_id, key_id=visitor.caller.key_id)
+    if not ids.is_task_id(task_id) or not wanted.exists():
         raise TaskNotFound()
-    return doors.show(request, visitor, "console/task.html", {"task": found})
+    delivery = deliveries.redeliver(task_id)
+    if doors.wants_json(request):
+        return JsonResponse({"id": delivery.id, "status": delivery.status}, status=202)
+    messages.success(request, "The callback is sent once more, now. Its answer stands below as soon as it came.")
+    return HttpResponseRedirect(f"{reverse('console:task', args=[task_id])}#callback")

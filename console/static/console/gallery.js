@@ -106,13 +106,9 @@ function show(number) {
   facts.className = "quiet";
   facts.textContent = tile.dataset.facts;
   story.querySelector("a.save").href = addressOf(fileOf(tile)).split("#")[0];
-  for (const link of story.querySelectorAll("a[data-input]")) {
-    const there = new URL(link.href);
-    there.searchParams.set("input", tile.dataset.input);
-    link.href = there;
-  }
-  const inputs = story.querySelector(".inputs");
-  if (inputs) inputs.hidden = !tile.matches(".is-picture");
+  const use = story.querySelector(".use");
+  use.href = `${use.getAttribute("href")}?input=${tile.dataset.input}`;
+  use.hidden = tile.matches(".is-file");
   view.querySelector(".back").disabled = number === 0;
   view.querySelector(".on").disabled = number === tiles.length - 1;
   document.dispatchEvent(new CustomEvent("live"));

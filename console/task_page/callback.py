@@ -1,0 +1,71 @@
+"""What became of a task's callback, in words, with every attempt. What the receiver answered is not shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from callbacks import deliveries
+from callbacks.models import Delivery, DeliveryAttempt
+from common.redaction import clean
+from pages import words
+
+SOON_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallbackLog:
+    """`attempts` are the newest first; `delivery` is None until the task has ended. `is_near`: the next attempt is a
+    matter of seconds."""
+
+    url: str
+    delivery: Delivery | None
+    attempts: tuple[DeliveryAttempt, ...]
+    what: str
+    next_step: str
+    is_near: bool
+
+
+def of_task(task_id: str, callback_url: str | None) -> CallbackLog | None:
+    """At most two statements; None where none was asked for."""
+    if callback_url is None:
+        return None
+    delivery, attempts = deliveries.log(task_id)
+    what, next_step = _words(delivery, attempts)
+    return CallbackLog(
+        url=clean(callback_url),
+        delivery=delivery,
+        attempts=tuple(reversed(attempts)),
+        what=what,
+        next_step=next_step,
+        is_near=_is_near(delivery),
+    )
+
+
+def _words(delivery: Delivery | None, attempts: Sequence[DeliveryAttempt]) -> tuple[str, str]:
+    """What happened, and what to do next where something is."""
+    if delivery is None:
+        return "It is sent when the task has ended.", ""
+    tries = words.counted(delivery.attempts, "attempt")
+    if delivery.status == "delivered":
+        return f"Delivered after {tries}.", ""
+    said = f" The last one: {answer(attempts[-1])}." if attempts else ""
+    if delivery.status == "exhausted":
+        return (
+            f"Not delivered after {tries}.{said}",
+            "Nothing is sent by itself any more: mend the receiver, then send it again.",
+        )
+    return f"On its way, {tries} so far.{said}", ""
+
+
+def answer(attempt: DeliveryAttempt) -> str:
+    """What an attempt met with, in a few words."""
+    if attempt.status_code is None:
+        return f"no answer ({attempt.error})" if attempt.error else "no answer"
+    return f"HTTP {attempt.status_code}, {'accepted' if 200 <= attempt.status_code < 300 else 'not accepted'}"
+
+
+def _is_near(delivery: Delivery | None) -> bool:
+    if delivery is None or delivery.status != "pending" or delivery.next_attempt_at is None:
+        return False
+    return (delivery.next_attempt_at - timezone.now()).total_seconds() < SOON_SECONDS

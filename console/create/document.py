@@ -118,8 +118,9 @@ def _element(slot: Slot, given: Callable[[str], str | UnstoredFile], path: str) 
 
 
 def _given(slot: Slot, posted: Posted) -> Iterator[Callable[[str], str | UnstoredFile]]:
-    """What is in a slot; each gives its URL or file, and raises InvalidRequest with the path that it is told."""
-    for place in posted.texts.get(f"{slot.name}.own", ()):
+    """What is in a slot; each gives its URL or file, and raises InvalidRequest with the path that it is told. Of own
+    results, which are looked up, no more than are too many."""
+    for place in posted.texts.get(f"{slot.name}.own", ())[: slot.most + 1]:
         yield partial(_own, posted, place)
     for url in posted.lines(f"{slot.name}.url"):
         yield partial(_url, url)

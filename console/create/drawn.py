@@ -109,7 +109,7 @@ def _slot(slot: Slot, texts: Texts, key_id: int, problems: Mapping[str, str]) ->
     return DrawnSlot(
         slot=slot,
         urls=first(texts, f"{slot.name}.url"),
-        own=tuple(_own(texts.get(f"{slot.name}.own", ()), key_id)),
+        own=tuple(_own(texts.get(f"{slot.name}.own", ())[: slot.most], key_id)),
         problem=problems.get(slot.name, ""),
     )
 

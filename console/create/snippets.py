@@ -58,8 +58,8 @@ def _stand_in(modality: str) -> Any:
 def of(body: dict[str, Any], *, base_url: str) -> Mapping[str, str]:
     """The three of them, by name. They take the key from the environment."""
     plain, url = shown(body), f"{base_url}/v1/tasks"
-    text = json.dumps(plain, indent=2, ensure_ascii=False)
-    script = PROTO.sub('["__proto__"]:', text.replace("\n", "\n  "))
+    text = json.dumps(plain, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+    script = PROTO.sub('["__proto__"]:', text)
     return {
         "curl": CURL.format(url=shlex.quote(url), body=shlex.quote(text)),
         "python": PYTHON.format(url=json.dumps(url), body=_python(plain, "    ")),

@@ -3,11 +3,11 @@
 import re
 
 import pytest
+from django.db.models.functions import Now
 
 from catalog.models import ModelName
-from console.create import cards
 from tasks import switches
-from tasks.models import Task, TaskPayload
+from tasks.models import Asset, Task, TaskPayload
 from tests.rows import make_model, make_route
 from tests.tasks.request.param_requests import data_url
 from tests.tasks.steps import lasted
@@ -165,8 +165,18 @@ def test_again_of_what_is_deleted_says_so(visitor, image_model, api):
     assert "is deleted by now" in text_of(visitor.get(FORM, {"again": task_id}))
 
 
-def test_the_sample_of_a_card_is_looked_for_among_the_latest_tasks_only(key, image_model, api, monkeypatch):
+def test_what_a_synchronous_call_made_is_no_sample_and_no_request_to_repeat(visitor, image_model, api):
     task_id = api.submitted()
     end(task_id, "succeeded")
     Task.objects.filter(pk=task_id).update(origin="sync")
-    assert cards._samples(key.id, [image_model.pk]) == {}
+    assert "/assets/" not in text_of(visitor.get(CARDS))
+    assert visitor.get(FORM, {"again": task_id}).status_code == 404
+
+
+def test_a_card_shows_the_latest_result_that_is_still_there(visitor, image_model, api):
+    kept, deleted = api.submitted(), api.submitted()
+    end(kept, "succeeded")
+    end(deleted, "succeeded")
+    Asset.objects.filter(task_id=deleted).update(deleted_at=Now())
+    assert f"/assets/{kept}/0.png?" in text_of(visitor.get(CARDS))
+    assert visitor.get(FORM, {"input": f"{deleted}/0"}).status_code == 410

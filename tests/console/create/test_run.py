@@ -1,6 +1,7 @@
 """Running a form: one task whatever one clicks, and a refusal that says why, keeps what was typed and costs nothing."""
 
 import re
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -9,10 +10,11 @@ from django.test import Client
 from accounts.models import Account
 from billing.models import Hold
 from common import rates
+from console import sessions
 from console.create import sending
 from tasks import switches
 from tasks.models import Task, TaskPayload
-from tests.console.create.forms import IMAGE, VIDEO
+from tests.console.create.forms import IMAGE, VIDEO, form_of, posted
 from tests.rows import make_account, make_key
 from tests.tasks.request.param_requests import CONTENTS
 from tests.tasks_api.asking import end
@@ -90,6 +92,24 @@ def test_a_double_click_is_one_task_and_one_hold(visitor, image_model):
     form = {**IMAGE, "idempotency_key": key_in(visitor.get(FORM).content.decode())}
     assert sent(visitor.post(FORM, form)) == sent(visitor.post(FORM, form))
     assert (Task.objects.count(), Hold.objects.count()) == (1, 1)
+
+
+def test_two_clicks_that_were_let_in_together_are_one_task(visitor, image_model):
+    key = sending.new_key()
+    admission = sessions.admit(visitor.cookies[sessions.COOKIE].value, idempotency_key=key).admission
+    form = replace(form_of("image"), model="aurora-image")
+    first, second = (sending.send(admission, form, posted(IMAGE), key=key, places={}) for _ in range(2))
+    assert first == second
+    assert (Task.objects.count(), Hold.objects.count()) == (1, 1)
+
+
+def test_more_own_results_than_a_model_takes_are_refused(visitor, image_model, django_assert_max_num_queries):
+    source = sent(visitor.post(FORM, IMAGE))
+    end(source, "succeeded")
+    with django_assert_max_num_queries(60):
+        answer = visitor.post(FORM, {**IMAGE, "params.images.own": [f"{source}/0"] * 500})
+    assert answer.status_code == 400
+    assert "Reference images must have at most 4 elements." in answer.content.decode()
 
 
 def test_a_replay_leads_to_its_task_while_submissions_are_paused(visitor, image_model):

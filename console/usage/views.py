@@ -20,6 +20,8 @@ from tasks.gate import Caller
 
 MOST_LISTED = 20
 MOST_MONTHS = 60
+EVERY_SECONDS = 30
+"""How often the page looks again what is spent and left: a sum over the month."""
 
 
 @require_safe
@@ -33,6 +35,7 @@ def usage(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     context = {
         "asked": wanted,
         "running": running,
+        "every": EVERY_SECONDS,
         "standing": standing.read(caller),
         "current": current,
         "spend": chosen,

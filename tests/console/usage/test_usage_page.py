@@ -45,6 +45,12 @@ def test_the_first_sentence_says_what_was_spent_and_what_is_left(key, visitor, i
     assert "balance $9.96, $0.08 of it held" in told
 
 
+def test_what_is_spent_and_left_keeps_itself_up_to_date(visitor):
+    told = page(visitor)
+    assert re.findall('id="([^"]+)" data-live data-live-every="30"', told) == ["usage-lead", "usage-figures"]
+    assert "pages/live.js" in told
+
+
 def test_who_has_spent_nothing_is_shown_how_to_begin(key, visitor):
     told = page(visitor)
     assert "$0.00 spent this month, $10.00 left." in plain(told)

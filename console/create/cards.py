@@ -33,19 +33,19 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class CardRow:
     """The cards of one modality."""
 
     heading: str
     cards: tuple[Card, ...]
 
 
-def shelves(offers: Sequence[ModelOffer], key_id: int, carried: Mapping[str, str]) -> list[Shelf]:
+def shelves(offers: Sequence[ModelOffer], key_id: int, carried: Mapping[str, str]) -> list[CardRow]:
     """By modality, in the order of the offers; `carried` is a query that the links to the forms keep. Two statements,
     and one each quarter of a minute."""
     samples = _samples(key_id, [offer.model.id for offer in offers])
     cards = [_card(offer, samples.get(offer.model.id), address(offer, offers, carried)) for offer in offers]
-    return [Shelf(heading=HEADINGS[name], cards=tuple(found)) for name, found in groupby(cards, lambda c: c.modality)]
+    return [CardRow(heading=HEADINGS[name], cards=tuple(found)) for name, found in groupby(cards, lambda c: c.modality)]
 
 
 def _card(offer: ModelOffer, sample: Exhibit | None, url: str) -> Card:

@@ -17,7 +17,7 @@ PAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SpentEntry:
     """A charge or a refund. `spent_micros` is what the key spent by it, in micro-USD: below zero for a refund."""
 
     at: datetime
@@ -34,7 +34,7 @@ def within(caller: Caller, start: datetime, end: datetime) -> list[Any]:
     return [caller.account_id, low, high, sql.moment(start), sql.moment(end), caller.key_id]
 
 
-def lines(caller: Caller, start: datetime, end: datetime) -> Iterator[Entry]:
+def lines(caller: Caller, start: datetime, end: datetime) -> Iterator[SpentEntry]:
     """All of them in the order of the ledger, read a page at a time."""
     account_id, last, *others = within(caller, start, end)
     statement = LINES.format(time=_time(), model="", order="ASC")
@@ -45,7 +45,7 @@ def lines(caller: Caller, start: datetime, end: datetime) -> Iterator[Entry]:
 
 def latest(
     caller: Caller, start: datetime, end: datetime, *, model: str = "", most: int, passed: int = 0
-) -> list[Entry]:
+) -> list[SpentEntry]:
     """The latest of them after so many that are passed over, of one model where it is named."""
     narrowed, parameters = ("AND t.model_name = %s", [model]) if model else ("", [])
     statement = LINES.format(time=_time(), model=narrowed, order="DESC") + " OFFSET %s"
@@ -57,8 +57,8 @@ def _time() -> str:
     return "CAST(e.at AS text)" if sql.is_postgresql() else "e.at"
 
 
-def _entry(row: Any) -> Entry:
-    return Entry(
+def _entry(row: Any) -> SpentEntry:
+    return SpentEntry(
         at=sql.as_moment(row.at),
         kind=row.kind,
         task_id=row.reference,

@@ -18,7 +18,7 @@ UNITS = {**modalities.UNITS, "image_matrix": "picture"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SpendingPart:
     """Charges, or refunds, of one day, model and price. `unit_micros` is the price of one unit of `mode`; both are
     None where a task's price is that of an older version. Money in micro-USD."""
 
@@ -85,8 +85,8 @@ def read(caller: Caller, month: Month) -> MonthSpend:
     )
 
 
-def _part(row: Any) -> Part:
-    return Part(
+def _part(row: Any) -> SpendingPart:
+    return SpendingPart(
         day=row.day,
         model=row.model_name,
         modality=row.modality,
@@ -98,12 +98,12 @@ def _part(row: Any) -> Part:
     )
 
 
-def _grouped(parts: Iterable[Part], by: Callable[[Part], str]) -> list[Spend]:
+def _grouped(parts: Iterable[SpendingPart], by: Callable[[SpendingPart], str]) -> list[Spend]:
     """In the order of their names."""
     return [_spend(name, list(group)) for name, group in groupby(sorted(parts, key=by), by)]
 
 
-def _spend(name: str, parts: list[Part]) -> Spend:
+def _spend(name: str, parts: list[SpendingPart]) -> Spend:
     charges = [part for part in parts if part.kind == "charge"]
     return Spend(
         name=name,
@@ -115,7 +115,7 @@ def _spend(name: str, parts: list[Part]) -> Spend:
     )
 
 
-def _units(charges: list[Part]) -> Iterable[str]:
+def _units(charges: list[SpendingPart]) -> Iterable[str]:
     """How many pictures, seconds and requests were charged: 41 pictures, 12.5 seconds."""
     sums: dict[str, Decimal] = {}
     for part in charges:

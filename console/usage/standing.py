@@ -9,7 +9,7 @@ from tasks.gate import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Purse:
     """Balance and held are the account's, `own_*` the key's. Money in micro-USD."""
 
     balance_micros: int
@@ -31,11 +31,11 @@ class Standing:
         return least if 5 * least.remaining_micros <= least.limit_micros else None
 
 
-def read(caller: Caller) -> Standing:
+def read(caller: Caller) -> Purse:
     """Two statements."""
     ((tasks, held),) = sql.fetch(OWN_HOLDS, [caller.account_id, caller.key_id])
     found = budgets.standing(caller.account_id, caller.key_id)
-    return Standing(
+    return Purse(
         balance_micros=caller.balance_micros,
         held_micros=caller.held_micros,
         own_tasks=int(tasks),

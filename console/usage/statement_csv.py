@@ -5,7 +5,7 @@ from datetime import UTC
 
 from common.months import Month
 from console.usage import entries
-from console.usage.entries import Entry
+from console.usage.entries import SpentEntry
 from pages import csv_text
 from pages.csv_text import Cell
 from tasks.gate import Caller
@@ -18,7 +18,7 @@ def lines(caller: Caller, month: Month) -> Iterator[str]:
     yield from csv_text.rows(table(entries.lines(caller, month.start, month.end)))
 
 
-def table(rows: Iterable[Entry]) -> Iterator[tuple[Cell, ...]]:
+def table(rows: Iterable[SpentEntry]) -> Iterator[tuple[Cell, ...]]:
     yield HEAD
     for each in rows:
         at = f"{each.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"

@@ -15,7 +15,7 @@ from console import doors
 from console.sessions import Visitor
 from console.usage import asked, entries, spend_chart, spending, standing, statement_csv
 from console.usage.asked import Asked
-from console.usage.entries import Entry
+from console.usage.entries import SpentEntry
 from tasks.gate import Caller
 
 MOST_LISTED = 20
@@ -50,7 +50,7 @@ def usage(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     return doors.show(request, visitor, "console/usage.html", context)
 
 
-def _listed(caller: Caller, wanted: Asked, models: set[str]) -> list[Entry]:
+def _listed(caller: Caller, wanted: Asked, models: set[str]) -> list[SpentEntry]:
     """The latest entries of what is asked for, and one more where there are more than are shown. `models` are those of
     the month."""
     if wanted.model and wanted.model not in models:

@@ -6,7 +6,7 @@ import pytest
 
 from billing.budget_standing import BudgetStanding
 from console.usage import standing
-from console.usage.standing import Standing
+from console.usage.standing import Purse
 from tests.billing import budget_steps
 from tests.rows import make_key
 from tests.tasks import steps
@@ -37,7 +37,7 @@ def test_budgets_of_the_key_come_before_those_of_its_account(key):
 
 
 def stood(*budgets, balance=1_000):
-    return Standing(balance_micros=balance, held_micros=0, own_tasks=0, own_held_micros=0, budgets=budgets)
+    return Purse(balance_micros=balance, held_micros=0, own_tasks=0, own_held_micros=0, budgets=budgets)
 
 
 def budget(limit, used, window="day"):

@@ -60,19 +60,24 @@ def service(browser: Browser, databases: Databases, tmp_path_factory: pytest.Tem
 def visitor(browser: Browser, service: Service) -> Iterator[BrowserContext]:
     """A browser in which the key is signed in."""
     own = session.context(browser, service.stack.base_url)
-    page = own.new_page()
-    page.goto("/console/sign-in/")
-    page.get_by_label("API key").fill(service.key)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/console/create/")
-    page.close()
+    sign_in(own, service.key)
     yield own
     own.close()
 
 
-def opened(visitor: BrowserContext) -> Watched:
-    """The Live page of a new tab."""
+def sign_in(own: BrowserContext, key: str) -> None:
+    page = own.new_page()
+    page.goto("/console/sign-in/")
+    page.get_by_label("API key").fill(key)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/console/create/")
+    page.close()
+
+
+def opened(visitor: BrowserContext, *, before: str = "") -> Watched:
+    """The Live page of a new tab, in which this script has run before those of the page."""
     tab = session.watched(visitor)
+    tab.page.add_init_script(before)
     tab.page.goto("/console/live/")
     return tab
 
@@ -127,6 +132,22 @@ def test_a_page_that_is_not_live_says_so_and_recovers(visitor, service):
     task_id = service.submit("after the storm")
     expect(row(page, task_id)).to_contain_text("succeeded")
     expect(note(page)).to_be_empty()
+
+
+def test_a_browser_without_shared_workers_has_a_stream_for_each_page(visitor, service):
+    page = opened(visitor, before="delete window.SharedWorker").page
+    task_id = service.submit("without a worker")
+    expect(row(page, task_id)).to_contain_text("succeeded")
+
+
+def test_a_page_of_another_session_is_loaded_anew(visitor, service):
+    page = opened(visitor).page
+    before = page.locator("[data-session]").get_attribute("data-session")
+    sign_in(visitor, service.key)
+    page.evaluate("window.isOld = true")
+    service.submit("seen by both")
+    page.wait_for_function("() => !window.isOld")
+    assert page.locator("[data-session]").get_attribute("data-session") != before
 
 
 def test_who_signs_out_elsewhere_is_told_so(visitor, service):

@@ -4,7 +4,7 @@
 // `tell` hears of {kind}: "open"; "task", with its `detail`; "missed", when something may have happened that is not
 // told; "lost", with `since`; "out", when nobody is signed in any more, after which it rests.
 const SHORTEST = 500;
-const LONGEST = 30000;
+const LONGEST = 10000;
 const PATIENCE = 45000;
 const QUIET = 3000; // a reconnect that takes no longer is not worth a word
 

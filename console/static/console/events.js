@@ -4,18 +4,19 @@ import { refresh, stop } from "../pages/live.js";
 import { EventLine } from "./event_line.js";
 
 const TOGETHER = 250; // what comes meanwhile is one refresh
+const APART = 1000;
 const HIDDEN = 10000;
 const session = document.querySelector("[data-session]")?.dataset.session ?? "";
 const after = document.querySelector("[data-after]")?.dataset.after;
 const cursor = after === undefined ? null : Number(after);
 const lost = { line: 0, page: 0 };
-let due = 0;
+let [due, latest, wasOpen] = [0, 0, false];
 
 function news() {
   due ||= setTimeout(() => {
-    due = 0;
+    [due, latest] = [0, Date.now()];
     if (!document.hidden) refresh();
-  }, TOGETHER);
+  }, Math.max(TOGETHER, latest + APART - Date.now()));
 }
 
 const note = document.createElement("p");
@@ -44,7 +45,8 @@ function take({ kind, detail, since }) {
     sayLost();
   }
   if (kind === "task") document.dispatchEvent(new CustomEvent("console:task", { detail }));
-  if (kind === "task" || kind === "missed") news();
+  if (kind === "task" || kind === "missed" || (kind === "open" && wasOpen)) news();
+  wasOpen ||= kind === "open";
 }
 
 document.addEventListener("live-lost", (event) => {

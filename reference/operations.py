@@ -1,8 +1,11 @@
 """What one method of one path, or one webhook, takes and answers, as the pages show it."""
 
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from reference.rows import Row
+
+PHRASES = {"2XX": "Any success", "3XX": "Any redirect", "4XX": "Any refusal", "5XX": "Any fault", "default": "All else"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +27,14 @@ class MediaBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAnswer:
     status: str
-    phrase: str
     description: str
     headers: tuple[Row, ...]
     bodies: tuple[MediaBody, ...]
+
+    @property
+    def phrase(self) -> str:
+        """The usual words for a status."""
+        return HTTPStatus(int(self.status)).phrase if self.status.isdecimal() else PHRASES[self.status]
 
     @property
     def is_error(self) -> bool:

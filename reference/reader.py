@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from http import HTTPStatus
 from typing import Any
 
 from reference import rows, snippets, words
@@ -11,7 +10,6 @@ from reference.rows import Row
 from reference.schemas import Document, resolved
 
 METHODS = ("get", "post", "put", "patch", "delete", "head")
-PHRASES = {"2XX": "Any success", "3XX": "Any redirect", "4XX": "Any refusal", "5XX": "Any fault", "default": "All else"}
 EVENTS = "text/event-stream"
 PLACES = ("path", "query", "header", "cookie")
 
@@ -110,7 +108,6 @@ class Reader:
             headers = says.get("headers", {}).items()
             yield StatusAnswer(
                 status=str(status),
-                phrase=phrase(str(status)),
                 description=says.get("description", ""),
                 headers=tuple(self.parameter(resolved(header, self.document), name) for name, header in headers),
                 bodies=self.bodies(says),
@@ -155,8 +152,3 @@ class Reader:
 def shown(value: Any) -> str:
     """A text as it is, everything else as readable JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def phrase(status: str) -> str:
-    """The usual words for a status."""
-    return HTTPStatus(int(status)).phrase if status.isdecimal() else PHRASES[status]

@@ -23,11 +23,6 @@ class Row:
     is_deprecated: bool = False
     variant: str = ""
 
-    @property
-    def depth(self) -> int:
-        """How far it is indented: 0 for a field of the body itself, and no more than 4."""
-        return min(self.path.count(".") + self.path.count("["), 4)
-
 
 def rows(schema: Schema | bool, document: Document) -> tuple[Row, ...]:
     """What is inside of a value, from the outside in. A schema that holds itself is written out once."""

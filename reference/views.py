@@ -38,6 +38,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     """What the service is, and the first request."""
     whole = document.document()
     context = {
+        "is_overview": True,
         "info": whole["info"],
         "schemes": whole["components"]["securitySchemes"],
         "errors": whole["x-errors"],

@@ -32,7 +32,7 @@ def test_fields_stand_under_the_field_that_holds_them():
     schema = {"properties": {"params": {"properties": {"inputs": {"type": "array", "items": INPUT}}}, "n": {}}}
     assert told(schema) == ["|params", "params|inputs", "params.inputs[]|url", "|n"]
     deepest = rows(schema, DOCUMENT)[2]
-    assert (deepest.kind, deepest.is_required, deepest.description, deepest.depth) == ("string", True, "Where.", 2)
+    assert (deepest.kind, deepest.is_required, deepest.description) == ("string", True, "Where.")
 
 
 def test_a_schema_that_holds_itself_is_written_out_once():

@@ -79,11 +79,14 @@ def test_a_running_one_shows_progress_and_time_against_the_usual(visitor, key, i
     assert "running 42 %" in row(text, task.id)
     assert re.search(r'<meter min="0" max="20.0" value="8.\d"', row(text, task.id))
     assert "usually 20 s" in row(text, task.id)
+    assert "optimum" not in row(text, task.id)
     assert "formaction" not in row(text, task.id)
     assert re.search(r"1 runs: the next picture in about 1\d s\.", text)
     assert 'data-live-every="3"' in text
     Task.objects.filter(id=task.id).update(created_at=now - timedelta(seconds=99))
-    assert "1 runs: the next picture takes longer than usual." in shown(visitor)
+    text = shown(visitor)
+    assert "1 runs: the next picture takes longer than usual." in text
+    assert 'optimum="0"' in row(text, task.id)
 
 
 def test_without_anything_that_runs_it_rests(visitor, key, image_model):

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_GET
 
 from catalog import listing, snapshot
 from common import modalities
@@ -16,6 +17,7 @@ from console.sessions import Visitor
 from pages import words
 
 
+@require_GET
 @doors.signed_in
 def gallery(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     shelf = shelves.read(request.GET.dict())
@@ -27,11 +29,19 @@ def gallery(request: HttpRequest, visitor: Visitor) -> HttpResponse:
         "first": f"?{urlencode(shelves.query(shelf))}",
         "create": reverse("console:create"),
         "is_filtered": bool(shelf.modality or shelf.model),
-        "kept": words.span(settings.ASSET_RETENTION) if settings.ASSET_RETENTION else "",
+        "kept": _kept(settings.ASSET_RETENTION),
         "modalities": modalities.TABLE,
         "models": _models(visitor, shelf),
     }
     return doors.show(request, visitor, "console/gallery.html", shown)
+
+
+def _kept(seconds: int) -> str:
+    """How long files are kept; empty for ever."""
+    days, rest = divmod(seconds, 86_400)
+    if days and not rest:
+        return words.counted(days, "day")
+    return words.span(seconds) if seconds else ""
 
 
 def _models(visitor: Visitor, shelf: Shelf) -> list[str]:

@@ -42,16 +42,12 @@ function stop() {
   film.pause();
   film.currentTime = 0;
   button.textContent = "Play";
-  button.setAttribute("aria-pressed", "false");
 }
 
 function play(film, button) {
   stop();
   playing = { film, button };
-  film.play().then(() => {
-    button.textContent = "Stop";
-    button.setAttribute("aria-pressed", "true");
-  }, () => { if (playing && playing.film === film) stop(); });
+  film.play().then(() => { button.textContent = "Stop"; }, () => { if (playing && playing.film === film) stop(); });
 }
 
 function followFilm(tile) {
@@ -84,8 +80,14 @@ function showButtons() {
 }
 
 // Full view
+function sound(tile, file) {
+  const player = document.createElement("audio");
+  return Object.assign(player, { src: addressOf(file), controls: true, ariaLabel: tile.querySelector("a").ariaLabel });
+}
+
 function large(tile) {
   const file = fileOf(tile);
+  if (tile.matches(".is-sound")) return sound(tile, file);
   if (file.matches("a")) return tile.querySelector(".card").cloneNode(true);
   const copy = document.createElement(file.localName);
   copy.src = addressOf(file);

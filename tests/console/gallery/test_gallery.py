@@ -76,7 +76,7 @@ def test_files_that_are_gone_are_not_shown_and_the_page_says_how_long_they_are_k
     Asset.objects.filter(task=half, position=0).update(deleted_at=timezone.now())
     page = visitor.get(GALLERY)
     assert hung(page) == [f"{half.id}-2"]
-    assert "Files are kept for 2 d" in words_of(page)
+    assert "Files are kept for 2 days" in words_of(page)
     settings.ASSET_RETENTION = 0
     page = visitor.get(GALLERY)
     assert hung(page) == [f"{half.id}-2", f"{old.id}-1"]

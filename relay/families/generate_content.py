@@ -63,11 +63,12 @@ class GenerateContentFamily(CommonFamily):
         alt = fields.query(path.query, self.query).get("alt")
         if alt not in ALT[path.verb]:
             raise fields.refusal("alt", f"must be {'json or sse' if path.verb == STREAM else 'json'} on this endpoint")
-        model, config = _model(path.model), _either(document, "generationConfig")
+        model, (parent, config) = _model(path.model), _either(document, "generationConfig")
         _refuse_another(document, model)
-        limits = [fields.count(config, name) for name in ("maxOutputTokens", "max_output_tokens")]
+        limits = [fields.count(config, name, parent=parent) for name in _spellings("maxOutputTokens")]
         choices = [
-            fields.count(config, name, most=MOST_CANDIDATES) or 1 for name in ("candidateCount", "candidate_count")
+            fields.count(config, name, most=MOST_CANDIDATES, parent=parent) or 1
+            for name in _spellings("candidateCount")
         ]
         bound = self.input_bound(document, raw)
         return AskedCall(
@@ -220,13 +221,14 @@ def _refuse_another(document: Mapping[str, Any], model: str) -> None:
             raise InvalidRequest(f"{parent}model must be the model of the path.", param=f"{parent}model")
 
 
-def _either(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An object under either spelling of its name. Raises InvalidRequest where both are there: whoever reads on might
+def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+    """An object under either spelling of its name, and that spelling. Raises InvalidRequest where both are there: whoever reads on might
     take the other one."""
     json_name, other = _spellings(name)
     if document.get(json_name) is not None and document.get(other) is not None:
         raise fields.refusal(other, f"is {json_name} a second time")
-    return fields.optional_object(document, json_name) or fields.optional_object(document, other)
+    given = json_name if document.get(other) is None else other
+    return given, fields.optional_object(document, given)
 
 
 def _spellings(name: str) -> tuple[str, str]:

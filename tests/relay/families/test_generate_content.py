@@ -48,6 +48,15 @@ def test_the_bill_depends_on_the_path_and_on_either_spelling():
     assert asked("/v1/models/m:countTokens").is_free
 
 
+@pytest.mark.parametrize("parent", ["generationConfig", "generation_config"])
+@pytest.mark.parametrize("name", ["maxOutputTokens", "max_output_tokens", "candidateCount", "candidate_count"])
+def test_a_setting_is_refused_by_its_whole_path(parent, name):
+    with pytest.raises(InvalidRequest) as refusal:
+        asked(**{parent: {name: "many"}})
+    assert refusal.value.param == f"{parent}.{name}"
+    assert refusal.value.message.startswith(f"{parent}.{name} ")
+
+
 def test_a_model_goes_upstream_by_the_name_that_is_priced():
     endpoint = Endpoint(platform="gemini", base_url="https://g.example", credentials={}, upstream_model="")
     for prefix in ("", "models/", "models/models/", "models/models/models/"):

@@ -1,6 +1,5 @@
 """One task: what came of it, what was asked for, what it cost, and what happened; its callback can be sent again."""
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -41,5 +40,4 @@ def send_again(request: HttpRequest, visitor: Visitor, task_id: str) -> HttpResp
     delivery = deliveries.redeliver(task_id)
     if doors.wants_json(request):
         return JsonResponse({"id": delivery.id, "status": delivery.status}, status=202)
-    messages.success(request, "The callback is sent once more, now. Its answer stands below as soon as it came.")
     return HttpResponseRedirect(f"{reverse('console:task', args=[task_id])}#callback")

@@ -14,7 +14,7 @@ SOON_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallbackLog:
+class CustomerCallback:
     """`attempts` are the newest first; `delivery` is None until the task has ended. `is_near`: the next attempt is a
     matter of seconds."""
 
@@ -26,13 +26,13 @@ class CallbackLog:
     is_near: bool
 
 
-def of_task(task_id: str, callback_url: str | None) -> CallbackLog | None:
+def of_task(task_id: str, callback_url: str | None) -> CustomerCallback | None:
     """At most two statements; None where none was asked for."""
     if callback_url is None:
         return None
     delivery, attempts = deliveries.log(task_id)
     what, next_step = _words(delivery, attempts)
-    return CallbackLog(
+    return CustomerCallback(
         url=clean(callback_url),
         delivery=delivery,
         attempts=tuple(reversed(attempts)),

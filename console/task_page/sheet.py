@@ -8,10 +8,10 @@ from django.utils import timezone
 from common import ids
 from common.errors import TaskNotFound
 from console.task_page import callback, cost, request_document, story, verdict
-from console.task_page.callback import CallbackLog
+from console.task_page.callback import CustomerCallback
 from console.task_page.cost import TaskCost
-from console.task_page.story import StoryStep
-from console.task_page.verdict import TaskVerdict
+from console.task_page.story import CustomerStep
+from console.task_page.verdict import CustomerVerdict
 from tasks.models import LIVE, Asset, Task, TaskEvent, TaskPayload
 from tasks.shown import eta, exhibits, price_words, representation
 from tasks.shown.exhibits import Exhibit, ParamRow
@@ -19,12 +19,12 @@ from tasks.shown.representation import TaskView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSheet:
+class CustomerSheet:
     """What the template draws. `price` is what was agreed, `request` and `document` are JSON."""
 
     task: TaskView
     is_live: bool
-    verdict: TaskVerdict
+    verdict: CustomerVerdict
     files: tuple[Exhibit, ...]
     params: tuple[ParamRow, ...]
     metadata: ParamRow | None
@@ -32,12 +32,12 @@ class TaskSheet:
     document: str
     cost: TaskCost
     price: str
-    story: tuple[StoryStep, ...]
-    callback: CallbackLog | None
+    story: tuple[CustomerStep, ...]
+    callback: CustomerCallback | None
     idempotency_key: str
 
 
-def of(key_id: int, task_id: str) -> TaskSheet:
+def of(key_id: int, task_id: str) -> CustomerSheet:
     """Raises TaskNotFound, whether there is no such task or it is another key's."""
     view = representation.find_one(key_id, task_id) if ids.is_task_id(task_id) else None
     if view is None:
@@ -47,7 +47,7 @@ def of(key_id: int, task_id: str) -> TaskSheet:
     files = tuple(exhibits.exhibits(list(Asset.objects.filter(task_id=task_id).order_by("position"))))
     spent = cost.of_task(view)
     usual = eta.usual(row.media_model_id) if row.media_model_id and view.status in LIVE else None
-    return TaskSheet(
+    return CustomerSheet(
         task=view,
         is_live=view.status in LIVE,
         verdict=verdict.of_task(view, files, spent, now=timezone.now(), usual=usual["p50"] if usual else None),

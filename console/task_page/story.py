@@ -18,7 +18,7 @@ AGAIN = {"queued": "Back to the queue: nothing was bought", "running": "Started 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoryStep:
+class CustomerStep:
     """`after_seconds` counts from the step before."""
 
     at: datetime
@@ -27,15 +27,15 @@ class StoryStep:
     after_seconds: float | None
 
 
-def tell(events: Sequence[TaskEvent]) -> list[StoryStep]:
+def tell(events: Sequence[TaskEvent]) -> list[CustomerStep]:
     """The oldest first."""
     return [_step(number, event, events) for number, event in enumerate(events)]
 
 
-def _step(number: int, event: TaskEvent, events: Sequence[TaskEvent]) -> StoryStep:
+def _step(number: int, event: TaskEvent, events: Sequence[TaskEvent]) -> CustomerStep:
     before = events[number - 1] if number else None
     is_again = _is_in(event.status, events[:number])
-    return StoryStep(
+    return CustomerStep(
         at=event.at,
         status=event.status,
         title=(AGAIN if is_again else TITLES)[event.status],

@@ -15,7 +15,7 @@ NOUNS = {"picture": "picture", "film": "film", "sound": "sound"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskVerdict:
+class CustomerVerdict:
     """`said` is the message of the task's error; what has nothing to say is empty."""
 
     what: str
@@ -26,7 +26,7 @@ class TaskVerdict:
 
 def of_task(
     task: TaskView, files: Sequence[Exhibit], cost: TaskCost, *, now: datetime, usual: float | None
-) -> TaskVerdict:
+) -> CustomerVerdict:
     """`usual` is how many seconds a task of its model takes, where that is known."""
     if task.status == "queued":
         return _queued(task, now, usual)
@@ -34,25 +34,25 @@ def of_task(
         return _running(task, now, usual)
     took = words.span(((task.finished_at or now) - task.created_at).total_seconds())
     if task.status == "succeeded":
-        return TaskVerdict(what=f"Succeeded in {took} for {paid(cost)}: {made(files)}.")
+        return CustomerVerdict(what=f"Succeeded in {took} for {paid(cost)}: {made(files)}.")
     if task.status == "canceled":
-        return TaskVerdict(what=f"Canceled after {took} in the queue. {_charged(cost)}")
+        return CustomerVerdict(what=f"Canceled after {took} in the queue. {_charged(cost)}")
     return _failed(task, took, cost)
 
 
-def _queued(task: TaskView, now: datetime, usual: float | None) -> TaskVerdict:
+def _queued(task: TaskView, now: datetime, usual: float | None) -> CustomerVerdict:
     waited = words.span((now - task.created_at).total_seconds())
     first = task.queue_position == 1
     place = "next in your queue" if first else f"at place {task.queue_position} of your queue"
-    return TaskVerdict(
+    return CustomerVerdict(
         what=f"Waiting for {waited}, {place}; it will cost about {words.usd(task.estimated_micros)}.{_usually(usual)}"
     )
 
 
-def _running(task: TaskView, now: datetime, usual: float | None) -> TaskVerdict:
+def _running(task: TaskView, now: datetime, usual: float | None) -> CustomerVerdict:
     ran = words.span((now - (task.started_at or task.created_at)).total_seconds())
     far = "" if task.progress is None else f", {task.progress} % done"
-    return TaskVerdict(
+    return CustomerVerdict(
         what=f"Running for {ran}{far}; it will cost about {words.usd(task.estimated_micros)}.{_usually(usual)}"
     )
 
@@ -61,11 +61,11 @@ def _usually(seconds: float | None) -> str:
     return "" if seconds is None else f" A task of this model usually takes {words.span(seconds)}."
 
 
-def _failed(task: TaskView, took: str, cost: TaskCost) -> TaskVerdict:
+def _failed(task: TaskView, took: str, cost: TaskCost) -> CustomerVerdict:
     error = shown(task.error)
     advice = error_words.of_task(str(error.get("type")))
     verb = "Timed out" if task.status == "timeout" else "Failed"
-    return TaskVerdict(
+    return CustomerVerdict(
         what=f"{verb} after {took}. {_charged(cost)}",
         said=str(error.get("message") or ""),
         why=advice.why,

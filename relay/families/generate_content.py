@@ -222,8 +222,8 @@ def _refuse_another(document: Mapping[str, Any], model: str) -> None:
 
 
 def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """An object under either spelling of its name, and that spelling. Raises InvalidRequest where both are there: whoever reads on might
-    take the other one."""
+    """An object under either spelling of its name, and that spelling. Raises InvalidRequest where both are there:
+    whoever reads on might take the other one."""
     json_name, other = _spellings(name)
     if document.get(json_name) is not None and document.get(other) is not None:
         raise fields.refusal(other, f"is {json_name} a second time")

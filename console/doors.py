@@ -56,7 +56,7 @@ def refusal(request: HttpRequest, visitor: Visitor | None, error: ApiError) -> H
         shown = {"type": error.type, "message": error.message, "param": error.param}
         return JsonResponse({"error": shown}, status=error.status, headers=error.headers)
     if isinstance(error, AuthenticationError | ScopeRequired) or visitor is None:
-        there = request.get_full_path() if request.method == "GET" else reverse("console:home")
+        there = request.get_full_path() if request.method in ("GET", "HEAD") else reverse("console:home")
         return HttpResponseRedirect(f"{reverse('console:sign-in')}?{urlencode({'next': there})}")
     told = {"error": error, "advice": error_words.of_request(error.type)}
     response = show(request, visitor, "console/error.html", told, status=error.status)

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common.errors import ApiError
 from console import doors, sessions
@@ -13,15 +13,16 @@ from console import doors, sessions
 LONGEST_SECRET = 200
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """The first page: of the console where somebody is signed in, else its entrance."""
     return HttpResponseRedirect(reverse("console:create"))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
     """A form with one field. A key that opens nothing is told so at the field, and is not shown again."""
-    if request.method == "GET":
+    if request.method != "POST":
         return _form(request, None)
     secret = request.POST.get("key", "").strip()
     try:

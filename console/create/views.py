@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import listing, snapshot
 from catalog.listing import ModelOffer
@@ -14,7 +14,7 @@ from console.create.prefilled import Beginning
 from console.sessions import Visitor
 
 
-@require_GET
+@require_safe
 @doors.signed_in
 def create(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     """What this key can run now. `?input=` goes along to the form that is chosen."""
@@ -24,7 +24,7 @@ def create(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     return doors.show(request, visitor, "console/create.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @doors.signed_in
 def form(request: HttpRequest, visitor: Visitor, model: str) -> HttpResponse:
     """GET shows the form; POST runs it, or shows its price where that was asked for."""

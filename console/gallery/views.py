@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from catalog import listing, snapshot
 from common import modalities
@@ -17,7 +17,7 @@ from console.sessions import Visitor
 from pages import words
 
 
-@require_GET
+@require_safe
 @doors.signed_in
 def gallery(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     shelf = shelves.read(request.GET.dict())

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from console import doors
 from console.live import finding, words
@@ -16,6 +16,7 @@ from tasks.gate import Caller
 WHILE_RUNNING, AT_REST = 3, 60  # seconds between two refreshes; progress has no events
 
 
+@require_safe
 @doors.signed_in
 def live(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     cursor = reader.settled()  # before the rows, so that whatever they do not show yet is told

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from callbacks import deliveries
 from common import ids
@@ -14,7 +14,7 @@ from tasks.events import reader
 from tasks.models import Task
 
 
-@require_GET
+@require_safe
 @doors.signed_in
 def task(request: HttpRequest, visitor: Visitor, task_id: str) -> HttpResponse:
     cursor = reader.settled()  # before the rows, so that whatever they do not show yet is told

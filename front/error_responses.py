@@ -6,15 +6,23 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
+from django.core.exceptions import (
+    BadRequest,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
 from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from common import dialects, errors
+from console import doors
 from tasks.lost_commits import OutcomeUnknown
 
 PAGES = ("/admin", "/console", "/docs")
@@ -34,6 +42,8 @@ DOCUMENTED: tuple[tuple[type[Exception], type[errors.ApiError], str], ...] = (
     (RequestDataTooBig, errors.RequestTooLarge, "The request body is too large."),
     (UnreadablePostError, errors.InvalidRequest, "The request body did not arrive whole."),
     (TooManyFieldsSent, errors.InvalidRequest, "The query has too many parameters."),
+    (TooManyFilesSent, errors.InvalidRequest, "The form has too many files."),
+    (MultiPartParserError, errors.InvalidRequest, "The form cannot be read."),
     (SuspiciousOperation, errors.InvalidRequest, "The request cannot be served: its Host or headers are not accepted."),
     (BadRequest, errors.InvalidRequest, "The request cannot be read."),
     (OperationalError, errors.ServiceUnavailable, ""),
@@ -78,8 +88,8 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def is_page(request: HttpRequest) -> bool:
-    """Whether a person reads the answer; every path that is no page's speaks JSON, known or not."""
-    return any(is_below(request.path_info, root) for root in PAGES)
+    """Whether a person reads the answer; scripts of our pages, and every other path, known or not, speak JSON."""
+    return any(is_below(request.path_info, root) for root in PAGES) and not doors.wants_json(request)
 
 
 def is_below(path: str, root: str) -> bool:

@@ -60,7 +60,9 @@ def keep(page: Page, file: Path) -> None:
     """What the page shows now, as a small PNG."""
     shot = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
     file.parent.mkdir(parents=True, exist_ok=True)
-    shot.convert("RGB").quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, optimize=True)
+    shot.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE).save(
+        file, optimize=True
+    )
 
 
 def shoot(

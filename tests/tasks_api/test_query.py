@@ -121,8 +121,9 @@ def test_a_stream_knows_after_alone(key):
     for query, name in (("plan=vip", "plan"), ("wait=1", "wait"), ("after=1&after=1", "after")):
         request = scope("GET", "/v1/tasks/events", query, authorization=f"Bearer {key.secret}")
         with pytest.raises(InvalidRequest, match=f"^{name}: "):
-            stream._admitted(request)
-    stream._admitted(scope("GET", "/v1/tasks/events", "after=1", authorization=f"Bearer {key.secret}"))
+            stream._listening(request, stream.admitted)
+    known = scope("GET", "/v1/tasks/events", "after=1", authorization=f"Bearer {key.secret}")
+    assert stream._listening(known, stream.admitted).caller.key_id == key.id
 
 
 @pytest.mark.django_db(transaction=True)

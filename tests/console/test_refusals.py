@@ -28,3 +28,8 @@ def test_pages_are_read_with_get_and_head_and_with_no_other_method(visitor, imag
     assert visitor.head(url).status_code == visitor.get(url).status_code
     assert [visitor.put(url).status_code, visitor.delete(url).status_code] == [405, 405]
     assert "PUT" not in visitor.options(url).headers["Allow"]
+
+
+def test_the_page_of_a_task_is_read_with_head_too(visitor, make_task):
+    url = f"/console/tasks/{make_task('succeeded').pk}/"
+    assert [visitor.head(url).status_code, visitor.get(url).status_code, visitor.post(url).status_code] == [200, 200, 405]

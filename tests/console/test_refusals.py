@@ -30,6 +30,8 @@ def test_pages_are_read_with_get_and_head_and_with_no_other_method(visitor, imag
     assert "PUT" not in visitor.options(url).headers["Allow"]
 
 
-def test_the_page_of_a_task_is_read_with_head_too(visitor, make_task):
-    url = f"/console/tasks/{make_task('succeeded').pk}/"
-    assert [visitor.head(url).status_code, visitor.get(url).status_code, visitor.post(url).status_code] == [200, 200, 405]
+def test_the_page_of_a_task_is_read_with_head_too(visitor, image_model):
+    ran = visitor.post("/console/create/aurora-image/", {"params.prompt": "a fox", "params.image_size": "0"})
+    url = f"/console/tasks/{ran.headers['Location'].partition('#')[2]}/"
+    assert [visitor.head(url).status_code, visitor.get(url).status_code] == [200, 200]
+    assert visitor.post(url).status_code == 405

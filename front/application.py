@@ -11,11 +11,11 @@ from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Hashable
 
 from common import front_body, request_ids, threads
-from common.asgi import Message, Receive, Scope, Send, dialect_of, error_answer, header
+from common.asgi import Message, Receive, Scope, Send, header
 from common.errors import RequestTooLarge, TaskNotFound
 from common.front_body import Body
 from common.spool import SpoolFull
-from front import access_log, companions, doors, error_responses, image_calls, posting, shares, visits
+from front import access_log, companions, doors, error_responses, image_calls, posting, refusals, shares, visits
 from relay import application as relay
 from relay.wire import upstream
 from tasks_api import assets, health, stream, waiting
@@ -100,7 +100,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         error = error_responses.documented(raised)
         error_responses.report(raised, error)
         if not reply.status:
-            await error_answer(error, dialect=dialect_of(scope)).send(reply)
+            await refusals.answer(scope, error).send(reply)
     finally:
         milliseconds = round((time.monotonic() - began) * 1000, 1)
         access_log.write(scope["method"], scope["path"], reply.status or CLIENT_LEFT, milliseconds)
@@ -116,7 +116,7 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
     try:
         body = await taken_in(scope, receive, with_large=endpoint is None)
     except (RequestTooLarge, front_body.Incomplete, SpoolFull) as error:
-        await error_answer(error, dialect=dialect_of(scope)).send(reply)
+        await refusals.answer(scope, error).send(reply)
         await front_body.drain(receive)
         return
     except front_body.Unopened:

@@ -89,7 +89,11 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 def is_page(request: HttpRequest) -> bool:
     """Whether a person reads the answer; scripts of our pages, and every other path, known or not, speak JSON."""
-    return any(is_below(request.path_info, root) for root in PAGES) and not doors.wants_json(request)
+    return is_of_pages(request.path_info) and not doors.wants_json(request)
+
+
+def is_of_pages(path: str) -> bool:
+    return any(is_below(path, root) for root in PAGES)
 
 
 def is_below(path: str, root: str) -> bool:

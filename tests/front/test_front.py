@@ -87,6 +87,22 @@ def test_a_body_that_waits_for_100_continue_is_refused_before_it_is_sent(dial):
     assert answer_to(dial(head))[0] == 413
 
 
+@pytest.mark.parametrize(
+    ("path", "accept", "says"),
+    [
+        ("/console/sign-in/", "text/html,*/*", b"<h1>This was refused</h1>"),
+        ("/console/sign-in/", "application/json", b'"TASK_REQUEST_TOO_LARGE"'),
+        ("/v1/tasks", "text/html", b'"TASK_REQUEST_TOO_LARGE"'),
+    ],
+    ids=["person", "script", "program"],
+)
+def test_who_sends_too_much_to_a_page_is_told_so_on_a_page(dial, path, accept, says):
+    sent = f"POST {path} HTTP/1.1\r\nAccept: {accept}\r\nExpect: 100-continue\r\nContent-Length: 40000000\r\n"
+    status, body = answer_to(dial(sent.encode() + HOST + b"\r\n"))
+    assert status == 413
+    assert says in body
+
+
 def test_malformed_path_bytes_are_an_unknown_path(dial):
     for path in ("%ff", "%c3%28", "%00", "a%00b", "%f0%9f", "%ed%a0%80", "%2e%2e%2f", "a//b"):
         status, body = answer_to(dial(f"GET /v1/{path} HTTP/1.1\r\n".encode() + HOST + b"\r\n"))

@@ -2,6 +2,10 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from console import sessions, urls
 
 QUOTE = "/console/quote/aurora-image/"
 FORM = "multipart/form-data; boundary=x"
@@ -35,3 +39,22 @@ def test_the_page_of_a_task_is_read_with_head_too(visitor, image_model):
     url = f"/console/tasks/{ran.headers['Location'].partition('#')[2]}/"
     assert [visitor.head(url).status_code, visitor.get(url).status_code] == [200, 200]
     assert visitor.post(url).status_code == 405
+
+
+GIVEN = {"model": "aurora-image", "task_id": "task_01m83y8vzq3pjgrw82c5571hra", "month": "2026-11"}
+
+
+@pytest.mark.parametrize("pattern", urls.urlpatterns, ids=lambda pattern: pattern.name)
+def test_a_form_of_elsewhere_does_nothing_for_who_is_signed_in(visitor, pattern):
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies[sessions.COOKIE] = visitor.cookies[sessions.COOKIE].value
+    given = {name: GIVEN[name] for name in pattern.pattern.converters}
+    answer = strict.post(reverse(f"console:{pattern.name}", kwargs=given))
+    assert answer.status_code == 403
+    assert strict.get("/console/live/").status_code == 200
+
+
+def test_the_cookie_of_a_session_is_secure_where_the_service_is(key, client, settings):
+    settings.SESSION_COOKIE_SECURE = True
+    answer = client.post("/console/sign-in/", {"key": key.secret})
+    assert answer.cookies[sessions.COOKIE]["secure"] is True

@@ -4,10 +4,11 @@ import secrets
 from dataclasses import dataclass
 
 from common import rates, strict_json
-from common.errors import ApiError, BillingUnsupported
+from common.errors import ApiError, BillingUnsupported, InvalidRequest
 from console.create import document
 from console.create.document import Posted
 from console.create.fields import ModelForm
+from pages import words
 from tasks import examination, gate, submission
 from tasks.gate import Admission, Replay
 from tasks.submission import Created
@@ -38,9 +39,12 @@ def key_of(text: str) -> str:
     )
 
 
-def send(admission: Admission, form: ModelForm, posted: Posted, *, key: str, places: dict[str, str]) -> Sent:
+def send(
+    admission: Admission, form: ModelForm, posted: Posted, *, key: str, places: dict[str, str], shown_cost: str | None
+) -> Sent:
     """The checks of a submission, in the API's order. `admission` is by this idempotency key; `places` as in
-    `document.build`. Raises ApiError; then nothing was stored."""
+    `document.build`; `shown_cost` is the price that stood in the button, None where there was no page.
+    Raises ApiError; then nothing was stored."""
     caller = admission.caller
     if admission.replay:
         rates.check("replay", caller.key_id)
@@ -51,6 +55,7 @@ def send(admission: Admission, form: ModelForm, posted: Posted, *, key: str, pla
         raise BillingUnsupported()
     body = document.build(form, posted, places)
     prepared = examination.prepare(caller.key_id, body, catalog_version=admission.service.catalog_version)
+    _agree(prepared.price.estimate_micros, shown_cost)
     draft = submission.draft(prepared, caller=caller, body_digest=_digest(body), idempotency_key=key)
     match submission.submit_one(draft):
         case ApiError() as error:
@@ -59,6 +64,13 @@ def send(admission: Admission, form: ModelForm, posted: Posted, *, key: str, pla
             return _replayed(replay, draft.body_digest)
         case Created(task_id=task_id):
             return Sent(task_id=task_id)
+
+
+def _agree(estimate_micros: int, shown_cost: str | None) -> None:
+    """Raises InvalidRequest where the page showed another price: someone changed it, or the form, a moment ago."""
+    cost = words.usd(estimate_micros)
+    if shown_cost not in (None, cost):
+        raise InvalidRequest(f"It costs {cost}, and the page showed {shown_cost or 'no price'}. Run it again to agree.")
 
 
 def _digest(body: dict[str, object]) -> str:

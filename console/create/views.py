@@ -51,7 +51,8 @@ def _run(request: HttpRequest, visitor: Visitor, offer: ModelOffer) -> HttpRespo
     posted = posting.of(request, visitor.caller.key_id)
     try:
         admission = sessions.admit(doors.token_of(request), idempotency_key=key).admission
-        sent = sending.send(admission, made, posted, key=key, places=places)
+        shown_cost = request.POST.get("shown_cost")
+        sent = sending.send(admission, made, posted, key=key, places=places, shown_cost=shown_cost)
     except ApiError as error:
         trouble = refusals.of(error, made, places)
         return form_page.show(request, visitor, offer, Beginning(texts=posted.texts), key=key, trouble=trouble)

@@ -66,7 +66,8 @@ def test_a_task_in_every_state_and_the_list_of_them(key, image_model):
         assert ("Retry-After" in said.headers) == (status in ("queued", "running"))
         known = documented("GET", f"/v1/tasks/{task_id}", key=key, if_none_match=said.headers["ETag"])
         assert known.status_code == 304
-        assert documented("GET", f"/v1/tasks?status={status}&limit=1", key=key).document["data"] == [said.document]
+        (listed,) = documented("GET", f"/v1/tasks?status={status}&limit=1", key=key).document["data"]
+        assert (listed["id"], listed["status"]) == (task_id, status)
     assert documented("HEAD", f"/v1/tasks/{succeeded}", key=key).content == b""
     first = documented("GET", "/v1/tasks?modality=image&limit=3", key=key).document
     rest = documented("GET", f"/v1/tasks?metadata.n=0&cursor={first['next_cursor']}", key=key).document

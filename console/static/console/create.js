@@ -38,6 +38,7 @@ function showProblem(error) {
 
 function show(answer) {
   say(find("cost"), answer.cost || "–");
+  find("shown-cost").value = answer.cost;
   say(find("run"), answer.cost ? ` · ${answer.cost}` : "");
   say(find("told"), answer.told);
   find("told").classList.toggle("is-bad", !answer.affordable);

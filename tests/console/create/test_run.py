@@ -98,7 +98,9 @@ def test_two_clicks_that_were_let_in_together_are_one_task(visitor, image_model)
     key = sending.new_key()
     admission = sessions.admit(visitor.cookies[sessions.COOKIE].value, idempotency_key=key).admission
     form = replace(form_of("image"), model="aurora-image")
-    first, second = (sending.send(admission, form, posted(IMAGE), key=key, places={}) for _ in range(2))
+    first, second = (
+        sending.send(admission, form, posted(IMAGE), key=key, places={}, shown_cost=None) for _ in range(2)
+    )
     assert first == second
     assert (Task.objects.count(), Hold.objects.count()) == (1, 1)
 
@@ -110,6 +112,14 @@ def test_more_own_results_than_a_model_takes_are_refused(visitor, image_model, d
         answer = visitor.post(FORM, {**IMAGE, "params.images.own": [f"{source}/0"] * 500})
     assert answer.status_code == 400
     assert "Reference images must have at most 4 elements." in answer.content.decode()
+
+
+@pytest.mark.parametrize("shown", ["$0.04", ""], ids=["another", "none"])
+def test_another_price_than_was_shown_is_told_and_nothing_is_reserved(visitor, image_model, shown):
+    page = refused(visitor.post(FORM, {**IMAGE, "shown_cost": shown}), 400)
+    assert f"It costs $0.16, and the page showed {shown or 'no price'}." in page
+    (cost,) = re.findall(r'name="shown_cost" value="([^"]+)"', page)
+    assert Task.objects.get(pk=sent(visitor.post(FORM, {**IMAGE, "shown_cost": cost}))).estimated_micros == 160_000
 
 
 def test_a_replay_leads_to_its_task_while_submissions_are_paused(visitor, image_model):

@@ -16,7 +16,6 @@ from tasks.shown import eta, exhibits
 from tasks.shown.exhibits import Exhibit
 
 SCANNED = 300
-NOUNS = {"image": "picture", "video": "film", "3d": "3D model"}
 HEADINGS = {"image": "Pictures", "video": "Films", "3d": "3D models"}
 
 
@@ -69,7 +68,7 @@ def address(offer: ModelOffer, offers: Sequence[ModelOffer], carried: Mapping[st
 
 def price(offer: ModelOffer) -> str:
     """$0.04 a picture at 1K, $0.08 at 2K; $0.10 a second at 720p, $0.20 otherwise. The cheapest comes first."""
-    unit = NOUNS[offer.model.modality] if offer.unit != "second" else "second"
+    unit = words.MODALITIES[offer.model.modality] if offer.unit != "second" else "second"
     tiers = sorted(offer.prices.items(), key=lambda each: (each[0] == ANY_TIER, each[1]))
     told = [(words.usd(micros), _tier(tier, len(tiers))) for tier, micros in tiers]
     (amount, tier), *others = told

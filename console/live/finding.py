@@ -10,6 +10,7 @@ from django.utils import timezone
 from common import sql
 from console import problems
 from console.problems import Problem
+from pages import words
 from tasks.gate import Caller
 from tasks.models import ENDED, Asset
 from tasks.origins import LISTED
@@ -19,7 +20,6 @@ from tasks.shown.representation import TaskView
 
 MOST = {"running": 50, "queued": 30, "ended": 20}
 LONGEST_PROMPT = 200
-NOUNS = {"image": "picture", "video": "film", "3d": "3D model"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class LiveRow:
 
     @property
     def noun(self) -> str:
-        return NOUNS.get(self.task.modality, "result")
+        return words.MODALITIES.get(self.task.modality, "result")
 
 
 OF_STATUS = "SELECT id FROM (SELECT t.id FROM tasks_task t WHERE {condition} ORDER BY t.id DESC LIMIT {most}) {name}"

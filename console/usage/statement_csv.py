@@ -14,7 +14,7 @@ HEAD = ("time", "kind", "task", "model", "modality", "spent_usd")
 
 
 def lines(caller: Caller, month: Month) -> Iterator[str]:
-    """Read as they are written, so that a long month needs no memory."""
+    """Read as they are written."""
     yield from csv_text.rows(table(entries.lines(caller, month.start, month.end)))
 
 

@@ -34,6 +34,14 @@ def test_pages_are_read_with_get_and_head_and_with_no_other_method(visitor, imag
     assert "PUT" not in visitor.options(url).headers["Allow"]
 
 
+@pytest.mark.parametrize("path", ["/console/nowhere/", "/admin/nowhere/", "/docs/nowhere/"])
+def test_an_unknown_page_leads_on(operator, path):
+    answer = operator.get(path)
+    assert answer.status_code == 404
+    assert 'name="viewport"' in answer.content.decode()
+    assert 'href="/console/"' in answer.content.decode()
+
+
 def test_the_page_of_a_task_is_read_with_head_too(visitor, image_model):
     ran = visitor.post("/console/create/aurora-image/", {"params.prompt": "a fox", "params.image_size": "0"})
     url = f"/console/tasks/{ran.headers['Location'].partition('#')[2]}/"

@@ -31,6 +31,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         token = sessions.begin(secret)
     except ApiError as error:
         return _form(request, f"{error.message} Look that it was copied whole, or ask for a new one.", error.status)
+    sessions.end(doors.token_of(request))  # one browser has one
     response = HttpResponseRedirect(_next(request))
     response.set_cookie(
         sessions.COOKIE,

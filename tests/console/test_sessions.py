@@ -123,6 +123,13 @@ def test_a_form_of_elsewhere_signs_nobody_in_or_out(key):
     assert strict.post("/console/sign-out/").status_code == 403
 
 
+def test_a_browser_that_signs_in_again_has_one_session(key, other_key, visitor):
+    first = visitor.cookies[sessions.COOKIE].value
+    visitor.post(SIGN_IN, {"key": other_key.secret})
+    assert Session.objects.get().key_id == other_key.id
+    assert visitor.cookies[sessions.COOKIE].value != first
+
+
 def test_sessions_that_are_over_are_gone_at_the_next_sign_in(key, sign_in):
     sign_in(key)
     end_the_session(key)

@@ -1,6 +1,7 @@
 """What to do after an upstream's error: go on to the next channel, or end the call with what its client reads. Pure."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from adapters.base import ErrorKind, UpstreamError
@@ -21,6 +22,7 @@ GOES_ON = frozenset(
     }
 )
 # The provider has said no to the request itself.
+CODE = re.compile("[a-z_]{1,64}")  # a word such as context_length_exceeded; no secret is one
 OF_REQUEST = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.ASSET_UNREACHABLE})
 SHOWN_STATUSES = frozenset({400, 413, 422})
 LONGEST_MESSAGE = 1_000
@@ -77,7 +79,8 @@ def _refusal(error: UpstreamError) -> UpstreamRefusal:
     status = error.http_status if error.http_status in SHOWN_STATUSES else 400
     error_type = "request_too_large" if status == 413 else "invalid_request_error"
     param = error.param if isinstance(error, RefusedByUpstream) else None
-    return UpstreamRefusal(message, status=status, error_type=error_type, param=param)
+    code = error.code if CODE.fullmatch(error.code) else ""
+    return UpstreamRefusal(message, status=status, error_type=error_type, param=param, code=code)
 
 
 def _whole_seconds(wait: float) -> str:

@@ -100,6 +100,16 @@ def test_a_refused_request_is_told_in_the_providers_words_and_sent_nowhere_else(
     assert (row().state, row().is_loss, row().outcome, row().http_status) == ("released", False, "refused", 400)
 
 
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [("context_length_exceeded", "context_length_exceeded"), ("sk-1A", "invalid_request_error")],
+    ids=["a-word", "no-word"],
+)
+def test_openais_clients_get_the_providers_code_where_it_is_a_word(relay, code, shown) -> None:
+    relay.channel(Upstream(answers(error("too long", code=code), "400 Bad Request")))
+    assert relay.call().error["code"] == shown
+
+
 def test_a_credential_that_a_provider_repeats_is_in_no_answer_and_not_in_the_books(relay) -> None:
     secret = "upstream-0-credential-1234"
     repeats = answers(error(f"no: {secret}", param=f"header {secret}"), "400 Bad Request")

@@ -48,6 +48,11 @@ def joined(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
     return ",".join(values(headers, name))
 
 
+def is_below(path: str, root: str) -> bool:
+    """Whether the path is this root (`/admin`, say) or lies in it."""
+    return path == root or path.startswith(f"{root}/")
+
+
 def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answer:
     body = plain_json.dumps(document, separators=(",", ":")).encode()
     own = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))

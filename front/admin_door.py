@@ -11,6 +11,7 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 
 from common import client_address
+from common.asgi import is_below
 from common.errors import TaskNotFound
 from front import error_responses
 
@@ -24,7 +25,7 @@ class AdminDoor:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if error_responses.is_below(request.path_info, "/admin") and not is_open(request):
+        if is_below(request.path_info, "/admin") and not is_open(request):
             return error_responses.respond(request, TaskNotFound("Unknown path."))
         return self.get_response(request)
 

@@ -12,23 +12,20 @@ from django.contrib import auth
 from django.http import HttpRequest, parse_cookie
 
 from common import threads
-from common.asgi import Scope, header, joined
+from common.asgi import Scope, header, is_below, joined
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 from front import shares, visits
 from relay import application as relay
 from tasks.gate import Knock
 from tasks_api import admissions
 
+DESK = "/admin"
 ADMIN_BYTES = 2_621_440  # what Django itself takes where nobody has set more
-
-
-def is_desk(path: str) -> bool:
-    return path == "/admin" or path.startswith("/admin/")
 
 
 def limit(path: str) -> int:
     """The largest body, in bytes."""
-    return min(settings.MAX_REQUEST_BYTES, ADMIN_BYTES) if is_desk(path) else settings.MAX_REQUEST_BYTES
+    return min(settings.MAX_REQUEST_BYTES, ADMIN_BYTES) if is_below(path, DESK) else settings.MAX_REQUEST_BYTES
 
 
 async def opened_for(scope: Scope) -> Hashable | None:
@@ -40,9 +37,9 @@ async def opened_for(scope: Scope) -> Hashable | None:
         if account_id is not None:
             threads.share.set(threads.of_account(account_id))
         return account_id
-    if visits.is_one(scope["path"]):
+    if is_below(scope["path"], visits.ROOT):
         return await visits.account_of(scope)
-    if is_desk(scope["path"]) and await threads.call(_is_signed_in, header(scope["headers"], b"cookie")):
+    if is_below(scope["path"], DESK) and await threads.call(_is_signed_in, header(scope["headers"], b"cookie")):
         return shares.DESK
     return None
 

@@ -22,6 +22,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from common import dialects, errors
+from common.asgi import is_below
 from console import doors
 from tasks.lost_commits import OutcomeUnknown
 
@@ -94,10 +95,6 @@ def is_page(request: HttpRequest) -> bool:
 
 def is_of_pages(path: str) -> bool:
     return any(is_below(path, root) for root in PAGES)
-
-
-def is_below(path: str, root: str) -> bool:
-    return path == root or path.startswith(f"{root}/")
 
 
 def respond(request: HttpRequest, error: errors.ApiError) -> HttpResponse:

@@ -3,7 +3,7 @@
 from front import django_application  # noqa: F401, I001  # loads the apps, without which nothing below can be imported
 from accounts import holders
 from common import threads
-from common.asgi import Scope, joined
+from common.asgi import Scope, is_below, joined
 from common.threads import Share
 from front import visits
 from tasks import gate
@@ -14,7 +14,7 @@ DESK = "desk"
 def of(scope: Scope) -> Share:
     """Asked of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
     digest = gate.digest_of(joined(scope["headers"], b"authorization"))
-    if visits.is_one(scope["path"]):
+    if is_below(scope["path"], visits.ROOT):
         digest = visits.digest_of(scope)
     if digest and (holder := holders.find(digest)):
         return threads.of_account(holder.account_id)

@@ -9,12 +9,8 @@ from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 from console import sessions, stream
 from tasks_api import stream as task_stream
 
-STREAM = stream.PATH
+ROOT, STREAM = sessions.PATH, stream.PATH
 application = partial(task_stream.serve, admit=stream.admitted, heartbeat=stream.heartbeat())
-
-
-def is_one(path: str) -> bool:
-    return path == sessions.PATH or path.startswith(f"{sessions.PATH}/")
 
 
 def digest_of(scope: Scope) -> str:

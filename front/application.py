@@ -8,7 +8,7 @@ import asyncio
 import re
 import time
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 
 from common import front_body, request_ids, threads
 from common.asgi import Message, Receive, Scope, Send, header
@@ -22,6 +22,12 @@ from tasks_api import assets, health, stream, waiting
 
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+ENDPOINTS: Mapping[str, Endpoint] = {
+    **dict.fromkeys(health.PATHS, health.application),
+    "/v1/tasks/events": stream.application,
+    visits.STREAM: visits.application,
+}
+ASSETS = "/assets/"
 ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+|/v1/videos/[^/]+/content")
 # A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
 ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
@@ -157,13 +163,9 @@ async def nothing_more() -> Message:
 
 def own_endpoint(path: str) -> Endpoint | None:
     """What the asynchronous side serves itself; None is Django's."""
-    if path in health.PATHS:
-        return health.application
-    if path == "/v1/tasks/events":
-        return stream.application
-    if path == visits.STREAM:
-        return visits.application
-    if path.startswith("/assets/") or ASSET_PATH.fullmatch(path):
+    if path in ENDPOINTS:
+        return ENDPOINTS[path]
+    if path.startswith(ASSETS) or ASSET_PATH.fullmatch(path):
         return assets.application
     return unknown if "\0" in path else None
 

@@ -10,19 +10,18 @@ from collections.abc import Iterator
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from common.asgi import is_below
 from front import application, error_responses
 from relay import usage
 from relay.families import registry
 from relay.families.generate_content import COLLECTIONS, VERBS
 from relay.lists import model_lists
-from tasks_api import health
 from tasks_api.views import UnknownPathView
 from tests.reference import places
 from tests.reference.asking import ask
 from tests.relay.general import make_general_key
 from tests.rows import IssuedKey
 
-PAGES = (*error_responses.PAGES, "/docs")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 OF_TASK_KEYS = ("/v1/tasks", "/v1/images", "/v1/videos", "/assets")
 WITHOUT_HEAD = {"/v1/tasks/events"}
@@ -46,21 +45,22 @@ def of_django(resolver: URLResolver | None = None, before: str = "/") -> Iterato
             continue
         assert isinstance(entry, URLPattern)
         view = getattr(entry.callback, "view_class", None)
-        if path == "/" or view is UnknownPathView or any(error_responses.is_below(path, page) for page in PAGES):
+        if path == "/" or view is UnknownPathView or is_page(path):
             continue
         assert view is not None, f"{path} has a view that does not tell its methods"
         yield from ((path, name.upper()) for name in view.http_method_names if name != "head" and hasattr(view, name))
 
 
 def of_the_front() -> Iterator[tuple[str, str]]:
-    """What it serves itself: the paths that `own_endpoint` names, and those of its tables."""
-    for path in application.own_endpoint.__code__.co_consts:
-        if isinstance(path, str) and path.startswith("/"):
-            yield f"{path}{{}}/{{}}" if path.endswith("/") else path, "GET"
-    for path in application.ASSET_PATH.pattern.split("|"):
-        yield path.replace("[^/]+", "{}"), "GET"
-    for path in health.PATHS:
-        yield path, "GET"
+    """What it serves itself, but for the stream of pages."""
+    files = [path.replace("[^/]+", "{}") for path in application.ASSET_PATH.pattern.split("|")]
+    for path in (*application.ENDPOINTS, f"{application.ASSETS}{{}}/{{}}", *files):
+        if not is_page(path):
+            yield path, "GET"
+
+
+def is_page(path: str) -> bool:
+    return any(is_below(path, root) for root in error_responses.PAGES)
 
 
 def of_the_relay() -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from catalog.listing import ModelOffer
 from console import doors
-from console.create import cards, drawn, fields, posting, pricing, sending
+from console.create import cards, drawn, posting, pricing, sending
 from console.create.drawn import DrawnField
 from console.create.fields import ModelForm
 from console.create.prefilled import Beginning
@@ -31,6 +31,7 @@ def show(
     request: HttpRequest,
     visitor: Visitor,
     offer: ModelOffer,
+    form: ModelForm,
     begun: Beginning,
     *,
     key: str = "",
@@ -39,7 +40,6 @@ def show(
 ) -> HttpResponse:
     """The page with what stands in the form. `key` is the idempotency key that it keeps; `already` is the task that
     the form was sent as before it was changed."""
-    form = fields.of(offer)
     problems = {trouble.field: trouble.message} if trouble and trouble.field else {}
     drawn_fields = drawn.fields(form, begun.texts, visitor.caller.key_id, problems)
     context: dict[str, Any] = {

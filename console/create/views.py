@@ -33,7 +33,7 @@ def form(request: HttpRequest, visitor: Visitor, model: str) -> HttpResponse:
         return _run(request, visitor, offer)
     made = fields.of(offer)
     begun = Beginning(texts=posting.texts(request)) if request.method == "POST" else _begun(request, visitor, made)
-    return form_page.show(request, visitor, offer, begun)
+    return form_page.show(request, visitor, offer, made, begun)
 
 
 @require_POST
@@ -55,9 +55,9 @@ def _run(request: HttpRequest, visitor: Visitor, offer: ModelOffer) -> HttpRespo
         sent = sending.send(admission, made, posted, key=key, places=places, shown_cost=shown_cost)
     except ApiError as error:
         trouble = refusals.of(error, made, places)
-        return form_page.show(request, visitor, offer, Beginning(texts=posted.texts), key=key, trouble=trouble)
+        return form_page.show(request, visitor, offer, made, Beginning(texts=posted.texts), key=key, trouble=trouble)
     if sent.is_other:
-        return form_page.show(request, visitor, offer, Beginning(texts=posted.texts), already=sent.task_id)
+        return form_page.show(request, visitor, offer, made, Beginning(texts=posted.texts), already=sent.task_id)
     return HttpResponseRedirect(f"{reverse('console:live')}#{sent.task_id}")
 
 

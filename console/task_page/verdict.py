@@ -11,8 +11,6 @@ from pages import words
 from tasks.shown.exhibits import Exhibit
 from tasks.shown.representation import TaskView
 
-NOUNS = {"picture": "picture", "film": "film", "sound": "sound"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerVerdict:
@@ -85,5 +83,5 @@ def _charged(cost: TaskCost) -> str:
 
 def made(files: Sequence[Exhibit]) -> str:
     """1 picture, 2 films; in the order of the files."""
-    nouns = [NOUNS.get(file.shown_as, "file") for file in files]
+    nouns = [file.shown_as for file in files]
     return ", ".join(words.counted(nouns.count(noun), noun) for noun in dict.fromkeys(nouns)) or "no file"

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,14 @@ from requests.structures import CaseInsensitiveDict
 
 from common.asgi import Message
 from front import application
+from relay.wire import sse, upstream
 from tests.reference import validating
 from tests.rows import IssuedKey
 from tests.scopes import scope
 from tools.children import PATIENCE
 
 LOOPBACK = ("127.0.0.1", 50_000)
+Beside = AbstractAsyncContextManager[object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +30,14 @@ class Said:
     content: bytes
 
     @property
-    def document(self) -> dict[str, Any]:
-        return dict(json.loads(self.content))
+    def document(self) -> Any:
+        return json.loads(self.content)
+
+    def events(self) -> Iterator[bytes]:
+        """The data of each event."""
+        for frame in self.content.replace(b"\r\n", b"\n").split(b"\n\n"):
+            if (data := sse.data(frame + b"\n\n")) is not None:
+                yield data
 
     @property
     def refusal(self) -> tuple[int, str]:
@@ -43,18 +52,21 @@ def ask(
     key: IssuedKey | None = None,
     body: Any = b"",
     enough: Callable[[bytes], bool] | None = None,
+    beside: Beside | None = None,
     **headers: str,
 ) -> Said:
-    """A body that is no bytes is sent as JSON. Of a stream the client takes what is `enough`, and leaves."""
+    """A body that is no bytes is sent as JSON. Of a stream the client takes what is `enough`, and leaves. `beside` is
+    entered meanwhile, in the same event loop."""
     path, _, query = target.partition("?")
     own = {"authorization": f"Bearer {key.secret}"} if key else {}
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    request = scope(method, path, query, content_type="application/json", **own, **headers)
+    length = {"content_length": str(len(content))} if content else {}
+    request = scope(method, path, query, **{"content_type": "application/json", **own, **length, **headers})
     request["client"] = LOOPBACK
-    return asyncio.run(asyncio.wait_for(_asked(request, content, enough), PATIENCE))
+    return asyncio.run(asyncio.wait_for(_asked(request, content, enough, beside or nullcontext()), PATIENCE))
 
 
-async def _asked(request: Any, content: bytes, enough: Callable[[bytes], bool] | None) -> Said:
+async def _asked(request: Any, content: bytes, enough: Callable[[bytes], bool] | None, beside: Beside) -> Said:
     pieces = [{"type": "http.request", "body": content, "more_body": False}]
     sent: list[Message] = []
     left = asyncio.Event()
@@ -70,7 +82,11 @@ async def _asked(request: Any, content: bytes, enough: Callable[[bytes], bool] |
         if enough and enough(received(sent)):
             left.set()
 
-    await application.application(request, receive, send)
+    async with beside:
+        try:
+            await application.application(request, receive, send)
+        finally:
+            await upstream.close()
     headers = CaseInsensitiveDict((name.decode(), value.decode("latin-1")) for name, value in sent[0]["headers"])
     return Said(status_code=sent[0]["status"], headers=headers, content=received(sent))
 

@@ -13,7 +13,7 @@ from relay.families import registry
 from relay.families.generate_content import VERBS
 from sandbox.server import Sandbox
 from tests.reference import validating
-from tests.reference.calling import Said, ask
+from tests.reference.asking import Said, ask
 from tests.relay.general import make_general_key, make_group
 from tests.rows import IssuedKey, make_channel
 
@@ -70,8 +70,8 @@ class Customers:
 
     def ask(self, path: str, body: Any, *, method: str = "POST", platform: str = "", **headers: str) -> Said:
         """The answer, which is as documented; so is the request, where it is sent as it should be."""
-        secret = self.keys[platform or PLATFORM_OF.get(path, "gemini")].secret
-        answer = ask(method, path, secret, body, **headers)
+        key = self.keys[platform or PLATFORM_OF.get(path, "gemini")]
+        answer = ask(method, path, key=key, body=body, **headers)
         validating.answer(method, path, answer)
         if answer.status_code == 200 and method == "POST":
             validating.request(method, path, body)
@@ -130,7 +130,7 @@ def test_a_stream_that_breaks_off_ends_with_the_documented_error(customers, path
 def test_a_stream_as_one_array_is_as_documented(customers, prompt):
     answer = customers.ask(f"{GOOGLE}:streamGenerateContent", body_of(GENERATE, prompt))
     assert answer.headers["content-type"] == "application/json"
-    assert ("error" in answer.json()[-1]) == ("cut" in prompt)
+    assert ("error" in answer.document[-1]) == ("cut" in prompt)
 
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES, COUNT, GENERATE])
@@ -141,12 +141,12 @@ def test_refusals_are_as_documented(customers, key, path):
     unknown = {**named, "model": "unheard-of"} if "model" in named else named
     elsewhere = path.replace("gemini-3-flash", "unheard-of")
     for status, answer in (
-        (401, ask("POST", path, "", named)),
-        (403, ask("POST", path, key.secret, named)),
+        (401, ask("POST", path, body=named)),
+        (403, ask("POST", path, key=key, body=named)),
         (400, customers.ask(path, [])),
         (415, customers.ask(path, named, content_encoding="br")),
-        (404, ask("POST", path, make_general_key(key.account, make_group("bare")).secret, named)),
-        (404, ask("POST", elsewhere, customers.keys[PLATFORM_OF.get(path, "gemini")].secret, unknown)),
+        (404, ask("POST", path, key=make_general_key(key.account, make_group("bare")), body=named)),
+        (404, ask("POST", elsewhere, key=customers.keys[PLATFORM_OF.get(path, "gemini")], body=unknown)),
     ):
         assert answer.status_code == status, answer.content
         validating.answer("POST", path, answer)
@@ -192,16 +192,16 @@ def test_a_page_that_is_none_is_refused_as_documented(customers, path):
 def test_what_may_not_be_listed_is_refused_as_documented(customers, key, path):
     keys.disable(customers.keys["gemini"].record)
     assert customers.ask(path, b"", method="GET", platform="gemini").status_code == 401
-    refused = ask("GET", path, key.secret)
+    refused = ask("GET", path, key=key)
     assert refused.status_code == 403
     validating.answer("GET", path, refused)
 
 
 def test_usage_is_as_documented(customers, account):
     Account.objects.filter(pk=account.pk).update(budget_day_micros=5_000_000, has_budgets=True)
-    assert customers.ask("/v1/usage", b"", method="GET", platform="openai").json()["by_model"] == []
+    assert customers.ask("/v1/usage", b"", method="GET", platform="openai").document["by_model"] == []
     customers.ask(CHAT, body_of(CHAT))
-    shown = customers.ask("/v1/usage", b"", method="GET", platform="openai").json()
+    shown = customers.ask("/v1/usage", b"", method="GET", platform="openai").document
     assert shown["total"]["calls"] == 1
     assert [len(shown[name]) for name in ("by_day", "by_model", "budgets")] == [1, 1, 1]
 

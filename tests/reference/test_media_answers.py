@@ -12,7 +12,7 @@ from tasks import submission, switches
 from tasks.assets import assets
 from tasks.lifecycle import Success
 from tests.reference import validating
-from tests.reference.calling import Said, ask
+from tests.reference.asking import Said, ask
 from tests.relay.general import make_general_key, make_group
 from tests.relay.upstreams import Upstream, streams
 from tests.rows import IssuedKey, make_channel, make_key
@@ -35,7 +35,7 @@ FILM = {"model": "comet-video", "prompt": "a fox runs", "seconds": "5", "size": 
 
 def told(method: str, path: str, key: IssuedKey | None, body: Any = b"", **sent: Any) -> Said:
     """The answer, which is as documented; so is a request of JSON, where it was taken."""
-    answer = ask(method, path, key.secret if key else "", body, **sent)
+    answer = ask(method, path, key=key, body=body, **sent)
     validating.answer(method, path, answer)
     if answer.status_code == 200 and isinstance(body, dict):
         validating.request(method, path, body)
@@ -51,7 +51,7 @@ def told_of_form(path: str, key: IssuedKey, **parts: str | bytes) -> Said:
 
 
 def of_schema(name: str, answer: Said) -> None:
-    validating.valid(validating.at("components", "schemas", name), answer.json())
+    validating.valid(validating.at("components", "schemas", name), answer.document)
 
 
 def named_task(key: IssuedKey) -> str:
@@ -78,7 +78,7 @@ def test_pictures_of_a_task_are_as_documented(key, image_model, folder, response
     asking.end(task_id, "succeeded", success=Success(actual_micros=40_000, seconds=0, assets=made))
     answer = told("POST", GENERATIONS, key, {**ASKED, "response_format": response_format}, idempotency_key="k")
     of_schema("TaskPictures", answer)
-    assert (len(answer.json()["data"]), answer.headers["x-task-id"]) == (2, task_id)
+    assert (len(answer.document["data"]), answer.headers["x-task-id"]) == (2, task_id)
 
 
 def test_the_end_of_a_task_without_pictures_is_as_documented(key, image_model):
@@ -101,7 +101,7 @@ def test_refusals_of_image_calls_are_as_documented(key, account, image_model, pa
     ):
         assert answer.status_code == status, answer.content
     Account.objects.filter(pk=account.pk).update(balance_micros=0)
-    assert told("POST", path, key, asked).json()["error"]["type"] == "TASK_INSUFFICIENT_BALANCE"
+    assert told("POST", path, key, asked).document["error"]["type"] == "TASK_INSUFFICIENT_BALANCE"
     switches.pause()
     assert told("POST", path, key, asked).status_code == 503
 
@@ -111,7 +111,7 @@ def test_relayed_pictures_are_as_documented(painter):
     of_schema("RelayedPictures", answer)
     assert answer.headers["x-call-id"].startswith("call_")
     edited = told_of_form(EDITS, painter, **RELAYED, image=picture("PNG"))
-    assert (edited.status_code, len(edited.json()["data"])) == (200, 1)
+    assert (edited.status_code, len(edited.document["data"])) == (200, 1)
 
 
 @pytest.mark.parametrize(("last", "schema"), [("completed", "PictureEvent"), ("partial_image", "MediaError")])
@@ -139,10 +139,10 @@ def test_refusals_of_relayed_image_calls_are_as_documented(painter):
 def test_a_new_video_is_as_documented(key, video_model):
     first = told("POST", VIDEOS, key, FILM, idempotency_key="k")
     again = told("POST", VIDEOS, key, {**FILM, "seconds": 4}, idempotency_key="k")
-    assert first.json()["id"] == again.json()["id"]
+    assert first.document["id"] == again.document["id"]
     assert again.headers["idempotency-body-mismatch"] == "true"
-    assert told_of_form(VIDEOS, key, **FILM).json()["status"] == "queued"
-    assert told("DELETE", f"{VIDEOS}/{first.json()['id']}", key).status_code == 200
+    assert told_of_form(VIDEOS, key, **FILM).document["status"] == "queued"
+    assert told("DELETE", f"{VIDEOS}/{first.document['id']}", key).status_code == 200
 
 
 @pytest.mark.parametrize("status", ["queued", "running", "failed", "timeout", "canceled"])
@@ -158,7 +158,7 @@ def test_a_video_in_each_state_is_as_documented(key, status):
 
 def test_a_film_and_its_download_are_as_documented(key, folder):
     path = f"{VIDEOS}/{video_id(make_film(key, with_picture=True))}"
-    assert told("GET", path, key).json()["status"] == "completed"
+    assert told("GET", path, key).document["status"] == "completed"
     film = told("GET", f"{path}/content", key)
     for status, answer in (
         (200, told("HEAD", f"{path}/content", key)),
@@ -175,9 +175,9 @@ def test_a_film_and_its_download_are_as_documented(key, folder):
 
 
 def test_lists_of_videos_are_as_documented(key):
-    assert told("GET", VIDEOS, key).json()["data"] == []
+    assert told("GET", VIDEOS, key).document["data"] == []
     made = [make_video(key, status) for status in ("queued", "running", "canceled")]
-    shown = told("GET", f"{VIDEOS}?limit=2&order=asc", key).json()
+    shown = told("GET", f"{VIDEOS}?limit=2&order=asc", key).document
     assert (shown["last_id"], shown["has_more"]) == (video_id(made[1]), True)
     assert told("GET", f"{VIDEOS}?limit=0", key).status_code == 400
 

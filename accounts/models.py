@@ -22,7 +22,7 @@ class BudgetHolder(KeptColumns, models.Model):
 
 class Account(BudgetHolder):
     """A payer. `available = balance − held`; only `billing/ledger.py` moves either figure. `has_budgets`: it or one of
-    its keys has one."""
+    its keys has one. `live_at_most`: no fewer than its queued and running tasks (`tasks/limits.py`); null: unknown."""
 
     class Billing(models.TextChoices):
         BALANCE = "balance"
@@ -35,8 +35,9 @@ class Account(BudgetHolder):
     max_queued = models.PositiveIntegerField(default=200)
     max_running = models.PositiveIntegerField(default=50)
     has_budgets = models.BooleanField(default=False, db_default=False, editable=False)
+    live_at_most = models.BigIntegerField(null=True, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
-    KEPT = (*BudgetHolder.KEPT, "balance_micros", "held_micros", "has_budgets")
+    KEPT = (*BudgetHolder.KEPT, "balance_micros", "held_micros", "has_budgets", "live_at_most")
 
     class Meta:
         constraints = [

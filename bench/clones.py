@@ -39,6 +39,7 @@ CALL = Table(
     changes={"handle": "jsonb_set(t.handle, '{id}', to_jsonb('seeded-' || n))"},
     is_numbered=True,
 )
+ACCOUNT = Table(name="accounts_account", key="id", changes={})
 QUEUED = (TASK, PAYLOAD, HOLD, EVENT)
 FOLLOWED = (*QUEUED, CALL)
 
@@ -54,6 +55,8 @@ def copied(url: str, task_id: str, count: int, tables: Iterable[Table] = QUEUED,
             "sum(amount_micros) AS micros FROM billing_hold WHERE reference LIKE "
             f"substr('{task_id}', 1, 15) || '0000%' GROUP BY 1) s WHERE s.account_id = a.id".encode()
         )
+        if "live_at_most" in columns(connection, ACCOUNT):
+            connection.execute("UPDATE accounts_account SET live_at_most = NULL")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
 

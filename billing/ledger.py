@@ -21,6 +21,7 @@ class AccountState:
     held_micros: int
     max_queued: int
     has_budgets: bool = False
+    live_at_most: int | None = None
 
     @property
     def available_micros(self) -> int:
@@ -56,11 +57,10 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
 
     With `only_free` those that somebody else holds are left out, and nobody is waited for.
     """
-    wanted = sorted(set(account_ids))
     rows = sql.records(
-        "SELECT id, balance_micros, held_micros, max_queued, has_budgets FROM accounts_account "
-        f"WHERE id IN ({sql.places(wanted)}) ORDER BY id{sql.row_lock(skip_locked=only_free)}",
-        wanted,
+        "SELECT id, balance_micros, held_micros, max_queued, has_budgets, live_at_most FROM accounts_account "
+        f"WHERE id {sql.listed('bigint')} ORDER BY id{sql.row_lock(skip_locked=only_free)}",
+        [sql.values(set(account_ids))],
     )
     return {
         row.id: AccountState(
@@ -68,20 +68,23 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
             held_micros=row.held_micros,
             max_queued=row.max_queued,
             has_budgets=bool(row.has_budgets),
+            live_at_most=row.live_at_most,
         )
         for row in rows
     }
 
 
-def reserving(*, reference: str, account: str, key: str, amount: str, budget_day: str) -> list[str]:
+def reserving(*, reference: str, account: str, key: str, amount: str, budget_day: str, live: str = "") -> list[str]:
     """The writes that open a hold for each of some rows (`sql.write_together`), of these columns. The caller has locked
-    the accounts and checked that each can pay, and writes what it has taken of budgets."""
+    the accounts and checked that each can pay, and writes what it has taken of budgets. Where the rows are tasks,
+    `live` is the most that their account had before them."""
+    grown, sets = (f", max({live}) + count(*) AS live", ", live_at_most = s.live") if live else ("", "")
     return [
         "INSERT INTO billing_hold (reference, account_id, key_id, amount_micros, state, created_at, budget_day) "
         f"SELECT {reference}, {account}, {key}, {amount}, 'open', {sql.now()}, {budget_windows.as_date(budget_day)} "
         "FROM {rows} WHERE true",
-        "UPDATE accounts_account AS a SET held_micros = a.held_micros + s.held FROM ("
-        f"SELECT {account} AS account, CAST(sum({amount}) AS bigint) AS held FROM {{rows}} GROUP BY {account}"
+        f"UPDATE accounts_account AS a SET held_micros = a.held_micros + s.held{sets} FROM ("
+        f"SELECT {account} AS account, CAST(sum({amount}) AS bigint) AS held{grown} FROM {{rows}} GROUP BY {account}"
         ") AS s WHERE a.id = s.account",
     ]
 

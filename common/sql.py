@@ -51,6 +51,17 @@ def ids(values: Iterable[object]) -> str:
     return pack({"id": value} for value in values)
 
 
+def listed(kind: str) -> str:
+    """The condition `IN` for a few values of this type, whose number does not change the statement; `values` makes its
+    parameter."""
+    return f"= ANY(%s::{type_names[kind]}[])" if is_postgresql() else "IN (SELECT value FROM json_each(%s))"
+
+
+def values(found: Iterable[object]) -> Any:
+    """The parameter of `listed`."""
+    return list(found) if is_postgresql() else json.dumps(list(found))
+
+
 def places(values: Sized) -> str:
     """The inside of an IN list for these parameters, for a short list whose length the planner should know."""
     return ", ".join(["%s"] * len(values)) or "NULL"

@@ -124,6 +124,10 @@ RULES = {
         WHERE a.has_budgets <> (a.budget_day_micros IS NOT NULL OR a.budget_month_micros IS NOT NULL OR EXISTS (
             SELECT 1 FROM accounts_apikey k WHERE k.account_id = a.id
             AND (k.budget_day_micros IS NOT NULL OR k.budget_month_micros IS NOT NULL)))""",
+    "an account has no more live tasks than it knows of": """
+        SELECT a.name, 'at most ' || a.live_at_most || ', live ' || count(*) FROM accounts_account a
+        JOIN tasks_task t ON t.account_id = a.id AND t.status IN ('queued', 'running')
+        GROUP BY a.id, a.name, a.live_at_most HAVING count(*) > a.live_at_most""",
     "an ended task has one terminal event of its status, a live one none": f"""
         SELECT t.id, t.status || ' with ' || count(e.id) || ' terminal events' FROM tasks_task t
         LEFT JOIN tasks_taskevent e ON e.task_id = t.id AND e.status IN ({ENDS})

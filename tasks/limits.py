@@ -1,7 +1,8 @@
 """Decides a list of drafts by queue limits, balances, budgets and Idempotency-Keys in use, while the accounts are
 locked."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,62 +20,69 @@ from tasks.gate import Caller, Replay
 
 @dataclass(slots=True, kw_only=True)
 class Standing:
-    """What the transaction found: queued tasks, the keys' limits, the Idempotency-Keys in use, and the callbacks of
-    each account that were never attempted, or will be owed by its live tasks; the bytes of its stored inputs, and the
-    budgets."""
+    """What the transaction found: the keys' limits, the Idempotency-Keys in use, and by account how many live tasks it
+    has at most; its queued tasks by key, counted where it may be near a limit; its callbacks that were never attempted,
+    or will be owed by its live tasks; the bytes of its stored inputs, and the budgets."""
 
-    queued: dict[tuple[int, int], int]
-    key_limits: dict[int, int]
-    replays: dict[tuple[int, str], Replay]
+    key_limits: dict[int, int] = field(default_factory=dict)
+    replays: dict[tuple[int, str], Replay] = field(default_factory=dict)
+    live: dict[int, int] = field(default_factory=dict)
+    queued: defaultdict[int, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     callbacks: dict[int, int] = field(default_factory=dict)
     input_bytes: dict[int, int] = field(default_factory=dict)
     budgets: Budgets = field(default_factory=Budgets)
 
 
 def read_standing(drafts: Sequence[Draft], locked: Mapping[int, AccountState]) -> Standing:
-    """One statement, run after the accounts are locked, so that its counts are current."""
-    accounts = {d.caller.account_id for d in drafts}
-    limited = {account for account in accounts if locked[account].has_budgets}
-    budget_query, spenders = _budget_query(limited, {d.caller.key_id for d in drafts if d.caller.account_id in limited})
-    owing = {d.caller.account_id for d in drafts if d.owes_callback}
-    storing = {d.caller.account_id for d in drafts if d.input_bytes}
-    keys = {d.caller.key_id for d in drafts}
-    named = [(d.caller.key_id, d.idempotency_key) for d in drafts if d.idempotency_key] or [NOBODYS]
-    rows = sql.fetch(
-        STANDING.format(
-            accounts=sql.places(accounts),
-            keys=sql.places(keys),
-            owing=sql.places(owing),
-            storing=sql.places(storing),
-            most=MOST_NEVER_ATTEMPTED,
-            named=" OR ".join(["t.key_id = %s AND t.idempotency_key = %s"] * len(named)),
-        )
-        + budget_query,
-        [*accounts, *keys, *owing, *storing, *(value for pair in named for value in pair), *spenders],
-    )
-    standing = Standing(queued={}, key_limits={}, replays={}, budgets=_budgets(rows))
-    for kind, first, second, text, digest in rows:
-        if kind == "queued":
-            standing.queued[first, int(second)] = int(text)
-        elif kind == "limit":
-            standing.key_limits[first] = int(second)
+    """One statement, run after the accounts are locked, so that its counts are current; and one more that counts the
+    tasks of accounts that may be near a limit."""
+    asked = [_of_drafts(drafts), *_of_accounts(drafts, locked)]
+    rows = sql.fetch(" UNION ALL ".join(part for part, _ in asked), [value for _, given in asked for value in given])
+    standing = Standing(budgets=_budgets(rows))
+    for kind, first, second, third, fourth, fifth in rows:
+        if kind == "draft":
+            standing.key_limits[first] = int(third)
+            if fourth:
+                standing.replays[first, second] = Replay(task_id=fourth, body_digest=fifth)
         elif kind == "callbacks":
             standing.callbacks[first] = int(second)
         elif kind == "inputs":
             standing.input_bytes[first] = int(second)
-        elif kind == "replay":
-            standing.replays[first, second] = Replay(task_id=text, body_digest=digest)
+    _count(drafts, locked, standing)
     return standing
 
 
-# The status is named twice so that SQLite, too, sees that the partial index on live tasks applies.
-STANDING = """
-SELECT 'queued', account_id, CAST(key_id AS text), CAST(count(*) AS text), '' FROM tasks_task
-WHERE account_id IN ({accounts}) AND status = 'queued' AND status IN ('queued', 'running')
-GROUP BY account_id, key_id
-UNION ALL
-SELECT 'limit', id, CAST(max_queued AS text), '', '' FROM accounts_apikey WHERE id IN ({keys})
-UNION ALL
+Part = tuple[str, list[Any]]
+"""A SELECT of six columns, and its parameters."""
+
+
+def _of_drafts(drafts: Sequence[Draft]) -> Part:
+    named = {(d.caller.key_id, d.idempotency_key) for d in drafts}
+    return DRAFTS.format(rows=sql.rows("key bigint, name text")), [sql.pack({"key": k, "name": n} for k, n in named)]
+
+
+# Not joined: PostgreSQL cannot tell how few the drafts are, and would read whole indexes.
+DRAFTS = """
+SELECT 'draft', r.key, r.name, (SELECT CAST(k.max_queued AS text) FROM accounts_apikey k WHERE k.id = r.key),
+    (SELECT t.id FROM tasks_task t WHERE t.key_id = r.key AND t.idempotency_key = r.name),
+    (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = r.key AND t.idempotency_key = r.name)
+FROM {rows}
+"""
+
+
+def _of_accounts(drafts: Sequence[Draft], locked: Mapping[int, AccountState]) -> Iterator[Part]:
+    """What only some accounts have to be asked for."""
+    if owing := {d.caller.account_id for d in drafts if d.owes_callback}:
+        yield CALLBACKS.format(owing=sql.places(owing), most=MOST_NEVER_ATTEMPTED), [*owing]
+    if storing := {d.caller.account_id for d in drafts if d.input_bytes}:
+        yield INPUTS.format(storing=sql.places(storing)), [*storing]
+    if limited := {account for account, state in locked.items() if state.has_budgets}:
+        keys = {d.caller.key_id for d in drafts if d.caller.account_id in limited}
+        query, parameters = budget_standing.query(limited, keys)
+        yield BUDGETS.format(query=query), parameters
+
+
+CALLBACKS = """
 SELECT 'callbacks', a.id, CAST((
     SELECT count(*) FROM (
         SELECT 1 FROM callbacks_delivery d
@@ -83,39 +91,54 @@ SELECT 'callbacks', a.id, CAST((
 ) + (
     SELECT count(*) FROM tasks_task t
     WHERE t.account_id = a.id AND t.status IN ('queued', 'running') AND t.callback_url IS NOT NULL
-) AS text), '', '' FROM accounts_account a WHERE a.id IN ({owing})
-UNION ALL
-SELECT 'inputs', account_id, CAST(sum(input_bytes) AS text), '', '' FROM tasks_task
-WHERE account_id IN ({storing}) AND input_bytes > 0 GROUP BY account_id
-UNION ALL
-SELECT 'replay', t.key_id, t.idempotency_key, t.id, t.body_digest FROM tasks_task t
-WHERE {named}
+) AS text), '', '', '' FROM accounts_account a WHERE a.id IN ({owing})
 """
-NOBODYS = (0, "")  # no key has this id
-
-
-def _budget_query(account_ids: set[int], key_ids: set[int]) -> tuple[str, list[int]]:
-    """The part of the statement that reads budgets, where any account has some; and its parameters."""
-    if not account_ids:
-        return "", []
-    query, parameters = budget_standing.query(account_ids, key_ids)
-    return BUDGETS.format(query=query), parameters
-
-
-BUDGETS = """UNION ALL
+INPUTS = """
+SELECT 'inputs', account_id, CAST(sum(input_bytes) AS text), '', '', '' FROM tasks_task
+WHERE account_id IN ({storing}) AND input_bytes > 0 GROUP BY account_id
+"""
+BUDGETS = """
 SELECT 'budget', holder_id, holder || ' ' || period || ' ' || today, CAST(limit_micros AS text),
-    CAST(used_micros AS text)
-FROM ({query}) AS budgets
+    CAST(used_micros AS text), '' FROM ({query}) AS budgets
 """
 
 
 def _budgets(rows: Iterable[tuple[Any, ...]]) -> Budgets:
-    found = [(*second.split(), first, limit, used) for kind, first, second, limit, used in rows if kind == "budget"]
+    found = [(*second.split(), first, limit, used) for kind, first, second, limit, used, _ in rows if kind == "budget"]
     return Budgets(
         budget_standing.standings(
             (holder, who, window, day, limit, used) for holder, window, day, who, limit, used in found
         )
     )
+
+
+def _count(drafts: Sequence[Draft], locked: Mapping[int, AccountState], standing: Standing) -> None:
+    """The tasks of the accounts that may be near a limit. What an account has at most only submissions raise, by what
+    they add; so most of them count nothing, however long the queue is."""
+    standing.live = {a: state.live_at_most for a, state in locked.items() if state.live_at_most is not None}
+    least = _least_limits(drafts, locked, standing)
+    coming = Counter(d.caller.account_id for d in drafts)
+    near = [a for a, limit in least.items() if a not in standing.live or standing.live[a] + coming[a] > limit]
+    standing.live |= dict.fromkeys(near, 0)
+    counted = sql.fetch(COUNT.format(near=sql.listed("bigint")), [sql.values(near)]) if near else []
+    for account, key, queued, live in counted:
+        standing.queued[account][key] = queued
+        standing.live[account] += live
+
+
+COUNT = """
+SELECT account_id, key_id, count(*) FILTER (WHERE status = 'queued'), count(*) FROM tasks_task
+WHERE account_id {near} AND status IN ('queued', 'running') GROUP BY account_id, key_id
+"""
+
+
+def _least_limits(drafts: Sequence[Draft], locked: Mapping[int, AccountState], standing: Standing) -> dict[int, int]:
+    """The least limit of each account and those of its keys that have drafts."""
+    least: dict[int, int] = {}
+    for caller in (d.caller for d in drafts):
+        known = least.get(caller.account_id, locked[caller.account_id].max_queued)
+        least[caller.account_id] = min(known, standing.key_limits[caller.key_id])
+    return least
 
 
 def decide(
@@ -137,8 +160,7 @@ def decide(
         if outcome is None:
             spent[caller.account_id] += d.prepared.price.estimate_micros
             standing.budgets.take(caller.account_id, caller.key_id, d.prepared.price.estimate_micros)
-            slot = caller.account_id, caller.key_id
-            standing.queued[slot] = standing.queued.get(slot, 0) + 1
+            standing.queued[caller.account_id][caller.key_id] += 1
             _add(standing.callbacks, caller, int(d.owes_callback))
             _add(standing.input_bytes, caller, d.input_bytes)
             if d.idempotency_key:
@@ -154,11 +176,10 @@ def _replay(d: Draft, standing: Standing) -> Replay | None:
 
 
 def _over_queue(caller: Caller, accounts: dict[int, AccountState], standing: Standing) -> QueueLimitExceeded | None:
-    of_key = standing.queued.get((caller.account_id, caller.key_id), 0)
-    of_account = sum(n for (account, _), n in standing.queued.items() if account == caller.account_id)
+    queued_of = standing.queued[caller.account_id]
     for what, queued, limit in (
-        ("API key", of_key, standing.key_limits[caller.key_id]),
-        ("account", of_account, accounts[caller.account_id].max_queued),
+        ("API key", queued_of[caller.key_id], standing.key_limits[caller.key_id]),
+        ("account", queued_of.total(), accounts[caller.account_id].max_queued),
     ):
         if queued >= limit:
             message = f"The {what} has {queued} queued tasks, its limit is {limit}."

@@ -129,7 +129,8 @@ class Task(models.Model):
             ),
             models.Index(name="task_channel", fields=["channel"], condition=Q(status="running")),
             models.Index(name="task_worker", fields=["worker"], condition=Q(status="running")),
-            models.Index(name="task_deadline", fields=["deadline_at"], condition=Q(status__in=LIVE)),
+            # Not by the status: PostgreSQL would read all of it to count the few live tasks of an account.
+            models.Index(name="task_deadline", fields=["deadline_at"], condition=Q(finished_at__isnull=True)),
             models.Index(name="task_eta", fields=["media_model", "finished_at"], condition=Q(status="succeeded")),
             models.Index(name="task_retry", fields=["retry_of", "id"], condition=Q(retry_of__isnull=False)),
         ]

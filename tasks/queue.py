@@ -59,8 +59,10 @@ class Claim:
     stranded: tuple[Stranded, ...] = ()
 
 
+# In the order of an index: else PostgreSQL might look for one queued task through all tasks.
 NEXT = """
-SELECT CASE WHEN EXISTS (SELECT 1 FROM tasks_task WHERE status = 'queued' AND {ready}) THEN 0.0 ELSE (
+SELECT CASE WHEN (SELECT id FROM tasks_task WHERE status = 'queued' AND {ready}
+    ORDER BY key_id, open_routes_id, id LIMIT 1) IS NOT NULL THEN 0.0 ELSE (
     SELECT {until} FROM (
         SELECT min(not_before) AS first FROM tasks_task WHERE status = 'queued' AND not_before > {now}) AS later) END
 """

@@ -13,7 +13,6 @@ from django.db import transaction
 
 from adapters.base import StoredFile
 from billing import ledger
-from billing.budgets import Budgets
 from common import ids, sql
 from common.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
@@ -23,6 +22,7 @@ from tasks.assets import stored_inputs
 from tasks.drafts import Draft, PreparedSubmission
 from tasks.events import events
 from tasks.gate import Caller, Replay
+from tasks.limits import Standing
 from tasks.lost_commits import OutcomeUnknown
 from tasks.origins import Origin
 from tasks.request import stored_params
@@ -81,9 +81,9 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
 def submit(drafts: Sequence[Draft]) -> list[Outcome]:
     """Write the drafts that the locked accounts and limits allow, in order; a refusal touches nothing of its own.
 
-    Three statements in one transaction (SQLite: seven), whatever the number of drafts, and one more where an account
-    has budgets. Raises OutcomeUnknown where the answer to the commit was lost and the database cannot be asked;
-    whatever else it raises, nothing was written.
+    Three statements in one transaction (SQLite: seven), whatever the number of drafts, one more where an account has
+    budgets, and one where it may be near a limit. Raises OutcomeUnknown where the answer to the commit was lost and the
+    database cannot be asked; whatever else it raises, nothing was written.
     """
     outcomes = _submit(drafts, only_free=False)
     return [outcomes[d.task_id] for d in drafts]
@@ -108,7 +108,7 @@ def _submit(drafts: Sequence[Draft], *, only_free: bool) -> dict[str, Outcome]:
                 standing = limits.read_standing(taken, accounts)
                 decided = dict(zip((d.task_id for d in taken), limits.decide(taken, accounts, standing), strict=True))
             fresh = [d for d in taken if decided[d.task_id] is None]
-            created = insert(fresh, standing.budgets) if fresh else {}
+            created = insert(fresh, standing) if fresh else {}
     except AWAY as error:
         if not created or not lost_commits.took_place(fresh, error):
             raise
@@ -133,23 +133,28 @@ def submit_one(single: Draft) -> Outcome:
     return outcome
 
 
-def insert(drafts: Sequence[Draft], budgets: Budgets) -> dict[str, datetime]:
+def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     """Tasks, payloads, events, holds and accounts: one statement (SQLite: five), and one more where something was taken
     of budgets. The moments of creation by task id."""
     created = sql.write_together(
         COLUMNS,
-        [_row(d) | {"budget_day": budgets.day(d.caller.account_id, d.caller.key_id)} for d in drafts],
+        [_row(d) | _taken(d, standing) for d in drafts],
         [
             INSERT_TASKS.format(now=sql.now(), deadline=sql.later("r.deadline"), rows="{rows}"),
             "INSERT INTO tasks_taskpayload (task_id, params, trace) "
             "SELECT r.id, r.params, r.trace FROM {rows} WHERE true",
             events.recording(task="r.id", key="r.key", status="queued"),
             *ledger.reserving(
-                reference="r.id", account="r.account", key="r.key", amount="r.estimated", budget_day="r.budget_day"
+                reference="r.id",
+                account="r.account",
+                key="r.key",
+                amount="r.estimated",
+                budget_day="r.budget_day",
+                live="r.live",
             ),
         ],
     )
-    budgets.write()
+    standing.budgets.write()
     events.tell({"queued"})
     return {task_id: sql.as_moment(at) for task_id, at in created}
 
@@ -157,7 +162,8 @@ def insert(drafts: Sequence[Draft], budgets: Budgets) -> dict[str, datetime]:
 COLUMNS = (
     "id text, key bigint, secret bigint, account bigint, origin text, model_name text, media_model bigint, "
     "modality text, route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, "
-    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json, budget_day text"
+    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json, budget_day text, "
+    "live bigint"
 )
 INSERT_TASKS = """
 INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,
@@ -193,6 +199,12 @@ def _row(d: Draft) -> dict[str, Any]:
         "params": sql.document(stored_params.dump(prepared.request)),
         "trace": sql.document(_trace(d)),
     }
+
+
+def _taken(d: Draft, standing: Standing) -> dict[str, Any]:
+    """What the transaction knows of the account, and the draft itself does not."""
+    account_id, key_id = d.caller.account_id, d.caller.key_id
+    return {"budget_day": standing.budgets.day(account_id, key_id), "live": standing.live[account_id]}
 
 
 def _trace(d: Draft) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from accounts.models import Account
 from adapters import registry
 from adapters.base import Target
 from billing import budgets, ledger
@@ -159,6 +160,7 @@ def _follow(call: Call, handle: Mapping[str, Any], new_id: str, spending: Budget
         ]
     )
     spending.write()
+    Account.objects.filter(pk=task.account_id).update(live_at_most=F("live_at_most") + 1)
     paid_calls.attach(call, handle, task_id=new_id, worker_id=worker.id)
 
 

@@ -79,7 +79,7 @@ def submit(task: Task, new: Draft, *, also: Callable[[str], None] = nothing) -> 
             (refusal,) = limits.decide([new], accounts, standing)
             if isinstance(refusal, ApiError):
                 raise Refused(refusal.message)
-            submission.insert([new], standing.budgets)
+            submission.insert([new], standing)
             Task.objects.filter(id=new.task_id).update(retry_of=task)
             also(new.task_id)
     except BaseException:

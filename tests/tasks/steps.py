@@ -25,6 +25,7 @@ from tasks.lifecycle import Ending, Success
 from tasks.limits import Standing
 from tasks.paid_calls import CallEnd, Intended, Intent
 from tasks.queue import Claimed
+from tasks.submission import Outcome
 from tests.rows import IssuedKey
 from tools.children import PATIENCE
 
@@ -89,8 +90,14 @@ def submitted_many(key: IssuedKey, count: int) -> list[str]:
     return [d.task_id for d in drafts]
 
 
+def outcomes(key: IssuedKey, count: int) -> list[Outcome]:
+    """What comes of so many drafts in one group."""
+    draft = drafted(key)
+    return submission.submit([another(draft) for _ in range(count)])
+
+
 def read_standing(drafts: Sequence[Draft]) -> Standing:
-    """As after the lock of their accounts, none of which has budgets."""
+    """As after the lock of their accounts, none of which has budgets or may have any task."""
     locked = AccountState(balance_micros=0, held_micros=0, max_queued=0)
     return limits.read_standing(drafts, {d.caller.account_id: locked for d in drafts})
 

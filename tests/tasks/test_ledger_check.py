@@ -123,6 +123,13 @@ def test_a_hold_in_the_wrong_state_is_found(books):
         assert ("an open hold has a live task, a live task an open hold", books[status]) in broken(), (status, state)
 
 
+def test_live_tasks_that_their_account_does_not_know_of_are_found(books, account):
+    live = Task.objects.filter(account=account, status__in=LIVE).count()
+    for known, expected in ((live, set()), (None, set()), (live - 1, {(LIVING, account.name)})):
+        Account.objects.filter(pk=account.pk).update(live_at_most=known)
+        assert broken() == expected
+
+
 def test_a_hold_of_no_task_is_found(books, account):
     ledger.reserve([Reservation(reference="task_gone", account_id=account.pk, amount_micros=5)])
     assert broken() == {("a hold has a subject", "task_gone")}
@@ -251,6 +258,7 @@ def test_a_delivery_that_nobody_asked_for_is_found(books):
 
 
 SPENT = "the sum of a budget = sum of its window's holds"
+LIVING = "an account has no more live tasks than it knows of"
 KNOWN = "an account knows whether it or one of its keys has a budget"
 
 
@@ -271,7 +279,7 @@ def test_an_account_that_does_not_know_of_its_budgets_is_found(books, account):
 
 
 def test_every_rule_has_a_test_that_breaks_it():
-    rules = (SUCCEEDED, REFUNDS, EVENTS, DELIVERIES, "a charge has a subject", "a hold has a subject")
+    rules = (SUCCEEDED, REFUNDS, LIVING, EVENTS, DELIVERIES, "a charge has a subject", "a hold has a subject")
     assert set(ledger_check.RULES) == {
         *rules,
         "the entries of a booking sum to zero",

@@ -1,17 +1,20 @@
 """The decision over a list of drafts: pure, in order, with running totals."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import date
 
 import pytest
 
+from accounts.models import Account, ApiKey
+from billing import ledger
 from billing.budget_standing import BudgetStanding
 from billing.budgets import Budgets
 from billing.ledger import AccountState
 from callbacks import deliveries
 from callbacks.claims import Claims
 from callbacks.deliveries import Outcome
-from tasks import lifecycle, submission
+from tasks import ledger_check, lifecycle, limits, queue, submission
 from tasks.gate import Replay
 from tasks.lifecycle import Ending
 from tasks.limits import Standing, decide
@@ -21,11 +24,12 @@ from tests.tasks.request.param_requests import data_url
 
 
 def standing(key, *, queued: int = 0, of_others: int = 0, key_limit: int = 100, known=()) -> Standing:
-    return Standing(
-        queued={(key.account.pk, key.id): queued, (key.account.pk, -1): of_others, (-1, -2): 10_000},
+    found = Standing(
         key_limits={key.id: key_limit},
         replays={(key.id, k): Replay(task_id=f"task_{k}", body_digest="") for k in known},
     )
+    found.queued.update({key.account.pk: Counter({key.id: queued, -1: of_others}), -1: Counter({-2: 10_000})})
+    return found
 
 
 def state(key, *, available: int = 10_000_000, max_queued: int = 200) -> dict[int, AccountState]:
@@ -55,8 +59,8 @@ DECISIONS: dict[str, tuple[int, dict[str, int], dict[str, int], list[str | None]
 
 
 def test_drafts_are_decided_in_order_with_running_totals(key, draft):
-    for promise, (count, queue, account, expected) in DECISIONS.items():
-        assert kinds(decide([draft] * count, state(key, **account), standing(key, **queue))) == expected, promise
+    for promise, (count, waiting, account, expected) in DECISIONS.items():
+        assert kinds(decide([draft] * count, state(key, **account), standing(key, **waiting))) == expected, promise
 
 
 def test_callbacks_that_were_never_attempted_have_a_limit(key, image_model):
@@ -165,15 +169,16 @@ def test_accounts_and_keys_do_not_share_their_figures(key, other_key, image_mode
     assert kinds(decide(drafts, accounts, merged)) == [None, None, "InsufficientBalance"]
 
 
-def test_the_standing_is_read_in_one_statement(account, key, other_key, image_model, django_assert_num_queries):
+def test_the_standing_is_read_in_two_statements(account, key, other_key, image_model, django_assert_num_queries):
     sibling = make_key(account, "sibling", max_queued=7)
     steps.submitted_many(key, 3)
     steps.submitted(sibling, idempotency_key="k", digest="d" * 64)
     steps.submitted(other_key)
     drafts = [steps.drafted(key), steps.drafted(sibling, idempotency_key="k"), steps.drafted(key, idempotency_key="k")]
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         found = steps.read_standing(drafts)
-    assert found.queued == {(account.pk, key.id): 3, (account.pk, sibling.id): 1}
+    assert found.queued == {account.pk: {key.id: 3, sibling.id: 1}}
+    assert found.live == {account.pk: 4}
     assert found.key_limits == {key.id: 100, sibling.id: 7}
     assert [(slot, replay.body_digest) for slot, replay in found.replays.items()] == [((sibling.id, "k"), "d" * 64)]
 
@@ -208,4 +213,39 @@ def test_running_and_ended_tasks_are_not_queued(key, image_model, worker):
     first, _, _ = steps.claimed(worker)
     steps.end(first)
     draft = steps.drafted(key)
-    assert steps.read_standing([draft]).queued == {}
+    found = steps.read_standing([draft])
+    assert (found.queued[key.account.pk][key.id], found.live[key.account.pk]) == (0, 2)
+
+
+def at_most(account: Account) -> int | None:
+    return Account.objects.values_list("live_at_most", flat=True).get(pk=account.pk)
+
+
+def test_tasks_are_counted_only_near_a_limit(key, image_model, django_assert_num_queries):
+    Account.objects.filter(pk=key.account.pk).update(max_queued=10)
+    ApiKey.objects.filter(pk=key.id).update(max_queued=8)
+    assert at_most(key.account) is None
+    steps.submitted_many(key, 5)
+    assert at_most(key.account) == 5
+    drafts = [steps.drafted(key) for _ in range(4)]
+    for count, statements, queued in ((3, 1, {}), (4, 2, {key.id: 5})):
+        locked = ledger.lock_accounts([key.account.pk])
+        with django_assert_num_queries(statements):
+            found = limits.read_standing(drafts[:count], locked)
+        assert found.queued.get(key.account.pk, {}) == queued
+        assert found.live == {key.account.pk: 5}
+
+
+def test_the_limit_is_strict_whatever_ends_and_returns(key, image_model, worker):
+    Account.objects.filter(pk=key.account.pk).update(max_queued=6)
+    steps.submitted_many(key, 6)
+    running = steps.claimed(worker, seats=4)
+    steps.end(running[0])
+    submitted = steps.outcomes(key, 6)
+    assert kinds(submitted) == ["Created"] * 4 + [FULL] * 2
+    assert at_most(key.account) == 9
+    queue.requeue([queue.Return(task_id=t.id, attempt=1, open_routes_id=t.open_routes_id) for t in running[1:]])
+    assert kinds(steps.outcomes(key, 1)) == [FULL]
+    assert "9 queued" in steps.outcomes(key, 1)[0].message
+    assert at_most(key.account) == 9
+    assert not ledger_check.check().breaches

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError, connection
 
-from billing.budgets import Budgets
 from billing.models import Hold, LedgerEntry
 from common.errors import (
     InsufficientBalance,
@@ -19,6 +18,7 @@ from common.errors import (
 from config.settings import asset_storage
 from tasks import submission
 from tasks.gate import Replay, admit
+from tasks.limits import Standing
 from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
 from tasks.submission import Created
 from tests.billing import budget_steps
@@ -135,7 +135,7 @@ def test_a_repeated_idempotency_key_returns_the_first_task(key, image_model):
 def test_the_database_itself_refuses_a_second_task_of_a_key(key, image_model):
     steps.submitted(key, idempotency_key="k")
     with pytest.raises(IntegrityError):
-        submission.insert([steps.drafted(key, idempotency_key="k")], Budgets())
+        submission.insert([steps.drafted(key, idempotency_key="k")], Standing(live={key.account.pk: 0}))
 
 
 def test_a_full_queue_writes_nothing(account, image_model):
@@ -187,7 +187,7 @@ def test_a_replay_leaves_only_the_first_tasks_data_urls(key, image_model, folder
 
 def test_a_failed_transaction_leaves_no_data_urls(key, image_model, folder):
     draft = steps.drafted(key, params=with_images(b"1"))
-    submission.insert([draft], Budgets())
+    submission.insert([draft], Standing(live={draft.caller.account_id: 0}))
     with pytest.raises(IntegrityError):
         submission.submit_one(draft)
     assert files(folder) == 0

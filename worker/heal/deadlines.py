@@ -24,7 +24,7 @@ HANGING_COPY_SECONDS = 60
 OVERDUE = """
 SELECT t.id, t.status, t.attempt, c.id AS call_id, {has_finished} AS has_finished
 FROM tasks_task t LEFT JOIN tasks_call c ON c.task_id = t.id AND c.state IN ('intent', 'accepted')
-WHERE t.status IN ('queued', 'running') AND t.deadline_at <= {now}
+WHERE t.finished_at IS NULL AND t.deadline_at <= {now}
     AND CASE WHEN {has_finished} THEN t.deadline_at <= {copied_by} ELSE
         c.id IS NULL OR t.deadline_at <= {given_up} OR (
             (t.deadline_at <= {adopted} OR (t.deadline_at <= {long_ago} AND c.next_poll_at <= {long_ago}))
@@ -37,7 +37,7 @@ ORDER BY t.deadline_at, t.id LIMIT %s
 
 def seconds_to_next() -> float | None:
     """Until a task is past its deadline: 0 where one is, None where none is queued or running."""
-    first = "SELECT min(deadline_at) AS deadline_at FROM tasks_task WHERE status IN ('queued', 'running')"
+    first = "SELECT min(deadline_at) AS deadline_at FROM tasks_task WHERE finished_at IS NULL"
     return sql.seconds_left(f"SELECT {sql.seconds_between(sql.now(), 'deadline_at')} FROM ({first}) AS next")
 
 

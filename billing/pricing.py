@@ -1,6 +1,6 @@
 """Step 5: computes what a request will cost and what its result costs. Pure; integer micro-USD."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -27,7 +27,7 @@ class Price:
         return self.unit_micros * self.quantity
 
     def snapshot(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def frozen(cls, snapshot: object) -> "Price":

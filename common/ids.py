@@ -7,13 +7,15 @@ import time
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PREFIX = "task_"
 LENGTH = 26
+PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
+SHIFTS = range(5 * (LENGTH - 2), -1, -10)  # of two characters each
 _lock = threading.Lock()
 _latest = 0
 
 
 def encode(value: int) -> str:
     """128 bits as 26 base32 characters, most significant first."""
-    return "".join(ALPHABET[(value >> shift) & 31] for shift in range(5 * (LENGTH - 1), -1, -5))
+    return "".join([PAIRS[(value >> shift) & 1023] for shift in SHIFTS])
 
 
 def new_task_id() -> str:
@@ -25,7 +27,8 @@ def new_id(prefix: str) -> str:
     """48 bits of milliseconds and 80 random bits; above every earlier id of this process, whatever its clock does."""
     global _latest
     with _lock:
-        _latest = max(time.time_ns() // 1_000_000 << 80 | secrets.randbits(80), _latest + 1 + secrets.randbits(64))
+        timely = time.time_ns() // 1_000_000 << 80 | secrets.randbits(80)
+        _latest = timely if timely > _latest else _latest + 1 + secrets.randbits(64)
         return prefix + encode(_latest)
 
 

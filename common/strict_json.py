@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from common.errors import InvalidRequest
@@ -72,8 +72,7 @@ def digest(raw: bytes) -> str:
 def digest_of(document: Any) -> str:
     """SHA-256 (hex) of a parsed body: the order of keys, blanks, escapes and 1 against 1.0 make no difference."""
     canonical = hashlib.sha256()
-    for part in _canonical(document):
-        canonical.update(part)
+    _feed(canonical.update, document)
     return canonical.hexdigest()
 
 
@@ -170,21 +169,21 @@ def _unstorable(text: str) -> str:
     return "" if found is None else "a NUL character" if found[0] == "\0" else "a lone surrogate"
 
 
-def _canonical(value: Any) -> Iterator[bytes]:
+def _feed(update: Callable[[bytes], None], value: Any) -> None:
     if isinstance(value, str):
         encoded = value.encode()
-        yield b'"%d:' % len(encoded)
-        yield encoded
+        update(b'"%d:' % len(encoded))
+        update(encoded)
     elif isinstance(value, dict):
-        yield b"{%d:" % len(value)
+        update(b"{%d:" % len(value))
         for key in sorted(value):
-            yield from _canonical(key)
-            yield from _canonical(value[key])
+            _feed(update, key)
+            _feed(update, value[key])
     elif isinstance(value, list):
-        yield b"[%d:" % len(value)
+        update(b"[%d:" % len(value))
         for item in value:
-            yield from _canonical(item)
+            _feed(update, item)
     elif isinstance(value, float) and value.is_integer():
-        yield b"%d;" % int(value)
+        update(b"%d;" % int(value))
     else:
-        yield f"{value!r};".encode()
+        update(f"{value!r};".encode())

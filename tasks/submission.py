@@ -52,10 +52,11 @@ def draft(
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     blobs.check()
     route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
-    files = _stored(stored_params.unstored(prepared.request))
+    if unstored := stored_params.unstored(prepared.request):
+        prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
     return Draft(
         caller=caller,
-        prepared=replace(prepared, request=stored_params.with_files(prepared.request, files)),
+        prepared=prepared,
         task_id=ids.new_task_id(),
         route_set_id=route_set_id,
         body_digest=body_digest,

@@ -26,11 +26,13 @@ def with_files(request: TaskRequest, files: Iterable[StoredFile]) -> TaskRequest
     return dataclasses.replace(request, inputs=tuple(inputs))
 
 
+EMPTY = TaskRequest(modality="")
+EMPTIES = {field.name: getattr(EMPTY, field.name) for field in dataclasses.fields(EMPTY) if field.name != "modality"}
+
+
 def dump(request: TaskRequest) -> dict[str, Any]:
     """JSON of every field that differs from an empty request."""
-    empty = TaskRequest(modality=request.modality)
-    values = {field.name: getattr(request, field.name) for field in dataclasses.fields(request)}
-    stored = {name: value for name, value in values.items() if value != getattr(empty, name)}
+    stored = {name: value for name, empty in EMPTIES.items() if (value := getattr(request, name)) != empty}
     if request.images:
         stored["images"] = [_image_json(image) for image in request.images]
     if request.mask:

@@ -12,9 +12,9 @@ from tools.children import wait_until
 FORM = re.compile(r"task_[0-9abcdefghjkmnpqrstvwxyz]{26}")
 
 
-def test_an_id_has_the_documented_form():
-    made = {ids.new_task_id() for _ in range(1000)}
-    assert len(made) == 1000
+def test_ids_rise_and_have_the_documented_form():
+    made = [ids.new_task_id() for _ in range(1000)]
+    assert made == sorted(set(made))
     assert all(FORM.fullmatch(task_id) and ids.is_task_id(task_id) for task_id in made)
 
 

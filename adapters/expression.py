@@ -4,9 +4,10 @@ So a field that `TaskRequest` gets tomorrow is refused by every adapter that was
 and no adapter can forget to judge the upstream fields that a caller gives.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field
 from dataclasses import fields as fields_of
+from functools import cache
 from typing import Any
 
 from adapters import fields
@@ -29,13 +30,15 @@ NO_RULES = InputRules()
 def check(adapter: Adapter, request: TaskRequest, target: Target, inputs: InputRules = NO_RULES) -> list[Unsupported]:
     """Why this target cannot run the request, as much of it as people read; empty if it can. `inputs` is asked about
     what `extra_body` gives for the portable inputs."""
+    return _problems(adapter, request, with_fixed(adapter, request, target), target, inputs)
+
+
+def judge(
+    adapter: Adapter, request: TaskRequest, target: Target, inputs: InputRules = NO_RULES
+) -> UpstreamRequest | list[Unsupported]:
+    """What `build` makes where `check` finds nothing; else what that finds."""
     final = with_fixed(adapter, request, target)
-    found = [*_unexpressed(adapter, final), *adapter.check(final, target)]
-    named = {problem.field for problem in found}
-    unnamed = (
-        each for each in fields.problems(adapter, request, target, inputs) if named.isdisjoint(_around(each.field))
-    )
-    return [*found, *unnamed][: fields.MOST_NAMED]
+    return _problems(adapter, request, final, target, inputs) or adapter.build(final, target)
 
 
 def build(adapter: Adapter, request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -62,6 +65,18 @@ def complaints(adapter: Adapter, target: Target) -> list[str]:
     return [*adapter.validate(target), *field_complaints.complaints(adapter, target)]
 
 
+def _problems(
+    adapter: Adapter, request: TaskRequest, final: TaskRequest, target: Target, inputs: InputRules
+) -> list[Unsupported]:
+    """`final` is the request with what the operator has fixed."""
+    found = [*_unexpressed(adapter, final), *adapter.check(final, target)]
+    unnamed = fields.problems(adapter, request, target, inputs)
+    if found:
+        named = {problem.field for problem in found}
+        unnamed = [problem for problem in unnamed if named.isdisjoint(_around(problem.field))]
+    return [*found, *unnamed][: fields.MOST_NAMED]
+
+
 def _around(field: str) -> Iterator[str]:
     """The field, and the params of which it is a part."""
     yield field
@@ -69,12 +84,18 @@ def _around(field: str) -> Iterator[str]:
 
 
 def _unexpressed(adapter: Adapter, request: TaskRequest) -> Iterator[Unsupported]:
-    expressed = {"modality", *getattr(adapter, "expresses", {}).get(request.modality, UNDECLARED)}
-    for field in fields_of(request):
-        if field.name not in expressed and getattr(request, field.name) != _empty(field):
-            yield Unsupported(field=f"params.{field.name}", reason="cannot be expressed here")
+    expressed = getattr(adapter, "expresses", {}).get(request.modality, UNDECLARED)
+    kind: Any = type(request)
+    for name, empty in _empties(kind).items():
+        if name not in expressed and getattr(request, name) != empty:
+            yield Unsupported(field=f"params.{name}", reason="cannot be expressed here")
+
+
+@cache
+def _empties(kind: Any) -> Mapping[str, Any]:
+    """What a request has in each field that it does not ask for; MISSING, which nothing equals, where each must say."""
+    return {each.name: _empty(each) for each in fields_of(kind) if each.name != "modality"}
 
 
 def _empty(field: Field[Any]) -> Any:
-    """What a request has that does not ask for it; MISSING, which nothing equals, where each must say it."""
     return field.default if field.default_factory is MISSING else field.default_factory()

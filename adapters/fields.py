@@ -84,7 +84,9 @@ def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[G
 def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:
     """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say. No
     further field is looked at once there is enough to say."""
-    return list(checks.once(*islice(_found(adapter, request, target, rules), MOST_NAMED)))
+    has_options = any(getattr(request, place) for place in OPTIONS)
+    found = _found(adapter, request, target, rules) if has_options else _commands(adapter, (), request, target)
+    return list(checks.once(*islice(found, MOST_NAMED)))
 
 
 def _found(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:

@@ -46,6 +46,6 @@ def get(protocol: str) -> Adapter | None:
     return ADAPTERS.get(protocol)
 
 
-def modalities() -> frozenset[str]:
-    """The modalities that at least one adapter serves."""
-    return frozenset(modality for adapter in ADAPTERS.values() for modality in adapter.modalities)
+def runs(modality: str) -> bool:
+    """Whether at least one adapter serves this modality."""
+    return any(modality in adapter.modalities for adapter in ADAPTERS.values())

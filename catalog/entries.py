@@ -1,7 +1,7 @@
 """What a picture of the catalog (`catalog/snapshot.py`) is made of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -47,7 +47,8 @@ class ChannelEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteEntry:
-    """An enabled route together with the channel model that it leads to. `cost` is the operator's own, in USD."""
+    """An enabled route together with the channel model that it leads to. `cost` is the operator's own, in USD; `target`
+    is always the same object."""
 
     id: int
     plan_id: int
@@ -61,10 +62,10 @@ class RouteEntry:
     extra_fields: Sequence[str]
     fixed: Mapping[str, Any]
     cost: Mapping[str, Decimal]
+    target: Target = field(init=False, repr=False, compare=False)
 
-    @property
-    def target(self) -> Target:
-        return Target(
+    def __post_init__(self) -> None:
+        target = Target(
             adapter=self.channel.adapter,
             base_url=self.channel.base_url,
             upstream_model=self.upstream_model,
@@ -73,3 +74,4 @@ class RouteEntry:
             extra_fields=self.extra_fields,
             fixed=self.fixed,
         )
+        object.__setattr__(self, "target", target)

@@ -80,7 +80,7 @@ def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> M
     if model is None:
         raise UnsupportedAdapter(f"modality: this model does not run {modality} tasks.")
     plan, _ = catalog.plan_for(key_id, model)
-    if model.modality in registry.modalities() and not catalog.routes(plan.id, model.id):
+    if registry.runs(model.modality) and not catalog.routes(plan.id, model.id):
         raise UnsupportedModel("model: this model is not available to this key.")
     return model
 
@@ -108,7 +108,7 @@ def decide(survey: Survey) -> Decision:
     Raises UnsupportedAdapter, UnsupportedModel (no enabled route), NoCapableRoute (naming fields, never channels).
     """
     model, judgements = survey.model, survey.judgements
-    if model.modality not in registry.modalities():
+    if not registry.runs(model.modality):
         raise UnsupportedAdapter(f"modality: no adapter runs {model.modality} tasks.")
     if not judgements:
         raise UnsupportedModel("model: this model is not available to this key.")
@@ -153,9 +153,10 @@ def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest, inputs: I
     adapter = registry.get(route.channel.adapter)
     if adapter is None or model.modality not in adapter.modalities:
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
-    if reasons := expression.check(adapter, request, route.target, inputs):
-        return Judgement(route=route, billed=None, reasons=tuple(reasons))
-    return Judgement(route=route, billed=expression.build(adapter, request, route.target).billed)
+    found = expression.judge(adapter, request, route.target, inputs)
+    if isinstance(found, list):
+        return Judgement(route=route, billed=None, reasons=tuple(found))
+    return Judgement(route=route, billed=found.billed)
 
 
 def _skipped(route: RouteEntry, field: str, reason: str) -> Judgement:

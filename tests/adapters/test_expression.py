@@ -86,6 +86,16 @@ def test_every_set_field_that_a_declaration_lacks_is_refused_in_order() -> None:
     assert refused(Declared(), TaskRequest(modality="image", prompt="a fox", n=2)) == []
 
 
+@pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
+def test_a_request_is_judged_as_it_is_checked_and_built(column: Column) -> None:
+    target = replace(column.target, extra_fields=["size"], fixed={"seed": 7})
+    good, bad = column.base, replace(column.base, output_format="glb")
+    for request in (good, bad, replace(good, prompt="a fox --dur 10")):
+        problems = expression.check(column.adapter, request, target)
+        found = expression.judge(column.adapter, request, target)
+        assert found == (problems or expression.build(column.adapter, request, target))
+
+
 def test_a_declaration_is_of_its_modalities_only() -> None:
     assert refused(Declared(), replace(FULL, modality="3d")) == []
 

@@ -38,9 +38,7 @@ def install(folder: Path, entries: str) -> None:
 
 def seen(folder: Path) -> tuple[str, str]:
     """What a fresh process has registered and skipped, and what it warned of."""
-    program = (
-        "from adapters import registry as r; print(sorted(r.INSTALLED), sorted(r.SKIPPED), '3d' in r.modalities())"
-    )
+    program = "from adapters import registry as r; print(sorted(r.INSTALLED), sorted(r.SKIPPED), r.runs('3d'))"
     environment = {"PYTHONPATH": f"{folder}{os.pathsep}{Path(__file__).parents[2]}", "PATH": os.environ["PATH"]}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE)

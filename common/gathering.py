@@ -65,15 +65,22 @@ class Gathering(Generic[Item, Result]):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """What is added during the block goes together into one group at its end, or into the next one where a group is
-        at work."""
+        """What is added during the block goes together into one group at its end, on this thread; or into the next one,
+        where a group is at work."""
         with self._lock:
             is_ours, self._is_at_work = not self._is_at_work, True
         try:
             yield
         finally:
-            if is_ours:
-                self._begin()
+            if is_ours and self._run_group():
+                self._hand_over()
+
+    def _hand_over(self) -> None:
+        """What has come meanwhile is not for this thread."""
+        with self._lock:
+            self._is_at_work = begins = bool(self._lines)
+        if begins:
+            self._begin()
 
     def _line_up(self, entry: _Entry[Item, Result]) -> None:
         with self._lock:
@@ -101,12 +108,19 @@ class Gathering(Generic[Item, Result]):
                 entry.future.set_exception(error)
 
     def _run(self) -> None:
-        while group := self._next():
+        while self._run_group():
+            pass
+
+    def _run_group(self) -> bool:
+        """False where nobody waits, and the work is over."""
+        group = self._next()
+        if group:
             try:
                 results: Sequence[Any] = self._work([entry.item for entry in group])
             except BaseException as error:
                 results = [error] * len(group)
             self._answer(group, results)
+        return bool(group)
 
     def _next(self) -> list[_Entry[Item, Result]]:
         """The first of each payer's next member in turn; with none left, the work is over."""

@@ -34,7 +34,7 @@ def add(draft: Draft) -> "Future[Outcome]":
 
 
 def together() -> AbstractContextManager[None]:
-    """Drafts that are added during the block are not written before its end, and then together."""
+    """Drafts that are added during the block are not written before its end, and then together, on this thread."""
     return _shared_line.held()
 
 

@@ -54,9 +54,11 @@ def test_those_that_come_meanwhile_go_together() -> None:
 
 def test_what_is_added_while_it_is_held_goes_together_at_the_end() -> None:
     groups: list[list[int]] = []
+    threads: list[int] = []
 
     def work(items: list[int]) -> list[int]:
         groups.append(items)
+        threads.append(threading.get_ident())
         return items
 
     gathering: Gathering[int, int] = Gathering(work, start=on_a_thread)
@@ -64,10 +66,28 @@ def test_what_is_added_while_it_is_held_goes_together_at_the_end() -> None:
         futures = [gathering.add(n) for n in range(3)]
         assert not groups
     assert [future.result(60) for future in futures] == [0, 1, 2]
-    assert groups == [[0, 1, 2]]
+    assert (groups, threads) == ([[0, 1, 2]], [threading.get_ident()])
     with gathering.held():
         pass
     assert gathering.add(3).result(60) == 3
+    assert threads[1] != threading.get_ident()
+
+
+def test_who_holds_a_gathering_does_one_group_and_no_more() -> None:
+    threads: dict[int, int] = {}
+
+    def work(items: list[int]) -> list[int]:
+        threads.update(dict.fromkeys(items, threading.get_ident()))
+        if items == [0]:
+            later.append(gathering.add(1))
+        return items
+
+    later: list[Future[int]] = []
+    gathering: Gathering[int, int] = Gathering(work, start=on_a_thread)
+    with gathering.held():
+        gathering.add(0)
+    assert later[0].result(60) == 1
+    assert threads[0] == threading.get_ident() != threads[1]
 
 
 def test_payers_take_turns_where_a_group_has_no_room_for_all() -> None:

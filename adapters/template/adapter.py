@@ -35,6 +35,7 @@ from adapters.template import answers, bodies, errors, request, rules, schema
 from adapters.template.calls import address_of, ask, call_of, headers_of, tell, template_of
 from adapters.template.fields import fields_of
 from adapters.template.form import BadTemplate, Template, of_target, shipped
+from common.by_identity import by_identity
 
 JSON = "application/json"
 
@@ -135,6 +136,7 @@ class HttpTemplate(Asynchronous):
         return outputs.open_output(output, connection, partial(headers_of, template))
 
 
+@by_identity
 def _described(target: Target) -> Template | None:
     """None where there is no usable template: `validate` and `check` say so."""
     try:

@@ -15,6 +15,7 @@ import yaml
 from adapters.base import Connection, ErrorKind, Target
 from adapters.kit.error_kinds import NOT_HERE, Meaning
 from adapters.template.paths import found
+from common.by_identity import by_identity
 
 FOLDER = Path(__file__).parent / "examples"
 DEFAULT_HEADERS = {"Authorization": "Bearer {api_key}"}
@@ -80,8 +81,9 @@ def of_connection(connection: Connection) -> Template:
     return Template(resolved(connection.options.get("template")))
 
 
+@by_identity  # every submission asks it of the same few targets
 def of_target(target: Target) -> Template:
-    """The template of a channel model. Raises BadTemplate."""
+    """The template of a channel model, not to be changed. Raises BadTemplate."""
     return Template(for_model(resolved(target.options.get("template")), target.capabilities))
 
 

@@ -79,6 +79,16 @@ def test_fal_films() -> None:
     assert upstream.billed == Billed(count=1, tier="720p")
 
 
+def test_what_one_request_gives_is_not_in_the_next() -> None:
+    body = {"text": "{prompt}", "more": {"mode": "fast"}, "list": [{"side": "{image_size}"}]}
+    submit = {**AT_ONCE["submit"], "body": body}
+    target = target_of(changed(AT_ONCE, submit=submit, options={"grain": "more.grain", "taste": "more.deep.taste"}))
+    plain, given = image_request(), image_request(extra_body={"grain": 1, "taste": {"a": [1]}})
+    sent = [adapter.build(request, target).body for request in (plain, given, plain)]
+    assert sent[0] == sent[2] == {"text": "a fox", "more": {"mode": "fast"}, "list": [{"side": "1K"}]}
+    assert sent[1]["more"] == {"mode": "fast", "grain": 1, "deep": {"taste": {"a": [1]}}}
+
+
 def test_fal_films_between_frames() -> None:
     request = video_request(
         generate_audio=True,

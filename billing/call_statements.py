@@ -1,6 +1,7 @@
 """The statements of relayed calls: what is written together when they are reserved and when they end."""
 
 from dataclasses import fields
+from functools import cache
 
 from billing import ledger
 from common import sql
@@ -19,26 +20,34 @@ TOLD_COLUMNS = (
 ENDED_COLUMNS = f"account bigint, key bigint, model text, held bigint, day text, {TOLD_COLUMNS}"
 
 
-def reserving() -> list[str]:
+@cache
+def reserving() -> tuple[str, ...]:
     """Calls, holds and accounts, of NEW_COLUMNS; the first returns the ids."""
-    return [
+    return (
         INSERT_CALLS.format(now=sql.now(), rows="{rows}"),
         *ledger.reserving(
             reference="r.id", account="r.account", key="r.key", amount="r.estimated", budget_day="r.budget_day"
         ),
-    ]
+    )
 
 
-def ending() -> list[str]:
+@cache
+def ending() -> tuple[str, ...]:
     """Holds, entries, accounts, calls and aggregates, of ENDED_COLUMNS; the first returns the ids."""
     sums = ", ".join(f"CAST(sum(r.{name}) AS bigint)" for name in COUNTS)
     added = ", ".join(f"{name} = u.{name} + excluded.{name}" for name in COUNTS)
     day = "CAST(r.day AS date)" if sql.is_postgresql() else "r.day"
-    return [
+    return (
         *ledger.closing(reference="r.id", account="r.account", held="r.held", actual="r.actual"),
         END_CALLS.format(now=sql.now(), counts=", ".join(f"{name} = r.{name}" for name in COUNTS), rows="{rows}"),
         ADD_UP.format(day=day, names=", ".join(COUNTS), sums=sums, added=added, rows="{rows}"),
-    ]
+    )
+
+
+@cache
+def free() -> str:
+    """Of those `given`: the open ones that nobody holds, as `r` (PostgreSQL alone)."""
+    return FREE.format(day=day())
 
 
 def day() -> str:
@@ -50,7 +59,7 @@ OPEN = """
 SELECT id, account_id, key_id, model, estimated_micros, {day} AS day FROM billing_relayedcall
 WHERE id IN ({ids}) AND state = 'open' ORDER BY id{lock}
 """
-# Of those `given`: the open ones that nobody holds, with what their rows say. Accounts with budgets are left to `end`:
+# Their rows say the rest. Accounts with budgets are left to `end`:
 # sums that are kept only since this statement has begun would be missing in what it sees.
 FREE = """
 open AS MATERIALIZED (

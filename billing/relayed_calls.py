@@ -6,7 +6,7 @@ nobody else can wait for its new calls.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
@@ -182,7 +182,7 @@ def note(seen: Sequence[SeenUsage]) -> None:
     """Write down what open calls have used, for whoever has to end them where this process dies. One statement; of
     several for one call the last counts. Calls that are being ended are passed over."""
     latest = {each.call_id: each for each in seen}
-    rows = [{"id": s.call_id, "micros": s.actual_micros, **asdict(s.usage)} for s in latest.values()]
+    rows = [{"id": s.call_id, "micros": s.actual_micros, **_counts(s.usage)} for s in latest.values()]
     counts = ", ".join(f"{name} = r.{name}" for name in COUNTS)
     sql.run(
         f"UPDATE billing_relayedcall SET noted_micros = r.micros, {counts} "
@@ -228,7 +228,7 @@ def end_free(endings: Sequence[CallEnding]) -> set[str]:
             call_statements.TOLD_COLUMNS,
             told,
             call_statements.ending(),
-            chosen=call_statements.FREE.format(day=call_statements.day()),
+            chosen=call_statements.free(),
         )
     }
 
@@ -262,8 +262,12 @@ def _told(ending: CallEnding) -> dict[str, Any]:
         "channel": ending.channel_id,
         "attempts": sql.document(list(ending.attempts)),
         "http_status": ending.http_status,
-        **asdict(ending.usage or TokenUsage()),
+        **_counts(ending.usage or TokenUsage()),
     }
+
+
+def _counts(usage: TokenUsage) -> dict[str, int]:
+    return {name: getattr(usage, name) for name in COUNTS}
 
 
 def _ended_row(ending: CallEnding, row: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import json
 from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.db import connection
@@ -27,7 +27,9 @@ type_names = {
 _kinds: Recent[str, Any] = Recent(500)
 
 
+@cache
 def is_postgresql() -> bool:
+    """Of this process, which has one database."""
     return connection.vendor == "postgresql"
 
 
@@ -193,12 +195,18 @@ def write_together(
     if not is_postgresql():
         returned, *_ = [fetch(write.format(rows=rows(columns)), [packed]) for write in writes]
         return returned
+    return fetch(_together(columns, tuple(writes), chosen, 1 << (len(items) - 1).bit_length()), [packed])
+
+
+@lru_cache(maxsize=500)
+def _together(columns: str, writes: tuple[str, ...], chosen: str, most: int) -> str:
+    """The one statement. It tells the planner how few items there are, else that reads whole tables: in powers of two,
+    for each text is planned anew."""
     first, *others = (write.format(rows="r") for write in writes)
-    # The limit tells the planner how few they are: else it reads whole tables.
-    parts = [f"{'given' if chosen else 'r'} AS MATERIALIZED (SELECT * FROM {rows(columns)} LIMIT {len(items)})"]
+    parts = [f"{'given' if chosen else 'r'} AS MATERIALIZED (SELECT * FROM {rows(columns)} LIMIT {most})"]
     parts += [chosen] if chosen else []
     parts += [f"write_{number} AS ({write})" for number, write in enumerate(others)]
-    return fetch(f"WITH {', '.join(parts)} {first}", [packed])
+    return f"WITH {', '.join(parts)} {first}"
 
 
 def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

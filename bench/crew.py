@@ -73,11 +73,11 @@ class Preloaded:
     prefix: str
 
     @contextmanager
-    def copy(self) -> Iterator[Service]:
+    def copy(self, **environment: str) -> Iterator[Service]:
         """A service on a copy of it; start its processes."""
-        url = self.bench.databases.copy(self.url)
+        url, plugged = self.bench.databases.copy(self.url), {"PYTHONPATH": str(plugin.install(self.bench.folder))}
         try:
-            with self.bench.service(url, PYTHONPATH=str(plugin.install(self.bench.folder))) as service:
+            with self.bench.service(url, **plugged, **environment) as service:
                 yield service
         finally:
             self.bench.databases.drop(url)

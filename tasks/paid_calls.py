@@ -237,7 +237,8 @@ STAYS = [("accepted", "accepted"), ("late", "late"), ("unknown", "unknown")]  # 
 CLOSE = f"""
 UPDATE tasks_call SET state = {CLOSED_AS}, outcome = r.outcome, cost_micros = r.cost, mismatch = r.mismatch,
     ended_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN NULL ELSE {{now}} END,
-    next_poll_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN next_poll_at END
+    next_poll_at = CASE WHEN {CLOSED_AS} IN ('accepted', 'late') THEN next_poll_at END,
+    finished_at = CASE WHEN r.state = 'done' THEN COALESCE(finished_at, {{now}}) ELSE finished_at END
 FROM {{rows}} WHERE tasks_call.id = r.id
     AND (tasks_call.state, {CLOSED_AS}) IN (VALUES {", ".join(map(str, [*MOVES, *STAYS]))})
 """

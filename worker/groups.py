@@ -43,7 +43,11 @@ class Together(Generic[Item, Result]):
 
     def begin(self, item: Item) -> Callable[[], Result]:
         """The same, for who has something else to do meanwhile: what is returned waits."""
-        return partial(_result, self._gathering.add(item))
+        return partial(_result, self.promise(item))
+
+    def promise(self, item: Item) -> "Future[Result]":
+        """The same, for who does not wait: the group's thread keeps it, and must not be held up by who listens."""
+        return self._gathering.add(item)
 
     def _taken(self, group: Sequence[Item]) -> Sequence[Result | Exception]:
         before = doors.kind.set("lanes")

@@ -33,6 +33,7 @@ LANES = ("tasks", "callbacks", "janitor")
 # Lanes and groups do the work of many at once. The crowd are the seats: what each writes by itself, such as a refusal.
 CONNECTIONS: Mapping[Kind, int] = {"heartbeat": 1, "lanes": 2, "crowd": 4}
 SEAT_SECONDS = 1.0
+ENDING = 2  # times the seats: so many tasks are in hand at most, those among them that only wait for their end
 FULL_SECONDS = 0.5  # tasks wait, but limits or busy routes hold them back; the end of another task wakes sooner
 POLL_SECONDS = 0.1
 ADOPT_SECONDS = 4.0
@@ -66,6 +67,7 @@ class Loop:
         self._is_folded = False
         self._orphans = OwnOrphans(self.id, lambda: self.execution.in_hand)
         self._is_held_back = False
+        self._has_found = False
         self._beaten_at = time.monotonic()
         self._adopts_from = 0.0
         self._stopping = threading.Event()
@@ -114,13 +116,15 @@ class Loop:
         return made
 
     def _claim(self) -> float:
-        if not self.seats.wait_free(SEAT_SECONDS) or self._stopping.is_set():
+        room = self.execution.wait_room(ENDING * self.seats.size, SEAT_SECONDS)
+        if not self.seats.wait_free(SEAT_SECONDS) or not room or self._stopping.is_set():
             return 0.0
         self._is_held_back = True  # before anything is counted: who ends from now on wakes this lane
-        if wait := at_most(SAFETY_SECONDS, queue.seconds_to_next()):
+        if not self._has_found and (wait := at_most(SAFETY_SECONDS, queue.seconds_to_next())):
             self._is_held_back = False
             return wait
-        claim = queue.claim(self.id, seats=self.seats.free)
+        claim = queue.claim(self.id, seats=min(self.seats.free, room))
+        self._has_found = bool(claim.tasks)
         self.execution.take(claim.tasks)
         self.execution.run(claim.tasks, self.seats.start)
         deadlines.end_stranded(claim.stranded)

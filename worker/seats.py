@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -15,13 +16,19 @@ LINGER_SECONDS = 1.0
 
 class Seats:
     """Runs jobs on at most `size` threads; the others wait in line. A thread without a job stays a moment for the next
-    one, and then ends."""
+    one, and then ends.
+
+    Threads are called one after the other: who takes a job calls the next, if there is more. So jobs that take no time
+    are done by few threads, and do not wake all of them, which would only fight for the interpreter.
+    """
 
     def __init__(self, name: str, size: int) -> None:
         self.name = name
         self.size = size
         self._threads = 0
         self._idle = 0
+        self._busy = 0
+        self._is_called = False
         self._line: deque[Callable[[], None]] = deque()
         lock = threading.RLock()
         self._changed = threading.Condition(lock)
@@ -36,10 +43,7 @@ class Seats:
         """Run the job on a seat as soon as one is free. An exception of the job is logged and ends only the job."""
         with self._changed:
             self._line.append(partial(job, *arguments) if arguments else job)
-            if self._idle >= len(self._line):
-                self._work.notify()
-            elif self._threads < self.size:
-                self._seat_next()
+            self._call()
 
     def start_anyhow(self, job: Callable[[], None]) -> None:
         """The same, for a job that others wait for: where the system has no thread left for any seat, it runs here."""
@@ -67,38 +71,63 @@ class Seats:
             self._line.clear()
 
     def _free(self) -> int:
-        return max(0, self.size - self._threads + self._idle - len(self._line))
+        return max(0, self.size - self._busy - len(self._line))
 
     def _is_idle(self) -> bool:
-        return not self._threads or (self._threads == self._idle and not self._line)
+        return not self._threads or not (self._busy or self._line)
 
-    def _seat_next(self) -> None:
-        job = self._line.popleft()
+    def _call(self) -> None:
+        """Have somebody come for the line, unless it is empty, or one is on the way. The lock is held."""
+        if not self._line or self._is_called:
+            return
+        if self._idle:
+            self._is_called = True
+            self._work.notify()
+        elif self._threads < self.size:
+            self._seat_one_more()
+
+    def _seat_one_more(self) -> None:
         try:
-            threading.Thread(target=self._run, args=(job,), name=self.name, daemon=True).start()
+            threading.Thread(target=self._run, name=self.name, daemon=True).start()
             self._threads += 1
-        except RuntimeError:  # the system has no thread left; the job is first in line for the next that runs
+            self._is_called = True
+        except RuntimeError:  # the system has no thread left; the line waits for the next that runs
             logger.exception("no thread for a job")
-            self._line.appendleft(job)
 
-    def _run(self, job: Callable[[], None] | None) -> None:
-        while job:
+    def _run(self) -> None:
+        with self._changed:
+            self._is_called = False  # it has come
+        while job := self._next():
             try:
                 job()
             except Exception:
                 logger.exception("a job on a seat failed")
             finally:
                 connections.close_all()
-            job = self._next()
+                self._rise()
+
+    def _rise(self) -> None:
+        with self._changed:
+            self._busy -= 1
+            self._changed.notify_all()
 
     def _next(self) -> Callable[[], None] | None:
         """The next job in line; None where none came for a while, and the thread is to end."""
         with self._changed:
             self._idle += 1
-            self._changed.notify_all()
-            self._work.wait_for(lambda: self._line, LINGER_SECONDS)
+            self._wait_for_work()
             self._idle -= 1
             if self._line:
-                return self._line.popleft()
+                job = self._line.popleft()
+                self._busy += 1
+                self._call()
+                return job
             self._threads -= 1
+            self._changed.notify_all()
             return None
+
+    def _wait_for_work(self) -> None:
+        ends_at = time.monotonic() + LINGER_SECONDS
+        while not self._line and (left := ends_at - time.monotonic()) > 0:
+            self._work.wait(left)
+            self._is_called = False

@@ -172,6 +172,9 @@ class Shift:
 
     def run(self, claimed: Sequence[Claimed]) -> None:
         self.execution.run(claimed, lambda pay: pay())
+        mine, changed = {(each.id, each.attempt) for each in claimed}, self.execution._changed
+        with changed:
+            assert changed.wait_for(lambda: mine.isdisjoint(self.execution.in_hand), PATIENCE)
 
     def poll(self) -> None:
         """Ask for what is due, and wait until the answers are in the books."""

@@ -13,9 +13,14 @@ from tests.worker.driving import beside, picture, task
 from tools.children import PATIENCE, wait_until
 from worker.buy import purchase
 from worker.buy.purchase import Heard
-from worker.deliver import delivery
+from worker.deliver import ends
+from worker.deliver.ends import GoodEnd
 from worker.groups import Together, apart, onward
 from worker.seats import Seats
+
+
+def good_end(claimed, through=None):
+    return GoodEnd(ending=Ending.succeeded(claimed.id, claimed.attempt, steps.success()), through=through)
 
 
 def halves(numbers):
@@ -77,10 +82,22 @@ def test_a_task_whose_books_are_wrong_keeps_no_other_from_its_end(key, image_mod
     steps.submitted_many(key, 3)
     claimed = steps.claimed(worker)
     Hold.objects.filter(reference=claimed[1].id).update(state="released")
-    endings = [Ending.succeeded(each.id, each.attempt, steps.success()) for each in claimed]
-    found = apart(delivery.end_together, endings)
+    found = apart(ends.end_together, [good_end(each) for each in claimed])
     assert [isinstance(each, UnbalancedHold) or each for each in found] == [True, True, True]
     assert [task(each.id).status for each in claimed] == ["succeeded", "running", "succeeded"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_end_that_its_group_refuses_is_judged_alone_and_nothing_stays_in_hand(shift, key, image_model, caplog):
+    bad, good = picture(key, "a fox"), picture(key, "a hen")
+    claimed = shift.claim()
+    Hold.objects.filter(reference=bad).update(state="released")
+    shift.run(claimed)
+    assert [task(each).status for each in (bad, good)] == ["running", "succeeded"]
+    assert shift.execution.in_hand == frozenset()
+    assert shift.execution.wait_paid(0.0)
+    assert f"task {bad} cannot be ended" in caplog.text
+    Hold.objects.filter(reference=bad).update(state="open")
 
 
 @pytest.mark.django_db
@@ -93,14 +110,13 @@ def test_many_answers_and_ends_cost_no_more_statements_than_one(key, image_model
         heard = [
             Heard(
                 answer=purchase.CallAnswer(call_id=call, task_id=task_id),
-                channel_id=image_channel.pk,
-                credential_id=None,
+                through=(image_channel.pk, None),
             )
             for task_id, call in calls.items()
         ]
-        endings = [Ending.succeeded(each.id, each.attempt, steps.success()) for each in claimed]
+        good = [good_end(each, (image_channel.pk, None)) for each in claimed]
         with steps.captured() as statements:
             assert purchase.record_together(heard) == [True] * count
-            assert delivery.end_together(endings) == [True] * count
+            assert ends.end_together(good) == [True] * count
         spent[count] = len(statements)
     assert spent[1] == spent[20]

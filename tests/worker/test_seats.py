@@ -37,6 +37,23 @@ def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
     assert seats.wait_free(PATIENCE)
 
 
+def test_jobs_that_take_no_time_are_done_by_few_threads():
+    seats, names = Seats("quick", 100), set()
+    seats.start(threading.Event().wait, 0.2)  # so that the others are in line before anybody comes for them
+    for _ in range(1_000):
+        seats.start(lambda: names.add(threading.get_ident()))
+    assert seats.wait_idle(PATIENCE)
+    assert len(names) < 50
+
+
+def test_jobs_that_wait_sit_on_all_seats_at_once():
+    seats, together = Seats("test", 20), threading.Barrier(20)
+    for _ in range(20):
+        seats.start(together.wait, PATIENCE)
+    assert seats.wait_idle(PATIENCE)
+    assert not together.broken
+
+
 def test_a_failing_job_frees_its_seat(caplog):
     seats = Seats("test", 1)
     seats.start(lambda: 1 // 0)

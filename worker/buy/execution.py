@@ -7,6 +7,7 @@ Reading and intents are `worker/buy/preparation.py`'s, the calls themselves `wor
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from functools import partial
 
 from adapters.base import ErrorKind
@@ -21,8 +22,11 @@ from worker.buy import failed_calls, preparation, purchase
 from worker.buy.jobs import RouteGone
 from worker.buy.preparation import NotNow, TakenOver
 from worker.buy.purchase import Purchase
+from worker.deliver.ends import Underway
+from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
+NOT_ENDED_AT_ONCE = 4
 
 
 class Execution:
@@ -34,6 +38,7 @@ class Execution:
         self._paying: set[tuple[str, int]] = set()
         self._in_hand: set[tuple[str, int]] = set()
         self._changed = threading.Condition()
+        self._not_ended = Seats("not ended", NOT_ENDED_AT_ONCE)
 
     @property
     def in_hand(self) -> frozenset[tuple[str, int]]:
@@ -50,6 +55,12 @@ class Execution:
         """Begin no further paid call."""
         with self._changed:
             self._is_stopping = True
+
+    def wait_room(self, most: int, seconds: float) -> int:
+        """Wait until fewer than so many tasks are in hand; how many fewer, or 0 if that took too long."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._in_hand) < most, seconds)
+            return max(0, most - len(self._in_hand))
 
     def wait_paid(self, seconds: float) -> bool:
         """Wait until no paid call is in flight; False if that took too long."""
@@ -78,19 +89,32 @@ class Execution:
                 self._paying.update((task.id, task.attempt) for task in tasks)
             return not self._is_stopping
 
-    def _end_in_hand(self, task: Claimed, last: Callable[[], None]) -> None:
-        """The last step of a task here; from then on its rows say what becomes of it."""
+    def _end_in_hand(self, task: Claimed, last: Callable[[], Underway | None]) -> None:
+        """The last step of a task here; from then on its rows say what becomes of it. An end that goes into a group is
+        waited for by nobody: its thread is free for another task."""
+        underway: Underway | None = None
         with bind(task_id=task.id, attempt=task.attempt):
             try:
-                last()
+                underway = last()
             except Exception:
                 logger.exception("the execution broke off")
                 fail(task)
-            finally:
-                with self._changed:
-                    self._in_hand.discard((task.id, task.attempt))
-                    self._paying.discard((task.id, task.attempt))
-                    self._changed.notify_all()
+        if underway is None:
+            self._let_go(task)
+        else:
+            underway.promise.add_done_callback(partial(self._ended, task, underway))
+
+    def _ended(self, task: Claimed, underway: Underway, promise: "Future[bool]") -> None:
+        if promise.exception() is None and promise.result():
+            self._let_go(task)
+        else:
+            self._not_ended.start(partial(self._end_in_hand, task, underway.anew))
+
+    def _let_go(self, task: Claimed) -> None:
+        with self._changed:
+            self._in_hand.discard((task.id, task.attempt))
+            self._paying.discard((task.id, task.attempt))
+            self._changed.notify_all()
 
 
 def fail(task: Claimed) -> None:

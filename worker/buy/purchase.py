@@ -8,7 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache, partial
+from typing import Any, TypeVar
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
 from catalog import health
@@ -24,10 +25,13 @@ from worker.buy.jobs import Job
 from worker.deliver import copies, delivery
 from worker.deliver.copies import CallResult
 from worker.deliver.delivery import NotStored
+from worker.deliver.ends import Through, Underway, tell
 from worker.groups import Together
 from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
+Found = TypeVar("Found")
+PRESSING_SECONDS = 300.0  # longer than our storage takes to take a result, or to refuse it
 
 
 class Refusals:
@@ -56,9 +60,13 @@ class Purchase:
     connection: Connection
     refusals: Refusals = field(default_factory=Refusals)
 
+    @property
+    def through(self) -> Through:
+        return self.job.route.channel.id, self.credential_id
 
-def make(purchase: Purchase) -> None:
-    """All the calls, and then what those mean that brought nothing."""
+
+def make(purchase: Purchase) -> Underway | None:
+    """All the calls, and then what those mean that brought nothing. Returns what is still under way."""
     misses: list[Miss] = []
     first, *others = purchase.calls
     threads = [
@@ -66,10 +74,24 @@ def make(purchase: Purchase) -> None:
     ]
     for thread in threads:
         thread.start()
-    pay(purchase, first, misses)
+    underway = pay(purchase, first, misses)
     release_connection()  # the others may need it
     for thread in threads:
         thread.join()
+    judge(purchase, misses)
+    if underway is None:
+        return None
+    return replace(underway, anew=partial(deliver_anew, purchase, first, underway.anew))
+
+
+def deliver_anew(purchase: Purchase, call: Intended, anew: Callable[[], None]) -> None:
+    """Where the end that was under way did not come."""
+    misses: list[Miss] = []
+    noting(purchase, call, misses, anew)
+    judge(purchase, misses)
+
+
+def judge(purchase: Purchase, misses: list[Miss]) -> None:
     if misses:
         misses.sort(key=lambda miss: miss.call_id)
         failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.calls))
@@ -84,12 +106,16 @@ def _apart(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
         release_connection()
 
 
-def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
+def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> Underway | None:
     """One call and the record of its answer; what brought nothing is added to `misses`."""
     connection = replace(purchase.connection, reference=call.reference, output_dir=blobs.incoming_dir())
+    return noting(purchase, call, misses, lambda: record(purchase, call.id, submit(purchase, connection), connection))
+
+
+def noting(purchase: Purchase, call: Intended, misses: list[Miss], step: Callable[[], Found]) -> Found | None:
+    """What the step returns; what it raises is noted as a miss of the call."""
     try:
-        answer = submit(purchase, connection)
-        record(purchase, call.id, answer, connection)
+        return step()
     except UpstreamError as error:
         misses.append(Miss(call_id=call.id, credential_id=purchase.credential_id, error=error))
     except NothingSent as fault:
@@ -100,6 +126,7 @@ def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
     except Exception as error:
         logger.exception("the paid call broke off")
         misses.append(Miss(call_id=call.id, broken=repr(error)[:500]))
+    return None
 
 
 def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
@@ -120,15 +147,7 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
         raise
 
 
-def tell(step: Callable[..., None], *arguments: Any) -> None:
-    """Note what an answer means for the channel's health. The answer is recorded even where that cannot be noted."""
-    try:
-        insist(step, *arguments)
-    except Exception:
-        logger.exception("the channel's health could not be noted")
-
-
-def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection: Connection) -> None:
+def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection: Connection) -> Underway | None:
     """A handle, or the URLs of a result, are stored before anything else, so that a crash does not lose them. Bytes are
     delivered from here, or stored until the siblings have ended."""
     if isinstance(answer, Accepted):
@@ -136,17 +155,25 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
     elif all(output.url for output in answer.outputs):
         heard(purchase, call_id, result=copies.of_urls(answer))()
     else:
-        is_waited_for = heard(purchase, call_id)  # recorded while the bytes are stored, and before anything ends
-        job, result = purchase.job, CallResult(call_id=call_id, done=answer)
+        return hand_over(purchase, CallResult(call_id=call_id, done=answer), connection)
+    return None
 
-        def ends_at() -> float:
-            return job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for() else 0.0  # at once: it is our loss
 
-        tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=job.terms.most)
-        if len(purchase.calls) == 1:
-            delivery.deliver_now(job.terms, result, tries)
-        else:
-            insist(paid_calls.keep, call_id, delivery.staged(result, tries))
+def hand_over(purchase: Purchase, result: CallResult, connection: Connection) -> Underway | None:
+    """Bytes that nobody else has. That the provider has finished is recorded before anything ends: with the end itself
+    where they are stored at once, and while they are stored where that might take longer than the task has."""
+    job, is_alone = purchase.job, len(purchase.calls) == 1
+    is_pressing = not is_alone or job.ends_at - time.monotonic() < PRESSING_SECONDS
+    is_waited_for = heard(purchase, result.call_id) if is_pressing else cache(lambda: heard(purchase, result.call_id)())
+
+    def ends_at() -> float:
+        return job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for() else 0.0  # at once: it is our loss
+
+    tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=job.terms.most)
+    if is_alone:
+        return delivery.deliver_now(job.terms, result, tries, through=purchase.through)
+    insist(paid_calls.keep, result.call_id, delivery.staged(result, tries))
+    return None
 
 
 def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]:
@@ -155,8 +182,7 @@ def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]
     return answers.begin(
         Heard(
             answer=CallAnswer(call_id=call_id, task_id=purchase.job.task.id, **answer),
-            channel_id=purchase.job.route.channel.id,
-            credential_id=purchase.credential_id,
+            through=purchase.through,
         )
     )
 
@@ -166,15 +192,14 @@ class Heard:
     """An answer, and through what it came."""
 
     answer: CallAnswer
-    channel_id: int
-    credential_id: int | None
+    through: Through
 
 
 def record_together(group: Sequence[Heard]) -> list[bool]:
     """Whether the task of each of these calls still waits for it. Each channel's health hears of it once."""
     waited_for = paid_calls.record([each.answer for each in group])
-    for channel_id, credential_id in {(each.channel_id, each.credential_id) for each in group}:
-        tell(health.succeeded, channel_id, credential_id)
+    for through in {each.through for each in group}:
+        tell(health.succeeded, *through)
     return [each.answer.call_id in waited_for for each in group]
 
 

@@ -173,10 +173,10 @@ def tries(
     most: int | None = None,
 ) -> Iterator[tuple[Copied, bool]]:
     """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which tells
-    a moment of time.monotonic, and is asked after each."""
+    a moment of time.monotonic, and is asked after each that met a fault."""
     for number in count():
         copied = make([result], adapter, connection, most=most, is_again=number > 0)
-        seconds_left = ends_at() - GIVE_UP_SECONDS - time.monotonic()
+        seconds_left = ends_at() - GIVE_UP_SECONDS - time.monotonic() if copied.fault else 0.0
         is_last = not copied.is_ours or seconds_left <= 0
         yield copied, is_last
         if is_last:

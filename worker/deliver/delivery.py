@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from adapters.base import ErrorKind, UpstreamError
@@ -18,11 +19,10 @@ from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending, Success
 from tasks.models import Asset, Task
 from tasks.paid_calls import CallEnd
-from worker.deliver import agreement, comparison, copies
+from worker.deliver import agreement, comparison, copies, ends
 from worker.deliver.comparison import Agreed
 from worker.deliver.copies import CallResult, Copied
-from worker.groups import Together
-from worker.seats import Seats
+from worker.deliver.ends import GoodEnd, Through, Underway
 
 logger = logging.getLogger(__name__)
 
@@ -83,12 +83,18 @@ Tries = Iterable[tuple[Copied, bool]]
 """Copies of the bytes of a synchronous answer, which nobody else has, one after the other; and which is the last."""
 
 
-def deliver_now(bought: Terms, result: CallResult, tries: Tries) -> None:
-    """Copy the bytes of the only call, and end the task with them."""
+def deliver_now(bought: Terms, result: CallResult, tries: Tries, *, through: Through) -> Underway | None:
+    """Copy the bytes of the only call, and end the task with them; None where nothing of it is under way any more."""
     with copies.temporary(result.done):
         for copied, is_last in tries:
+            if not copied.fault:
+                good = GoodEnd(ending=succeeding(bought, [result], copied), through=through)
+                return Underway(
+                    promise=ends.endings.promise(good), anew=partial(insist, succeed, bought, [result], copied)
+                )
             if finish(bought, [result], copied, is_last=is_last):
-                return
+                break
+    return None
 
 
 def staged(result: CallResult, tries: Tries) -> dict[str, Any]:
@@ -117,22 +123,28 @@ def finish(bought: Terms, made: Sequence[CallResult], copied: Copied, *, is_last
     return is_last
 
 
-def end_together(group: Sequence[Ending]) -> list[bool]:
-    """Whether each of these tasks did end so."""
-    ended = lifecycle.end(group)
-    return [ending.task_id in ended for ending in group]
-
-
-endings = Together(end_together, start=Seats("endings", 1).start_anyhow)
-
-
 def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
     """Settle and end; a result for a task that has ended meanwhile is our loss."""
+    ending = succeeding(bought, made, copied)
+    if ends.endings.take(GoodEnd(ending=ending)):
+        return
+    # Read before the rows of its assets: what goes on now may end in between, and with the files kept for siblings.
+    is_late = is_over(bought)
+    stored = copied.stored
+    named = delivered_keys(stored)
+    assets.discard(asset for asset in (stored if is_late else copied.fresh) if asset.storage_key not in named)
+    if is_late and not named:
+        logger.warning("the result came too late")
+        write_off({call.id: call.cost_micros for call in ending.calls}, {"kind": "late"})
+
+
+def succeeding(bought: Terms, made: Sequence[CallResult], copied: Copied) -> Ending:
+    """The end with what was copied, settled by the frozen price."""
     stored = copied.stored
     settlement = bought.settlement(made, len(stored))
     costs = bought.own_costs(made, settlement.seconds)
     differing = mismatches(bought, made, copied, settlement)
-    ends = [
+    calls = [
         CallEnd(
             id=call,
             state="done",
@@ -143,15 +155,7 @@ def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
         for call, cost in costs.items()
     ]
     success = Success(actual_micros=settlement.actual_micros, seconds=settlement.seconds, assets=stored)
-    if endings.take(Ending.succeeded(bought.task_id, bought.attempt, success, *ends)):
-        return
-    # Read before the rows of its assets: what goes on now may end in between, and with the files kept for siblings.
-    is_late = is_over(bought)
-    named = delivered_keys(stored)
-    assets.discard(asset for asset in (stored if is_late else copied.fresh) if asset.storage_key not in named)
-    if is_late and not named:
-        logger.warning("the result came too late")
-        write_off(costs, {"kind": "late"})
+    return Ending.succeeded(bought.task_id, bought.attempt, success, *calls)
 
 
 def give_up(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:

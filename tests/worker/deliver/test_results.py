@@ -57,6 +57,12 @@ def test_a_plain_success_has_no_flags_and_without_a_known_cost_none_is_noted(shi
     assert (call(task_id).cost_micros, call(task_id).mismatch) == (None, "")
 
 
+def test_a_picture_that_is_stored_at_once_is_finished_with_its_end(shift, key):
+    task_id = picture(key, "a fox")
+    shift.work(task_id)
+    assert call(task_id).created_at < call(task_id).finished_at <= call(task_id).ended_at
+
+
 def finished(monkeypatch, duration):
     """Make the provider report another length than it delivers."""
     monkeypatch.setattr("adapters.ark.videos.seconds_of", lambda value: duration)

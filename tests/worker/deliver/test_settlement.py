@@ -13,7 +13,7 @@ from tasks.models import Call, TaskEvent
 from tests.tasks import steps
 from tests.worker.driving import assets, hurry, loaded, picture, task
 from worker.buy.failed_calls import Miss, judge
-from worker.deliver import copies, delivery
+from worker.deliver import copies, delivery, ends
 from worker.deliver.copies import Copied
 from worker.follow import fan_in, poll_results
 from worker.groups import Together
@@ -31,7 +31,7 @@ OUTCOMES = st.lists(st.sampled_from(TAKEN + MISSED), min_size=2, max_size=4)
 @pytest.fixture
 def worker(db: None, monkeypatch) -> str:
     """Its groups do their work on this thread, which has a transaction open."""
-    monkeypatch.setattr(delivery, "endings", Together(delivery.end_together, start=lambda work: work()))
+    monkeypatch.setattr(ends, "endings", Together(ends.end_together, start=lambda work: work()))
     return steps.worker()
 
 

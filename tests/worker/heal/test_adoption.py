@@ -163,7 +163,10 @@ def test_an_answer_after_the_takeover_is_kept_as_our_loss(shift, other, key, san
     shift.sweep()
     job = loaded(claimed)
     credential_id, connection = connections.to(job.route.channel.id, job.target, total_timeout=PATIENCE)
-    make(Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection))
+    underway = make(Purchase(job=job, calls=calls, credential_id=credential_id, connection=connection))
+    assert underway is not None
+    assert not underway.promise.result()
+    underway.anew()
     assert task(task_id).error["type"] == "TASK_OUTCOME_UNKNOWN"
     assert call(task_id).state == "lost"
 

@@ -5,7 +5,7 @@ are counted from rows, after the lock, in a statement of their own (with the loc
 see the older snapshot).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,15 +14,17 @@ from django.conf import settings
 from django.db import transaction
 
 from catalog import snapshot
-from catalog.entries import RouteEntry
 from catalog.snapshot import Catalog
-from common import modalities, sql
-from tasks import failover, occupancy, route_sets
+from common import sql
+from tasks import failover, occupancy, waiting_groups
 from tasks.dealing import Seat, Waiting, deal
 from tasks.events import events
 from tasks.failover import Obstacle
 from tasks.failures import Failure
 from tasks.locks import lock_tasks, serialise_claims
+from tasks.waiting_groups import ready
+
+SPARE_GROUPS = 20  # beyond the seats, for those that a limit or a busy route holds back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +82,7 @@ def claim(worker_id: str, *, seats: int) -> Claim:
     catalog = snapshot.latest()
     with transaction.atomic():
         serialise_claims()
-        groups = _groups(catalog)
-        taken = occupancy.read(catalog, {group.account_id for group in groups})
-        sets = {group.open_routes_id for group in groups}
-        ends = {routes: failover.lead(occupancy.ways(routes, catalog, taken)).failure for routes in sets}
-        dealt = deal([group for group in groups if not ends[group.open_routes_id]], taken, seats=seats)
+        groups, ends, dealt = _dealt(catalog, seats)
         picked = _pick(dealt)
         tasks = _start(worker_id, picked) if picked else ()
         if dealt:
@@ -97,51 +95,19 @@ def claim(worker_id: str, *, seats: int) -> Claim:
     return Claim(tasks=tasks, stranded=tuple(stranded))
 
 
-# A loose index scan: one probe of the claim index per group, however many tasks wait in it.
-GROUPS_POSTGRESQL = """
-WITH RECURSIVE g AS (
-    (SELECT key_id, open_routes_id, id FROM tasks_task WHERE status = 'queued' AND {ready}
-     ORDER BY key_id, open_routes_id, id LIMIT 1)
-    UNION ALL
-    SELECT n.key_id, n.open_routes_id, n.id FROM g CROSS JOIN LATERAL (
-        SELECT key_id, open_routes_id, id FROM tasks_task
-        WHERE status = 'queued' AND {ready} AND (key_id, open_routes_id) > (g.key_id, g.open_routes_id)
-        ORDER BY key_id, open_routes_id, id LIMIT 1) n
-)
-"""
-GROUPS_SQLITE = """
-WITH g AS (
-    SELECT key_id, open_routes_id, min(id) AS id FROM tasks_task WHERE status = 'queued' AND {ready}
-    GROUP BY key_id, open_routes_id
-)
-"""
-# Not joined: PostgreSQL cannot tell how few the groups are, and would read all keys.
-OF_KEY = "FROM accounts_apikey k JOIN accounts_account a ON a.id = k.account_id WHERE k.id = g.key_id"
-GROUPS = f"""
-SELECT g.key_id, (SELECT a.id {OF_KEY}) AS account_id, g.open_routes_id, g.id AS head,
-    (SELECT k.max_running {OF_KEY}) AS key_limit, (SELECT a.max_running {OF_KEY}) AS account_limit
-FROM g
-"""
-
-
-def ready() -> str:
-    """A queued task that may start now; past its deadline it may only time out. One of a modality that only another
-    version knows has no execution deadline here."""
-    known = f"modality IN ({sql.words(modalities.NAMES)})"
-    return f"(not_before IS NULL OR not_before <= {sql.now()}) AND deadline_at > {sql.now()} AND {known}"
-
-
-def _groups(catalog: Catalog) -> list[Waiting]:
-    groups = GROUPS_POSTGRESQL if sql.is_postgresql() else GROUPS_SQLITE
-    return [
-        Waiting(**row._asdict(), routes=_live(row.open_routes_id, catalog))
-        for row in sql.records(groups.format(ready=ready()) + GROUPS)
-        if route_sets.is_readable(row.open_routes_id)
-    ]
-
-
-def _live(open_routes_id: int, catalog: Catalog) -> list[RouteEntry]:
-    return [route for found in route_sets.routes_of(open_routes_id) if (route := catalog.route(found))]
+def _dealt(catalog: Catalog, seats: int) -> tuple[Sequence[Waiting], Mapping[int, Failure | None], list[Seat]]:
+    """The groups that were looked at, why those of some open routes are to fail, and who got the seats. All groups are
+    looked at only where those whose turn it is have not taken a seat for each of so many keys."""
+    for most in (seats + SPARE_GROUPS, None):
+        found = waiting_groups.read(catalog, most=most)
+        groups = found.waiting
+        taken = occupancy.read(catalog, {group.account_id for group in groups})
+        sets = {group.open_routes_id for group in groups}
+        ends = {routes: failover.lead(occupancy.ways(routes, catalog, taken)).failure for routes in sets}
+        dealt = deal([group for group in groups if not ends[group.open_routes_id]], taken, seats=seats)
+        if found.is_all or len({seat.group.key_id for seat in dealt}) == seats:
+            break
+    return groups, ends, dealt
 
 
 # One probe of the claim index per group, all of them in one statement; SQLite has no LATERAL, and needs none.

@@ -7,11 +7,11 @@ from django.db import connection
 
 from accounts.models import Account, ApiKey
 from adapters.base import ErrorKind, UpstreamError
-from catalog import health, pausing
+from catalog import health, pausing, snapshot
 from catalog.models import Channel, Credential, Route
 from common import sql
 from common.errors import UnsupportedModel
-from tasks import cancellation, queue
+from tasks import cancellation, queue, waiting_groups
 from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
 from tasks.queue import Return
 from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
@@ -164,6 +164,42 @@ def test_the_turn_rotates_over_the_keys(account, image_model, worker):
     ids = [key.id for key in keys]
     assert started == ids * 3
     assert ClaimTurn.objects.get().last_key == ids[-1]
+
+
+def test_a_few_seats_go_to_the_keys_whose_turn_it_is_however_many_wait(account, image_model, worker, monkeypatch):
+    monkeypatch.setattr(queue, "SPARE_GROUPS", 1)
+    Account.objects.filter(pk=account.pk).update(max_running=100)
+    keys = [make_key(account, f"key {n}", max_running=1 if n == 3 else 20) for n in range(7)]
+    for key in keys:
+        steps.submitted_many(key, 3)
+    order = {key.id: n for n, key in enumerate(keys)}
+    turns = [sorted(order[task.key_id] for task in steps.claimed(worker, seats=2)) for _ in range(7)]
+    assert turns == [[0, 1], [2, 3], [4, 5], [0, 6], [1, 2], [4, 5], [0, 6]]
+
+
+def test_a_claim_looks_no_further_than_it_has_seats(account, image_model, worker):
+    for n in range(50):
+        steps.submitted(make_key(account, f"key {n}"))
+    catalog = snapshot.latest()
+    few, every = waiting_groups.read(catalog, most=10), waiting_groups.read(catalog)
+    assert (len(few.waiting), few.is_all, len(every.waiting), every.is_all) == (10, False, 50, True)
+    assert waiting_groups.read(catalog, most=50) == every
+    last = every.waiting[46].key_id
+    ClaimTurn.objects.update(last_key=last)
+    turned = waiting_groups.read(catalog, most=6).waiting
+    assert turned == (*every.waiting[47:], *every.waiting[:3])
+
+
+def test_groups_of_a_key_are_looked_at_together_or_not_at_all(plan, key, other_key, image_model, image_channel, worker):
+    for name in ("one", "two", "three"):
+        model = make_model(name, "image", plan=plan, prices={"*": "0.01"}, pricing_mode="per_request")
+        make_route(plan, model, image_channel, upstream_model="gpt-image-2")
+        steps.submitted(other_key, model=name)
+    steps.submitted(key)
+    catalog = snapshot.latest()
+    for most, seen in ((1, {key.id}), (2, {key.id}), (3, {key.id}), (4, {key.id, other_key.id})):
+        found = waiting_groups.read(catalog, most=most)
+        assert ({group.key_id for group in found.waiting}, found.is_all) == (seen, most == 4)
 
 
 def test_a_full_channel_does_not_block_other_tasks_of_the_key(key, image_model, video_model, image_channel, worker):

@@ -63,8 +63,7 @@ async def read(scope: Scope, receive: Receive, *, limit: int, payer: Hashable, o
         raise too_large(limit)
     intake = Intake(receive, limit=limit, place=Room(payer), opened_for=opened_for)
     try:
-        async with asyncio.timeout(UPLOAD_SECONDS):
-            await intake.fill(expected)
+        await intake.fill(expected)
     except TimeoutError as error:
         intake.close()
         raise Incomplete from error
@@ -90,16 +89,22 @@ class Intake:
         if expected > UNASKED_BYTES:  # before the client is told to go on
             await self._ask()
             self._place.expect(expected)
-        more = True
-        while more:
-            message = await self._receive()
-            if message["type"] != "http.request":
-                raise Incomplete
-            chunk, more = message.get("body", b""), message.get("more_body", False)
-            self._size += len(chunk)
-            if self._size > self._limit:
-                raise too_large(self._limit)
-            await self._take(chunk)
+        if await self._more():  # the server waits 30 s for the first piece, which mostly is the whole body
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                while await self._more():
+                    pass
+
+    async def _more(self) -> bool:
+        """Take in the next piece; whether others follow."""
+        message = await self._receive()
+        if message["type"] != "http.request":
+            raise Incomplete
+        chunk = message.get("body", b"")
+        self._size += len(chunk)
+        if self._size > self._limit:
+            raise too_large(self._limit)
+        await self._take(chunk)
+        return bool(message.get("more_body", False))
 
     async def _take(self, chunk: bytes) -> None:
         if self._size > UNASKED_BYTES and not self._is_opened:

@@ -39,9 +39,13 @@ def kept_together() -> Iterator[None]:
 
 
 def awaited(promise: "Future[Result]") -> "asyncio.Future[Result]":
-    """As `asyncio.wrap_future`, for the running loop: a waiter that is canceled cancels the promise."""
+    """As `asyncio.wrap_future`, for the running loop: a waiter that is canceled cancels the promise. One that is kept
+    already wakes up nobody."""
     loop = asyncio.get_running_loop()
     waiter: asyncio.Future[Result] = loop.create_future()
+    if promise.done():
+        _copy(promise, waiter)
+        return waiter
     waiter.add_done_callback(partial(_left, promise))
     promise.add_done_callback(partial(_kept, loop, waiter))
     return waiter

@@ -32,8 +32,9 @@ MOST_HEADS = 1_000
 HEAD_BYTES = 4 * 1024  # of what is remembered: a head may be a quarter of a megabyte
 # By the gate, which has answered for it; and what is nobody's business behind it.
 JUDGED = frozenset({b"authorization", b"idempotency-key", b"content-length", b"x-request-id"})
-# What may hold an input: the names and the scheme are ASCII, and an escape of JSON may stand for any of it.
-MAY_HOLD_INPUTS = re.compile(rb'"(?:images|inputs)"|data:|\\u00[3-7]', re.IGNORECASE)
+# What may hold an input, in lower case: the names and the scheme are ASCII, and an escape of JSON may stand for any of
+# it.
+MAY_HOLD_INPUTS = re.compile(rb'"images"|"inputs"|data:|\\u00[3-7]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ def is_quick(scope: Scope, body: Body) -> bool:
         return False
     content = _content(body)
     values = content.count(b",") + content.count(b"[") + content.count(b"{")
-    return values <= MOST_VALUES and not MAY_HOLD_INPUTS.search(content)
+    return values <= MOST_VALUES and not MAY_HOLD_INPUTS.search(content.lower())
 
 
 def _content(body: Body) -> bytes:

@@ -129,3 +129,13 @@ def test_a_loop_that_is_closed_hears_of_nothing(loop):
     loop.run_until_complete(begin())
     loop.close()
     promise.set_result(1)
+
+
+def test_a_promise_that_is_kept_already_wakes_up_nobody(loop):
+    async def wait() -> int:
+        promise = Future[int]()
+        promise.set_result(1)
+        return await promises.awaited(promise)
+
+    assert loop.run_until_complete(wait()) == 1
+    assert loop.wake_ups == 0

@@ -1,9 +1,12 @@
-"""What is read of a body that is refused already."""
+"""What is read of a body that is refused already; and for how long of any."""
 
 import asyncio
 
+import pytest
+
 from common import front_body
 from tests.front.virtual_time import seconds_of
+from tests.scopes import scope
 
 CHUNK = 64 * 1024
 
@@ -41,3 +44,18 @@ def test_a_refused_body_that_ends_is_read_to_its_end():
 
     asyncio.run(front_body.drain(receive))
     assert messages == []
+
+
+def test_an_upload_has_ten_minutes_from_its_first_piece_on():
+    async def drip():
+        await asyncio.sleep(20)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def nobody():
+        return None
+
+    async def upload():
+        with pytest.raises(front_body.Incomplete):
+            await front_body.read(scope("POST", "/"), drip, limit=10**9, payer="strangers", opened_for=nobody)
+
+    assert seconds_of(upload()) == 620.0

@@ -4,7 +4,7 @@ The adapter lists its fields (adapters/kit/upstream_fields.py). What it does not
 field passes that nobody has judged; an installed adapter without a list has such fields only.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -145,8 +145,13 @@ def _commands(
     adapter: Adapter, prompts: Iterable[Given], request: TaskRequest, target: Target
 ) -> Iterator[Unsupported]:
     """Read from the prompt that goes out, whoever gives it."""
-    find = getattr(adapter, "prompt_command", None)
     replacing = {field.shown: field.value for field in prompts}
     for shown, prompt in (replacing or {"params.prompt": request.prompt}).items():
-        if find and isinstance(prompt, str) and (command := find(prompt, target)):
+        if isinstance(prompt, str) and (command := command_in(prompt, adapter, target)):
             yield Unsupported(field=shown, reason=f"holds {command}, which the model would obey as a command")
+
+
+def command_in(prompt: str, adapter: Adapter | None, target: Target) -> str | None:
+    """What of a prompt the model would obey as a command."""
+    find: Callable[[str, Target], str | None] | None = getattr(adapter, "prompt_command", None)
+    return find(prompt, target) if find else None

@@ -7,7 +7,7 @@ the version has moved.
 import copy
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +25,9 @@ from catalog.models import (
     PlanChoice,
     Route,
 )
+from common.recent import Recent
+
+MOST_REMEMBERED = 1_000
 
 
 class ChoiceOfAll(dict[tuple[int, int], int]):
@@ -39,7 +42,10 @@ class ChoiceOfAll(dict[tuple[int, int], int]):
 
 
 class Catalog:
-    """What is on offer at one version. Routes in it are enabled throughout: route, channel and channel model."""
+    """What is on offer at one version. Routes in it are enabled throughout: route, channel and channel model.
+
+    `remembered` is for whoever computes from it what will be asked for again.
+    """
 
     def __init__(
         self,
@@ -63,6 +69,7 @@ class Catalog:
         for model in self._models.values():
             for name in (model.name, *model.aliases) if model.enabled else ():
                 self._named[name][model.modality] = model
+        self.remembered: Recent[Hashable, Any] = Recent(MOST_REMEMBERED)
         self._served: dict[tuple[int, int], tuple[RouteEntry, ...]] = {}
         taking = [route for route in self._routes.values() if route.channel.standing != OperatorStanding.DRAINED]
         for route in sorted(taking, key=lambda route: (route.priority, route.id)):

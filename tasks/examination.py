@@ -1,19 +1,21 @@
-"""Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
+"""Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order.
+
+`tasks/verdicts.py` has those behind the fields.
+"""
 
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from adapters.base import TaskRequest
-from billing.pricing import Price
-from catalog import prices, routing, snapshot
-from catalog.entries import ModelEntry
-from catalog.routing import Decision, Survey
+from catalog import routing, snapshot
+from catalog.routing import Survey
 from catalog.snapshot import Catalog
-from common.errors import ApiError, PricingUnavailable
+from common.errors import ApiError
+from tasks import verdicts
 from tasks.assets import assets, uploads
 from tasks.drafts import PreparedSubmission
-from tasks.request import body, image, images, params, url_policy
+from tasks.request import body, images, params, url_policy
 from tasks.request.fields import refuse
 from tasks.request.values import ParamRules
 
@@ -40,7 +42,6 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
 
     `mask` is that of an edit, {"image_url": URL or Data URL}: no field of `params`, so its refusals name `mask`.
     """
-    request, survey = None, None
     try:
         policy = url_policy.current()
         submitted = body.parse(document, policy)
@@ -54,15 +55,16 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
         )
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
         request = request if mask is None else _masked(request, mask, rules)
-        survey = routing.survey(
-            catalog, key_id=key_id, model=model, request=request, inputs=images.rules_of_options(rules)
-        )
-        decision = routing.decide(survey)
-        price = priced(model, decision, request)
     except ApiError as error:
-        return Examination(request=request, survey=survey, outcome=error)
-    prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
-    return Examination(request=request, survey=survey, outcome=prepared)
+        return Examination(outcome=error)
+    verdict = verdicts.of(catalog, key_id=key_id, model=model, request=request, rules=rules)
+    found = verdict.outcome
+    if isinstance(found, ApiError):
+        return Examination(request=request, survey=verdict.survey, outcome=found)
+    prepared = PreparedSubmission(
+        body=submitted, model=model, request=request, decision=found.decision, price=found.price
+    )
+    return Examination(request=request, survey=verdict.survey, outcome=prepared)
 
 
 def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskRequest:
@@ -70,30 +72,3 @@ def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskReques
     if not request.images:
         refuse(images.MASK, "needs an image of which it is the mask")
     return replace(request, mask=images.mask(mask, rules))
-
-
-def priced(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
-    """What a request that is routed costs, if its model makes that many files. Raises InvalidRequest and
-    PricingUnavailable."""
-    _refuse_count(model, decision)
-    return price_of(model, decision, request)
-
-
-def _refuse_count(model: ModelEntry, decision: Decision) -> None:
-    """Only the adapter knows the final number of images: `extra_body` may hold it anywhere. Raises InvalidRequest."""
-    billed, most = decision.billed, image.largest_count(model.params)
-    if model.modality == "image" and billed.count > most:
-        refuse(billed.count_field, f"must be at most {most}; {billed.count} images would be made")
-
-
-def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
-    """The frozen price: unit price of the final tier under the plan, times images, seconds or one."""
-    tier = "*" if model.pricing_mode == "per_request" else decision.billed.tier
-    unit = prices.unit_micros(model, decision.plan, tier) if tier else None
-    if unit is None or tier is None:
-        raise PricingUnavailable(
-            f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
-        )
-    units = {"image_matrix": decision.billed.count, "video_duration": request.duration or 0, "per_request": 1}
-    quantity = units[model.pricing_mode]
-    return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=quantity, results=decision.billed.count)

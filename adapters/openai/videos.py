@@ -35,6 +35,7 @@ class OpenAIVideos(Asynchronous):
     protocol = "openai_videos"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
+    only_limits_prompts = True
     summary = "OpenAI-compatible video jobs (vLLM-Omni, gateways)"
     error_codes = errors.VIDEO_CODES
     capabilities = rules.VIDEO_CAPABILITIES

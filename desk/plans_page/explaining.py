@@ -11,7 +11,7 @@ from catalog.snapshot import Catalog
 from common.documents import Unreadable
 from common.errors import ApiError, InvalidRequest, UnsupportedModel
 from desk import explain
-from tasks import examination
+from tasks import examination, verdicts
 from tasks.assets import inputs
 from tasks.drafts import PreparedSubmission
 from tasks.examination import Examination
@@ -61,7 +61,7 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
             raise UnsupportedModel("model: it is gone or disabled.")
         survey = routing.survey(catalog, key_id=NOBODY, model=model, request=request)
         decision = routing.decide(survey)
-        price = examination.price_of(model, decision, request)
+        price = verdicts.price_of(model, decision, request)
     except Unreadable as unreadable:
         return Examination(outcome=InvalidRequest(f"The task's params cannot be read any more: {unreadable}"))
     except ApiError as error:

@@ -16,7 +16,7 @@ from catalog.entries import ModelEntry
 from common.documents import Unreadable
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
-from tasks import examination, limits, submission
+from tasks import limits, submission, verdicts
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
 from tasks.drafts import Draft, PreparedSubmission
@@ -112,7 +112,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     """With the stored files of the old task, of which a new one needs copies. Where a price was agreed, only routes
     that buy what it is for are kept.
 
-    Raises Gone, InputGone, StorageUnavailable and what `routing.decide` and `examination.priced` raise.
+    Raises Gone, InputGone, StorageUnavailable and what `routing.decide` and `verdicts.priced` raise.
     """
     stored = task.payload.params
     if stored is None:
@@ -128,7 +128,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
         model=model,
         request=request,
         decision=decision,
-        price=agreed_price or examination.priced(model, decision, request),
+        price=agreed_price or verdicts.priced(model, decision, request),
     )
 
 

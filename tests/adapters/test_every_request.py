@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters import expression, registry
-from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
+from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
 from tests.adapters.making import stored
 from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, Column, columns
 
@@ -146,6 +146,14 @@ def text_of(column: Column, request: TaskRequest) -> str:
     return json.dumps([upstream.path, upstream.encoding, upstream.calls, upstream.body, upstream.digest()])
 
 
+def problems_of(judged: UpstreamRequest | list[Unsupported]) -> list[Unsupported]:
+    return judged if isinstance(judged, list) else []
+
+
+def bought_or_refused(judged: UpstreamRequest | list[Unsupported]) -> Any:
+    return judged if isinstance(judged, list) else (judged.billed, judged.billed.count_field)
+
+
 def fields_of(problems: list[Unsupported]) -> set[str]:
     return {problem.field for problem in problems}
 
@@ -178,6 +186,20 @@ def test_no_capability_that_is_taken_breaks_a_request(column: Column) -> None:
     for target, request in zip(targets, some(column.base, len(targets)), strict=True):
         if not expression.check(column.adapter, request, target):
             assert expression.build(column.adapter, request, target).billed.count >= 1
+
+
+@pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
+def test_what_is_said_of_one_prompt_holds_for_shorter_ones(column: Column) -> None:
+    """A described provider may map prompts to others; so it does not say so."""
+    assert column.adapter.only_limits_prompts is not column.name.startswith("http_template")
+    targets = list(capable(column, 100))
+    for target, request in zip(targets, some(column.base, len(targets)), strict=True):
+        said = [
+            expression.judge(column.adapter, replace(request, prompt=prompt), target)
+            for prompt in ("a fox " * 8, "{n} \\ \u2028 🦊", "2 pictures of 4K, 5 s", "")
+        ]
+        if "params.prompt" not in fields_of(problems_of(said[0])):
+            assert all(bought_or_refused(each) == bought_or_refused(said[0]) for each in said), request
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))

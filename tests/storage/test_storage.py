@@ -4,7 +4,9 @@ import errno
 import hashlib
 import re
 import time
+from collections import Counter
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from common.errors import StorageUnavailable
 from config.settings import asset_storage
 from storage import blobs
 from storage.backends import Place
+from storage.keys import FILES, Keys
 from tests.storage.conftest import BUCKET
 
 CONTENT = bytes(range(256)) * 4000
@@ -94,6 +97,13 @@ class TestEitherStorage:
             blobs.put(chunks(), max_bytes=10)
 
 
+def test_a_folder_takes_many_files_before_the_next() -> None:
+    keys = Keys()
+    folders = [keys.new("results").rpartition("/")[0] for _ in range(4 * FILES)]
+    assert len(set(folders)) == 4
+    assert set(Counter(folders).values()) == {FILES}
+
+
 def test_a_failed_put_leaves_no_file(folder: Path) -> None:
     with pytest.raises(blobs.TooLarge):
         blobs.put([b"12345"], max_bytes=4)
@@ -108,6 +118,14 @@ def test_only_whole_files_lie_under_final_keys(folder: Path) -> None:
 
     stored = blobs.put(chunks(), max_bytes=8)
     assert files_under(folder) == [folder / stored.key]
+
+
+def test_a_folder_that_somebody_has_deleted_is_made_again(folder: Path) -> None:
+    keys = []
+    for _ in range(3):
+        rmtree(folder, ignore_errors=True)
+        keys.append(blobs.put([b"x"], max_bytes=1).key)
+    assert files_under(folder) == [folder / keys[-1]]
 
 
 class TestFilesAtHand:

@@ -6,24 +6,22 @@ and how long they stay.
 
 import hashlib
 import logging
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from adapters.base import FileChunks, StoredFile
 from common.errors import StorageUnavailable
-from storage import backends
+from storage import backends, keys
 from storage.backends import Place, Store, translated
+from storage.keys import Folder
 
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 4096
 CHUNK_BYTES = 256 * 1024
-
-Folder = Literal["results", "inputs"]
 
 
 class TooLarge(Exception):
@@ -52,9 +50,7 @@ class Incoming:
 
     def keep(self, folder: Folder) -> Stored:
         """Store them under a new random key. Raises StorageUnavailable."""
-        name = secrets.token_hex(16)
-        key = f"{folder}/{name[:2]}/{name[2:4]}/{name}"
-        store = backends.current()
+        key, store = keys.new(folder), backends.current()
         with translated(store):
             self.file.seek(0)
             (store.share if self.shared else store.keep)(self.file, key)
@@ -71,7 +67,7 @@ def receive(chunks: Iterable[bytes], *, max_bytes: int) -> Iterator[Incoming]:
     """
     store = backends.current()
     if isinstance(chunks, FileChunks) and chunks.path.parent == store.incoming_dir():
-        yield _examine(chunks.file, store, max_bytes)
+        yield _examine(chunks, store, max_bytes)
         return
     with ExitStack() as stack:
         with translated(store):
@@ -93,16 +89,16 @@ def _write(chunks: Iterable[bytes], file: BinaryIO, store: Store, max_bytes: int
     return Incoming(file=file, size_bytes=size, sha256=digest.hexdigest(), head=head)
 
 
-def _examine(file: BinaryIO, store: Store, max_bytes: int) -> Incoming:
+def _examine(chunks: FileChunks, store: Store, max_bytes: int) -> Incoming:
     digest, size, head = hashlib.sha256(), 0, b""
     with translated(store):
-        while chunk := file.read(CHUNK_BYTES):
+        for chunk in chunks:
             head = head or chunk[:HEAD_BYTES]
             digest.update(chunk)
             size += len(chunk)
     if size > max_bytes:
         raise TooLarge(f"more than {max_bytes} bytes")
-    return Incoming(file=file, size_bytes=size, sha256=digest.hexdigest(), head=head, shared=True)
+    return Incoming(file=chunks.file, size_bytes=size, sha256=digest.hexdigest(), head=head, shared=True)
 
 
 def _write_all(file: BinaryIO, chunk: bytes) -> None:

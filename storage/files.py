@@ -28,17 +28,18 @@ class FileStore:
 
     @contextmanager
     def spool(self) -> Iterator[BinaryIO]:
-        self.incoming.mkdir(parents=True, exist_ok=True)
-        path = self.incoming / f"{secrets.token_hex(16)}.part"
-        with path.open("x+b", buffering=0) as file:
+        path = f"{self.incoming_dir()}/{secrets.token_hex(16)}.part"
+        with open(path, "x+b", buffering=0) as file:
             try:
                 yield file
             finally:
-                path.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
 
     def incoming_dir(self) -> Path:
-        with suppress(OSError):
-            self.incoming.mkdir(parents=True, exist_ok=True)
+        if not os.path.isdir(self.incoming):
+            with suppress(OSError):
+                self.incoming.mkdir(parents=True, exist_ok=True)
         return self.incoming
 
     def keep(self, file: BinaryIO, key: str) -> None:
@@ -54,15 +55,19 @@ class FileStore:
                 shutil.copyfileobj(file, copy)
                 self.keep(copy, key)
 
-    def _put(self, file: BinaryIO, key: str, put: Callable[[str, Path], None]) -> None:
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
+    def _put(self, file: BinaryIO, key: str, put: Callable[[str, str], None]) -> None:
+        path = self.backend.path(key)
+        folder = os.path.dirname(path)
         os.fsync(file.fileno())
-        put(file.name, path)
         try:
-            sync_folder(path.parent)
+            put(file.name, path)
+        except FileNotFoundError:
+            os.makedirs(folder, exist_ok=True)
+            put(file.name, path)
+        try:
+            sync_folder(folder)
         except OSError:
-            path.unlink(missing_ok=True)
+            os.unlink(path)
             raise
 
     def open(self, key: str) -> BinaryIO:
@@ -108,7 +113,7 @@ def written_at(path: Path) -> float:
         return math.inf
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: str) -> None:
     """Make a rename survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
+from common import garbage
 from common.commands import OneLineCommand
 from common.database_retry import insist, release_connection
 from common.postgresql import doors
@@ -44,6 +45,7 @@ class Command(OneLineCommand):
 
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
+        garbage.settle()
         worker.run()
 
 

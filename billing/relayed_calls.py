@@ -153,14 +153,15 @@ def _outlive(account_ids: Iterable[int]) -> None:
 
 def _insert(calls: Sequence[NewCall], limits: Budgets) -> None:
     """One statement (SQLite: three), and one more where an account has budgets."""
-    rows = [_row(call, limits.day(call.account_id, call.key_id)) for call in calls]
+    rows = [opening_row(call, limits.day(call.account_id, call.key_id)) for call in calls]
     opened = sql.write_together(call_statements.NEW_COLUMNS, rows, call_statements.reserving())
     if len(opened) != len(calls):
         raise ProcessDeclaredDead(str({call.process_id for call in calls}))
     limits.write()
 
 
-def _row(call: NewCall, budget_day: str | None) -> dict[str, Any]:
+def opening_row(call: NewCall, budget_day: str | None = None) -> dict[str, Any]:
+    """Of NEW_COLUMNS."""
     return {
         "id": call.call_id,
         "account": call.account_id,

@@ -51,6 +51,7 @@ class Content:
         return self._body.size > INLINE_BYTES
 
     async def load(self) -> None:
+        self._body.file.seek(0)
         read = self._body.file.read
         self.raw = await threads.compute(read) if self._body.size > MEMORY_BYTES else read()
 

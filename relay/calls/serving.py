@@ -39,15 +39,13 @@ async def serve(
     receive: Receive,
     send: Send,
 ) -> None:
-    """ASGI, of a call that the key may make. The body is closed. Raises the ApiError that the client is to read, as
-    long as nothing was sent to it."""
+    """ASGI, of a call that the key may make; whoever has the body closes it. Raises the ApiError that the client is to
+    read, as long as nothing was sent to it. Of a presumed caller it is none before that is confirmed, and may be
+    Unconfirmed."""
     content, guard = Content(body), Guard()
-    try:
-        with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
-            demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
-            await _served(guard, CallRun(demand, content), _headers(scope), _to_client(send))
-    finally:
-        content.close()
+    with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
+        demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
+        await _served(guard, CallRun(demand, content), _headers(scope), _to_client(send))
 
 
 class ClientGone(Exception):

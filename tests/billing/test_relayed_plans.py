@@ -8,10 +8,12 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoDbBlocker
 
-from billing import lost_calls, relay_usage, relayed_calls
+from billing import lost_calls, presumed_calls, relay_usage, relayed_calls
 from billing.models import RelayedCall
+from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import SeenUsage
 from common import ids, sql
+from relay import presumption
 from tasks_api import metrics, running_totals
 from tests.billing import relayed_steps
 from tests.rows import IssuedKey, make_account, make_key
@@ -91,6 +93,15 @@ def test_reserving_noting_and_ending_read_their_own_calls(busy):
         call = relayed_steps.opened(busy[0])
         relayed_calls.note([SeenUsage(call_id=call.call_id, usage=relayed_steps.USAGE, actual_micros=5)])
         assert relayed_calls.end([relayed_steps.ending(call)]) == [True]
+    assert scans(statements) == []
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database asks for the key each time")
+def test_opening_what_is_presumed_reads_no_other_call(busy):
+    presumed = PresumedCall(call=relayed_steps.new_call(busy[0]), digest="", version=1)
+    with steps.captured() as statements:
+        assert presumed_calls.open_free([presumed], presumption.entitled()) == set()
+        presumed_calls.forestall([presumed.call])
     assert scans(statements) == []
 
 

@@ -163,7 +163,10 @@ class Relay:
         file.write(sent)
         file.seek(0)
         body = Body(file=file, size=len(sent))
-        await serving.serve(caller, group, family, path, asked, body, client.receive, client.send)
+        try:
+            await serving.serve(caller, group, family, path, asked, body, client.receive, client.send)
+        finally:
+            body.close()
 
     def _caller(self) -> RelayCaller:
         account = Account.objects.get(pk=self.key.account.pk)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench import correctness
 from bench.anchors import databases, script
 from bench.model import OURS, Contest, Goal, Row, Sample
 from bench.rows import submissions
 from bench.service import Service
 from bench.surroundings import ACCOUNTS, Bench
+from tools.children import PATIENCE
 
 BARE = "bare sqlite3 script"
 # The sandbox's pictures take this long, so the workers beside are busy as workers are: they wait, poll and end.
@@ -39,8 +41,9 @@ def on_sqlite(bench: Bench) -> Iterator[Contest]:
         sandbox = service.start_sandbox()
         service.manage("load_catalog", "catalog.example.yaml", SANDBOX_URL=sandbox.url)
         submissions.start_web(bench, service)
-        service.start_worker()
-        service.start_worker()
+        for worker in (service.start_worker(), service.start_worker()):
+            worker.wait_for_line(r"worker \w+ starts", timeout=PATIENCE)
+        correctness.settle(service)
         yield {BARE: lambda: alone(bench, service, anchor), OURS: lambda: ours(bench, service)}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from adapters import fields
 from adapters.base import Adapter, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.given_fields import OPTIONS
 from adapters.kit import field_complaints
 from adapters.kit.fixed_fields import with_fixed
 from adapters.kit.replaced_inputs import InputRules
@@ -80,7 +81,7 @@ def _problems(
 def _around(field: str) -> Iterator[str]:
     """The field, and the params of which it is a part."""
     yield field
-    yield from (f"params.{place}" for place in fields.OPTIONS)
+    yield from (f"params.{place}" for place in OPTIONS)
 
 
 def _unexpressed(adapter: Adapter, request: TaskRequest) -> Iterator[Unsupported]:

@@ -4,20 +4,16 @@ The adapter lists its fields (adapters/kit/upstream_fields.py). What it does not
 field passes that nobody has judged; an installed adapter without a list has such fields only.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
 
 from adapters.base import Adapter, Target, TaskRequest, Unsupported
+from adapters.given_fields import OPTIONS, Given, KnownFields, given, known_fields
 from adapters.kit import checks, replaced_inputs
-from adapters.kit.field_table import FieldTable, Steps, above, form_steps, is_same, kind_of, of, steps_of
-from adapters.kit.fixed_fields import fixed_leaves
+from adapters.kit.field_table import FieldTable, Steps, is_same
 from adapters.kit.replaced_inputs import InputRules
-from adapters.kit.upstream_fields import FieldKind, UpstreamField
-from common import strict_json
+from adapters.kit.upstream_fields import FieldKind
 
-OPTIONS = ("extra_body", "provider_options")
 MOST_NAMED = 20  # a refusal is read by people
 NO_RULES = InputRules()
 REASONS = {
@@ -25,60 +21,6 @@ REASONS = {
     FieldKind.FORBIDDEN: "cannot be set by the caller",
 }
 FIXED = "has another value here, which the operator has fixed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """A field that a caller gives: where (`params.extra_body.…`), its path in the request, and its value. `field` is
-    what the list says of it; `is_respelled` where it is written otherwise than there: as a form's key (`svg[model]`),
-    or in other letters."""
-
-    shown: str
-    steps: Steps
-    value: Any
-    field: UpstreamField | None
-    is_respelled: bool
-
-    @property
-    def replaces(self) -> str:
-        """The portable input for which it stands."""
-        return self.field.replaces if self.field else ""
-
-    @property
-    def kind(self) -> FieldKind:
-        kind = kind_of(self.field, self.value)
-        if not self.is_respelled:
-            return kind
-        # What is billed or checked is read from the plain spelling only.
-        is_read = kind in (FieldKind.PRICED, FieldKind.FORBIDDEN) or self.replaces
-        return FieldKind.FORBIDDEN if is_read else FieldKind.OPERATOR
-
-
-def given(table: FieldTable, request: TaskRequest, target: Target) -> Iterator[Given]:
-    """What the caller gives, field by field: no further down than somebody distinguishes."""
-    fixed = fixed_leaves(table, target)
-    opened = dict.fromkeys(table.canonical(steps_of(path)) for path in target.extra_fields)
-    inner = {*table.above, *above(opened), *above(fixed)} - fixed.keys()
-
-    def walk(shown: str, steps: Steps, value: Any, is_form: bool) -> Iterator[Given]:
-        # An empty object or list of a listed field is a value of its own.
-        is_open = steps in inner and (bool(value) or steps not in table.at)
-        if is_open and isinstance(value, Mapping):
-            for name, item in value.items():
-                more = form_steps(name)
-                yield from walk(strict_json.field(shown, name), (*steps, *more), item, is_form or more != (name,))
-        elif is_open and isinstance(value, list):
-            for index, item in enumerate(value):
-                yield from walk(f"{shown}[{index}]", steps, item, is_form)
-        else:
-            twin = table.twin(steps)
-            field, is_respelled = twin or table.nearest(steps), is_form or twin is not None
-            yield Given(shown=shown, steps=steps, value=value, field=field, is_respelled=is_respelled)
-
-    for place in OPTIONS:
-        for name, value in getattr(request, place).items():
-            more = form_steps(name)
-            yield from walk(strict_json.field(f"params.{place}", name), table.canonical(more), value, more != (name,))
 
 
 def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:
@@ -90,11 +32,10 @@ def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: Inpu
 
 
 def _found(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
-    table = of(adapter, target)
-    prompts: list[Given] = []
-    yield from _refused(table, _noting_prompts(given(table, request, target), prompts), target)
+    known, prompts = known_fields(adapter, target), list[Given]()
+    yield from _refused(known, _noting_prompts(given(known, request), prompts))
     yield from _prompts(prompts, target)
-    yield from _images(table, request, target, rules)
+    yield from _images(known.table, request, target, rules)
     yield from _commands(adapter, prompts, request, target)
 
 
@@ -106,16 +47,14 @@ def _noting_prompts(fields: Iterable[Given], prompts: list[Given]) -> Iterator[G
         yield field
 
 
-def _refused(table: FieldTable, fields: Iterable[Given], target: Target) -> Iterator[Unsupported]:
-    fixed = fixed_leaves(table, target)
-    opened = [table.canonical(steps_of(path)) for path in target.extra_fields]
+def _refused(known: KnownFields, fields: Iterable[Given]) -> Iterator[Unsupported]:
     for field in fields:
-        touched = {steps: value for steps, value in fixed.items() if _is_along(steps, field.steps)}
+        touched = {steps: value for steps, value in known.fixed.items() if _is_along(steps, field.steps)}
         if touched:
             if field.steps not in touched or not is_same(touched[field.steps], field.value):
                 yield Unsupported(field=field.shown, reason=FIXED)
         elif field.kind is FieldKind.FORBIDDEN or (
-            field.kind is FieldKind.OPERATOR and not any(field.steps[: len(path)] == path for path in opened)
+            field.kind is FieldKind.OPERATOR and not any(field.steps[: len(path)] == path for path in known.opened)
         ):
             yield Unsupported(field=field.shown, reason=REASONS[field.kind])
 

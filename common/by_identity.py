@@ -1,28 +1,29 @@
 """Remembers what a function says of objects that never change, such as the parts of a picture of the catalog."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from common.recent import Recent
 
-Thing = TypeVar("Thing")
+Things = TypeVarTuple("Things")
 Result = TypeVar("Result")
 
 MOST = 1_000
 
 
-def by_identity(function: Callable[[Thing], Result]) -> Callable[[Thing], Result]:
-    """The same function; asked again about the very same object, it gives the very same result. Neither may change.
+def by_identity(function: Callable[[*Things], Result]) -> Callable[[*Things], Result]:
+    """The same function; asked again about the very same objects, it gives the very same result. None may change.
 
-    An object is kept as long as it is known by its id, so that no other one can have that.
+    Objects are kept as long as they are known by their ids, so that no other ones can have those.
     """
-    known: Recent[int, tuple[Thing, Result]] = Recent(MOST)
+    known: Recent[tuple[int, ...], tuple[tuple[*Things], Result]] = Recent(MOST)
 
-    def remembered(thing: Thing) -> Result:
-        found = known.get(id(thing))
+    def remembered(*things: *Things) -> Result:
+        key = tuple(map(id, things))
+        found = known.get(key)
         if found is None:
-            found = thing, function(thing)
-            known.put(id(thing), found)
+            found = things, function(*things)
+            known.put(key, found)
         return found[1]
 
     return remembered

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -63,7 +63,7 @@ def form_steps(name: str) -> Steps:
     return (head, *filter(None, (step.removesuffix("]") for step in rest)))
 
 
-def above(paths: Mapping[Steps, Any]) -> Iterator[Steps]:
+def above(paths: Iterable[Steps]) -> Iterator[Steps]:
     """Every path that has one of these below it."""
     return (steps[:length] for steps in paths for length in range(1, len(steps)))
 
@@ -77,6 +77,8 @@ def kind_of(field: UpstreamField | None, value: Any) -> FieldKind:
 
 def is_same(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON."""
+    if isinstance(one, str) or isinstance(other, str):
+        return bool(one == other)
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 

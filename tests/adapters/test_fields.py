@@ -10,6 +10,7 @@ import pytest
 from adapters import expression, fields
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import prompt_commands
+from adapters.kit.field_table import is_same
 from adapters.kit.settings import SettingsObject
 from adapters.kit.upstream_fields import FieldKind, UpstreamField, forbidden, neutral, operators, priced
 from tests.adapters.making import image_request, image_target, video_request
@@ -300,3 +301,12 @@ def test_a_path_longer_than_any_listed_one_is_covered_by_what_is_above() -> None
 
 def test_a_refusal_names_no_more_fields_than_people_read() -> None:
     assert len(refused({f"field{n}": n for n in range(1000)})) == fields.MOST_NAMED
+
+
+SAME: list[tuple[Any, Any]] = [("a", "a"), (None, None), ({"a": 1, "b": ["c"]}, {"b": ["c"], "a": 1})]
+DIFFERENT: list[tuple[Any, Any]] = [("a", "b"), ("1", 1), (1, True), (1, 1.0), ("a", ["a"]), (0.0, -0.0), ("", None)]
+
+
+def test_only_the_same_json_is_the_same() -> None:
+    assert all(is_same(one, other) and is_same(other, one) for one, other in SAME)
+    assert not any(is_same(one, other) or is_same(other, one) for one, other in DIFFERENT)

@@ -22,3 +22,10 @@ def test_an_object_that_is_gone_lends_its_id_to_nobody(monkeypatch):
     monkeypatch.setattr(module, "MOST", 3)
     described = by_identity(lambda thing: list(thing))
     assert [described({n}) for n in range(50)] == [[n] for n in range(50)]
+
+
+def test_of_several_objects_each_counts_and_in_its_place():
+    together = by_identity(lambda one, other: [one, other])
+    one, other = {"a": 1}, {"a": 1}
+    assert together(one, other) is together(one, other)
+    assert len({id(together(*things)) for things in ((one, other), (other, one), (one, one))}) == 3

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,5 +53,6 @@ logconfig_dict = logs.configuration()
 
 
 def post_worker_init(worker: Any) -> None:
+    import_module("config.urls")  # all views: else the first request would wait for them
     shutdown.watch(lambda: worker.alive)
     garbage.settle()

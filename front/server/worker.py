@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from asyncio import selector_events
 
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
@@ -9,6 +10,10 @@ from gunicorn.workers.gasgi import ASGIWorker
 from common import descriptors
 from front.server import places
 from front.server.connection import HttpConnection
+
+# What asyncio asks a socket for is allocated first: 256 KiB of its own, by two calls of the system for each request.
+RECEIVE_BYTES = 64 * 1024
+selector_events._SelectorTransport.max_size = RECEIVE_BYTES  # type: ignore[attr-defined]
 
 
 class WebWorker(ASGIWorker):  # type: ignore[misc]

@@ -1,6 +1,8 @@
 """gunicorn is as our subclasses of it expect. After an upgrade compare its source with them, then change this table."""
 
+import asyncio
 import inspect
+import socket
 
 import gunicorn
 import pytest
@@ -10,6 +12,7 @@ from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
 from gunicorn.workers.gasgi import ASGIWorker
 
 from config import gunicorn as configured
+from front.server import worker
 from front.server.connection import HttpConnection
 from front.server.worker import WebWorker
 
@@ -81,6 +84,17 @@ def test_what_we_override_exists():
         private = {name for name, value in vars(ours).items() if inspect.isfunction(value)}
         overridden = {name for name in private if hasattr(theirs, name)}
         assert {shape.partition("(")[0] for shape in OURS[theirs]} >= overridden
+
+
+def test_connections_ask_their_sockets_for_as_much_as_is_allocated_cheaply():
+    async def made() -> int:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            transport, _ = await asyncio.get_running_loop().create_connection(asyncio.Protocol, sock=ours)
+            transport.close()
+            return transport.max_size
+
+    assert asyncio.run(made()) == worker.RECEIVE_BYTES
 
 
 def test_its_configuration_is_what_the_documents_say():

@@ -5,6 +5,7 @@ The filter cleans the record itself, so that no later handler sees a secret.
 
 import json
 import logging
+from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
@@ -13,7 +14,8 @@ from typing import Any
 from common import moments, redaction, request_ids
 
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "response", "color_message"}
-STANDARD |= {"redacted"}  # said of a record that holds no secret any more
+# Said of a record that holds no secret any more, and of one whose message is lines of JSON already.
+STANDARD |= {"redacted", "are_lines"}
 _encode = json.JSONEncoder(default=str).encode
 _formatter = logging.Formatter()
 _bound: ContextVar[MappingProxyType[str, Any]] = ContextVar("bound", default=MappingProxyType({}))
@@ -72,19 +74,27 @@ class JsonLines(logging.Formatter):
     """A record as one line of JSON; extra fields beside the standard ones."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
-            "time": moments.iso(datetime.fromtimestamp(record.created, UTC)),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": message_of(record),
-            "request_id": request_ids.current() or None,
-            **_bound.get(),
-        }
+        if getattr(record, "are_lines", False):
+            return str(record.msg)
         fields = vars(record)
-        line |= {name: fields[name] for name in sorted(fields.keys() - STANDARD)}
+        said = {name: fields[name] for name in sorted(fields.keys() - STANDARD)}
         if record.exc_info or record.exc_text:
-            line["traceback"] = record.exc_text or self.formatException(record.exc_info or (None, None, None))
-        return _encode({name: value for name, value in line.items() if value is not None})
+            said["traceback"] = record.exc_text or self.formatException(record.exc_info or (None, None, None))
+        return line(record.created, record.levelname, record.name, message_of(record), said)
+
+
+def line(created: float, level: str, logger: str, message: str, said: Mapping[str, Any]) -> str:
+    """One line, of this context. Nothing in it is looked through for secrets."""
+    whole = {
+        "time": moments.iso(datetime.fromtimestamp(created, UTC)),
+        "level": level,
+        "logger": logger,
+        "message": message,
+        "request_id": request_ids.current() or None,
+        **_bound.get(),
+        **said,
+    }
+    return _encode({name: value for name, value in whole.items() if value is not None})
 
 
 def configuration() -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """The access log's line, which passes redaction by, against what redaction makes of the same."""
 
+import asyncio
 import json
 import logging
 from io import StringIO
 
 import pytest
 
-from common import logs, redaction
+from common import logs, redaction, request_ids
 from front import access_log
 
 TASK = "/v1/tasks/task_01m82npqgvjyn2j2yewcr4myer"
@@ -18,6 +19,11 @@ REQUESTS = [
 ]
 
 
+async def write(*requests: tuple[str, str, int, float]) -> None:
+    for request in requests:
+        access_log.write(*request)
+
+
 def written(**extra) -> str:
     """What the whole way through a logger makes of it."""
     record = logging.LogRecord("darkroom.access", logging.INFO, "", 0, "%(method)s %(path)s %(status)s", extra, None)
@@ -26,15 +32,59 @@ def written(**extra) -> str:
     return logs.JsonLines().format(record)
 
 
-@pytest.mark.parametrize(("method", "path"), REQUESTS)
-def test_a_line_is_as_redaction_would_have_it(method, path, monkeypatch):
-    redaction.redact("a known secret")
-    stream = StringIO()
+class Stream(StringIO):
+    """Counts how often it is written to."""
+
+    writes = 0
+
+    def write(self, said: str) -> int:
+        self.writes += 1
+        return super().write(said)
+
+
+@pytest.fixture
+def stream(monkeypatch) -> Stream:
+    """What the access log writes."""
+    stream = Stream()
     handler = logging.StreamHandler(stream)
     handler.addFilter(logs.Redaction())
     handler.setFormatter(logs.JsonLines())
     monkeypatch.setattr(access_log.access, "handlers", [handler])
-    access_log.write(method, path, 200, 1.5)
+    return stream
+
+
+def test_requests_that_are_answered_together_are_written_together(stream):
+    async def two_turns() -> None:
+        await write(("GET", "/a", 200, 1.5), ("GET", "/b", 404, 1.5))
+        await asyncio.sleep(0)
+        await write(("POST", "/c", 202, 1.5))
+
+    asyncio.run(two_turns())
+    assert [json.loads(line)["message"] for line in stream.getvalue().splitlines()] == [
+        "GET /a 200",
+        "GET /b 404",
+        "POST /c 202",
+    ]
+    assert stream.writes == 2
+
+
+def test_a_line_names_its_own_request(stream):
+    async def one(request_id: str) -> None:
+        request_ids.adopt(request_id)
+        await write(("GET", f"/{request_id}", 200, 1.5))
+
+    async def both() -> None:
+        await asyncio.gather(one("a"), one("b"))
+
+    asyncio.run(both())
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["path"], line["request_id"]) for line in lines] == [("/a", "a"), ("/b", "b")]
+
+
+@pytest.mark.parametrize(("method", "path"), REQUESTS)
+def test_a_line_is_as_redaction_would_have_it(method, path, stream):
+    redaction.redact("a known secret")
+    asyncio.run(write((method, path, 200, 1.5)))
     assert "canary" not in stream.getvalue().lower()
     assert "known" not in stream.getvalue()
     expected = written(method=method, path=path[:500], status=200, milliseconds=1.5)

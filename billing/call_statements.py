@@ -54,7 +54,7 @@ def ending() -> tuple[str, ...]:
 @cache
 def free() -> str:
     """Of those `given`: the open ones that nobody holds, as `r` (PostgreSQL alone)."""
-    return FREE.format(day=day())
+    return FREE.format(day=day(), hold_state=sql.unindexed("h.state"))
 
 
 def day() -> str:
@@ -81,7 +81,7 @@ free AS MATERIALIZED (
 r AS MATERIALIZED (
     SELECT given.*, open.account, open.key, open.model, open.held, open.day
     FROM given JOIN open ON open.id = given.id JOIN free ON free.id = open.account
-    JOIN billing_hold h ON h.reference = given.id AND h.state = 'open'
+    JOIN billing_hold h ON h.reference = given.id AND {hold_state} = 'open'
 )
 """
 # Of those `given`: the ones whose callers are who they were, whose process lives, and whose accounts nobody holds and

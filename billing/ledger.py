@@ -116,7 +116,8 @@ def closing(*, reference: str, account: str, held: str, actual: str) -> list[str
     return [
         f"UPDATE billing_hold SET state = CASE WHEN {actual} IS NULL THEN 'released' ELSE 'settled' END, "
         f"closed_at = {sql.now()} FROM {{rows}} "
-        f"WHERE billing_hold.reference = {reference} AND billing_hold.state = 'open' RETURNING billing_hold.reference",
+        f"WHERE billing_hold.reference = {reference} AND {sql.unindexed('billing_hold.state')} = 'open' "
+        "RETURNING billing_hold.reference",
         "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
         f"SELECT {reference}, 'charge', b.book, CASE b.book WHEN 'customer' THEN {account} END, "
         f"CASE b.book WHEN 'customer' THEN -{actual} ELSE {actual} END, '', {sql.now()} FROM {{rows}} "

@@ -32,6 +32,10 @@ SELECT r.id, r.account, r.key, 1, r.process, r.model, 'chat', r.is_odd,
     r.is_odd, r.is_odd
 FROM {rows} WHERE true
 """
+INSERT_HOLDS = """
+INSERT INTO billing_hold (reference, account_id, amount_micros, state, closed_at)
+SELECT id, account_id, 5, 'settled', {now} FROM billing_relayedcall
+"""
 INSERT_USAGE = """
 INSERT INTO billing_relayusage (key_id, day, model, calls, cost_micros)
 SELECT k.id, {day}, r.id, 1, 5 FROM accounts_apikey k CROSS JOIN {rows}
@@ -65,6 +69,7 @@ def make_busy() -> list[IssuedKey]:
         }
         rows.append(row)
     sql.run(INSERT_CALLS.format(now=sql.now(), rows=sql.rows(COLUMNS)), [sql.pack(rows)])
+    sql.run(INSERT_HOLDS.format(now=sql.now()))
     day = "DATE '2026-01-01'" if sql.is_postgresql() else "'2026-01-01'"
     models = sql.ids(f"model-{number}" for number in range(400))
     sql.run(INSERT_USAGE.format(day=day, rows=sql.rows("id text")), [models])
@@ -94,6 +99,16 @@ def test_reserving_noting_and_ending_read_their_own_calls(busy):
         relayed_calls.note([SeenUsage(call_id=call.call_id, usage=relayed_steps.USAGE, actual_micros=5)])
         assert relayed_calls.end([relayed_steps.ending(call)]) == [True]
     assert scans(statements) == []
+
+
+@pytest.mark.parametrize("end", [relayed_calls.end, relayed_calls.end_free])
+def test_an_end_reads_its_own_hold_however_many_are_open(busy, end):
+    call = relayed_steps.opened(busy[0])
+    with steps.captured() as statements:
+        assert end([relayed_steps.ending(call)])
+    plans = [steps.explained(found) for found in statements if "billing_hold" in found]
+    assert plans
+    assert not any("hold_open" in plan for plan in plans)
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database asks for the key each time")

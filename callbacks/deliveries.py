@@ -5,16 +5,19 @@ that was known when the delivery was claimed.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
 from callbacks import schedule
 from callbacks.models import Delivery, DeliveryAttempt
-from common import sql, urls, wakeups
+from common import sql, urls, wakeups, writes
 from common.errors import ApiError
+from common.writes import Write
 
 LONGEST_LOG = 100
 # Of an account, pending, those that its live tasks will owe included.
@@ -74,17 +77,29 @@ class Owed:
     url: str
 
 
-def owe(ended: Iterable[Owed]) -> None:
-    """One delivery for each, in the transaction that ends the tasks. Its id is the task's with the run number, 1."""
-    if listed := [asdict(owed) | {"host": urls.split(owed.url).authority[:255]} for owed in ended]:
-        first = sql.later(str(settings.CALLBACK_SCHEDULE[0]))
-        sql.run(
-            f"INSERT INTO callbacks_delivery (id, task_id, account_id, url, host, next_attempt_at, scheduled_at) "
-            f"SELECT r.task_id || '.1', r.task_id, r.account_id, r.url, r.host, {first}, {first} "
-            f"FROM {sql.rows('task_id text, account_id bigint, url text, host text')}",
-            [sql.pack(listed)],
-        )
+def owing(ended: Iterable[Owed]) -> list[Write]:
+    """The write of one delivery for each, to be run in the transaction that ends the tasks. Its id is the task's with
+    the run number, 1."""
+    first = sql.later(str(settings.CALLBACK_SCHEDULE[0]))
+    listed = [_owed_row(owed) for owed in ended]
+    if listed:
         wakeups.tell("callbacks")
+    return writes.of_rows(
+        "INSERT INTO callbacks_delivery (id, task_id, account_id, url, host, next_attempt_at, scheduled_at) "
+        f"SELECT r.task || '.1', r.task, r.account, r.url, r.host, {first}, {first} FROM {{rows}}",
+        "task text, account bigint, url text, host text",
+        listed,
+    )
+
+
+def _owed_row(owed: Owed) -> dict[str, Any]:
+    return {"task": owed.task_id, "account": owed.account_id, "url": owed.url, "host": _host_of(owed.url)}
+
+
+@lru_cache(maxsize=1_000)
+def _host_of(url: str) -> str:
+    """Remembered: a client has few, and thousands of tasks."""
+    return urls.split(url).authority[:255]
 
 
 # A resend that was asked for after the claim is still owed, whatever came of this attempt.

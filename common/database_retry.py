@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import InterfaceError, OperationalError, connection, connections
+from django.db import InterfaceError, OperationalError, connection
 
 from common import sql
 from common.query_deadline import OutOfTime
@@ -61,6 +61,5 @@ def reset_connections() -> None:
 def release_connection() -> None:
     """Hold no database connection during what follows. A thread that has had none gets none. Within a transaction
     nothing happens."""
-    for each in connections.all(initialized_only=True):
-        if not each.in_atomic_block:
-            each.close()
+    if connection.connection is not None and not connection.in_atomic_block:
+        connection.close()

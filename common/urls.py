@@ -7,6 +7,7 @@ our own: what `ipaddress` calls global changes with the interpreter and lets tra
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
@@ -177,6 +178,7 @@ def base_url(url: str) -> str:
     return url.rstrip("/")
 
 
+@lru_cache(maxsize=1_000)
 def origin(url: str) -> str:
     """Scheme, host and port of an http(s) address in one spelling, the scheme's own port left out; empty for what has
     none. Addresses of one origin may differ in case, in a dot after the name, and in how they write an IP address."""

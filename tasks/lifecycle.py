@@ -5,7 +5,7 @@ Only this module ends a task and only `tasks/queue.py` moves one between queued 
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,15 +14,16 @@ from django.db import transaction
 from billing import ledger
 from callbacks import deliveries
 from callbacks.deliveries import Owed
-from common import sql
+from common import sql, writes
 from common.database_retry import AWAY
 from common.halving import apart
+from common.writes import Write
 from tasks import paid_calls
 from tasks.assets import stored_inputs
 from tasks.assets.assets import NewAsset
 from tasks.events import events
 from tasks.failures import STORAGE_UNAVAILABLE, TIMED_OUT, Failure
-from tasks.locks import lock_tasks
+from tasks.locks import read_locked
 from tasks.models import EndedStatus, LiveStatus
 from tasks.paid_calls import CallEnd
 
@@ -104,23 +105,34 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
     """
     _refuse_nonsense(endings)
     with transaction.atomic():
-        ended = _move(endings)
-        if not ended:
-            return frozenset()
+        ended = _locked(endings)
         mine = [ending for ending in endings if ending.task_id in ended]
-        events.record((row.id, row.key_id, row.status, row.attempt) for row in ended.values())
-        _record_success(mine)
-        paid_calls.close(*(call for ending in mine for call in ending.calls))
-        paid_calls.leave([ending.task_id for ending in mine if ending.from_status == "running"])
-        deliveries.owe(
-            Owed(task_id=row.id, account_id=row.account_id, url=row.callback_url)
-            for row in ended.values()
-            if row.callback_url
-        )
-        ledger.close([_closing(ending, ended[ending.task_id].account_id) for ending in mine])
-    if storing := [row.id for row in ended.values() if row.input_bytes]:
+        if mine:
+            _write(mine, ended)
+    if storing := [
+        e.task_id for e in mine if ended[e.task_id].input_bytes and not (e.success and e.success.actual_micros)
+    ]:
         stored_inputs.let_go(storing)
     return frozenset(ended)
+
+
+def _write(endings: Sequence[Ending], tasks: Mapping[str, Any]) -> None:
+    """All that changes with these ends, of which the tasks are locked."""
+    found = [(ending, tasks[ending.task_id]) for ending in endings]
+    owed = (
+        Owed(task_id=row.id, account_id=row.account_id, url=row.callback_url) for _, row in found if row.callback_url
+    )
+    writes.run(
+        [
+            *writes.of_rows(MOVE.format(now=sql.now(), rows="{rows}"), MOVE_COLUMNS, list(map(_move_row, endings))),
+            *events.recorded((row.id, row.key_id, ending.status, row.attempt) for ending, row in found),
+            *_successes(endings),
+            *paid_calls.closing([call for ending in endings for call in ending.calls]),
+            *deliveries.owing(owed),
+        ]
+    )
+    paid_calls.leave([ending.task_id for ending in endings if ending.from_status == "running"])
+    ledger.close([_closing(ending, row.account_id) for ending, row in found])
 
 
 def end_each(endings: Sequence[Ending]) -> frozenset[str]:
@@ -147,14 +159,11 @@ def _refuse_nonsense(endings: Sequence[Ending]) -> None:
         raise ValueError("a task ends once")
 
 
-def _move(endings: Sequence[Ending]) -> dict[str, Any]:
-    """The task rows that did end, by id."""
-    lock_tasks([ending.task_id for ending in endings])
-    rows = sql.records(
-        MOVE.format(now=sql.now(), rows=sql.rows(MOVE_COLUMNS)),
-        [sql.pack(_move_row(ending) for ending in endings)],
-    )
-    return {row.id: row for row in rows}
+def _locked(endings: Sequence[Ending]) -> dict[str, Any]:
+    """The rows of the tasks that can end so, by id, locked until the transaction ends."""
+    wanted = {ending.task_id: (ending.from_status, ending.attempt) for ending in endings}
+    rows = read_locked(list(wanted), "id, status, attempt, key_id, account_id, callback_url, input_bytes")
+    return {row.id: row for row in rows if (row.status, row.attempt) == wanted[row.id]}
 
 
 MOVE_COLUMNS = "id text, expected text, attempt bigint, status text, actual bigint, error json"
@@ -164,8 +173,6 @@ UPDATE tasks_task SET status = r.status, actual_micros = r.actual, error = r.err
     input_bytes = CASE WHEN r.actual > 0 THEN 0 ELSE input_bytes END
 FROM {rows}
 WHERE tasks_task.id = r.id AND tasks_task.status = r.expected AND tasks_task.attempt = r.attempt
-RETURNING tasks_task.id, tasks_task.key_id, tasks_task.account_id, tasks_task.attempt, tasks_task.status,
-    tasks_task.callback_url, tasks_task.input_bytes
 """
 
 
@@ -185,21 +192,23 @@ def _closing(ending: Ending, account_id: int) -> ledger.Closing:
     return ledger.Closing(reference=ending.task_id, account_id=account_id, actual_micros=actual)
 
 
-def _record_success(endings: Sequence[Ending]) -> None:
+def _successes(endings: Sequence[Ending]) -> list[Write]:
     wins = [(ending.task_id, ending.success) for ending in endings if ending.success]
-    if not wins:
-        return
-    sql.run(
-        f"UPDATE tasks_taskpayload SET result = r.result FROM {sql.rows('id text, result json')} "
-        "WHERE tasks_taskpayload.task_id = r.id",
-        [sql.pack({"id": i, "result": sql.document({"duration": success.seconds})} for i, success in wins)],
-    )
-    sql.run(
-        f"INSERT INTO tasks_asset (task_id, position, {ASSET_FIELDS}, created_at) "
-        f"SELECT r.task, r.position, {', '.join('r.' + f for f in ASSET_FIELDS.split(', '))}, {sql.now()} "
-        f"FROM {sql.rows(ASSET_COLUMNS)}",
-        [sql.pack(_asset_row(i, n, asset) for i, success in wins for n, asset in enumerate(success.assets))],
-    )
+    results = [{"id": i, "result": sql.document({"duration": success.seconds})} for i, success in wins]
+    assets = [_asset_row(i, n, asset) for i, success in wins for n, asset in enumerate(success.assets)]
+    return [
+        *writes.of_rows(
+            "UPDATE tasks_taskpayload SET result = r.result FROM {rows} WHERE tasks_taskpayload.task_id = r.id",
+            "id text, result json",
+            results,
+        ),
+        *writes.of_rows(
+            f"INSERT INTO tasks_asset (task_id, position, {ASSET_FIELDS}, created_at) "
+            f"SELECT r.task, r.position, r.{ASSET_FIELDS.replace(', ', ', r.')}, {sql.now()} FROM {{rows}}",
+            ASSET_COLUMNS,
+            assets,
+        ),
+    ]
 
 
 ASSET_FIELDS = "kind, storage_key, content_type, size_bytes, sha256, width, height, duration_seconds"

@@ -1,6 +1,7 @@
 """The two locks of the task flow. The order everywhere: claims, tasks by id, holds, accounts by id."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from common import sql
 
@@ -16,6 +17,12 @@ def serialise_claims() -> None:
 def lock_tasks(task_ids: Sequence[str]) -> None:
     """Lock these tasks in id order, so that two overlapping lists never deadlock (SQLite: IMMEDIATE is the lock)."""
     if sql.is_postgresql():
-        sql.fetch(
-            f"SELECT id FROM tasks_task WHERE id {sql.among('text')} ORDER BY id{sql.row_lock()}", [sql.ids(task_ids)]
-        )
+        read_locked(task_ids, "id")
+
+
+def read_locked(task_ids: Sequence[str], columns: str) -> list[Any]:
+    """The same, and what their rows then are."""
+    return sql.records(
+        f"SELECT {columns} FROM tasks_task WHERE id {sql.listed('text')} ORDER BY id{sql.row_lock()}",
+        [sql.values(task_ids)],
+    )

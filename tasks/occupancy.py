@@ -13,11 +13,11 @@ from tasks.failover import Way
 # `status IN …` repeats the condition of the index `task_limits`: SQLite takes it only where that is spelled out.
 TAKEN = """
 SELECT 'key' AS kind, key_id AS place, account_id AS other, count(*) AS tasks FROM tasks_task
-WHERE account_id IN ({accounts}) AND status = 'running' AND status IN ('queued', 'running')
+WHERE account_id {listed} AND status = 'running' AND status IN ('queued', 'running')
 GROUP BY key_id, account_id
 UNION ALL
 SELECT 'channel', channel_id, 0, count(*) FROM tasks_task
-WHERE channel_id IN ({channels}) AND status = 'running' GROUP BY channel_id
+WHERE channel_id {listed} AND status = 'running' GROUP BY channel_id
 UNION ALL
 SELECT 'total', s.max_running, t.last_key,
     CASE WHEN s.max_running IS NULL THEN 0 ELSE (SELECT count(*) FROM tasks_task WHERE status = 'running') END
@@ -33,12 +33,11 @@ def read(catalog: Catalog, accounts: Collection[int] = ()) -> Occupancy:
     """One statement. Keys are counted of these accounts only, and channels only where they have a limit."""
     limits = {c.id: c.max_running for c in catalog.channels() if c.max_running is not None}
     statement = TAKEN.format(
-        accounts=sql.places(accounts),
-        channels=sql.places(limits),
+        listed=sql.listed("bigint"),
         unusable=health.UNUSABLE.format(now=sql.now()),
         paused=pausing.PAUSED,
     )
-    rows = sql.records(statement, [*accounts, *limits])
+    rows = sql.records(statement, [sql.values(accounts), sql.values(limits)])
     by_account = Counter[int]()
     for row in rows:
         if row.kind == "key":

@@ -14,7 +14,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from adapters.base import Target
-from common import sql
+from common import sql, writes
+from common.writes import Write
 from tasks import due_calls
 from tasks.due_calls import Reschedule
 from tasks.locks import lock_tasks
@@ -111,9 +112,11 @@ def committed(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
 
 
 def _intended(statement: str, intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+    targets = {id(intent.target): intent.target for intent in intents}  # tasks of one route share its target
+    forms = {number: sql.document(asdict(target)) for number, target in targets.items()}
     rows = sql.records(
         statement.format(now=sql.now(), rows=sql.rows(INTENT_COLUMNS), fence=FENCE),
-        [sql.pack(row for intent in intents for row in _intent_rows(intent))],
+        [sql.pack(row for intent in intents for row in _intent_rows(intent, forms[id(intent.target)]))],
     )
     attempts = {intent.task_id: intent.attempt for intent in intents}
     calls: dict[str, tuple[Intended, ...]] = {}
@@ -123,7 +126,7 @@ def _intended(statement: str, intents: Sequence[Intent]) -> dict[str, tuple[Inte
     return calls
 
 
-def _intent_rows(intent: Intent) -> Iterator[dict[str, Any]]:
+def _intent_rows(intent: Intent, target: object) -> Iterator[dict[str, Any]]:
     row = {
         "task": intent.task_id,
         "attempt": intent.attempt,
@@ -131,7 +134,7 @@ def _intent_rows(intent: Intent) -> Iterator[dict[str, Any]]:
         "channel": intent.channel_id,
         "credential": intent.credential_id,
         "route": intent.route_id,
-        "target": sql.document(asdict(intent.target)),
+        "target": target,
         "digest": intent.request_digest,
         "passed": sql.document([list(each) for each in intent.passed]) if intent.passed else None,
     }
@@ -249,11 +252,13 @@ CLOSE_COLUMNS = "id bigint, state text, outcome json, cost bigint, mismatch text
 
 def close(*ends: CallEnd) -> None:
     """End these calls. One that has ended before stays as it is."""
-    if ends:
-        sql.run(
-            CLOSE.format(now=sql.now(), rows=sql.rows(CLOSE_COLUMNS)),
-            [sql.pack(_close_row(end) for end in ends)],
-        )
+    writes.run(closing(ends))
+
+
+def closing(ends: Sequence[CallEnd]) -> list[Write]:
+    """The write that does it."""
+    statement = CLOSE.format(now=sql.now(), rows="{rows}")
+    return writes.of_rows(statement, CLOSE_COLUMNS, list(map(_close_row, ends)))
 
 
 def _close_row(end: CallEnd) -> dict[str, Any]:
@@ -283,12 +288,13 @@ def drop(end: CallEnd, task_id: str) -> bool:
 
 
 def leave(task_ids: Sequence[str]) -> None:
-    """Follow the open calls of ended tasks as late ones: what they still bring is our loss."""
+    """Follow the open calls of ended tasks as late ones: what they still bring is our loss. A statement of its own,
+    after those that close calls: an answer may have come meanwhile."""
     if task_ids:
         sql.run(
             f"UPDATE tasks_call SET state = 'late' WHERE {moving('late', 'intent', 'accepted')} "
-            f"AND task_id {sql.among('text')}",
-            [sql.ids(task_ids)],
+            f"AND task_id {sql.listed('text')}",
+            [sql.values(task_ids)],
         )
 
 

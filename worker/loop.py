@@ -33,6 +33,7 @@ LANES = ("tasks", "callbacks", "janitor")
 # Lanes and groups do the work of many at once. The crowd are the seats: what each writes by itself, such as a refusal.
 CONNECTIONS: Mapping[Kind, int] = {"heartbeat": 1, "lanes": 2, "crowd": 4}
 SEAT_SECONDS = 1.0
+TOGETHER_SECONDS = 0.02
 ENDING = 2  # times the seats: so many tasks are in hand at most, those among them that only wait for their end
 FULL_SECONDS = 0.5  # tasks wait, but limits or busy routes hold them back; the end of another task wakes sooner
 POLL_SECONDS = 0.1
@@ -119,6 +120,8 @@ class Loop:
         room = self.execution.wait_room(ENDING * self.seats.size, SEAT_SECONDS)
         if not self.seats.wait_free(SEAT_SECONDS) or not room or self._stopping.is_set():
             return 0.0
+        if self._has_found:  # more may wait: what is claimed together costs little more than one
+            self.seats.wait_free(TOGETHER_SECONDS, least=self.seats.size)
         self._is_held_back = True  # before anything is counted: who ends from now on wakes this lane
         if not self._has_found and (wait := at_most(SAFETY_SECONDS, queue.seconds_to_next())):
             self._is_held_back = False
@@ -138,6 +141,7 @@ class Loop:
             self._folds.wake()
 
     def _poll(self) -> float:
+        self.execution.note_slow()
         return 0.0 if self.polling.tick() else POLL_SECONDS
 
     def _adopt(self) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from django.db import connections
+from common.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 LINGER_SECONDS = 1.0
@@ -55,10 +55,10 @@ class Seats:
         if is_stranded:
             job()
 
-    def wait_free(self, seconds: float) -> bool:
-        """Wait until a seat is free; False if none was."""
+    def wait_free(self, seconds: float, *, least: int = 1) -> bool:
+        """Wait until so many seats are free; False if they were not."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._free() > 0, seconds)
+            return self._changed.wait_for(lambda: self._free() >= least, seconds)
 
     def wait_idle(self, seconds: float) -> bool:
         """Wait until every seat is free; False if that took too long."""
@@ -103,7 +103,7 @@ class Seats:
             except Exception:
                 logger.exception("a job on a seat failed")
             finally:
-                connections.close_all()
+                release_connection()
                 self._rise()
 
     def _rise(self) -> None:

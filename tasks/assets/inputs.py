@@ -18,12 +18,15 @@ def fresh(request: TaskRequest, *, takes_files: bool = True) -> TaskRequest:
 
     Reference images and the mask become files of ours where the channel takes such. Raises InputGone.
     """
-    renewed = request.with_pictures(lambda image: _image(image, takes_files))
-    return replace(renewed, inputs=tuple(_input(element) for element in request.inputs))
+    if request.pictures:
+        request = request.with_pictures(lambda image: _image(image, takes_files))
+    return replace(request, inputs=tuple(map(_input, request.inputs))) if request.inputs else request
 
 
 def with_upload_urls(request: TaskRequest, task_id: str) -> TaskRequest:
     """The request of this task with a URL for each of its uploads."""
+    if not any(element.stored for element in request.inputs):
+        return request
     elements = (
         element if element.stored is None else replace(element, url=uploads.url(task_id, n, element.stored))
         for n, element in enumerate(request.inputs)

@@ -2,20 +2,26 @@
 
 from collections.abc import Iterable
 
-from common import sql, wakeups
+from common import sql, wakeups, writes
+from common.writes import Write
 from tasks.models import ENDED
 
 
 def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
     """Append (task id, key id, status, attempt) rows, inside the caller's transaction. One statement."""
+    writes.run(recorded(transitions))
+
+
+def recorded(transitions: Iterable[tuple[str, int, str, int]]) -> list[Write]:
+    """The write that does it, to be run in the present transaction."""
     rows = list(transitions)
-    sql.run(
-        "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
-        f"SELECT r.id, r.key, r.status, r.attempt, {sql.now()} "
-        f"FROM {sql.rows('id text, key bigint, status text, attempt bigint')}",
-        [sql.pack({"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in rows)],
-    )
     tell({status for _, _, status, _ in rows})
+    return writes.of_rows(
+        f"INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
+        f"SELECT r.id, r.key, r.status, r.attempt, {sql.now()} FROM {{rows}}",
+        "id text, key bigint, status text, attempt bigint",
+        [{"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in rows],
+    )
 
 
 def tell(statuses: set[str]) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from callbacks import claims, deliveries
 from callbacks.deliveries import Owed
-from common import ids, sql
+from common import ids, sql, writes
 from tasks.models import RouteSet, Task, TaskPayload
 from tests.rows import IssuedKey
 
@@ -58,7 +58,7 @@ def owed(make_task: MakeTask) -> Callable[..., str]:
 
     def owe(url: str = HOOK, status: str = "succeeded", **fields: Any) -> str:
         task = make_task(status, callback_url=url, **fields)
-        deliveries.owe([Owed(task_id=task.id, account_id=task.account_id, url=url)])
+        writes.run(deliveries.owing([Owed(task_id=task.id, account_id=task.account_id, url=url)]))
         return task.id
 
     return owe
@@ -72,9 +72,8 @@ def pile(make_task: MakeTask, key: IssuedKey) -> Callable[..., None]:
         one = make_task(of=of)
         tasks = [copied(one, ids.new_task_id()) for _ in range(count)]
         Task.objects.bulk_create(tasks)
-        deliveries.owe(
-            Owed(task_id=task.id, account_id=task.account_id, url=url.format(n)) for n, task in enumerate(tasks)
-        )
+        owed = [Owed(task_id=task.id, account_id=task.account_id, url=url.format(n)) for n, task in enumerate(tasks)]
+        writes.run(deliveries.owing(owed))
         sql.run("ANALYZE")
 
     return pile

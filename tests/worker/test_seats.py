@@ -37,6 +37,15 @@ def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
     assert seats.wait_free(PATIENCE)
 
 
+def test_more_seats_than_are_free_are_waited_for(gate):
+    seats = Seats("test", 2)
+    seats.start(gate.wait)
+    assert seats.wait_free(0.0)
+    assert not seats.wait_free(0.01, least=2)
+    gate.set()
+    assert seats.wait_free(PATIENCE, least=2)
+
+
 def test_jobs_that_take_no_time_are_done_by_few_threads():
     seats, names = Seats("quick", 100), set()
     seats.start(threading.Event().wait, 0.2)  # so that the others are in line before anybody comes for them

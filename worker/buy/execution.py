@@ -6,6 +6,7 @@ Reading and intents are `worker/buy/preparation.py`'s, the calls themselves `wor
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -27,6 +28,7 @@ from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
 NOT_ENDED_AT_ONCE = 4
+SLOW_SECONDS = 1.0
 
 
 class Execution:
@@ -38,6 +40,7 @@ class Execution:
         self._paying: set[tuple[str, int]] = set()
         self._in_hand: set[tuple[str, int]] = set()
         self._changed = threading.Condition()
+        self._underway: dict[tuple[str, int], tuple[float, Underway]] = {}
         self._not_ended = Seats("not ended", NOT_ENDED_AT_ONCE)
 
     @property
@@ -55,6 +58,17 @@ class Execution:
         """Begin no further paid call."""
         with self._changed:
             self._is_stopping = True
+
+    def note_slow(self) -> None:
+        """Have it recorded that the providers of tasks whose ends wait long have finished. Not of those whose group is
+        at work: it has locked them, and who records others would wait for it."""
+        before = time.monotonic() - SLOW_SECONDS
+        with self._changed:
+            waiting = [key for key, (_, underway) in self._underway.items() if not underway.promise.running()]
+            slow = [key for key in waiting if self._underway[key][0] < before]
+            notes = [self._underway.pop(key)[1].note for key in slow]
+        for note in notes:
+            note()
 
     def wait_room(self, most: int, seconds: float) -> int:
         """Wait until fewer than so many tasks are in hand; how many fewer, or 0 if that took too long."""
@@ -102,6 +116,8 @@ class Execution:
         if underway is None:
             self._let_go(task)
         else:
+            with self._changed:
+                self._underway[task.id, task.attempt] = (time.monotonic(), underway)
             underway.promise.add_done_callback(partial(self._ended, task, underway))
 
     def _ended(self, task: Claimed, underway: Underway, promise: "Future[bool]") -> None:
@@ -112,6 +128,7 @@ class Execution:
 
     def _let_go(self, task: Claimed) -> None:
         with self._changed:
+            self._underway.pop((task.id, task.attempt), None)
             self._in_hand.discard((task.id, task.attempt))
             self._paying.discard((task.id, task.attempt))
             self._changed.notify_all()

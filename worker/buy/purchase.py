@@ -162,16 +162,18 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
 def hand_over(purchase: Purchase, result: CallResult, connection: Connection) -> Underway | None:
     """Bytes that nobody else has. That the provider has finished is recorded before anything ends: with the end itself
     where they are stored at once, and while they are stored where that might take longer than the task has."""
-    job, is_alone = purchase.job, len(purchase.calls) == 1
+    job, terms, is_alone = purchase.job, purchase.job.terms, len(purchase.calls) == 1
     is_pressing = not is_alone or job.ends_at - time.monotonic() < PRESSING_SECONDS
     is_waited_for = heard(purchase, result.call_id) if is_pressing else cache(lambda: heard(purchase, result.call_id)())
 
     def ends_at() -> float:
         return job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for() else 0.0  # at once: it is our loss
 
-    tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=job.terms.most)
+    tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=terms.most)
     if is_alone:
-        return delivery.deliver_now(job.terms, result, tries, through=purchase.through)
+        return delivery.deliver_now(
+            terms, result, tries, through=purchase.through, note=partial(heard, purchase, result.call_id)
+        )
     insist(paid_calls.keep, result.call_id, delivery.staged(result, tries))
     return None
 

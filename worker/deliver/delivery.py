@@ -1,7 +1,7 @@
 """The good end: copied results are charged by the frozen price, and the task succeeds. A result may also be lost."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -83,14 +83,18 @@ Tries = Iterable[tuple[Copied, bool]]
 """Copies of the bytes of a synchronous answer, which nobody else has, one after the other; and which is the last."""
 
 
-def deliver_now(bought: Terms, result: CallResult, tries: Tries, *, through: Through) -> Underway | None:
+def deliver_now(
+    bought: Terms, result: CallResult, tries: Tries, *, through: Through, note: Callable[[], object]
+) -> Underway | None:
     """Copy the bytes of the only call, and end the task with them; None where nothing of it is under way any more."""
     with copies.temporary(result.done):
         for copied, is_last in tries:
             if not copied.fault:
                 good = GoodEnd(ending=succeeding(bought, [result], copied), through=through)
                 return Underway(
-                    promise=ends.endings.promise(good), anew=partial(insist, succeed, bought, [result], copied)
+                    promise=ends.endings.promise(good),
+                    anew=partial(insist, succeed, bought, [result], copied),
+                    note=note,
                 )
             if finish(bought, [result], copied, is_last=is_last):
                 break

@@ -49,7 +49,9 @@ endings = Together(end_together, start=Seats("endings", 1).start_anyhow)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Underway:
     """The end of a task, which goes into a group: `promise` tells whether it did end so. Where it did not, `anew` tries
-    once more, and does what is to be done then."""
+    once more, and does what is to be done then. Where it takes its time, `note` records that the provider has finished,
+    and waits for nobody."""
 
     promise: "Future[bool]"
     anew: Callable[[], None]
+    note: Callable[[], object]

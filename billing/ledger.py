@@ -141,7 +141,7 @@ def close(closings: list[Closing]) -> None:
     closed = sql.fetch(
         f"UPDATE billing_hold SET state = r.state, closed_at = {sql.now()} "
         f"FROM {sql.rows('reference text, state text')} "
-        "WHERE billing_hold.reference = r.reference AND billing_hold.state = 'open' "
+        f"WHERE billing_hold.reference = r.reference AND {sql.unindexed('billing_hold.state')} = 'open' "
         "RETURNING billing_hold.reference, billing_hold.amount_micros",
         [sql.pack(states)],
     )

@@ -8,7 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoDbBlocker
 
-from billing import lost_calls, presumed_calls, relay_usage, relayed_calls
+from billing import ledger, lost_calls, presumed_calls, relay_usage, relayed_calls
+from billing.ledger import Closing, Reservation
 from billing.models import RelayedCall
 from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import SeenUsage
@@ -109,6 +110,15 @@ def test_an_end_reads_its_own_hold_however_many_are_open(busy, end):
     plans = [steps.explained(found) for found in statements if "billing_hold" in found]
     assert plans
     assert not any("hold_open" in plan for plan in plans)
+
+
+def test_the_end_of_a_task_reads_its_own_hold_however_many_are_open(busy):
+    account = busy[0].account
+    ledger.reserve([Reservation(reference="task_x", account_id=account.pk, amount_micros=5)])
+    with steps.captured() as statements:
+        ledger.close([Closing(reference="task_x", account_id=account.pk, actual_micros=None)])
+    (plan,) = (steps.explained(found) for found in statements if "billing_hold" in found)
+    assert "hold_open" not in plan
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database asks for the key each time")

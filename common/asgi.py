@@ -35,7 +35,10 @@ class Answer:
 
 def header(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
     """The first header of that (lower-case) name as text; empty where there is none."""
-    return next((value.decode("latin-1") for key, value in headers if key == name), "")
+    for key, value in headers:
+        if key == name:
+            return value.decode("latin-1")
+    return ""
 
 
 def values(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> list[str]:

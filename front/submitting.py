@@ -85,7 +85,8 @@ async def answered(scope: Scope, awaited: Answer | Awaited) -> Answer:
         error_responses.report(raised, error)
         answer = error_answer(error, dialect=dialect_of(scope))
     names = {name for name, _ in answer.headers}
-    return replace(answer, headers=(*answer.headers, *(pair for pair in awaited.left if pair[0] not in names)))
+    headers = (*answer.headers, *(pair for pair in awaited.left if pair[0] not in names))
+    return Answer(status=answer.status, headers=headers, body=answer.body)
 
 
 async def _shown(awaited: Awaited, outcome: Outcome) -> Receipt:
@@ -96,5 +97,6 @@ async def _shown(awaited: Awaited, outcome: Outcome) -> Receipt:
 
 def _accepted(shown: Receipt) -> Answer:
     content = plain_json.dumps(shown.document, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **shown.headers}
-    return wsgi_side.answer_of(shown.status, list(headers.items()), content)
+    own = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(content)))
+    more = tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in shown.headers.items())
+    return Answer(status=shown.status, headers=own + more, body=content)

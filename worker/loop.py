@@ -123,8 +123,8 @@ class Loop:
         if self._has_found:  # more may wait: what is claimed together costs little more than one
             self.seats.wait_free(TOGETHER_SECONDS, least=self.seats.size)
         self._is_held_back = True  # before anything is counted: who ends from now on wakes this lane
-        if not self._has_found and (wait := at_most(SAFETY_SECONDS, queue.seconds_to_next())):
-            self._is_held_back = False
+        if wait := at_most(SAFETY_SECONDS, queue.seconds_to_next()):
+            self._is_held_back = self._has_found = False
             return wait
         claim = queue.claim(self.id, seats=min(self.seats.free, room))
         self._has_found = bool(claim.tasks)

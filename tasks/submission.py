@@ -144,7 +144,7 @@ def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
             INSERT_TASKS.format(now=sql.now(), deadline=sql.later("r.deadline"), rows="{rows}"),
             "INSERT INTO tasks_taskpayload (task_id, params, trace) "
             "SELECT r.id, r.params, r.trace FROM {rows} WHERE true",
-            events.recording(task="r.id", key="r.key", status="queued"),
+            events.recording(task="r.id", key="r.key", status="'queued'", attempt="0"),
             *ledger.reserving(
                 reference="r.id",
                 account="r.account",

@@ -17,8 +17,7 @@ def recorded(transitions: Iterable[tuple[str, int, str, int]]) -> list[Write]:
     rows = list(transitions)
     tell({status for _, _, status, _ in rows})
     return writes.of_rows(
-        f"INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
-        f"SELECT r.id, r.key, r.status, r.attempt, {sql.now()} FROM {{rows}}",
+        recording(task="r.id", key="r.key", status="r.status", attempt="r.attempt"),
         "id text, key bigint, status text, attempt bigint",
         [{"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in rows],
     )
@@ -34,9 +33,9 @@ def tell(statuses: set[str]) -> None:
         wakeups.tell("events")
 
 
-def recording(*, task: str, key: str, status: str) -> str:
-    """The write (`sql.write_together`) that appends the first transition of each of some tasks, given these columns."""
+def recording(*, task: str, key: str, status: str, attempt: str) -> str:
+    """The write (`sql.write_together`) that appends a transition of each of some tasks, given these as SQL."""
     return (
         "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
-        f"SELECT {task}, {key}, '{status}', 0, {sql.now()} FROM {{rows}} WHERE true"
+        f"SELECT {task}, {key}, {status}, {attempt}, {sql.now()} FROM {{rows}} WHERE true"
     )

@@ -11,7 +11,7 @@ sys.path.insert(0, chdir)
 
 from gunicorn.glogging import Logger  # noqa: E402
 
-from common import garbage, logs, shutdown  # noqa: E402
+from common import garbage, logs, scheduling, shutdown  # noqa: E402
 from config import settings  # noqa: E402
 
 
@@ -56,3 +56,4 @@ def post_worker_init(worker: Any) -> None:
     import_module("config.urls")  # all views: else the first request would wait for them
     shutdown.watch(lambda: worker.alive)
     garbage.settle()
+    scheduling.finish_turns()

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from common import query_deadline, sql, threads
-from common.gathering import Gathering
+from common.gathering import Gathering, GrowingGroup
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,7 +33,7 @@ class AccountLines(Generic[Item, Result]):
     """A line for each account that needs one, which does `work` as a Gathering does. It lasts as long as it has
     items."""
 
-    def __init__(self, work: Callable[[list[Item]], Sequence[Any]]) -> None:
+    def __init__(self, work: Callable[[GrowingGroup[Item]], Sequence[Any]]) -> None:
         self._work = work
         self._lines: WeakValueDictionary[int, Gathering[Item, Result]] = WeakValueDictionary()
         self._lock = threading.Lock()

@@ -6,10 +6,11 @@ load makes it, and one transaction serves all of it.
 
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Generic, TypeVar, final
 
 from common import promises
@@ -34,6 +35,18 @@ class _Entry(Generic[Item, Result]):
     future: "Future[Result]" = field(default_factory=Future)
 
 
+class GrowingGroup(list[Item]):
+    """What goes together. Work that had to wait itself may let in those that came meanwhile."""
+
+    def __init__(self, items: Iterable[Item], more: "Callable[[], list[Item]]") -> None:
+        super().__init__(items)
+        self._more = more
+
+    def grow(self) -> None:
+        """Up to the most that may go together."""
+        self.extend(self._more())
+
+
 class Gathering(Generic[Item, Result]):
     """Gives groups of at most `most` items to `work`, one group at a time, on a thread that `start` runs.
 
@@ -45,7 +58,7 @@ class Gathering(Generic[Item, Result]):
 
     def __init__(
         self,
-        work: Callable[[list[Item]], Sequence["Result | BaseException | Later | Gathering[Item, Result]"]],
+        work: Callable[[GrowingGroup[Item]], Sequence["Result | BaseException | Later | Gathering[Item, Result]"]],
         *,
         start: Callable[[Callable[[], None]], Any],
         most: int = 100,
@@ -113,30 +126,43 @@ class Gathering(Generic[Item, Result]):
 
     def _run_group(self) -> bool:
         """False where nobody waits, and the work is over."""
-        group = self._next()
-        if group:
+        entries = self._next()
+        if entries:
+            group = GrowingGroup([entry.item for entry in entries], partial(self._more, entries))
             try:
-                results: Sequence[Any] = self._work([entry.item for entry in group])
+                results: Sequence[Any] = self._work(group)
             except BaseException as error:
-                results = [error] * len(group)
-            self._answer(group, results)
-        return bool(group)
+                results = [error] * len(entries)
+            self._answer(entries, results)
+        return bool(entries)
 
     def _next(self) -> list[_Entry[Item, Result]]:
-        """The first of each payer's next member in turn; with none left, the work is over."""
-        group: list[_Entry[Item, Result]] = []
+        """With none left, the work is over."""
         with self._lock:
-            while self._lines and len(group) < self._most:
-                payer, members = self._lines.popitem(last=False)
-                member, line = members.popitem(last=False)
-                entry = line.popleft()
-                if line:
-                    members[member] = line
-                if members:
-                    self._lines[payer] = members
-                if entry.future.running() or entry.future.set_running_or_notify_cancel():
-                    group.append(entry)
+            group = self._taken(self._most)
             self._is_at_work = bool(group)
+        return group
+
+    def _more(self, entries: list[_Entry[Item, Result]]) -> list[Item]:
+        """For a group that is at work."""
+        with self._lock:
+            later = self._taken(self._most - len(entries))
+        entries += later
+        return [entry.item for entry in later]
+
+    def _taken(self, most: int) -> list[_Entry[Item, Result]]:
+        """The first of each payer's next member in turn; the lock is held."""
+        group: list[_Entry[Item, Result]] = []
+        while self._lines and len(group) < most:
+            payer, members = self._lines.popitem(last=False)
+            member, line = members.popitem(last=False)
+            entry = line.popleft()
+            if line:
+                members[member] = line
+            if members:
+                self._lines[payer] = members
+            if entry.future.running() or entry.future.set_running_or_notify_cancel():
+                group.append(entry)
         return group
 
     def _answer(self, group: Sequence[_Entry[Item, Result]], results: Sequence[Any]) -> None:

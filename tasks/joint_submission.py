@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from common import account_lines, halving, threads
 from common.account_lines import AccountLines
 from common.database_retry import AWAY, is_held_up
-from common.gathering import Gathering
+from common.gathering import Gathering, GrowingGroup
 from tasks import lost_commits, submission
 from tasks.drafts import Draft
 from tasks.lost_commits import OutcomeUnknown
@@ -60,15 +60,17 @@ def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
     return outcomes
 
 
-def _submit_own(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
-    """Of one account, which is waited for. The exception of each draft that cannot be written."""
+def _submit_own(drafts: GrowingGroup[Draft]) -> list[Outcome | Exception]:
+    """Of one account, which is waited for, as are its drafts that come meanwhile. The exception of each draft that
+    cannot be written."""
     return threads.returning_connection(halving.apart, _submit_part, drafts, seconds=account_lines.own_seconds())
 
 
 def _submit_part(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
     """Others of the line may be tasks already where the database is away."""
+    grow = drafts.grow if isinstance(drafts, GrowingGroup) else None
     try:
-        return [*submission.submit(drafts)]
+        return [*submission.submit(drafts, once_locked=grow)]
     except AWAY as error:
         return [error] * len(drafts)
 

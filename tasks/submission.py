@@ -3,7 +3,7 @@
 It takes a list of drafts; `tasks/joint_submission.py` has the drafts of many requests written together.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -79,14 +79,15 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
     return files
 
 
-def submit(drafts: Sequence[Draft]) -> list[Outcome]:
+def submit(drafts: Sequence[Draft], *, once_locked: Callable[[], None] | None = None) -> list[Outcome]:
     """Write the drafts that the locked accounts and limits allow, in order; a refusal touches nothing of its own.
+    `once_locked` may add drafts of the same accounts, which were waited for.
 
     Three statements in one transaction (SQLite: seven), whatever the number of drafts, one more where an account has
     budgets, and one where it may be near a limit. Raises OutcomeUnknown where the answer to the commit was lost and the
     database cannot be asked; whatever else it raises, nothing was written.
     """
-    outcomes = _submit(drafts, only_free=False)
+    outcomes = _submit(drafts, only_free=False, once_locked=once_locked)
     return [outcomes[d.task_id] for d in drafts]
 
 
@@ -97,13 +98,17 @@ def submit_free(drafts: Sequence[Draft]) -> list[Outcome | None]:
     return [outcomes.get(d.task_id) for d in drafts]
 
 
-def _submit(drafts: Sequence[Draft], *, only_free: bool) -> dict[str, Outcome]:
+def _submit(
+    drafts: Sequence[Draft], *, only_free: bool, once_locked: Callable[[], None] | None = None
+) -> dict[str, Outcome]:
     """The outcomes by task id."""
     decided: dict[str, Replay | ApiError | None] = {}
     created: dict[str, datetime] = {}
     try:
         with transaction.atomic():
             accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=only_free)
+            if once_locked:
+                once_locked()
             taken = [d for d in drafts if d.caller.account_id in accounts]
             if taken:
                 standing = limits.read_standing(taken, accounts)

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from common.gathering import LATER, Gathering
+from common.gathering import LATER, Gathering, GrowingGroup
 from tools.children import wait_until
 
 
@@ -113,6 +113,37 @@ def test_the_members_of_a_payer_have_its_turns_among_them() -> None:
     for future in futures:
         future.result(60)
     assert held.groups == [["first"], ["a1", "o1"], ["b1", "o2"], ["c1", "a2"]]
+
+
+@pytest.mark.parametrize("is_faulty", [False, True])
+def test_a_group_at_work_may_let_in_what_has_come_up_to_the_most(is_faulty) -> None:
+    sizes: list[tuple[int, int]] = []
+    first, others_came = threading.Event(), threading.Event()
+
+    def work(items: GrowingGroup[int]) -> list[int]:
+        first.set()
+        assert others_came.wait(60)
+        before = len(items)
+        items.grow()
+        sizes.append((before, len(items)))
+        if is_faulty:
+            raise RuntimeError("all of them")
+        return [10 * item for item in items]
+
+    gathering: Gathering[int, int] = Gathering(work, start=on_a_thread, most=3)
+    futures = [gathering.add(1)]
+    assert first.wait(60)
+    futures += [gathering.add(n) for n in (2, 3, 4)]
+    assert futures[1].cancel()
+    futures.append(gathering.add(5))
+    others_came.set()
+    del futures[1]
+
+    if is_faulty:
+        assert [str(future.exception(60)) for future in futures] == ["all of them"] * 4
+    else:
+        assert [future.result(60) for future in futures] == [10, 30, 40, 50]
+    assert sizes == [(1, 3), (1, 1)]
 
 
 def test_a_fault_of_one_is_told_to_that_one_alone() -> None:

@@ -82,10 +82,10 @@ def test_a_database_that_goes_away_between_the_parts_of_a_line_takes_back_no_tas
     good, bad, late = (steps.drafted(key) for _ in range(3))
     bad = steps.another(bad, route_set_id=NO_ROUTE_SET)
 
-    def submit(drafts):
+    def submit(drafts, **how):
         if drafts == [late]:
             raise OperationalError("the database is away")
-        return submission_submit(drafts)
+        return submission_submit(drafts, **how)
 
     submission_submit = submission.submit
     monkeypatch.setattr(submission, "submit", submit)
@@ -131,6 +131,18 @@ def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, im
         assert not stuck.done()
         assert not again.done()
     assert names([stuck.result(PATIENCE), again.result(PATIENCE)]) == ["Created"] * 2
+    assert steps.breaches() == []
+
+
+@needs_row_locks
+def test_what_comes_while_its_account_is_waited_for_is_written_with_the_first(key, image_model):
+    with held_account(key.account.pk):
+        first = joint_submission.add(steps.drafted(key))
+        wait_until(lambda: waiting() == 1)
+        later = [joint_submission.add(steps.drafted(key)) for _ in range(3)]
+        assert not any(promise.done() for promise in (first, *later))
+    assert names(promise.result(PATIENCE) for promise in (first, *later)) == ["Created"] * 4
+    assert sql.column("SELECT count(DISTINCT created_at) FROM tasks_task") == [1]
     assert steps.breaches() == []
 
 

@@ -13,7 +13,9 @@ from tasks.dealing import Waiting
 
 EVERY = 1_000_000_000
 
-# Loose index scans, first over the keys after the one that got the last seat, and then over the others.
+# Loose index scans, first over the keys after the one that got the last seat, and then over the others, up to it. Where
+# a lap ends is asked of what a probe has found: within the probe it would lead PostgreSQL to another index, and through
+# all that a key has queued.
 POSTGRESQL = """
 WITH RECURSIVE {laps}, g AS (SELECT * FROM (SELECT * FROM later UNION ALL SELECT * FROM sooner) AS laps LIMIT {most})
 """
@@ -24,8 +26,9 @@ LAP_POSTGRESQL = """
     UNION ALL
     SELECT n.key_id, n.open_routes_id, n.id FROM {name} p CROSS JOIN LATERAL (
         SELECT key_id, open_routes_id, id FROM tasks_task
-        WHERE status = 'queued' AND {ready} AND {of_lap} AND (key_id, open_routes_id) > (p.key_id, p.open_routes_id)
+        WHERE status = 'queued' AND {ready} AND (key_id, open_routes_id) > (p.key_id, p.open_routes_id)
         ORDER BY key_id, open_routes_id, id LIMIT 1) n
+    WHERE n.{of_lap}
 )
 """
 SQLITE = """

@@ -1,4 +1,4 @@
-"""The task and everything that hangs on it. Only `tasks/lifecycle.py` and `tasks/queue.py` change a status."""
+"""The task and everything that hangs on it. Only `tasks/lifecycle.py`, `queue.py` and `starting.py` change a status."""
 
 from typing import Literal, get_args
 

@@ -7,7 +7,6 @@ see the older snapshot).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -16,32 +15,15 @@ from django.db import transaction
 from catalog import snapshot
 from catalog.snapshot import Catalog
 from common import sql
-from tasks import failover, occupancy, waiting_groups
+from tasks import failover, occupancy, starting, waiting_groups
 from tasks.dealing import Seat, Waiting, deal
 from tasks.events import events
-from tasks.failover import Obstacle
 from tasks.failures import Failure
 from tasks.locks import lock_tasks, serialise_claims
+from tasks.starting import Claimed
 from tasks.waiting_groups import ready
 
 SPARE_GROUPS = 20  # beyond the seats, for those that a limit or a busy route holds back
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """A task that this worker now runs: `attempt` is its fence; the route is the one it got a seat on, `passed` those
-    before it that it did not get one on, each with the reason. `requeues` counts how often it has waited."""
-
-    id: str
-    attempt: int
-    key_id: int
-    modality: str
-    route_id: int
-    open_routes_id: int
-    requeues: int
-    deadline_at: datetime
-    deadline_seconds: float
-    passed: tuple[tuple[int, Obstacle], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +65,8 @@ def claim(worker_id: str, *, seats: int) -> Claim:
     with transaction.atomic():
         serialise_claims()
         groups, ends, dealt = _dealt(catalog, seats)
-        picked = _pick(dealt)
-        tasks = _start(worker_id, picked) if picked else ()
+        picked = starting.pick(dealt)
+        tasks = starting.start(worker_id, picked) if picked else ()
         if dealt:
             sql.run("UPDATE tasks_claimturn SET last_key = %s", [dealt[-1].group.key_id])
     stranded = (
@@ -108,75 +90,6 @@ def _dealt(catalog: Catalog, seats: int) -> tuple[Sequence[Waiting], Mapping[int
         if found.is_all or len({seat.group.key_id for seat in dealt}) == seats:
             break
     return groups, ends, dealt
-
-
-# One probe of the claim index per group, all of them in one statement; SQLite has no LATERAL, and needs none.
-OLDEST_POSTGRESQL = """
-SELECT r.key, r.routes, t.id FROM {rows} CROSS JOIN LATERAL (
-    SELECT id FROM tasks_task WHERE key_id = r.key AND open_routes_id = r.routes AND status = 'queued' AND {ready}
-    ORDER BY id LIMIT r.seats{lock}) t
-"""
-OLDEST_SQLITE = """
-SELECT key_id, open_routes_id, id FROM tasks_task WHERE key_id = %s AND open_routes_id = %s AND status = 'queued'
-    AND {ready} ORDER BY id LIMIT %s
-"""
-
-
-def _pick(dealt: Sequence[Seat]) -> dict[str, Seat]:
-    """The oldest ready tasks, by id, of each group that got seats."""
-    seats: dict[tuple[int, int], list[Seat]] = {}
-    for seat in dealt:
-        seats.setdefault((seat.group.key_id, seat.group.open_routes_id), []).append(seat)
-    left = {group: iter(of_group) for group, of_group in seats.items()}
-    oldest = _oldest([(*group, len(of_group)) for group, of_group in seats.items()]) if seats else []
-    return {task_id: next(left[key_id, routes]) for key_id, routes, task_id in sorted(oldest)}
-
-
-def _oldest(wanted: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, str]]:
-    """(key, open routes, id) of the first tasks of these groups, as many of each as are wanted, locked."""
-    if not sql.is_postgresql():
-        return [row for group in wanted for row in sql.fetch(OLDEST_SQLITE.format(ready=ready()), group)]
-    rows = sql.rows("key bigint, routes bigint, seats bigint")
-    statement = OLDEST_POSTGRESQL.format(rows=rows, ready=ready(), lock=sql.row_lock(skip_locked=True))
-    return sql.fetch(statement, [sql.pack({"key": k, "routes": r, "seats": n} for k, r, n in wanted)])
-
-
-START = """
-UPDATE tasks_task SET status = 'running', attempt = attempt + 1, worker_id = %s, channel_id = r.channel,
-    route_id = r.route, not_before = NULL, progress = NULL, started_at = COALESCE(started_at, {now}),
-    deadline_at = CASE WHEN seconds_left IS NOT NULL THEN {left} ELSE CASE modality {deadlines} END END
-FROM {rows} WHERE tasks_task.id = r.id AND tasks_task.status = 'queued'
-RETURNING tasks_task.id, tasks_task.attempt, tasks_task.key_id, tasks_task.modality, tasks_task.route_id,
-    tasks_task.open_routes_id, tasks_task.requeues, tasks_task.deadline_at, tasks_task.seconds_left
-"""
-
-
-def _start(worker_id: str, picked: dict[str, Seat]) -> tuple[Claimed, ...]:
-    deadlines = " ".join(
-        f"WHEN '{modality}' THEN {sql.later(str(seconds))}"
-        for modality, seconds in settings.TASK_DEADLINES.items()
-        if modality != "queue"
-    )
-    statement = START.format(
-        now=sql.now(),
-        left=sql.later("seconds_left"),
-        deadlines=deadlines,
-        rows=sql.rows("id text, channel bigint, route bigint"),
-    )
-    seats = sql.pack({"id": i, "channel": s.channel_id, "route": s.route_id} for i, s in picked.items())
-    rows = sorted(sql.records(statement, [worker_id, seats]))
-    claimed = tuple(_claimed(passed=picked[row.id].passed, **row._asdict()) for row in rows)
-    events.record((task.id, task.key_id, "running", task.attempt) for task in claimed)
-    return claimed
-
-
-def _claimed(*, deadline_at: Any, seconds_left: float | None, modality: str, **columns: Any) -> Claimed:
-    return Claimed(
-        modality=modality,
-        deadline_at=sql.as_moment(deadline_at),
-        deadline_seconds=settings.TASK_DEADLINES[modality] if seconds_left is None else seconds_left,
-        **columns,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from tasks.gate import Admission, admit
 from tasks.lifecycle import Ending, Success
 from tasks.limits import Standing
 from tasks.paid_calls import CallEnd, Intended, Intent
-from tasks.queue import Claimed
+from tasks.starting import Claimed
 from tasks.submission import Outcome
 from tests.rows import IssuedKey
 from tools.children import PATIENCE

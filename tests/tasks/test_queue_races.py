@@ -18,7 +18,8 @@ from common import sql
 from tasks import cancellation, lifecycle, queue, submission
 from tasks.locks import CLAIM_LOCK
 from tasks.models import LIVE, ServiceState, Task, TaskEvent
-from tasks.queue import Claimed, Return
+from tasks.queue import Return
+from tasks.starting import Claimed
 from tests.databases import database_url
 from tests.rows import make_account, make_channel, make_key, make_route
 from tests.tasks import steps

@@ -7,7 +7,8 @@ import pytest
 from catalog.models import Route
 from tasks import queue, route_sets
 from tasks.models import Task, TaskEvent
-from tasks.queue import Claimed, Return
+from tasks.queue import Return
+from tasks.starting import Claimed
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
 

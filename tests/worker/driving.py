@@ -14,7 +14,7 @@ from common import sql
 from sandbox.server import Sandbox
 from tasks import leases, queue
 from tasks.models import ENDED, Asset, Call, Task
-from tasks.queue import Claimed
+from tasks.starting import Claimed
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until

@@ -18,7 +18,8 @@ from tasks.failures import Failure
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tasks.paid_calls import CallEnd
-from tasks.queue import Claimed, Return
+from tasks.queue import Return
+from tasks.starting import Claimed
 from worker.buy.jobs import Job
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from adapters import expression, registry
 from adapters.base import Adapter, Target, TaskRequest, UpstreamRequest
@@ -15,8 +14,8 @@ from catalog.snapshot import Catalog
 from common import sql
 from common.database_retry import AWAY
 from tasks.assets import inputs
-from tasks.queue import Claimed
 from tasks.request import stored_params
+from tasks.starting import Claimed
 from worker.deliver import agreement
 from worker.deliver.delivery import Terms
 
@@ -34,7 +33,6 @@ class Job:
     deadline by time.monotonic."""
 
     task: Claimed
-    account_id: int
     route: RouteEntry
     target: Target
     adapter: Adapter
@@ -56,55 +54,47 @@ class Job:
         )
 
 
-LOAD = """
-SELECT t.id, t.account_id, t.media_model_id, t.price, p.params
-FROM tasks_task t JOIN tasks_taskpayload p ON p.task_id = t.id WHERE t.id {among}
-"""
-
-
 def load(tasks: Sequence[Claimed]) -> list[Job | Exception]:
-    """Read and build; `check` and `build` run again, since the catalog may have moved. In place of a job: RouteGone,
+    """Build their jobs; `check` and `build` run again, since the catalog may have moved. In place of a job: RouteGone,
     InputGone, Unreadable for a task of another version, or whatever its adapter raised."""
     catalog = snapshot.latest()
-    rows = {row.id: row for row in sql.records(LOAD.format(among=sql.among("text")), [sql.ids(t.id for t in tasks)])}
-    return [_job_or_fault(task, rows.get(task.id), catalog) for task in tasks]
+    return [_job_or_fault(task, catalog) for task in tasks]
 
 
-def _job_or_fault(task: Claimed, row: Any, catalog: Catalog) -> Job | Exception:
+def _job_or_fault(task: Claimed, catalog: Catalog) -> Job | Exception:
     try:
-        return _job(task, row, catalog)
+        return _job(task, catalog)
     except AWAY:
         raise
     except Exception as fault:
         return fault
 
 
-def _job(task: Claimed, row: Any, catalog: Catalog) -> Job:
+def _job(task: Claimed, catalog: Catalog) -> Job:
     ends_at = time.monotonic() + task.deadline_seconds
-    if row is None:
+    if task.params is None:
         raise LookupError("its payload is missing")
     route = catalog.route(task.route_id)
     adapter = registry.get(route.channel.adapter) if route else None
     if route is None or adapter is None:
         raise RouteGone("the route or its adapter is gone")
-    if route.model_id != row.media_model_id:
+    if route.model_id != task.media_model_id:
         raise RouteGone("it serves another model now")
     target = route.target
     takes_files = target.capabilities.get("data_url", True) is not False
-    params = sql.as_document(row.params)
+    params = sql.as_document(task.params)
     request = inputs.fresh(stored_params.load_to_buy(task.modality, params), takes_files=takes_files)
     request = inputs.with_upload_urls(request, task.id)
     if reasons := expression.check(adapter, request, target):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = expression.build(adapter, request, target)
-    price = Price.frozen(sql.as_document(row.price))
+    price = Price.frozen(sql.as_document(task.price))
     if price.mode == "image_matrix" and (upstream.billed.tier, upstream.billed.count) != (price.tier, price.quantity):
         raise RouteGone(f"it would now buy {upstream.billed}")
     seconds = max(0.0, ends_at - time.monotonic()) + GRACE_SECONDS
     longest = adapter.submit_seconds(target)
     return Job(
         task=task,
-        account_id=row.account_id,
         route=route,
         target=target,
         adapter=adapter,

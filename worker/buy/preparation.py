@@ -14,7 +14,7 @@ from catalog import connections, credentials, snapshot
 from common import urls
 from tasks import paid_calls
 from tasks.paid_calls import Intended
-from tasks.queue import Claimed
+from tasks.starting import Claimed
 from worker.buy import jobs
 from worker.buy.jobs import Job
 from worker.buy.purchase import Purchase
@@ -54,7 +54,7 @@ def reach(found: Sequence[Job]) -> list[Reached | Exception]:
             job.route.channel.id,
             job.target,
             total_timeout=job.call_seconds,
-            payer=str(job.account_id),
+            payer=str(job.task.account_id),
             known=known,
         )
         if credential_id is None and has_moved(job):

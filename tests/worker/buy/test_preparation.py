@@ -35,6 +35,17 @@ def test_many_tasks_cost_no_more_statements_than_one(shift, key):
     assert spent[1] == spent[20]
 
 
+def test_a_claim_brings_all_that_jobs_are_built_of(shift, key):
+    for number in range(3):
+        picture(key, f"fox {number}")
+    claimed = shift.claim()
+    with steps.captured() as statements:
+        prompts = [job.request.prompt for job in jobs.load(claimed) if isinstance(job, jobs.Job)]
+    assert prompts == ["fox 0", "fox 1", "fox 2"]
+    assert not [found for found in statements if "tasks_" in found]
+    assert "fox" not in repr(claimed)
+
+
 def test_one_that_cannot_be_loaded_fails_alone(shift, key):
     bad, good = picture(key, "a fox"), picture(key, "a hen")
     task(bad).payload.delete()

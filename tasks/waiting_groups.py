@@ -42,7 +42,7 @@ LAP_SQLITE = """
     SELECT (SELECT rowid FROM tasks_task WHERE status = 'queued' AND {ready} AND {of_lap}
         ORDER BY key_id, open_routes_id, id LIMIT 1)
     UNION ALL
-    SELECT (SELECT n.rowid FROM tasks_task n WHERE n.status = 'queued' AND {ready} AND {of_lap}
+    SELECT (SELECT CASE WHEN n.{of_lap} THEN n.rowid END FROM tasks_task n WHERE n.status = 'queued' AND {ready}
         AND (n.key_id, n.open_routes_id) > (p.key_id, p.open_routes_id)
         ORDER BY n.key_id, n.open_routes_id, n.id LIMIT 1)
     FROM {name} JOIN tasks_task p ON p.rowid = {name}.task

@@ -5,7 +5,7 @@ are counted from rows, after the lock, in a statement of their own (with the loc
 see the older snapshot).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +13,13 @@ from django.conf import settings
 from django.db import transaction
 
 from catalog import snapshot
-from catalog.snapshot import Catalog
 from common import sql
-from tasks import failover, occupancy, starting, waiting_groups
-from tasks.dealing import Seat, Waiting, deal
+from tasks import looks, starting
 from tasks.events import events
 from tasks.failures import Failure
 from tasks.locks import lock_tasks, serialise_claims
 from tasks.starting import Claimed
 from tasks.waiting_groups import ready
-
-SPARE_GROUPS = 20  # beyond the seats, for those that a limit or a busy route holds back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,32 +60,17 @@ def claim(worker_id: str, *, seats: int) -> Claim:
     catalog = snapshot.latest()
     with transaction.atomic():
         serialise_claims()
-        groups, ends, dealt = _dealt(catalog, seats)
-        picked = starting.pick(dealt)
+        look = looks.take(catalog, seats)
+        picked = starting.pick(look.dealt)
         tasks = starting.start(worker_id, picked) if picked else ()
-        if dealt:
-            sql.run("UPDATE tasks_claimturn SET last_key = %s", [dealt[-1].group.key_id])
+        if look.dealt:
+            sql.run("UPDATE tasks_claimturn SET last_key = %s", [look.dealt[-1].group.key_id])
     stranded = (
         Stranded(key_id=group.key_id, open_routes_id=group.open_routes_id, failure=end)
-        for group in groups
-        if (end := ends[group.open_routes_id])
+        for group in look.groups
+        if (end := look.ends[group.open_routes_id])
     )
     return Claim(tasks=tasks, stranded=tuple(stranded))
-
-
-def _dealt(catalog: Catalog, seats: int) -> tuple[Sequence[Waiting], Mapping[int, Failure | None], list[Seat]]:
-    """The groups that were looked at, why those of some open routes are to fail, and who got the seats. All groups are
-    looked at only where those whose turn it is have not taken a seat for each of so many keys."""
-    for most in (seats + SPARE_GROUPS, None):
-        found = waiting_groups.read(catalog, most=most)
-        groups = found.waiting
-        taken = occupancy.read(catalog, {group.account_id for group in groups})
-        sets = {group.open_routes_id for group in groups}
-        ends = {routes: failover.lead(occupancy.ways(routes, catalog, taken)).failure for routes in sets}
-        dealt = deal([group for group in groups if not ends[group.open_routes_id]], taken, seats=seats)
-        if found.is_all or len({seat.group.key_id for seat in dealt}) == seats:
-            break
-    return groups, ends, dealt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

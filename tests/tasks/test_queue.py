@@ -11,7 +11,7 @@ from catalog import health, pausing, snapshot
 from catalog.models import Channel, Credential, Route
 from common import sql
 from common.errors import UnsupportedModel
-from tasks import cancellation, queue, waiting_groups
+from tasks import cancellation, looks, queue, waiting_groups
 from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
 from tasks.queue import Return
 from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
@@ -167,7 +167,7 @@ def test_the_turn_rotates_over_the_keys(account, image_model, worker):
 
 
 def test_a_few_seats_go_to_the_keys_whose_turn_it_is_however_many_wait(account, image_model, worker, monkeypatch):
-    monkeypatch.setattr(queue, "SPARE_GROUPS", 1)
+    monkeypatch.setattr(looks, "SPARE_GROUPS", 1)
     Account.objects.filter(pk=account.pk).update(max_running=100)
     keys = [make_key(account, f"key {n}", max_running=1 if n == 3 else 20) for n in range(7)]
     for key in keys:
@@ -175,6 +175,32 @@ def test_a_few_seats_go_to_the_keys_whose_turn_it_is_however_many_wait(account, 
     order = {key.id: n for n, key in enumerate(keys)}
     turns = [sorted(order[task.key_id] for task in steps.claimed(worker, seats=2)) for _ in range(7)]
     assert turns == [[0, 1], [2, 3], [4, 5], [0, 6], [1, 2], [4, 5], [0, 6]]
+
+
+def test_keys_behind_a_busy_route_are_not_all_looked_at_again_and_again(account, image_model, worker, monkeypatch):
+    monkeypatch.setattr(looks, "SPARE_GROUPS", 1)
+    monkeypatch.setattr(looks, "_wide_looks", looks.WideLooks())
+    monkeypatch.setattr(looks, "WIDE_PART", 1e-9)
+    Channel.objects.update(max_running=0)
+    for n in range(5):
+        steps.submitted(make_key(account, f"key {n}"))
+    catalog = snapshot.latest()
+    assert [len(looks.take(catalog, 1).groups) for _ in range(3)] == [5, 2, 2]
+    monkeypatch.setattr(looks, "_wide_looks", looks.WideLooks())
+    Channel.objects.update(max_running=2)
+    assert len(steps.claimed(worker, seats=1)) == 1
+
+
+def test_a_wide_look_that_helped_may_follow_at_once(account, other_account, image_model, worker, monkeypatch):
+    monkeypatch.setattr(looks, "SPARE_GROUPS", 1)
+    monkeypatch.setattr(looks, "_wide_looks", looks.WideLooks())
+    monkeypatch.setattr(looks, "WIDE_PART", 1e-9)
+    Account.objects.filter(pk=account.pk).update(max_running=0)
+    for n in range(5):
+        steps.submitted(make_key(account, f"key {n}"))
+    free = make_key(other_account, "free")
+    steps.submitted_many(free, 2)
+    assert [task.key_id for _ in range(2) for task in steps.claimed(worker, seats=1)] == [free.id] * 2
 
 
 def test_a_claim_looks_no_further_than_it_has_seats(account, image_model, worker):

@@ -9,6 +9,7 @@ remembered to share out what a process has (`accounts/holders.py`).
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -103,16 +104,19 @@ def _admitted(digests: Sequence[str], idempotency_keys: Sequence[str | None]) ->
     return [_judged(row, digest) for row, digest in zip(rows, digests, strict=True)]
 
 
-def looked_up(statement: str, *columns: Sequence[Any]) -> list[Any]:
-    """What the statement finds for each knock, a row with its number `n`, in their order. Of what the knocks bring, the
-    digests of the secrets are the first column."""
-    knocks = list(enumerate(zip(*columns, strict=True)))
-    values = ", ".join(["%s"] * (len(columns) + 1))
-    rows = sql.records(
-        statement.format(knocks=", ".join([f"({values})"] * len(knocks)), keys=KEYS, valid=VALID.format(now=sql.now())),
-        [value for n, knock in knocks for value in (n, *knock)],
-    )
-    return sorted(rows, key=attrgetter("n"))
+def looked_up(statement: str, digests: Sequence[str], names: Sequence[str | None] | None = None) -> list[Any]:
+    """What the statement finds for each knock, a row with its number `n`, in their order. `names` are their
+    Idempotency-Keys, where the statement asks for those."""
+    columns = zip(range(len(digests)), digests, names or [None] * len(digests), strict=True)
+    knocks = sql.pack({"n": n, "digest": digest, "name": name} for n, digest, name in columns)
+    return sorted(sql.records(_asked(statement, sql.most_of(digests)), [knocks]), key=attrgetter("n"))
+
+
+@lru_cache(maxsize=100)
+def _asked(statement: str, most: int) -> str:
+    knocks = f"(SELECT * FROM {sql.rows('n bigint, digest text, name text')} LIMIT {most}) AS r"
+    keys = KEYS.format(secrets=LATERAL if sql.is_postgresql() else "accounts_keysecret")
+    return statement.format(knocks=knocks, keys=keys, valid=VALID.format(now=sql.now()))
 
 
 def _judged(row: Any, digest: str) -> Admission | ApiError:
@@ -141,18 +145,19 @@ def _judged(row: Any, digest: str) -> Admission | ApiError:
 VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
     AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
 # Whose the secret of a knock (r) is. One that is nobody's is answered, too.
-KEYS = """LEFT JOIN accounts_keysecret ks ON ks.digest = r.column2
+KEYS = """LEFT JOIN {secrets} ks ON ks.digest = r.digest
 LEFT JOIN accounts_apikey k ON k.id = ks.key_id
 LEFT JOIN accounts_account a ON a.id = k.account_id"""
-# The knocks are spelled out, so that the planner knows how few they are; and a join to the tasks might read them all.
-# Nothing analyses tables of one row: taken for hundreds, PostgreSQL would compile the statement, for most of a second.
+# Digests lie scattered, so that PostgreSQL would rather read all of them than ten by their index.
+LATERAL = "LATERAL (SELECT * FROM accounts_keysecret WHERE digest = r.digest LIMIT 1)"
+# A join to the tasks might read them all. And nothing analyses tables of one row, which PostgreSQL takes for hundreds.
 STATEMENT = """
-SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
+SELECT r.n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
        k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
        k.binding, k.task_api, {valid} AS is_valid,
-       (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS task_id,
-       (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
-FROM (VALUES {knocks}) AS r
+       (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.name) AS task_id,
+       (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.name) AS body_digest
+FROM {knocks}
 CROSS JOIN (SELECT * FROM tasks_servicestate LIMIT 1) s CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
 {keys}
 """

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from common.errors import InvalidRequest
@@ -20,13 +21,17 @@ LARGEST, SMALLEST = 2**63 - 1, -(2**63)
 QUOTED = re.compile(rb'"[^"]*"?')
 BRACKET = re.compile(rb"[\[\]{}]")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+# The only ways to write a NUL or a surrogate: plain UTF-8 has none, and a plain NUL is no JSON.
+MAY_BE_UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 Trail = tuple[str | int, ...]
 
 
-class Flaw:
-    """Stands in the parsed document where a value is refused; `key` where a key of an object is."""
+class Flaw(ValueError):
+    """A value that is refused, and stands in the document then; `key` where a key of an object is."""
+
+    __slots__ = ("key", "reason")  # there may be 100,000
 
     def __init__(self, reason: str, key: str | None = None) -> None:
         self.reason = reason
@@ -41,9 +46,19 @@ def loads(raw: bytes, *, max_depth: int = 64) -> Any:
         raise InvalidRequest("The body is empty.")
     _check_structure(raw, max_depth)
     try:
-        document = DECODER.decode(raw.decode("utf-8"))
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"The body is not valid UTF-8 (byte {error.start}).") from None
+    if not MAY_BE_UNSTORABLE.search(raw):
+        with suppress(ValueError):
+            return STRICT.decode(text)
+    return _judged(text)
+
+
+def _judged(text: str) -> Any:
+    """The document as the tolerant decoder finds it, slower. Raises InvalidRequest for its first flaw."""
+    try:
+        document = TOLERANT.decode(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidRequest(f"The body is not valid JSON: {error.msg} ({where}).") from None
@@ -118,32 +133,54 @@ def _is_surely_small(raw: bytes, max_depth: int) -> bool:
     return opened <= max_depth and opened + raw.count(b",") <= MAX_VALUES
 
 
-def _integer(digits: str) -> int | Flaw:
+def _integer(digits: str) -> int:
     # The length first: int() itself refuses thousands of digits with a ValueError.
     number = int(digits) if len(digits) <= 20 else LARGEST + 1
-    return number if SMALLEST <= number <= LARGEST else Flaw("an integer beyond 64 bits")
+    if SMALLEST <= number <= LARGEST:
+        return number
+    raise Flaw("an integer beyond 64 bits")
 
 
-def _float(digits: str) -> float | Flaw:
+def _float(digits: str) -> float:
     number = float(digits)
-    return number if math.isfinite(number) else Flaw("a number that is not finite")
+    if math.isfinite(number):
+        return number
+    raise Flaw("a number that is not finite")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     built = dict(pairs)
     if len(built) == len(pairs):
         return built
     seen: set[str] = set()
     twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return Flaw("a duplicate key", twice)
+    raise Flaw("a duplicate key", twice)
 
 
-DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
-    parse_int=_integer,
-    parse_float=_float,
-    parse_constant=lambda name: Flaw(f"{name} is not a JSON number"),
-)
+def _constant(name: str) -> None:
+    raise Flaw(f"{name} is not a JSON number")
+
+
+def _tolerant(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same hook, but a flaw stands in the document."""
+
+    def tolerated(found: Any) -> Any:
+        try:
+            return hook(found)
+        except Flaw as flaw:
+            return flaw.with_traceback(None)  # which would keep two frames of each alive
+
+    return tolerated
+
+
+HOOKS: dict[str, Any] = {
+    "object_pairs_hook": _object,
+    "parse_int": _integer,
+    "parse_float": _float,
+    "parse_constant": _constant,
+}
+TOLERATING: dict[str, Any] = {name: _tolerant(hook) for name, hook in HOOKS.items()}
+STRICT, TOLERANT = json.JSONDecoder(**HOOKS), json.JSONDecoder(**TOLERATING)
 
 
 def _flaws(value: Any, trail: Trail) -> Iterator[tuple[Trail, str]]:

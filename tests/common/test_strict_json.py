@@ -25,6 +25,8 @@ REFUSED = {
     "utf-16 with mark": ('{"a": 1}'.encode("utf-16"), "UTF-8"),
     "truncated": (b'{"a": [1, 2', "not valid JSON"),
     "truncated in a string": (b'{"a": "[[[[', "not valid JSON"),
+    "the first of two flaws": (b'{"a": [1e999], "a": "\\u0000"}', "a: a duplicate key"),
+    "a flaw before the end is missing": (b'{"a": NaN, "b": ', "not valid JSON"),
     "rubbish behind": (b"{} {}", "not valid JSON"),
     "trailing comma": (b'{"a": 1,}', "not valid JSON"),
     "single quotes": (b"{'a': 1}", "not valid JSON"),
@@ -39,6 +41,7 @@ REFUSED = {
     "NUL among others": ('{"a": "é\\u0000"}'.encode(), "a: a NUL character"),
     "NUL in a key": (b'{"metadata": {"a\\u0000": 1}}', 'metadata["a\\u0000"]: a NUL character'),
     "lone surrogate": (b'{"a": ["\\ud800"]}', "a[0]: a lone surrogate"),
+    "capital surrogates": (b'{"a": "\\uD83D\\uDE00", "b": "\\uDC00"}', "b: a lone surrogate"),
     "low surrogate": (b'{"a": "x\\udfffy"}', "a: a lone surrogate"),
     "lone surrogate in a key": (b'{"\\udc00": 1}', '["\\udc00"]: a lone surrogate'),
     "NaN": (b'{"n": NaN}', "n: NaN"),
@@ -112,14 +115,24 @@ def seconds(read: Callable[[bytes], object], raw: bytes) -> float:
 def test_thirty_megabytes_of_base64_are_fast_and_lean():
     raw = b'{"params": {"images": [{"image_url": "' + base64.b64encode(os.urandom(22 << 20)) + b'"}]}}'
     usual, ours = seconds(json.loads, raw), seconds(strict_json.loads_object, raw)
+    assert ours < 20 * usual
+    assert peak_of(raw) < 2.2 * len(raw)  # beside the body itself
+
+
+def peak_of(raw: bytes) -> int:
+    """The bytes that it takes to read the body."""
     tracemalloc.start()
     try:
-        strict_json.loads_object(raw)
-        peak = tracemalloc.get_traced_memory()[1]
+        refusal(raw)
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert ours < 20 * usual
-    assert peak < 2.2 * len(raw)  # beside the body itself
+
+
+def test_a_hundred_thousand_flaws_are_lean():
+    raw = b"[" + b"NaN," * 99_998 + b"NaN]"
+    assert refusal(raw) == "[0]: NaN is not a JSON number."
+    assert peak_of(raw) < 32 << 20
 
 
 @settings(deadline=None)

@@ -25,9 +25,9 @@ class PreparedSubmission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One submission of a caller, ready to be written: its files are stored. `option_bytes` are those of large options,
-    which are inputs, too (tasks/assets/stored_inputs.py); `asked` are words of the client
-    that its front shows as they came."""
+    """One submission of a caller, ready to be written. `files` it stored of its Data URLs, and of uploads;
+    `option_bytes` are those of large options, which are inputs, too (tasks/assets/stored_inputs.py), and `input_bytes`
+    those of both. `asked` are words of the client that its front shows as they came."""
 
     caller: Caller
     prepared: PreparedSubmission
@@ -35,20 +35,12 @@ class Draft:
     route_set_id: int
     body_digest: str
     idempotency_key: str | None
+    files: Sequence[StoredFile] = ()
     option_bytes: int = 0
+    input_bytes: int = 0
     origin: Origin = "async"
     asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def owes_callback(self) -> bool:
         return self.prepared.body.callback_url is not None
-
-    @property
-    def files(self) -> Sequence[StoredFile]:
-        """Those that it stored of its Data URLs, and of uploads."""
-        return self.prepared.request.stored_files
-
-    @property
-    def input_bytes(self) -> int:
-        """Of the files that it stored, and of its large options."""
-        return self.option_bytes + sum(file.size_bytes for file in self.files)

@@ -54,6 +54,7 @@ def draft(
     route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
     if unstored := stored_params.unstored(prepared.request):
         prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
+    files, option_bytes = prepared.request.stored_files, stored_inputs.bytes_of_options(prepared.request)
     return Draft(
         caller=caller,
         prepared=prepared,
@@ -61,7 +62,9 @@ def draft(
         route_set_id=route_set_id,
         body_digest=body_digest,
         idempotency_key=idempotency_key,
-        option_bytes=stored_inputs.bytes_of_options(prepared.request),
+        files=files,
+        option_bytes=option_bytes,
+        input_bytes=option_bytes + sum(file.size_bytes for file in files),
         origin=origin,
         asked=asked or {},
     )

@@ -43,13 +43,10 @@ DEFINITIONS = {
 
 
 def field(*, reserved: Collection[str] = (), largest: Mapping[str, int] | None = None) -> ParamField:
-    """The object without nulls, empty if absent. At its top `reserved` names may not stand, and `largest` bounds
-    numbers."""
+    """The object without nulls. At its top `reserved` names may not stand, and `largest` bounds numbers."""
 
     def checked(fields: RequestFields, name: str, _: object) -> Mapping[str, Any]:
-        given = fields.object(name)
-        if given is None:
-            return {}
+        given = RequestFields.of(fields.values[name], fields.at(name))
         options = replace(given, values=without_nulls(given.values))
         _refuse_keys(options, reserved)
         for key, most in (largest or {}).items():

@@ -14,7 +14,8 @@ from tasks.request.values import ParamRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamField:
-    """`read` gives the value for `TaskRequest`, or None for a field that is absent. It raises InvalidRequest.
+    """`read` gives the value for `TaskRequest` of a field that is there; an absent one has its `default`, and with None
+    that of `TaskRequest`. It raises InvalidRequest.
 
     `roles` are those of reference media, by type; other fields have none.
     """
@@ -22,6 +23,7 @@ class ParamField:
     read: Callable[[RequestFields, str, ParamRules], Any]
     schema: Mapping[str, Any]
     is_required: bool = False
+    default: Any = None
     roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -72,15 +74,15 @@ def choice(offered: Mapping[str, Any]) -> ParamField:
     if not values:
         return ParamField(read=_refused, schema={"type": "null"})
     return ParamField(
-        read=lambda fields, name, _: fields.choice(name, values) or default,
+        read=lambda fields, name, _: fields.choice(name, values),
         schema={"enum": list(values)} if default is None else {"enum": [*values, None], "default": default},
         is_required=default is None,
+        default=default,
     )
 
 
 def _refused(fields: RequestFields, name: str, _: ParamRules) -> None:
-    if fields.values.get(name) is not None:
-        refuse(fields.at(name), "is not supported by this model")
+    refuse(fields.at(name), "is not supported by this model")
 
 
 def _type(name: str, is_required: bool) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def parse(modality: str, params: dict[str, Any], *, model_name: str, rules: Para
     fields.refuse_unknown(("model", *table), declared.hints)
     values: dict[str, Any] = {}
     for name, field in table.items():
-        value = field.read(fields, name, rules)
+        value = field.default if params.get(name) is None else field.read(fields, name, rules)
         if value is not None:
             values[name] = value
         elif field.is_required:

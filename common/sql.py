@@ -201,12 +201,7 @@ def write_together(
     if not is_postgresql():
         returned, *_ = [fetch(write.format(rows=rows(columns)), [packed]) for write in writes]
         return returned
-    return fetch(_together(columns, tuple(writes), chosen, most_of(items)), [packed])
-
-
-def most_of(items: Sized) -> int:
-    """How many items to tell the planner of: in powers of two, for each text is planned anew."""
-    return 1 << (len(items) - 1).bit_length()
+    return fetch(_together(columns, tuple(writes), chosen, 1 << (len(items) - 1).bit_length()), [packed])
 
 
 @lru_cache(maxsize=500)

@@ -103,11 +103,11 @@ def _caller(row: Any, digest: str) -> RelayCaller:
     )
 
 
-# As in `tasks/gate.py`: the table of one row is said to have no more.
+# As in `tasks/gate.py`: the knocks are spelled out for the planner, and the table of one row is said to have no more.
 STATEMENT = """
-SELECT r.n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
+SELECT r.column1 AS n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
        a.has_budgets, {valid} AS is_valid
-FROM {knocks}
+FROM (VALUES {knocks}) AS r
 CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
 {keys}
 """

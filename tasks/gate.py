@@ -104,17 +104,18 @@ def _admitted(digests: Sequence[str], idempotency_keys: Sequence[str | None]) ->
     return [_judged(row, digest) for row, digest in zip(rows, digests, strict=True)]
 
 
-def looked_up(statement: str, digests: Sequence[str], names: Sequence[str | None] | None = None) -> list[Any]:
-    """What the statement finds for each knock, a row with its number `n`, in their order. `names` are their
-    Idempotency-Keys, where the statement asks for those."""
-    columns = zip(range(len(digests)), digests, names or [None] * len(digests), strict=True)
-    knocks = sql.pack({"n": n, "digest": digest, "name": name} for n, digest, name in columns)
-    return sorted(sql.records(_asked(statement, sql.most_of(digests)), [knocks]), key=attrgetter("n"))
+def looked_up(statement: str, *columns: Sequence[Any]) -> list[Any]:
+    """What the statement finds for each knock, a row with its number `n`, in their order. Of what the knocks bring, the
+    digests of the secrets are the first column."""
+    knocks = list(zip(*columns, strict=True))
+    asked = _asked(statement, len(knocks), len(columns))
+    return sorted(sql.records(asked, [value for knock in knocks for value in knock]), key=attrgetter("n"))
 
 
-@lru_cache(maxsize=100)
-def _asked(statement: str, most: int) -> str:
-    knocks = f"(SELECT * FROM {sql.rows('n bigint, digest text, name text')} LIMIT {most}) AS r"
+@lru_cache(maxsize=500)
+def _asked(statement: str, count: int, columns: int) -> str:
+    values = ", ".join(["%s"] * columns)
+    knocks = ", ".join(f"({n}, {values})" for n in range(count))
     keys = KEYS.format(secrets=LATERAL if sql.is_postgresql() else "accounts_keysecret")
     return statement.format(knocks=knocks, keys=keys, valid=VALID.format(now=sql.now()))
 
@@ -145,19 +146,20 @@ def _judged(row: Any, digest: str) -> Admission | ApiError:
 VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
     AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
 # Whose the secret of a knock (r) is. One that is nobody's is answered, too.
-KEYS = """LEFT JOIN {secrets} ks ON ks.digest = r.digest
+KEYS = """LEFT JOIN {secrets} ks ON ks.digest = r.column2
 LEFT JOIN accounts_apikey k ON k.id = ks.key_id
 LEFT JOIN accounts_account a ON a.id = k.account_id"""
 # Digests lie scattered, so that PostgreSQL would rather read all of them than ten by their index.
-LATERAL = "LATERAL (SELECT * FROM accounts_keysecret WHERE digest = r.digest LIMIT 1)"
-# A join to the tasks might read them all. And nothing analyses tables of one row, which PostgreSQL takes for hundreds.
+LATERAL = "LATERAL (SELECT * FROM accounts_keysecret WHERE digest = r.column2 LIMIT 1)"
+# The knocks are spelled out, so that the planner knows how few they are; and a join to the tasks might read them all.
+# Nothing analyses tables of one row, which PostgreSQL takes for hundreds.
 STATEMENT = """
-SELECT r.n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
+SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
        k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
        k.binding, k.task_api, {valid} AS is_valid,
-       (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.name) AS task_id,
-       (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.name) AS body_digest
-FROM {knocks}
+       (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS task_id,
+       (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
+FROM (VALUES {knocks}) AS r
 CROSS JOIN (SELECT * FROM tasks_servicestate LIMIT 1) s CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
 {keys}
 """

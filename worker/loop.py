@@ -121,7 +121,7 @@ class Loop:
         if not self.seats.wait_free(SEAT_SECONDS) or not room or self._stopping.is_set():
             return 0.0
         if self._has_found:  # more may wait: what is claimed together costs little more than one
-            self.seats.wait_free(TOGETHER_SECONDS, least=self.seats.size)
+            self.seats.wait_idle(TOGETHER_SECONDS)
         self._is_held_back = True  # before anything is counted: who ends from now on wakes this lane
         if wait := at_most(SAFETY_SECONDS, queue.seconds_to_next()):
             self._is_held_back = self._has_found = False

@@ -55,10 +55,10 @@ class Seats:
         if is_stranded:
             job()
 
-    def wait_free(self, seconds: float, *, least: int = 1) -> bool:
-        """Wait until so many seats are free; False if they were not."""
+    def wait_free(self, seconds: float) -> bool:
+        """Wait until a seat is free; False if none was."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._free() >= least, seconds)
+            return self._changed.wait_for(lambda: self._free() > 0, seconds)
 
     def wait_idle(self, seconds: float) -> bool:
         """Wait until every seat is free; False if that took too long."""
@@ -69,6 +69,7 @@ class Seats:
         """Forget what waits in line."""
         with self._changed:
             self._line.clear()
+            self._changed.notify_all()
 
     def _free(self) -> int:
         return max(0, self.size - self._busy - len(self._line))
@@ -109,7 +110,8 @@ class Seats:
     def _rise(self) -> None:
         with self._changed:
             self._busy -= 1
-            self._changed.notify_all()
+            if self._free() == 1 or self._is_idle():  # only this is waited for: to be woken costs more than short jobs
+                self._changed.notify_all()
 
     def _next(self) -> Callable[[], None] | None:
         """The next job in line; None where none came for a while, and the thread is to end."""

@@ -37,13 +37,13 @@ def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
     assert seats.wait_free(PATIENCE)
 
 
-def test_more_seats_than_are_free_are_waited_for(gate):
+def test_all_seats_are_waited_for(gate):
     seats = Seats("test", 2)
     seats.start(gate.wait)
     assert seats.wait_free(0.0)
-    assert not seats.wait_free(0.01, least=2)
+    assert not seats.wait_idle(0.01)
     gate.set()
-    assert seats.wait_free(PATIENCE, least=2)
+    assert seats.wait_idle(PATIENCE)
 
 
 def test_jobs_that_take_no_time_are_done_by_few_threads():

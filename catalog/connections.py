@@ -5,6 +5,7 @@ import random
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -42,6 +43,7 @@ def to(
     follows: bool = False,
     reference: str = "",
     payer: str = "",
+    output_dir: Path | None = None,
     known: Mapping[int, Sequence[Any]] | None = None,
 ) -> tuple[int | None, Connection]:
     """The credential's id and the connection. A credential goes only where it was entered for: the target's origin.
@@ -69,6 +71,7 @@ def to(
             deny_networks=settings.OUTBOUND_DENY_NETWORKS,
             reference=reference,
             payer=payer,
+            output_dir=output_dir,
         ),
     )
 

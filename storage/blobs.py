@@ -52,7 +52,6 @@ class Incoming:
         """Store them under a new random key. Raises StorageUnavailable."""
         key, store = keys.new(folder), backends.current()
         with translated(store):
-            self.file.seek(0)
             (store.share if self.shared else store.keep)(self.file, key)
         return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256)
 

@@ -24,17 +24,25 @@ class FileStore:
 
     def __init__(self, backend: FileSystemStorage) -> None:
         self.backend = backend
-        self.incoming = Path(backend.location) / "incoming"
+        self.root = Path(backend.location)
+        self.incoming = self.root / "incoming"
 
     @contextmanager
     def spool(self) -> Iterator[BinaryIO]:
-        path = f"{self.incoming_dir()}/{secrets.token_hex(16)}.part"
-        with open(path, "x+b", buffering=0) as file:
+        path = f"{self.incoming}/{secrets.token_hex(16)}.part"
+        with self._new(path) as file:
             try:
                 yield file
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(path)
+
+    def _new(self, path: str) -> BinaryIO:
+        try:
+            return open(path, "x+b", buffering=0)
+        except FileNotFoundError:
+            self.incoming_dir()
+            return open(path, "x+b", buffering=0)
 
     def incoming_dir(self) -> Path:
         if not os.path.isdir(self.incoming):
@@ -52,11 +60,12 @@ class FileStore:
             if error.errno not in NO_LINKS:
                 raise
             with self.spool() as copy:
+                file.seek(0)
                 shutil.copyfileobj(file, copy)
                 self.keep(copy, key)
 
     def _put(self, file: BinaryIO, key: str, put: Callable[[str, str], None]) -> None:
-        path = self.backend.path(key)
+        path = f"{self.root}/{key}"
         folder = os.path.dirname(path)
         os.fsync(file.fileno())
         try:

@@ -51,6 +51,7 @@ class S3Store:
         """There is none."""
 
     def keep(self, file: BinaryIO, key: str) -> None:
+        file.seek(0)
         self.client.upload_fileobj(file, self.bucket, self.prefix + key, Config=self.transfer)
 
     def share(self, file: BinaryIO, key: str) -> None:

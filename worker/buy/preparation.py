@@ -12,6 +12,7 @@ from django.db import IntegrityError
 from adapters.base import Connection
 from catalog import connections, credentials, snapshot
 from common import urls
+from storage import blobs
 from tasks import paid_calls
 from tasks.paid_calls import Intended
 from tasks.starting import Claimed
@@ -48,6 +49,7 @@ def prepare(tasks: Sequence[Claimed], worker_id: str) -> list[Purchase | Excepti
 def reach(found: Sequence[Job]) -> list[Reached | Exception]:
     """The connection of each job, with the credentials as they are stored now."""
     known = credentials.stored({job.route.channel.id for job in found})
+    output_dir = blobs.incoming_dir()
     reached: list[Reached | Exception] = []
     for job in found:
         credential_id, connection = connections.to(
@@ -56,6 +58,7 @@ def reach(found: Sequence[Job]) -> list[Reached | Exception]:
             total_timeout=job.call_seconds,
             payer=str(job.task.account_id),
             known=known,
+            output_dir=output_dir,
         )
         if credential_id is None and has_moved(job):
             reached.append(NotNow("its channel has moved to another origin"))

@@ -15,7 +15,6 @@ from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, Up
 from catalog import health
 from common.database_retry import insist, release_connection
 from common.logs import bind
-from storage import blobs
 from tasks import paid_calls
 from tasks.due_calls import AFTER_DEADLINE_SECONDS
 from tasks.paid_calls import CallAnswer, Intended
@@ -108,7 +107,7 @@ def _apart(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
 
 def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> Underway | None:
     """One call and the record of its answer; what brought nothing is added to `misses`."""
-    connection = replace(purchase.connection, reference=call.reference, output_dir=blobs.incoming_dir())
+    connection = replace(purchase.connection, reference=call.reference)
     return noting(purchase, call, misses, lambda: record(purchase, call.id, submit(purchase, connection), connection))
 
 

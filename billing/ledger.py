@@ -4,13 +4,14 @@ Everything but `credit` runs inside the caller's transaction, takes lists and co
 tasks, holds, accounts. A submission may lock accounts first, because nobody else can wait for its new tasks.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
 from billing import budget_sums, budget_windows
-from common import sql
+from common import sql, writes
+from common.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,7 @@ def reserve(reservations: list[Reservation]) -> None:
 
 
 def closing(*, reference: str, account: str, held: str, actual: str) -> list[str]:
-    """The writes that close a hold for each of some rows (`sql.write_together`), as `close` does; `held` is its amount.
+    """The writes that close a hold for each of some rows (`sql.write_together`), and book it; `held` is its amount.
     The caller has locked the accounts, and raises UnbalancedHold unless the first returns as many references as there
     are rows."""
     return [
@@ -129,30 +130,33 @@ def closing(*, reference: str, account: str, held: str, actual: str) -> list[str
     ]
 
 
-def close(closings: list[Closing]) -> None:
-    """Settle or release each hold, book the charges, lock and move the accounts. At most four statements, and one more
-    where an account has budgets.
-
-    Raises UnbalancedHold unless every hold was open.
-    """
+def closing_holds(closings: Sequence[Closing]) -> list[Write]:
+    """The write that settles or releases each hold; `settle` takes what it returns."""
     states = [
         {"reference": c.reference, "state": "released" if c.actual_micros is None else "settled"} for c in closings
     ]
-    closed = sql.fetch(
-        f"UPDATE billing_hold SET state = r.state, closed_at = {sql.now()} "
-        f"FROM {sql.rows('reference text, state text')} "
+    return writes.of_rows(
+        f"UPDATE billing_hold SET state = r.state, closed_at = {sql.now()} FROM {{rows}} "
         f"WHERE billing_hold.reference = r.reference AND {sql.unindexed('billing_hold.state')} = 'open' "
         "RETURNING billing_hold.reference, billing_hold.amount_micros",
-        [sql.pack(states)],
+        "reference text, state text",
+        states,
     )
+
+
+def settle(closings: Sequence[Closing], closed: Iterable[tuple[str, int]]) -> None:
+    """Lock the accounts of holds that were just closed, book the charges and move the accounts. Two statements, and one
+    more where an account has budgets.
+
+    Raises UnbalancedHold unless every hold was open.
+    """
     held = dict(closed)
     if len(held) != len(closings):
         raise UnbalancedHold(str({c.reference for c in closings} - held.keys()))
-    _book(closings)
     changes = _sums((c.account_id, -(c.actual_micros or 0), -held[c.reference]) for c in closings)
     accounts = lock_accounts(changes)
     close_budgets({c.reference: c.actual_micros or 0 for c in closings if accounts[c.account_id].has_budgets})
-    _move(changes)
+    writes.run([*_charging(closings), *_moving(changes)])
 
 
 def close_budgets(actuals: Mapping[str, int]) -> None:
@@ -175,8 +179,7 @@ def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) 
     try:
         with transaction.atomic():
             lock_accounts([account_id])
-            _insert_legs(legs, kind="credit", reason=reason)
-            _move({account_id: (amount_micros, 0)})
+            writes.run([_inserting(legs, kind="credit", reason=reason), *_moving({account_id: (amount_micros, 0)})])
     except IntegrityError as error:
         raise ValueError(f"{reference} is booked already") from error
 
@@ -188,28 +191,26 @@ def give_back(account_id: int, amount_micros: int, *, reference: str, reason: st
         {"reference": reference, "book": "customer", "account": account_id, "amount": amount_micros},
         {"reference": reference, "book": "revenue", "account": None, "amount": -amount_micros},
     ]
-    _insert_legs(legs, kind="refund", reason=reason)
-    _move({account_id: (amount_micros, 0)})
+    writes.run([_inserting(legs, kind="refund", reason=reason), *_moving({account_id: (amount_micros, 0)})])
 
 
-def _book(closings: list[Closing]) -> None:
+def _charging(closings: Iterable[Closing]) -> list[Write]:
     legs: list[dict[str, object]] = []
     for closing in closings:
         if closing.actual_micros:
             amount, reference = closing.actual_micros, closing.reference
             legs.append({"reference": reference, "book": "customer", "account": closing.account_id, "amount": -amount})
             legs.append({"reference": reference, "book": "revenue", "account": None, "amount": amount})
-    if legs:
-        _insert_legs(legs, kind="charge", reason="")
+    return [_inserting(legs, kind="charge", reason="")] if legs else []
 
 
-def _insert_legs(legs: list[dict[str, object]], *, kind: str, reason: str) -> None:
-    sql.run(
+def _inserting(legs: list[dict[str, object]], *, kind: str, reason: str) -> Write:
+    statement = (
         "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
         f"SELECT r.reference, %s, r.book, r.account, r.amount, %s, {sql.now()} "
-        f"FROM {sql.rows('reference text, book text, account bigint, amount bigint')}",
-        [kind, reason, sql.pack(legs)],
+        f"FROM {sql.rows('reference text, book text, account bigint, amount bigint')}"
     )
+    return Write(statement, [kind, reason, sql.pack(legs)])
 
 
 def _sums(moves: Iterable[tuple[int, int, int]]) -> dict[int, tuple[int, int]]:
@@ -221,10 +222,10 @@ def _sums(moves: Iterable[tuple[int, int, int]]) -> dict[int, tuple[int, int]]:
     return total
 
 
-def _move(changes: Mapping[int, tuple[int, int]]) -> None:
-    sql.run(
+def _moving(changes: Mapping[int, tuple[int, int]]) -> list[Write]:
+    return writes.of_rows(
         "UPDATE accounts_account AS a SET balance_micros = a.balance_micros + r.balance, "
-        f"held_micros = a.held_micros + r.held FROM {sql.rows('id bigint, balance bigint, held bigint')} "
-        "WHERE a.id = r.id",
-        [sql.pack({"id": i, "balance": balance, "held": held} for i, (balance, held) in changes.items())],
+        "held_micros = a.held_micros + r.held FROM {rows} WHERE a.id = r.id",
+        "id bigint, balance bigint, held bigint",
+        [{"id": i, "balance": balance, "held": held} for i, (balance, held) in changes.items()],
     )

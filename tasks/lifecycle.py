@@ -122,17 +122,19 @@ def _write(endings: Sequence[Ending], tasks: Mapping[str, Any]) -> None:
     owed = (
         Owed(task_id=row.id, account_id=row.account_id, url=row.callback_url) for _, row in found if row.callback_url
     )
-    writes.run(
+    closings = [_closing(ending, row.account_id) for ending, row in found]
+    closed = writes.run(
         [
             *writes.of_rows(MOVE.format(now=sql.now(), rows="{rows}"), MOVE_COLUMNS, list(map(_move_row, endings))),
             *events.recorded((row.id, row.key_id, ending.status, row.attempt) for ending, row in found),
             *_successes(endings),
             *paid_calls.closing([call for ending in endings for call in ending.calls]),
             *deliveries.owing(owed),
+            *ledger.closing_holds(closings),
         ]
     )
     paid_calls.leave([ending.task_id for ending in endings if ending.from_status == "running"])
-    ledger.close([_closing(ending, row.account_id) for ending, row in found])
+    ledger.settle(closings, closed)
 
 
 def end_each(endings: Sequence[Ending]) -> frozenset[str]:

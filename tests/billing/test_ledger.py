@@ -8,6 +8,7 @@ from billing import ledger
 from billing.ledger import Closing, Reservation, UnbalancedHold
 from billing.models import Hold, LedgerEntry
 from common import sql
+from tests.billing.closing import close_holds
 
 SUBJECT = "call_1"
 
@@ -23,7 +24,7 @@ def reserve(account: Account, amount: int, reference: str = SUBJECT) -> None:
 
 
 def close(account: Account, actual: int | None, reference: str = SUBJECT) -> None:
-    ledger.close([Closing(reference=reference, account_id=account.pk, actual_micros=actual)])
+    close_holds([Closing(reference=reference, account_id=account.pk, actual_micros=actual)])
 
 
 def legs(reference: str = SUBJECT) -> list[tuple[str, str, int]]:
@@ -95,7 +96,7 @@ def test_one_unbalanced_hold_keeps_the_whole_list_open(account):
         Closing(reference=reference, account_id=account.pk, actual_micros=100) for reference in (SUBJECT, "missing")
     ]
     with pytest.raises(UnbalancedHold, match="missing"), transaction.atomic():
-        ledger.close(closings)
+        close_holds(closings)
     assert figures(account) == (10_000_000, 400)
     assert Hold.objects.get().state == "open"
 
@@ -115,7 +116,7 @@ def test_lists_are_summed_up_per_account(account, other_account):
         ]
     )
     assert (figures(account)[1], figures(other_account)[1]) == (400, 200)
-    ledger.close(
+    close_holds(
         [
             Closing(reference="call_1", account_id=account.pk, actual_micros=70),
             Closing(reference="call_2", account_id=other_account.pk, actual_micros=None),
@@ -131,8 +132,8 @@ def test_a_list_costs_as_many_statements_as_one(account, django_assert_num_queri
     with django_assert_num_queries(1 if sql.is_postgresql() else 2):
         ledger.reserve(reservations)
     closings = [Closing(reference=f"c{n}", account_id=account.pk, actual_micros=4) for n in range(50)]
-    with django_assert_num_queries(4):
-        ledger.close(closings)
+    with django_assert_num_queries(3 if sql.is_postgresql() else 4):
+        close_holds(closings)
     assert figures(account) == (9_999_800, 0)
 
 

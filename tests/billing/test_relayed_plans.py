@@ -17,6 +17,7 @@ from common import ids, sql
 from relay import presumption
 from tasks_api import metrics, running_totals
 from tests.billing import relayed_steps
+from tests.billing.closing import close_holds
 from tests.rows import IssuedKey, make_account, make_key
 from tests.tasks import steps
 
@@ -116,7 +117,7 @@ def test_the_end_of_a_task_reads_its_own_hold_however_many_are_open(busy):
     account = busy[0].account
     ledger.reserve([Reservation(reference="task_x", account_id=account.pk, amount_micros=5)])
     with steps.captured() as statements:
-        ledger.close([Closing(reference="task_x", account_id=account.pk, actual_micros=None)])
+        close_holds([Closing(reference="task_x", account_id=account.pk, actual_micros=None)])
     (plan,) = (steps.explained(found) for found in statements if "billing_hold" in found)
     assert "hold_open" not in plan
 

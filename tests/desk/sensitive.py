@@ -15,6 +15,7 @@ from billing.ledger import Closing, Reservation
 from billing.models import LedgerEntry
 from catalog.models import Channel, Credential, GroupChannel
 from tasks.models import Task
+from tests.billing.closing import close_holds
 from tests.rows import IssuedKey, make_channel, make_task
 
 SECRET = "a-secret-that-is-long-9876"
@@ -185,7 +186,7 @@ def make_rows(channel: Channel) -> None:
     assert channel.credentials.count() == 1
     task = make_task(IssuedKey(record=ApiKey.objects.get(), secret=""), estimated_micros=40_000, actual_micros=40_000)
     ledger.reserve([Reservation(reference=task.pk, account_id=task.account_id, amount_micros=40_000)])
-    ledger.close([Closing(reference=task.pk, account_id=task.account_id, actual_micros=40_000)])
+    close_holds([Closing(reference=task.pk, account_id=task.account_id, actual_micros=40_000)])
     group = Group.objects.create(name="text", platform="openai")
     GroupChannel.objects.create(group=group, channel=make_channel("text-1", "openai_relay", "https://llm.example/v1"))
 

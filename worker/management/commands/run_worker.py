@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from common import garbage
+from common import garbage, scheduling
 from common.commands import OneLineCommand
 from common.database_retry import insist, release_connection
 from common.postgresql import doors
@@ -46,6 +46,7 @@ class Command(OneLineCommand):
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
         garbage.settle()
+        scheduling.finish_turns()
         worker.run()
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, final
 
-from common import promises
+from common import promises, turns
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -155,10 +155,7 @@ class Gathering(Generic[Item, Result]):
         group: list[_Entry[Item, Result]] = []
         while self._lines and len(group) < most:
             payer, members = self._lines.popitem(last=False)
-            member, line = members.popitem(last=False)
-            entry = line.popleft()
-            if line:
-                members[member] = line
+            entry = turns.taken(members)
             if members:
                 self._lines[payer] = members
             if entry.future.running() or entry.future.set_running_or_notify_cancel():

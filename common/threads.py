@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
-from common import query_deadline
+from common import query_deadline, turns
 
 Result = TypeVar("Result")
 
@@ -103,10 +103,7 @@ class DealtThreads(Executor):
     def _taken(self, turn: Share) -> Step:
         """The first step of the member whose turn it is; both then stand last again."""
         members = self._waiting.pop(turn)
-        member, steps = members.popitem(last=False)
-        step = steps.popleft()
-        if steps:
-            members[member] = steps
+        step = turns.taken(members)
         if members:
             self._waiting[turn] = members
         return step

@@ -23,7 +23,8 @@ BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """An authenticated key as of this request; `secret_id` is the secret it presented. Money in micro-USD."""
+    """An authenticated key as of this request, which may have at most `max_queued` queued tasks; `secret_id` is the
+    secret it presented. Money in micro-USD."""
 
     key_id: int
     secret_id: int
@@ -31,6 +32,7 @@ class Caller:
     is_subscription: bool
     balance_micros: int
     held_micros: int
+    max_queued: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +158,7 @@ LATERAL = "LATERAL (SELECT * FROM accounts_keysecret WHERE digest = r.column2 LI
 STATEMENT = """
 SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
        k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
-       k.binding, k.task_api, {valid} AS is_valid,
+       k.binding, k.task_api, k.max_queued, {valid} AS is_valid,
        (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS task_id,
        (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
 FROM (VALUES {knocks}) AS r
@@ -173,4 +175,5 @@ def _caller(row: Any) -> Caller:
         is_subscription=row.billing == "subscription",
         balance_micros=row.balance_micros,
         held_micros=row.held_micros,
+        max_queued=row.max_queued,
     )

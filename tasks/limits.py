@@ -20,11 +20,10 @@ from tasks.gate import Caller, Replay
 
 @dataclass(slots=True, kw_only=True)
 class Standing:
-    """What the transaction found: the keys' limits, the Idempotency-Keys in use, and by account how many live tasks it
-    has at most; its queued tasks by key, counted where it may be near a limit; its callbacks that were never attempted,
-    or will be owed by its live tasks; the bytes of its stored inputs, and the budgets."""
+    """What the transaction found: the Idempotency-Keys in use, and by account how many live tasks it has at most; its
+    queued tasks by key, counted where it may be near a limit; its callbacks that were never attempted, or will be owed
+    by its live tasks; the bytes of its stored inputs, and the budgets."""
 
-    key_limits: dict[int, int] = field(default_factory=dict)
     replays: dict[tuple[int, str], Replay] = field(default_factory=dict)
     live: dict[int, int] = field(default_factory=dict)
     queued: defaultdict[int, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
@@ -33,17 +32,18 @@ class Standing:
     budgets: Budgets = field(default_factory=Budgets)
 
 
-def read_standing(drafts: Sequence[Draft], locked: Mapping[int, AccountState]) -> Standing:
-    """One statement, run after the accounts are locked, so that its counts are current; and one more that counts the
-    tasks of accounts that may be near a limit."""
-    asked = [_of_drafts(drafts), *_of_accounts(drafts, locked)]
-    rows = sql.fetch(" UNION ALL ".join(part for part, _ in asked), [value for _, given in asked for value in given])
+def read_standing(
+    drafts: Sequence[Draft], locked: Mapping[int, AccountState], *, with_replays: bool = True
+) -> Standing:
+    """One statement, run after the accounts are locked, so that its counts are current, where anything has to be asked;
+    and one more that counts the tasks of accounts that may be near a limit."""
+    asked = [*(_of_drafts(drafts) if with_replays else ()), *_of_accounts(drafts, locked)]
+    query, parameters = " UNION ALL ".join(part for part, _ in asked), [value for _, given in asked for value in given]
+    rows = sql.fetch(query, parameters) if asked else []
     standing = Standing(budgets=_budgets(rows))
-    for kind, first, second, third, fourth, fifth in rows:
-        if kind == "draft":
-            standing.key_limits[first] = int(third)
-            if fourth:
-                standing.replays[first, second] = Replay(task_id=fourth, body_digest=fifth)
+    for kind, first, second, third, fourth, _ in rows:
+        if kind == "replay" and third:
+            standing.replays[first, second] = Replay(task_id=third, body_digest=fourth)
         elif kind == "callbacks":
             standing.callbacks[first] = int(second)
         elif kind == "inputs":
@@ -56,17 +56,18 @@ Part = tuple[str, list[Any]]
 """A SELECT of six columns, and its parameters."""
 
 
-def _of_drafts(drafts: Sequence[Draft]) -> Part:
-    named = {(d.caller.key_id, d.idempotency_key) for d in drafts}
-    return DRAFTS.format(rows=sql.rows("key bigint, name text")), [sql.pack({"key": k, "name": n} for k, n in named)]
+def _of_drafts(drafts: Sequence[Draft]) -> Iterator[Part]:
+    if named := {(d.caller.key_id, d.idempotency_key) for d in drafts if d.idempotency_key}:
+        yield (
+            REPLAYS.format(rows=sql.rows("key bigint, name text")),
+            [sql.pack({"key": k, "name": n} for k, n in named)],
+        )
 
 
 # Not joined: PostgreSQL cannot tell how few the drafts are, and would read whole indexes.
-DRAFTS = """
-SELECT 'draft', r.key, r.name, (SELECT CAST(k.max_queued AS text) FROM accounts_apikey k WHERE k.id = r.key),
-    (SELECT t.id FROM tasks_task t WHERE t.key_id = r.key AND t.idempotency_key = r.name),
-    (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = r.key AND t.idempotency_key = r.name)
-FROM {rows}
+REPLAYS = """
+SELECT 'replay', r.key, r.name, (SELECT t.id FROM tasks_task t WHERE t.key_id = r.key AND t.idempotency_key = r.name),
+    (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = r.key AND t.idempotency_key = r.name), '' FROM {rows}
 """
 
 
@@ -116,7 +117,7 @@ def _count(drafts: Sequence[Draft], locked: Mapping[int, AccountState], standing
     """The tasks of the accounts that may be near a limit. What an account has at most only submissions raise, by what
     they add; so most of them count nothing, however long the queue is."""
     standing.live = {a: state.live_at_most for a, state in locked.items() if state.live_at_most is not None}
-    least = _least_limits(drafts, locked, standing)
+    least = _least_limits(drafts, locked)
     coming = Counter(d.caller.account_id for d in drafts)
     near = [a for a, limit in least.items() if a not in standing.live or standing.live[a] + coming[a] > limit]
     standing.live |= dict.fromkeys(near, 0)
@@ -132,12 +133,12 @@ WHERE account_id {near} AND status IN ('queued', 'running') GROUP BY account_id,
 """
 
 
-def _least_limits(drafts: Sequence[Draft], locked: Mapping[int, AccountState], standing: Standing) -> dict[int, int]:
+def _least_limits(drafts: Sequence[Draft], locked: Mapping[int, AccountState]) -> dict[int, int]:
     """The least limit of each account and those of its keys that have drafts."""
     least: dict[int, int] = {}
     for caller in (d.caller for d in drafts):
         known = least.get(caller.account_id, locked[caller.account_id].max_queued)
-        least[caller.account_id] = min(known, standing.key_limits[caller.key_id])
+        least[caller.account_id] = min(known, caller.max_queued)
     return least
 
 
@@ -178,7 +179,7 @@ def _replay(d: Draft, standing: Standing) -> Replay | None:
 def _over_queue(caller: Caller, accounts: dict[int, AccountState], standing: Standing) -> QueueLimitExceeded | None:
     queued_of = standing.queued[caller.account_id]
     for what, queued, limit in (
-        ("API key", queued_of[caller.key_id], standing.key_limits[caller.key_id]),
+        ("API key", queued_of[caller.key_id], caller.max_queued),
         ("account", queued_of.total(), accounts[caller.account_id].max_queued),
     ):
         if queued >= limit:

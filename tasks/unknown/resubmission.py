@@ -162,6 +162,7 @@ def _caller(task: Task, secret_id: int) -> Caller:
         is_subscription=False,
         balance_micros=0,
         held_micros=0,
+        max_queued=task.key.max_queued,
     )
 
 

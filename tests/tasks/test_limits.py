@@ -15,6 +15,7 @@ from callbacks import deliveries
 from callbacks.claims import Claims
 from callbacks.deliveries import Outcome
 from tasks import ledger_check, lifecycle, limits, queue, submission
+from tasks.drafts import Draft
 from tasks.gate import Replay
 from tasks.lifecycle import Ending
 from tasks.limits import Standing, decide
@@ -23,13 +24,15 @@ from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 
 
-def standing(key, *, queued: int = 0, of_others: int = 0, key_limit: int = 100, known=()) -> Standing:
-    found = Standing(
-        key_limits={key.id: key_limit},
-        replays={(key.id, k): Replay(task_id=f"task_{k}", body_digest="") for k in known},
-    )
+def standing(key, *, queued: int = 0, of_others: int = 0, known=()) -> Standing:
+    found = Standing(replays={(key.id, k): Replay(task_id=f"task_{k}", body_digest="") for k in known})
     found.queued.update({key.account.pk: Counter({key.id: queued, -1: of_others}), -1: Counter({-2: 10_000})})
     return found
+
+
+def limited(draft: Draft, key_limit: int) -> Draft:
+    """The draft of a caller whose key has this limit."""
+    return replace(draft, caller=replace(draft.caller, max_queued=key_limit))
 
 
 def state(key, *, available: int = 10_000_000, max_queued: int = 200) -> dict[int, AccountState]:
@@ -59,8 +62,10 @@ DECISIONS: dict[str, tuple[int, dict[str, int], dict[str, int], list[str | None]
 
 
 def test_drafts_are_decided_in_order_with_running_totals(key, draft):
-    for promise, (count, waiting, account, expected) in DECISIONS.items():
-        assert kinds(decide([draft] * count, state(key, **account), standing(key, **waiting))) == expected, promise
+    for promise, (count, given, account, expected) in DECISIONS.items():
+        waiting = {"key_limit": 100} | given
+        drafts = [limited(draft, waiting.pop("key_limit"))] * count
+        assert kinds(decide(drafts, state(key, **account), standing(key, **waiting))) == expected, promise
 
 
 def test_callbacks_that_were_never_attempted_have_a_limit(key, image_model):
@@ -124,15 +129,13 @@ def test_budgets_are_spent_in_order_with_running_totals(key, other_key, draft):
         ({"account": 79_999}, [CREATED, CREATED, POOR, POOR]),
         ({"account": 120_000, "key": 40_000}, [CREATED, CREATED, POOR, POOR]),
     ):
-        found = budgeted(key, micros)
-        found.key_limits[other_key.id] = 9
-        assert kinds(decide(drafts, accounts, found)) == expected, micros
+        assert kinds(decide(drafts, accounts, budgeted(key, micros))) == expected, micros
     (poor,) = decide([draft], state(key, available=0), budgeted(key, {"key": 0}))
     assert "balance" in poor.message
 
 
 def test_a_refusal_by_limit_names_whose_limit_it_is(key, draft):
-    (of_key,) = decide([draft], state(key), standing(key, queued=5, key_limit=5))
+    (of_key,) = decide([limited(draft, 5)], state(key), standing(key, queued=5))
     (of_account,) = decide([draft], state(key, max_queued=5), standing(key, of_others=5))
     assert "API key" in of_key.message
     assert "5" in of_key.message
@@ -141,8 +144,8 @@ def test_a_refusal_by_limit_names_whose_limit_it_is(key, draft):
 
 
 def test_a_known_key_is_answered_whatever_limits_and_money_say(key, image_model):
-    draft = steps.drafted(key, idempotency_key="k")
-    (outcome,) = decide([draft], state(key, available=0), standing(key, queued=9, key_limit=0, known=["k"]))
+    draft = limited(steps.drafted(key, idempotency_key="k"), 0)
+    (outcome,) = decide([draft], state(key, available=0), standing(key, queued=9, known=["k"]))
     assert outcome == Replay(task_id="task_k", body_digest="")
 
 
@@ -164,9 +167,8 @@ def test_a_cheaper_draft_after_a_refused_one_still_fits_under_the_same_key(key, 
 def test_accounts_and_keys_do_not_share_their_figures(key, other_key, image_model):
     drafts = [steps.drafted(key), steps.drafted(other_key), steps.drafted(key)]
     accounts = state(key, available=40_000) | state(other_key, available=40_000)
-    merged = standing(key)
-    merged.key_limits[other_key.id] = 1
-    assert kinds(decide(drafts, accounts, merged)) == [None, None, "InsufficientBalance"]
+    drafts[1] = limited(drafts[1], 1)
+    assert kinds(decide(drafts, accounts, standing(key))) == [None, None, "InsufficientBalance"]
 
 
 def test_the_standing_is_read_in_two_statements(account, key, other_key, image_model, django_assert_num_queries):
@@ -179,7 +181,7 @@ def test_the_standing_is_read_in_two_statements(account, key, other_key, image_m
         found = steps.read_standing(drafts)
     assert found.queued == {account.pk: {key.id: 3, sibling.id: 1}}
     assert found.live == {account.pk: 4}
-    assert found.key_limits == {key.id: 100, sibling.id: 7}
+    assert [draft.caller.max_queued for draft in drafts] == [100, 7, 100]
     assert [(slot, replay.body_digest) for slot, replay in found.replays.items()] == [((sibling.id, "k"), "d" * 64)]
 
 
@@ -228,7 +230,7 @@ def test_tasks_are_counted_only_near_a_limit(key, image_model, django_assert_num
     steps.submitted_many(key, 5)
     assert at_most(key.account) == 5
     drafts = [steps.drafted(key) for _ in range(4)]
-    for count, statements, queued in ((3, 1, {}), (4, 2, {key.id: 5})):
+    for count, statements, queued in ((3, 0, {}), (4, 1, {key.id: 5})):
         locked = ledger.lock_accounts([key.account.pk])
         with django_assert_num_queries(statements):
             found = limits.read_standing(drafts[:count], locked)

@@ -172,7 +172,7 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
         admit(f"Bearer {keys[1].secret}", idempotency_key="order-1")
         found = steps.read_standing([steps.drafted(key, idempotency_key="order-1") for key in keys[:2]])
     plan_of(statements, "accounts_keysecret", "task_idempotency")
-    plan_of(statements, "'draft'", "task_idempotency")
+    plan_of(statements, "'replay'", "task_idempotency")
     plan_of(statements, "count(*) FILTER", "task_limits")
     assert sum(queued.total() for queued in found.queued.values()) == 2 * QUEUED / KEYS
     assert list(found.replays) == [(keys[1].id, "order-1")]

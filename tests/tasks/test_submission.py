@@ -26,7 +26,7 @@ from tests.rows import make_account, make_key
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 
-STATEMENTS = 3 if connection.vendor == "postgresql" else 7
+STATEMENTS = 2 if connection.vendor == "postgresql" else 6
 METADATA = {
     "order": "A-17",
     'it\'s "50%"': "ü\\\n",
@@ -132,6 +132,26 @@ def test_a_repeated_idempotency_key_returns_the_first_task(key, image_model):
     assert (Task.objects.count(), Hold.objects.count(), TaskEvent.objects.count()) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("held_back", [{"max_queued": 2}, {"usd": "0.09"}])
+def test_a_repeated_key_is_no_refusal_where_nothing_more_fits(image_model, held_back):
+    key = make_key(make_account("full", **({"usd": "100"} | held_back)))
+    first = steps.submitted(key, idempotency_key="k")
+    drafts = [steps.drafted(key, idempotency_key=k) for k in ("k", "a", "b", "k")]
+    outcomes = submission.submit(drafts)
+    assert [type(outcome) for outcome in outcomes[:2]] == [Replay, Created]
+    assert isinstance(outcomes[2], QueueLimitExceeded | InsufficientBalance)
+    assert [outcomes[n].task_id for n in (0, 3)] == [first, first]
+    assert steps.breaches() == []
+
+
+def test_a_repeated_key_keeps_no_other_of_its_list_back(key, image_model):
+    first = steps.submitted(key, idempotency_key="k")
+    outcomes = submission.submit([steps.drafted(key, idempotency_key=k) for k in ("a", "k", None)])
+    assert [type(outcome) for outcome in outcomes] == [Created, Replay, Created]
+    assert outcomes[1].task_id == first
+    assert steps.breaches() == []
+
+
 def test_the_database_itself_refuses_a_second_task_of_a_key(key, image_model):
     steps.submitted(key, idempotency_key="k")
     with pytest.raises(IntegrityError):
@@ -224,7 +244,7 @@ def test_a_storage_that_is_away_does_not_hide_the_refusal(image_model, tmp_path,
 def test_a_submission_costs_few_statements_in_one_transaction(transactional_db, key, image_model):
     steps.submitted(key)
     with steps.captured() as statements, steps.transactions() as begun:
-        steps.submitted(key, idempotency_key="k", metadata={"a": "b"}, callback_url="https://hooks.example.com/")
+        steps.submitted(key, idempotency_key="k", metadata={"a": "b"})
     assert len(statements) == 1 + STATEMENTS, "\n".join(statements)
     assert len(begun) == 1
 
@@ -238,13 +258,21 @@ def test_a_list_of_sixteen_costs_as_many_as_one(key, image_model):
     assert len(statements) == STATEMENTS, "\n".join(statements)
 
 
-def test_a_budget_costs_one_statement_more(key, image_model):
+def test_a_callback_costs_one_statement_more(key, image_model):
+    steps.submitted(key)
+    drafts = [steps.drafted(key, callback_url="https://hooks.example.com/") for _ in range(3)]
+    with steps.captured() as statements:
+        submission.submit(drafts)
+    assert len(statements) == STATEMENTS + 1, "\n".join(statements)
+
+
+def test_a_budget_costs_two_statements_more(key, image_model):
     budget_steps.limit(key.record, day="1", month="1")
     steps.submitted(key)
     drafts = [steps.drafted(key) for _ in range(3)]
     with steps.captured() as statements:
         submission.submit(drafts)
-    assert len(statements) == STATEMENTS + 1, "\n".join(statements)
+    assert len(statements) == STATEMENTS + 2, "\n".join(statements)
     assert budget_steps.used(key) == {"key day": 160_000, "key month": 160_000}
 
 

@@ -67,6 +67,7 @@ def submit(caller: Caller, wish: Wish, count: int, words: str) -> None:
         is_subscription=False,
         balance_micros=0,
         held_micros=0,
+        max_queued=caller.key.max_queued,
     )
     drafts = []
     for number in range(count):

@@ -12,14 +12,16 @@ from common.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 LINGER_SECONDS = 1.0
+PATIENCE_SECONDS = 0.002
 
 
 class Seats:
     """Runs jobs on at most `size` threads; the others wait in line. A thread without a job stays a moment for the next
     one, and then ends.
 
-    Threads are called one after the other: who takes a job calls the next, if there is more. So jobs that take no time
-    are done by few threads, and do not wake all of them, which would only fight for the interpreter.
+    Threads are called one after the other: who takes a job calls the next, if there is more. Who is called stands by
+    while others come back for more themselves. So jobs that take no time are done by few threads: many would only fight
+    for the interpreter.
     """
 
     def __init__(self, name: str, size: int) -> None:
@@ -29,6 +31,8 @@ class Seats:
         self._idle = 0
         self._busy = 0
         self._is_called = False
+        self._done = 0
+        self._are_slow = False
         self._line: deque[Callable[[], None]] = deque()
         lock = threading.RLock()
         self._changed = threading.Condition(lock)
@@ -97,39 +101,51 @@ class Seats:
 
     def _run(self) -> None:
         with self._changed:
-            self._is_called = False  # it has come
-        while job := self._next():
+            self._come()
+            job = self._next()
+        while job:
             try:
                 job()
             except Exception:
                 logger.exception("a job on a seat failed")
             finally:
                 release_connection()
+            with self._changed:
                 self._rise()
+                self._are_slow = self._are_slow and not self._line  # it takes the next itself
+                job = self._next()
+
+    def _come(self) -> None:
+        """Who was called waits while there is no need of it: the others have work, and one of them ends a job now and
+        then. The lock is held."""
+        while self._line and self._busy and not self._are_slow:
+            done = self._done
+            self._work.wait(PATIENCE_SECONDS)
+            self._are_slow = self._done == done
+        self._is_called = False
 
     def _rise(self) -> None:
-        with self._changed:
-            self._busy -= 1
-            if self._free() == 1 or self._is_idle():  # only this is waited for: to be woken costs more than short jobs
-                self._changed.notify_all()
+        self._busy -= 1
+        self._done += 1
+        if self._free() == 1 or self._is_idle():  # only this is waited for: to be woken costs more than short jobs
+            self._changed.notify_all()
 
     def _next(self) -> Callable[[], None] | None:
-        """The next job in line; None where none came for a while, and the thread is to end."""
-        with self._changed:
-            self._idle += 1
-            self._wait_for_work()
-            self._idle -= 1
-            if self._line:
-                job = self._line.popleft()
-                self._busy += 1
-                self._call()
-                return job
-            self._threads -= 1
-            self._changed.notify_all()
-            return None
+        """The next job in line; None where none came for a while, and the thread is to end. The lock is held."""
+        self._idle += 1
+        self._wait_for_work()
+        self._idle -= 1
+        if self._line:
+            job = self._line.popleft()
+            self._busy += 1
+            self._call()
+            return job
+        self._threads -= 1
+        self._changed.notify_all()
+        return None
 
     def _wait_for_work(self) -> None:
         ends_at = time.monotonic() + LINGER_SECONDS
         while not self._line and (left := ends_at - time.monotonic()) > 0:
             self._work.wait(left)
-            self._is_called = False
+            self._come()

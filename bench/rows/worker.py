@@ -13,7 +13,7 @@ from bench.crew import Preloaded, Provider
 from bench.model import OURS, Contest, Goal, Row, Sample
 from bench.surroundings import Bench
 
-CONCURRENCY = 100
+CONCURRENCY = 400
 QUEUED = 12_000
 BOUGHT = 3_000
 PICTURE_BYTES = 64 * 1024

@@ -143,10 +143,11 @@ def _decide(
     """Without replays a refused draft may be one: its Idempotency-Key comes before limits and money."""
     standing = limits.read_standing(drafts, accounts, with_replays=with_replays)
     decided = limits.decide(drafts, accounts, standing)
-    refused = [d for d, outcome in zip(drafts, decided, strict=True) if isinstance(outcome, ApiError)]
-    if not with_replays and any(d.idempotency_key for d in refused):
-        return _decide(drafts, accounts, with_replays=True)
-    return standing, decided
+    if with_replays or not any(
+        isinstance(outcome, ApiError) and d.idempotency_key for d, outcome in zip(drafts, decided, strict=True)
+    ):
+        return standing, decided
+    return _decide(drafts, accounts, with_replays=True)
 
 
 def submit_one(single: Draft) -> Outcome:

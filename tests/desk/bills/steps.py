@@ -1,5 +1,7 @@
 """Steps with bills that tests take without a page."""
 
+from datetime import timedelta
+
 from django.utils import timezone
 
 from catalog.models import Channel
@@ -8,7 +10,9 @@ from desk.bills.columns import BillColumns
 from desk.bills.imports import Period
 from desk.models import ProviderBill
 
-TODAY = Period(first=timezone.now().date(), last=timezone.now().date())
+NOW, DAY = timezone.now(), timedelta(days=1)
+# Midnight may pass while the tests run.
+THESE_DAYS = Period(first=(NOW - DAY).date(), last=(NOW + DAY).date())
 
 
 def content(*lines: str) -> bytes:
@@ -19,7 +23,7 @@ def compared(
     channel: Channel,
     *lines: str,
     columns: BillColumns | None = None,
-    period: Period | None = TODAY,
+    period: Period | None = THESE_DAYS,
 ) -> ProviderBill:
     """A bill of these lines, the first of which is its head. What was bought now is in its period."""
     bill, _ = imports.receive(channel, "bill.csv", content(*lines), by="ada")

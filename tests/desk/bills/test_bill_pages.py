@@ -26,7 +26,7 @@ CHOSEN = {"upstream_id": "job id", "amount": "cost", "unit": "usd", "mark": "."}
 
 
 def days():
-    return {"since": bills.TODAY.first.isoformat(), "until": bills.TODAY.last.isoformat()}
+    return {"since": bills.THESE_DAYS.first.isoformat(), "until": bills.THESE_DAYS.last.isoformat()}
 
 
 def upload(client, channel, *lines, **fields):

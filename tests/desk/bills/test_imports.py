@@ -19,7 +19,7 @@ from tests.tasks import steps
 pytestmark = pytest.mark.django_db
 
 PLAIN = BillColumns(upstream_id="id", amount="cost")
-TODAY = bills.TODAY
+THESE_DAYS = bills.THESE_DAYS
 
 
 def verdicts(bill):
@@ -67,7 +67,7 @@ def test_what_is_no_table_is_not_kept(video_channel):
 def test_comparing_again_shows_what_is_known_now_and_keeps_nothing_twice(bought, video_channel):
     bill = bills.compared(video_channel, "id,cost", "job-1,0.04")
     bought("job-1", 40_000)
-    imports.compare(bill, PLAIN, TODAY)
+    imports.compare(bill, PLAIN, THESE_DAYS)
     assert verdicts(bill) == [(2, "job-1", "matched")]
     assert BillLine.objects.count() == 1
     assert RememberedColumns.objects.get().columns["upstream_id"] == "id"
@@ -80,11 +80,11 @@ def test_a_run_that_began_earlier_and_ends_later_is_left_over(bought, video_chan
 
     def overtaken(*arguments):
         monkeypatch.setattr(our_calls, "around", around)
-        imports.compare(ProviderBill.objects.get(), PLAIN, TODAY)
+        imports.compare(ProviderBill.objects.get(), PLAIN, THESE_DAYS)
         return iter([])
 
     monkeypatch.setattr(our_calls, "around", overtaken)
-    imports.compare(bill, PLAIN, TODAY)
+    imports.compare(bill, PLAIN, THESE_DAYS)
     assert verdicts(bill) == [(2, "job-1", "matched")]
     assert BillLine.objects.count() == 1
 
@@ -96,13 +96,13 @@ def test_two_runs_that_begin_together_are_two(bought, video_channel):
     def meanwhile(execute, statement, *arguments):
         if len(begun) == 1:
             begun.append("by somebody else")
-            imports.compare(ProviderBill.objects.get(), PLAIN, TODAY)
+            imports.compare(ProviderBill.objects.get(), PLAIN, THESE_DAYS)
         if statement.startswith("UPDATE") and "begun" in statement and not begun:
             begun.append("by us")
         return execute(statement, *arguments)
 
     with connection.execute_wrapper(meanwhile):
-        imports.compare(bill, PLAIN, TODAY)
+        imports.compare(bill, PLAIN, THESE_DAYS)
     assert verdicts(bill) == [(2, "job-1", "matched"), (None, "job-2", "ours_only")]
     assert BillLine.objects.count() == 2
 
@@ -111,7 +111,7 @@ def test_a_bill_that_was_removed_is_compared_no_more(video_channel):
     bill = bills.compared(video_channel, "id,cost", "job-1,0.04")
     ProviderBill.objects.filter(pk=bill.pk).delete()
     with pytest.raises(BillRefused, match="removed meanwhile"):
-        imports.compare(bill, PLAIN, TODAY)
+        imports.compare(bill, PLAIN, THESE_DAYS)
 
 
 def test_rows_that_are_no_lines_are_named_and_the_others_compared(video_channel):

@@ -27,6 +27,16 @@ def without_pattern_index(name: str, table: str, column: str) -> OnPostgreSQL:
     )
 
 
+def unchecked(name: str, table: str, column: str, parent: str) -> OnPostgreSQL:
+    """Drop the foreign key of a column whose parents are never deleted. For each new row the server looks its parent up
+    and locks it, at the commit, while others wait for what the transaction has locked."""
+    return OnPostgreSQL(
+        f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}",
+        f"ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES {parent} (id) "
+        "DEFERRABLE INITIALLY DEFERRED",
+    )
+
+
 def stored(table: str, **options: float) -> OnPostgreSQL:
     """Set storage parameters of a table."""
     listed = ", ".join(f"{name} = {value}" for name, value in options.items())

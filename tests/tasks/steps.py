@@ -75,6 +75,13 @@ def another(draft: Draft, **changes: Any) -> Draft:
     return replace(draft, task_id=ids.new_task_id(), **changes)
 
 
+def unwritable(draft: Draft) -> Draft:
+    """Another like it, which the database refuses: no hold is negative."""
+    price = draft.prepared.price
+    negative = replace(price, unit_micros=-price.unit_micros)
+    return another(draft, prepared=replace(draft.prepared, price=negative))
+
+
 def submitted(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any) -> str:
     """The id of a new task."""
     outcome = submission.submit_one(drafted(key, body, **fields))

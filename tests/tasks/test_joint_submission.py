@@ -21,7 +21,6 @@ from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 needs_row_locks = pytest.mark.skipif(connection.vendor != "postgresql", reason="one lock for everything")
-NO_ROUTE_SET = 10**9
 WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
 LARGE = {"prompt": "x", "extra_body": {"style": "x" * LARGE_BYTES}}
 
@@ -71,7 +70,7 @@ def test_a_group_keeps_to_the_queue_limit_and_the_balance(image_model):
 
 def test_a_draft_that_cannot_be_written_fails_alone(key, other_key, image_model):
     good = [steps.drafted(owner) for owner in (key, other_key, key, key)]
-    bad = steps.another(good[0], route_set_id=NO_ROUTE_SET)
+    bad = steps.unwritable(good[0])
     outcomes = together([good[0], bad, *good[1:]])
     assert isinstance(outcomes.pop(1), IntegrityError)
     assert names(outcomes) == ["Created"] * 4
@@ -79,8 +78,8 @@ def test_a_draft_that_cannot_be_written_fails_alone(key, other_key, image_model)
 
 
 def test_a_database_that_goes_away_between_the_parts_of_a_line_takes_back_no_task(key, image_model, monkeypatch):
-    good, bad, late = (steps.drafted(key) for _ in range(3))
-    bad = steps.another(bad, route_set_id=NO_ROUTE_SET)
+    good, late = (steps.drafted(key) for _ in range(2))
+    bad = steps.unwritable(good)
 
     def submit(drafts, **how):
         if drafts == [late]:
@@ -95,7 +94,7 @@ def test_a_database_that_goes_away_between_the_parts_of_a_line_takes_back_no_tas
 
 def test_what_cannot_be_written_leaves_no_inputs(key, image_model, folder):
     draft = steps.drafted(key, params=WITH_IMAGE)
-    together([steps.another(draft, route_set_id=NO_ROUTE_SET)])
+    together([steps.unwritable(draft)])
     wait_until(lambda: not files(folder))
 
 
@@ -156,12 +155,15 @@ def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_
 
 
 @needs_row_locks
-def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(key, other_key, image_model, monkeypatch):
+def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(
+    key, other_key, image_model, video_model, monkeypatch
+):
     monkeypatch.setattr(account_lines, "SHARED_PART", 0.1 / PATIENCE)
     with psycopg.connect(database_url()) as other:
-        other.execute("SELECT 1 FROM accounts_apikey WHERE id = %s FOR UPDATE", [key.id])
+        other.execute("SELECT 1 FROM catalog_mediamodel WHERE id = %s FOR UPDATE", [video_model.pk])
+        film, picture = steps.drafted(key, steps.VIDEO), steps.drafted(other_key)
         with gathered(joint_submission._thread):
-            stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
+            stuck, free = [joint_submission.add(draft) for draft in (film, picture)]
         assert isinstance(free.result(PATIENCE), Created)
         assert not stuck.done()
         other.rollback()

@@ -1,7 +1,6 @@
 """References of rows that are written for each job: the database checks only those whose parents may go away."""
 
 import pytest
-from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.test import RequestFactory
@@ -10,7 +9,6 @@ from common import sql
 
 pytestmark = pytest.mark.django_db
 
-# To look a parent up and to lock it costs a row more than to write it.
 KEPT = {
     "accounts_account",
     "accounts_apikey",
@@ -30,20 +28,21 @@ STAYING = {
 }
 
 
-@pytest.mark.skipif(not sql.is_postgresql(), reason="SQLite checks a reference in no time")
+@pytest.mark.skipif(not sql.is_postgresql(), reason="SQLite checks every reference")
 def test_postgresql_looks_up_no_parent_that_is_never_deleted():
     checked = set(sql.fetch(REFERENCES))
     assert checked >= {("tasks_task", "catalog_mediamodel"), ("tasks_call", "catalog_channel")}
     assert {parent for _, parent in checked - STAYING}.isdisjoint(KEPT)
 
 
-@pytest.mark.parametrize("table", sorted(KEPT))
-def test_nobody_may_delete_such_a_parent(table):
-    (model,) = (each for each in apps.get_models() if each._meta.db_table == table)
+def test_nobody_may_delete_such_a_parent():
     request = RequestFactory().get("/")
     request.user = User.objects.create_superuser("root")
-    pages = [page for registered, page in admin.site._registry.items() if registered is model]
-    assert not any(page.has_delete_permission(request) for page in pages)
+    offered = {
+        model._meta.db_table for model, page in admin.site._registry.items() if page.has_delete_permission(request)
+    }
+    assert "catalog_channel" in offered
+    assert offered.isdisjoint(KEPT)
 
 
 @pytest.mark.skipif(sql.is_postgresql(), reason="PostgreSQL looks at some references only")

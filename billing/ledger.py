@@ -223,9 +223,12 @@ def _sums(moves: Iterable[tuple[int, int, int]]) -> dict[int, tuple[int, int]]:
 
 
 def _moving(changes: Mapping[int, tuple[int, int]]) -> list[Write]:
-    return writes.of_rows(
+    if not changes:
+        return []
+    rows = sql.few_rows("id bigint, balance bigint, held bigint", len(changes))
+    statement = (
         "UPDATE accounts_account AS a SET balance_micros = a.balance_micros + r.balance, "
-        "held_micros = a.held_micros + r.held FROM {rows} WHERE a.id = r.id",
-        "id bigint, balance bigint, held bigint",
-        [{"id": i, "balance": balance, "held": held} for i, (balance, held) in changes.items()],
+        f"held_micros = a.held_micros + r.held FROM {rows} WHERE a.id = r.id"
     )
+    changed = ({"id": i, "balance": balance, "held": held} for i, (balance, held) in changes.items())
+    return [Write(statement, [sql.pack(changed)])]

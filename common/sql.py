@@ -43,6 +43,16 @@ def rows(columns: str) -> str:
     return f"(SELECT {listed} FROM json_each(%s)) AS r"
 
 
+FEW = (1, 16, 64)
+
+
+def few_rows(columns: str, count: int) -> str:
+    """The same of so many: PostgreSQL would take them for a hundred, and read a small table whole to find one row. It
+    is told in steps, for each text is planned anew."""
+    most = next((most for most in FEW if count <= most), None)
+    return f"(SELECT * FROM {rows(columns)} LIMIT {most}) AS r" if most and is_postgresql() else rows(columns)
+
+
 def among(kind: str) -> str:
     """The condition `IN` for a list of ids of this type; `ids` makes its parameter."""
     return f"IN (SELECT r.id FROM {rows(f'id {kind}')})"

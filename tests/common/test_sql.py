@@ -71,6 +71,13 @@ def test_a_statement_takes_thousands_of_rows(db):
     assert len(unpacked("n bigint", *items)) == 5_000
 
 
+@pytest.mark.parametrize("count", [1, 2, 16, 17, 64, 65, 300])
+def test_rows_of_a_known_number_come_back_all_of_them(db, count):
+    items = [{"id": f"row {n}"} for n in range(count)]
+    found = sql.fetch(f"SELECT r.id FROM {sql.few_rows('id text', count)}", [sql.pack(items)])
+    assert found == [(item["id"],) for item in items]
+
+
 def test_several_lists_keep_their_places(db):
     statement = f"SELECT r.n FROM {sql.rows('n bigint')} UNION ALL SELECT r.m FROM {sql.rows('m bigint')}"
     assert sql.fetch(statement, [sql.pack([{"n": 1}]), sql.pack([{"m": 2}])]) == [(1,), (2,)]

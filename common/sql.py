@@ -141,7 +141,17 @@ def unindexed(column: str) -> str:
 
 def pack(items: Iterable[Mapping[str, Any]]) -> str:
     """The JSON parameter of `rows`. JSON values must come as text made by `document`."""
-    return json.dumps(list(items), default=moment, separators=(",", ":"))
+    return _encoder.encode(list(items))
+
+
+def packed(item: Mapping[str, Any]) -> str:
+    """One item ahead of the others, which `write_together` takes, too."""
+    return _encoder.encode(item)
+
+
+def merged(*parts: str) -> str:
+    """One item of parts that are packed already, none of them empty."""
+    return "{" + ",".join(part[1:-1] for part in parts) + "}"
 
 
 def document(value: object) -> Any:
@@ -163,6 +173,9 @@ def moment(value: object) -> str:
     if is_postgresql():
         return value.isoformat()
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "milliseconds")
+
+
+_encoder = json.JSONEncoder(default=moment, separators=(",", ":"))
 
 
 def utc_day(moment: str) -> str:
@@ -200,18 +213,23 @@ _decoder = json.JSONDecoder(parse_int=_whole)
 
 
 def write_together(
-    columns: str, items: Sequence[Mapping[str, Any]], writes: Sequence[str], *, chosen: str = ""
+    columns: str, items: Sequence[Mapping[str, Any]] | Sequence[str], writes: Sequence[str], *, chosen: str = ""
 ) -> list[tuple[Any, ...]]:
     """Run writes of the same rows: each says `{rows}` where it reads them, as `r`. What the first returns is returned.
 
     They are one statement on PostgreSQL, where none sees what another has written, and follow each other on SQLite.
     `chosen` (PostgreSQL alone) are further parts of it: they read the items as `given`, and make `r` of some.
     """
-    packed = pack(items)
+    listed = _listed(items)
     if not is_postgresql():
-        returned, *_ = [fetch(write.format(rows=rows(columns)), [packed]) for write in writes]
+        returned, *_ = [fetch(write.format(rows=rows(columns)), [listed]) for write in writes]
         return returned
-    return fetch(_together(columns, tuple(writes), chosen, 1 << (len(items) - 1).bit_length()), [packed])
+    return fetch(_together(columns, tuple(writes), chosen, 1 << (len(items) - 1).bit_length()), [listed])
+
+
+def _listed(items: Sequence[Mapping[str, Any]] | Sequence[str]) -> str:
+    texts = [item for item in items if isinstance(item, str)]
+    return f"[{','.join(texts)}]" if texts else pack(item for item in items if not isinstance(item, str))
 
 
 @lru_cache(maxsize=500)

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+
+from django.conf import settings
 
 from adapters.base import StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog.entries import ModelEntry
 from catalog.routing import Decision
+from common import sql
 from tasks.gate import Caller
 from tasks.origins import Origin
+from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
 
 
@@ -23,7 +28,7 @@ class PreparedSubmission:
     price: Price
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """One submission of a caller, ready to be written. `files` it stored of its Data URLs, and of uploads;
     `option_bytes` are those of large options, which are inputs, too (tasks/assets/stored_inputs.py), and `input_bytes`
@@ -44,3 +49,34 @@ class Draft:
     @property
     def owes_callback(self) -> bool:
         return self.prepared.body.callback_url is not None
+
+    @cached_property
+    def row(self) -> str:
+        """All that is written of it but for what the transaction adds, as `sql.packed`. It is made once, and for most
+        drafts before their account is locked, for which others wait."""
+        prepared = self.prepared
+        decision = prepared.decision
+        asked = {"asked": dict(self.asked)} if self.asked else {}
+        return sql.packed(
+            {
+                "id": self.task_id,
+                "key": self.caller.key_id,
+                "secret": self.caller.secret_id,
+                "account": self.caller.account_id,
+                "origin": self.origin,
+                "model_name": prepared.body.model,
+                "media_model": prepared.model.id,
+                "modality": prepared.model.modality,
+                "route_set": self.route_set_id,
+                "idempotency_key": self.idempotency_key,
+                "body_digest": self.body_digest,
+                "estimated": prepared.price.estimate_micros,
+                "price": sql.document(prepared.price.snapshot()),
+                "deadline": settings.TASK_DEADLINES["queue"],
+                "callback_url": prepared.body.callback_url,
+                "metadata": sql.document(prepared.body.metadata),
+                "input_bytes": self.input_bytes,
+                "params": sql.document(stored_params.dump(prepared.request)),
+                "trace": sql.document({"plan": decision.plan.name, "routes": decision.trace, **asked}),
+            }
+        )

@@ -78,6 +78,15 @@ def test_rows_of_a_known_number_come_back_all_of_them(db, count):
     assert found == [(item["id"],) for item in items]
 
 
+def test_items_are_written_together_packed_or_not(db):
+    columns, reading = "id text, n bigint, said json", ["SELECT r.id, r.n, r.said FROM {rows}"]
+    whole = {"id": 'a "quoted" {id}', "n": 1, "said": sql.document({"is": ["a", None]})}
+    part = {name: whole[name] for name in ("id", "said")}
+    for item in (whole, sql.packed(whole), sql.merged(sql.packed({"n": 1}), sql.packed(part))):
+        ((found_id, number, said),) = sql.write_together(columns, [item], reading)
+        assert (found_id, number, sql.as_document(said)) == (whole["id"], 1, {"is": ["a", None]})
+
+
 def test_several_lists_keep_their_places(db):
     statement = f"SELECT r.n FROM {sql.rows('n bigint')} UNION ALL SELECT r.m FROM {sql.rows('m bigint')}"
     assert sql.fetch(statement, [sql.pack([{"n": 1}]), sql.pack([{"m": 2}])]) == [(1,), (2,)]

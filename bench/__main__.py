@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench import results, rows, runner, table
+from bench import peers, results, rows, runner, table
 from bench.model import Row
 from bench.surroundings import Bench
 from tools.stack import ROOT
@@ -43,8 +43,11 @@ def main() -> int:
         return 0
     found = []
     with Bench(tree=given.tree.resolve(), is_quick=given.quick, rounds=given.rounds) as bench:
-        for row in picked:
-            found.append(runner.run(row, bench, say))
+        preparation = peers.Preparation({name: needs for row in picked for name, needs in row.peers.items()})
+        for together in runner.groups(picked, is_quick=given.quick):
+            if together[0].is_compared:
+                preparation.wait()
+            found += runner.run_beside(together, bench, say)
         versions = bench.versions()
     if given.json:
         results.merge(given.json, found, versions)

@@ -16,6 +16,8 @@ from bench import seed
 OWNERS = 100
 """Among so many accounts the copies are dealt in turn; the seed's accounts, keys and secrets have the same ids."""
 OWNER = "1 + n % {owners}"
+STRANGER = "1000000 + n"
+"""The ids of a stranger: of the account, its key and the secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,24 @@ def copy_rows(
         f"INSERT INTO {table.name} ({listed}) SELECT {picked} FROM {series} AS n CROSS JOIN {table.name} t "
         f"WHERE t.{table.key} = '{task_id}' {order}".encode()
     )
+
+
+STRANGERS = (
+    Table(name="accounts_account", key="id", changes={"name": "'stranger-' || n", "balance_micros": "0"}),
+    Table(name="accounts_apikey", key="account_id", changes={"id": STRANGER}),
+    Table(
+        name="accounts_keysecret", key="key_id", changes={"id": STRANGER, "digest": "md5(n::text) || md5('of ' || n)"}
+    ),
+)
+
+
+def add_strangers(url: str, count: int) -> None:
+    """Add accounts without money, each with a key whose secret nobody knows."""
+    with psycopg.connect(url) as connection:
+        for table in STRANGERS:
+            copy_rows(connection, table, "1", new_id=STRANGER, series=f"generate_series(1, {count})")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
 
 
 ENDED = (

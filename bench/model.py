@@ -1,8 +1,8 @@
 """The words of the benchmark: a row has goals, and contenders that run in turn; each run gives a sample of figures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 OURS = "ours"
@@ -75,7 +75,8 @@ class Row:
     `contest` is a context manager: it starts what the contenders need, gives them, and stops it. It raises Missing
     where the row cannot run at all. `quick_seconds` is about what the row takes with --quick. `anchor` names a
     contender whose rate tells whether the machine was steady, where the goals have no reference of their own. `rounds`
-    is for long rows, of which fewer are enough.
+    is for long rows, of which fewer are enough. `peers` are the environments that it needs, with their requirements.
+    One that `waits` most of its time may run beside others of this kind.
     """
 
     name: str
@@ -85,6 +86,13 @@ class Row:
     contest: Callable[[Any], AbstractContextManager[Contest]]
     anchor: str | None = None
     rounds: int | None = None
+    peers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    waits: bool = False
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is measured beside others, and needs a machine that nothing else keeps busy."""
+        return bool(self.peers) or any(goal.against for goal in self.goals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,9 @@
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from typing import Any
 
 from bench.model import Contest, Incorrect, Missing, Result, Round, Row, Sample
@@ -47,3 +49,25 @@ def run(row: Row, bench: Any, say: Say) -> Result:
         return Result(name=row.name, failed=f"{type(error).__name__}: {error}".splitlines()[0][:200])
     finally:
         say(f" {row.name}: {time.monotonic() - started:.0f} s")
+
+
+def groups(rows: Sequence[Row], *, is_quick: bool) -> Iterator[list[Row]]:
+    """Each alone; but in a quick run those that wait most of their time go together, where they follow each other."""
+    for waits, those in groupby(rows, key=lambda row: row.waits and is_quick):
+        listed = list(those)
+        yield from [listed] if waits else [[row] for row in listed]
+
+
+def run_beside(rows: Sequence[Row], bench: Any, say: Say) -> list[Result]:
+    """Rows side by side; what each of several says is said at its end."""
+
+    def run_one(row: Row) -> Result:
+        said: list[str] = []
+        result = run(row, bench, said.append)
+        say("\n".join(said))
+        return result
+
+    if len(rows) == 1:
+        return [run(rows[0], bench, say)]
+    with ThreadPoolExecutor(len(rows)) as threads:
+        return list(threads.map(run_one, rows))

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -83,6 +84,11 @@ class Service(Stack):
             worker=sum(map(processor.seconds, self.pids("worker"))),
             database=processor.seconds(self.database_pid),
         )
+
+    def manage(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+        """As `Stack.manage`, without Django's checks of the project: a run has dozens of commands."""
+        name, *others = arguments
+        return super().manage(name, "--skip-checks", *others, check=check, **environment)
 
     def pause(self) -> None:
         """Stop all processes for now, so that they take nothing from a reference that runs."""

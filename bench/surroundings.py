@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
@@ -31,12 +32,14 @@ class Bench:
         self.is_quick = is_quick
         self.rounds = rounds
         self.seconds = 2 if is_quick else 4
+        self.anchor_seconds = 1 if is_quick else 4  # of references that come to thousands in a second, and need no more
         self.folder = Path(tempfile.mkdtemp(prefix="darkroom-bench-"))
         self.secrets = {
             "SECRET_KEY": "bench-" + os.urandom(40).hex(),
             "ENCRYPTION_KEYS": cryptography.fernet.Fernet.generate_key().decode(),
         }
         self._stack = ExitStack()
+        self._filling = threading.Lock()
         self._templates: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
 
@@ -59,20 +62,21 @@ class Bench:
         return self._stack.enter_context(postgres.databases())
 
     @contextmanager
-    def database(self, *, tasks: int = TASKS, accounts: int = ACCOUNTS) -> Iterator[str]:
+    def database(self, *, tasks: int = TASKS) -> Iterator[str]:
         """The URL of a PostgreSQL database of the tree, preloaded and analysed. Raises Missing."""
-        with self.copy(f"{tasks} of {accounts}", lambda url: self.fill(url, tasks=tasks, accounts=accounts)) as url:
+        with self.copy(f"{tasks} tasks", lambda url: self.fill(url, tasks=tasks)) as url:
             yield url
 
     @contextmanager
     def copy(self, kind: str, fill: Callable[[str], None]) -> Iterator[str]:
         """The URL of a copy of the template of this kind, which is filled when it is first needed. Raises Missing."""
-        server = self.databases
-        if kind not in self._templates:
-            template = server.empty("template")
-            fill(template)
-            self._templates[kind] = template
-        url = server.copy(self._templates[kind])
+        with self._filling:
+            server = self.databases
+            if kind not in self._templates:
+                template = server.empty("template")
+                fill(template)
+                self._templates[kind] = template
+            url = server.copy(self._templates[kind])
         try:
             yield url
         finally:
@@ -91,12 +95,12 @@ class Bench:
             shutil.copyfile(self._templates[kind], file)
             yield f"sqlite:///{file}"
 
-    def fill(self, url: str, *, tasks: int, accounts: int = ACCOUNTS) -> None:
+    def fill(self, url: str, *, tasks: int) -> None:
         """Migrate and load: the example catalog, accounts with a key each, and ended tasks."""
         service = Service(self, url)
         service.manage("migrate", "--noinput")
         service.manage("load_catalog", "catalog.example.yaml")
-        script = [str(self.python), "-P", str(Path(seed.__file__)), "--accounts", str(accounts), "--tasks", str(tasks)]
+        script = [str(self.python), "-P", str(Path(seed.__file__)), "--accounts", str(ACCOUNTS), "--tasks", str(tasks)]
         answer = subprocess.run(script, cwd=self.tree, env=service.environment, capture_output=True, text=True)
         if answer.returncode:
             raise RuntimeError(f"the database could not be filled:\n{answer.stdout}{answer.stderr}")

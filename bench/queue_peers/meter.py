@@ -71,7 +71,8 @@ def measured(url: str, jobs: int, pickups: int, enqueue: Callable[[str, list[flo
             drained = json.loads(told.readline() or "null")
             if drained is None:
                 raise SystemExit("the worker ended early")
-            time.sleep(1.0)
+            if pickups:
+                time.sleep(1.0)
             waited = [picked_up(url, told, enqueue) for _ in range(pickups)]
     finally:
         worker.kill()

@@ -130,6 +130,7 @@ ROWS = [
         goals=GOALS,
         quick_seconds=40,
         rounds=1,
+        waits=True,
         contest=partial(open_films, protocol=protocol),
     )
     for protocol, how in ((BATCH, "in batches"), (SINGLE, "one by one"))

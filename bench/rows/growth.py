@@ -99,6 +99,7 @@ def side(bench: Bench, tasks: int) -> Iterator[Side]:
         with talking(program, folder=bench.tree, environment=service.environment, log=log) as claims:
             claims.heard()
             yield Side(tasks=tasks, prefix=clones.seeded_prefix(url), service=service, client=client, claims=claims)
+        client.close()  # a web process that is to end gives open connections a moment
         crew.check(service)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from bench.model import OURS, Contest, Goal, Row
-from bench.relay import calls, started, streams
+from bench.relay import calls, litellm_proxy, started, streams
 from bench.relay.contenders import DIRECT, LITELLM, Contenders
 from bench.surroundings import Bench
 
@@ -34,6 +34,7 @@ def streamed(bench: Bench) -> Iterator[Contest]:
 
 
 TEN_TIMES = Goal(figure="rate", against=LITELLM, at_least=10)
+PEERS = {litellm_proxy.NAME: litellm_proxy.REQUIREMENTS}
 A_FIFTH = Goal(figure="added_ms", against=LITELLM, at_most=0.2)
 
 ROWS = [
@@ -42,6 +43,7 @@ ROWS = [
         what="relayed chat calls with key, reservation and settlement, c=16, one web process",
         goals=(TEN_TIMES,),
         quick_seconds=35,
+        peers=PEERS,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_together=True),
     ),
     Row(
@@ -49,6 +51,7 @@ ROWS = [
         what="what the median of one relayed chat call at a time is above the direct call's",
         goals=(A_FIFTH,),
         quick_seconds=15,
+        peers=PEERS,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_alone=True),
     ),
     Row(
@@ -56,6 +59,7 @@ ROWS = [
         what="relayed image calls, pictures of 24 KB: c=16, and one at a time",
         goals=(TEN_TIMES, A_FIFTH),
         quick_seconds=30,
+        peers=PEERS,
         contest=partial(relayed, path=calls.IMAGES_PATH, body=calls.IMAGE_BODY, is_together=True, is_alone=True),
     ),
     Row(
@@ -66,6 +70,7 @@ ROWS = [
             Goal(figure="first_p95_ms", at_most=100.0, unit="ms"),
         ),
         quick_seconds=17,
+        peers=PEERS,
         contest=streamed,
     ),
 ]

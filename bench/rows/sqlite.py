@@ -21,7 +21,7 @@ def alone(bench: Bench, service: Service, file: Path) -> Sample:
     """The bare script, with the service standing still."""
     service.pause()
     try:
-        return script.bare_sqlite(file, accounts=ACCOUNTS, seconds=bench.seconds)
+        return script.bare_sqlite(file, accounts=ACCOUNTS, seconds=bench.anchor_seconds)
     finally:
         service.unpause()
 
@@ -41,10 +41,13 @@ def on_sqlite(bench: Bench) -> Iterator[Contest]:
         sandbox = service.start_sandbox()
         service.manage("load_catalog", "catalog.example.yaml", SANDBOX_URL=sandbox.url)
         submissions.start_web(bench, service)
-        for worker in (service.start_worker(), service.start_worker()):
+        workers = (service.start_worker(), service.start_worker())
+        for worker in workers:
             worker.wait_for_line(r"worker \w+ starts", timeout=PATIENCE)
         correctness.settle(service)
         yield {BARE: lambda: alone(bench, service, anchor), OURS: lambda: ours(bench, service)}
+        for worker in workers:
+            worker.kill()  # they would finish what they have bought, for nobody
 
 
 ROWS = [

@@ -63,7 +63,7 @@ def naively(bench: Bench, naive: Child, plan: Plan, *, connections: int) -> Samp
     """One run of the naive reference."""
     pids = (naive.process.pid, bench.databases.pid)
     spent = sum(map(processor.seconds, pids))
-    found = load.run(plan, connections=connections, seconds=bench.seconds, folder=bench.folder)
+    found = load.run(plan, connections=connections, seconds=bench.anchor_seconds, folder=bench.folder)
     cpu = (sum(map(processor.seconds, pids)) - spent) * 1000 / max(1, found.answered)
     return Sample(figures={**answered(found).figures, "cpu_ms": cpu})
 
@@ -120,7 +120,7 @@ def latency(bench: Bench) -> Iterator[Contest]:
     with bench.database() as url, databases.on_postgresql(bench) as anchor, bench.service(url) as service:
         start_web(bench, service)
         yield {
-            BARE: lambda: script.bare_psycopg(anchor, accounts=ACCOUNTS, seconds=bench.seconds),
+            BARE: lambda: script.bare_psycopg(anchor, accounts=ACCOUNTS, seconds=bench.anchor_seconds),
             OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=1),
         }
 

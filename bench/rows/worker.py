@@ -43,7 +43,7 @@ def whole_life(bench: Bench) -> Iterator[Contest]:
     files = TemporaryDirectory(prefix="darkroom-bench-", dir=MEMORY if MEMORY.is_dir() else None)
     with files as folder, limits.within(600), crew.preloaded(bench, offers.instant(), body, QUEUED) as preloaded:
         yield {
-            **{name: partial(queue_peers.run, bench, name, pickups=20) for name in queue_peers.PEERS},
+            **{name: queue_peers.contender(bench, name) for name in queue_peers.PEERS},
             OURS: partial(worked, bench, preloaded, ASSET_STORAGE=f"file://{folder}"),
         }
 
@@ -76,8 +76,9 @@ ROWS = [
             Goal(figure="rate", against="procrastinate", at_least=10.0),
             Goal(figure="rate", against="celery", at_least=10.0),
         ),
-        quick_seconds=75,
+        quick_seconds=60,
         contest=whole_life,
+        peers={name: peer.requirements for name, peer in queue_peers.PEERS.items()},
     ),
     Row(
         name="worker-http",

@@ -2,7 +2,9 @@
 
 import json
 import re
+import threading
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -101,6 +103,33 @@ def test_what_is_incorrect_fails_its_row_and_no_other():
     row, result = run(ours=raises(Incorrect("1 answers were no 2xx")))
     assert judge(row, TWICE, result).word == "failed: 1 answers were no 2xx"
     assert run(ours=raises(ZeroDivisionError()))[1].failed.startswith("ZeroDivisionError")
+
+
+def test_rows_that_wait_run_beside_each_other_in_a_quick_run_and_no_others_do():
+    rows_ = [replace(a_row(TWICE), name=name, waits=name in "bcf") for name in "abcdef"]
+
+    def named(*, is_quick: bool) -> list[str]:
+        return ["".join(row.name for row in group) for group in runner.groups(rows_, is_quick=is_quick)]
+
+    assert named(is_quick=True) == ["a", "bc", "d", "e", "f"]
+    assert named(is_quick=False) == list("abcdef")
+
+
+def test_rows_side_by_side_give_their_results_in_order_and_speak_one_after_the_other():
+    both = threading.Barrier(2, timeout=60)  # each contender waits for the other
+
+    def contender():
+        both.wait()
+        return Sample(figures={"rate": 1})
+
+    @contextmanager
+    def contest(bench):
+        yield {"ours": contender}
+
+    rows_, said = [replace(a_row(contest=contest), name=name) for name in "ab"], []
+    found = runner.run_beside(rows_, SimpleNamespace(rounds=1), said.append)
+    assert [(result.name, len(result.rounds)) for result in found] == [("a", 1), ("b", 1)]
+    assert sorted(words.split(",")[0].strip() for words in said) == ["a", "b"]
 
 
 def test_the_table_shows_figure_reference_ratio_goal_and_verdict():

@@ -160,12 +160,13 @@ SELECT c.id, c.task_id, t.attempt, c.attempt AS bought_in,
     c.finished_at IS NOT NULL AS is_finished, {age} AS age_seconds, {left} AS seconds_left, {wait} AS wait_seconds,
     t.progress
 FROM tasks_call c JOIN tasks_task t ON t.id = c.task_id
-WHERE c.worker_id = %s AND c.state IN ('accepted', 'late') AND c.next_poll_at IS NOT NULL AND c.id {chosen}
+WHERE c.id {chosen} AND c.worker_id = %s AND {state} IN ('accepted', 'late') AND c.next_poll_at IS NOT NULL
 """
 
 
 def read(worker_id: str, call_ids: Sequence[int]) -> list[DueCall]:
-    """These calls, in this order, without those that this worker does not follow any more."""
+    """These calls, in this order, without those that this worker does not follow any more. They are found by their ids:
+    the index of what a worker follows holds all of it, and looks empty to the planner just after an adoption."""
     now = sql.now()
     statement = DUE.format(
         now=now,
@@ -173,10 +174,11 @@ def read(worker_id: str, call_ids: Sequence[int]) -> list[DueCall]:
         left=sql.seconds_between(now, "t.deadline_at"),
         out_of_time=is_out_of_time(),
         wait=sql.seconds_between(now, "c.next_poll_at"),
-        chosen=sql.among("bigint"),
+        state=sql.unindexed("c.state"),
+        chosen=sql.listed("bigint"),
     )
     place = {call_id: number for number, call_id in enumerate(call_ids)}
-    rows = sql.records(statement, [worker_id, sql.ids(call_ids)])
+    rows = sql.records(statement, [sql.values(call_ids), worker_id])
     return [_due(**row._asdict()) for row in sorted(rows, key=lambda row: place[row.id])]
 
 

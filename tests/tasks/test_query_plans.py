@@ -220,6 +220,15 @@ def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, se
     plan_of(statements, "heartbeat_at", "task_worker")
 
 
+def test_calls_of_a_worker_that_has_just_adopted_them_are_read_by_their_ids(busy, other_worker):
+    # No statistics know of them yet, so the index of what this worker follows looks empty; it holds all of them.
+    paid_calls.adopt(other_worker, [busy.worker])
+    followed = due_calls.followed(other_worker)
+    with steps.captured() as statements:
+        assert len(due_calls.read(other_worker, [call.id for call in followed[:50]])) == 50
+    assert "call_due" not in plan_of(statements, "AS bought_in")
+
+
 def test_a_task_and_a_page_are_read_by_index(keys):
     task = Task.objects.filter(status="queued").latest("id")
     for read in (

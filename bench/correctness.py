@@ -46,7 +46,7 @@ def settle(service: Service) -> None:
     last = -1
     while (now := counts(service.database_url).tasks) != last:
         last = now
-        time.sleep(0.25 if service.database_url.startswith("postgres") else 1.0)  # a writer of SQLite waits its turn
+        time.sleep(0.25 if service.database_url.startswith("postgres") else 0.5)  # a writer of SQLite waits its turn
 
 
 def check(service: Service, *, before: Counts, answered: int, refused: int, in_flight: int) -> None:

@@ -15,7 +15,7 @@ from bench.service import Service
 from bench.surroundings import Bench
 
 SEEDED, QUEUED = 1_000, 1_000
-MANY, QUICK_MANY = 1_000_000, 100_000
+MANY, QUICK_MANY = 1_000_000, 50_000
 DAYS, MODELS = 30, 8
 TIMES = 20
 LONGEST = 1_800

@@ -26,7 +26,7 @@ def worked(bench: Bench, preloaded: Preloaded, **environment: str) -> Sample:
     with preloaded.copy(**environment) as service:
         worker = crew.start_worker(service, concurrency=CONCURRENCY)
         before = service.spent()
-        crew.until(crew.all_ended(service.database_url), seconds=2.0 * bench.seconds)
+        crew.until(crew.all_ended(service.database_url), seconds=1.0 + bench.seconds)
         spent = service.spent().since(before)
         ended = crew.Ended(service.database_url, preloaded.prefix)
         figures = {"rate": ended.rate, "tasks": ended.count, **spent.each(ended.count)}

@@ -14,7 +14,7 @@ from bench.surroundings import Bench
 
 def run(bench: Bench, url: str, script: str, *, clients: int, accounts: int) -> Sample:
     """The rate of `script`.sql over so many accounts. Raises Missing, Incorrect."""
-    much = ["-n", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(bench.anchor_seconds)]
+    much = ["-n", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(bench.seconds)]
     given = ["-D", f"accounts={accounts}", "-D", f"body={BODY}"]
     spent = cpu_seconds(bench)
     answer = subprocess.run(

@@ -128,7 +128,7 @@ ROWS = [
         what=f"{protocol.count:,} open films in one worker ({protocol.quick_count:,} with --quick), each polled every "
         f"{EVERY:g} s, {how}",
         goals=GOALS,
-        quick_seconds=40,
+        quick_seconds=45,
         rounds=1,
         waits=True,
         contest=partial(open_films, protocol=protocol),

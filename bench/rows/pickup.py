@@ -116,7 +116,7 @@ ROWS = [
             Goal(figure="worker_cpu_percent", at_most=0.5, unit="%"),
             Goal(figure="web_cpu_percent", at_most=0.5, unit="%"),
         ),
-        quick_seconds=25,
+        quick_seconds=15,
         rounds=1,
         contest=idling,
     ),
@@ -127,7 +127,7 @@ ROWS = [
             Goal(figure="p50_ms", at_most=5.0, unit="ms"),
             Goal(figure="p99_ms", at_most=20.0, unit="ms"),
         ),
-        quick_seconds=25,
+        quick_seconds=20,
         contest=partial(picking, is_sqlite=False),
     ),
     Row(

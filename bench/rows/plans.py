@@ -115,7 +115,7 @@ ROWS = [
         name="plans",
         what="sequential scans of big tables among all statements that web and worker run",
         goals=(Goal(figure="scans", at_most=0, unit="scans"),),
-        quick_seconds=20,
+        quick_seconds=15,
         contest=explained,
         rounds=1,
     )

@@ -42,7 +42,7 @@ ROWS = [
         name="relay-chat",
         what="relayed chat calls with key, reservation and settlement, c=16, one web process",
         goals=(TEN_TIMES,),
-        quick_seconds=35,
+        quick_seconds=30,
         peers=PEERS,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_together=True),
     ),

@@ -21,7 +21,7 @@ def alone(bench: Bench, service: Service, file: Path) -> Sample:
     """The bare script, with the service standing still."""
     service.pause()
     try:
-        return script.bare_sqlite(file, accounts=ACCOUNTS, seconds=bench.anchor_seconds)
+        return script.bare_sqlite(file, accounts=ACCOUNTS, seconds=bench.script_seconds)
     finally:
         service.unpause()
 
@@ -59,7 +59,7 @@ ROWS = [
             Goal(figure="rate", against=OURS, against_figure="rate_c1", at_least=1),
             Goal(figure="p99_ms", against=OURS, against_figure="p50_ms", at_most=20),
         ),
-        quick_seconds=50,
+        quick_seconds=40,
         contest=on_sqlite,
     )
 ]

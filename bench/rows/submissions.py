@@ -63,7 +63,7 @@ def naively(bench: Bench, naive: Child, plan: Plan, *, connections: int) -> Samp
     """One run of the naive reference."""
     pids = (naive.process.pid, bench.databases.pid)
     spent = sum(map(processor.seconds, pids))
-    found = load.run(plan, connections=connections, seconds=bench.anchor_seconds, folder=bench.folder)
+    found = load.run(plan, connections=connections, seconds=bench.script_seconds, folder=bench.folder)
     cpu = (sum(map(processor.seconds, pids)) - spent) * 1000 / max(1, found.answered)
     return Sample(figures={**answered(found).figures, "cpu_ms": cpu})
 
@@ -120,7 +120,7 @@ def latency(bench: Bench) -> Iterator[Contest]:
     with bench.database() as url, databases.on_postgresql(bench) as anchor, bench.service(url) as service:
         start_web(bench, service)
         yield {
-            BARE: lambda: script.bare_psycopg(anchor, accounts=ACCOUNTS, seconds=bench.anchor_seconds),
+            BARE: lambda: script.bare_psycopg(anchor, accounts=ACCOUNTS, seconds=bench.script_seconds),
             OURS: lambda: submit(bench, service, accounts=ACCOUNTS, connections=1),
         }
 
@@ -160,7 +160,7 @@ ROWS = [
             Goal(figure="rate", against=NAIVE, at_least=10),
             Goal(figure="rate", against=PIPELINE_MANY, at_least=0.7, is_stretch=True),
         ),
-        quick_seconds=50,
+        quick_seconds=30,
         contest=many,
     ),
     Row(
@@ -170,7 +170,7 @@ ROWS = [
             Goal(figure="rate", against=STEP_HOT, at_least=3),
             Goal(figure="rate", against=PIPELINE_HOT, at_least=1, is_stretch=True),
         ),
-        quick_seconds=25,
+        quick_seconds=22,
         contest=hot,
     ),
     Row(

@@ -54,7 +54,7 @@ ROWS = [
             Goal(figure="rss_mb", at_most=200.0, unit="MB"),
             Goal(figure="connections", at_most=4, unit="to the database"),
         ),
-        quick_seconds=40,
+        quick_seconds=15,
         rounds=1,
         contest=waiting,
     )

@@ -76,7 +76,7 @@ ROWS = [
             Goal(figure="rate", against="procrastinate", at_least=10.0),
             Goal(figure="rate", against="celery", at_least=10.0),
         ),
-        quick_seconds=60,
+        quick_seconds=50,
         contest=whole_life,
         peers={name: peer.requirements for name, peer in queue_peers.PEERS.items()},
     ),
@@ -84,7 +84,7 @@ ROWS = [
         name="worker-http",
         what="the same over real HTTP and real files: the worker's CPU for each task",
         goals=(Goal(figure="worker_cpu_ms", against="requests", at_most=3.0),),
-        quick_seconds=35,
+        quick_seconds=25,
         contest=real_http,
     ),
 ]

@@ -13,7 +13,7 @@ ON_POSTGRESQL := $(BIN)/python -m tests.postgres
 # What loads Django without a .env of its own; no database is touched.
 WITHOUT_ENV := env DEBUG=true DATABASE_URL=sqlite://:memory:
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --no-header --extra s3
+	--no-strip-extras --no-annotate --no-header --extra s3
 
 .PHONY: setup lock format check test test-slow faults sdks docs screenshots run demo bench
 

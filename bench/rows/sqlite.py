@@ -40,7 +40,7 @@ def on_sqlite(bench: Bench) -> Iterator[Contest]:
         databases.on_sqlite(anchor)
         sandbox = service.start_sandbox()
         service.manage("load_catalog", "catalog.example.yaml", SANDBOX_URL=sandbox.url)
-        submissions.start_web(bench, service)
+        submissions.start_web(bench, service, prompt=SLOW)
         workers = (service.start_worker(), service.start_worker())
         for worker in workers:
             worker.wait_for_line(r"worker \w+ starts", timeout=PATIENCE)

@@ -48,14 +48,14 @@ def submit(bench: Bench, service: Service, *, accounts: int, connections: int, p
     return Sample(figures={**figures(found), **cpu})
 
 
-def warm(bench: Bench, url: str) -> None:
+def warm(bench: Bench, url: str, *, prompt: str = "") -> None:
     """So that no first round pays for imports, connections and snapshots."""
-    load.run(plan(url), connections=8, seconds=1, folder=bench.folder)
+    load.run(plan(url, prompt=prompt), connections=8, seconds=1, folder=bench.folder)
 
 
-def start_web(bench: Bench, service: Service) -> None:
-    """Two web processes, warm, with nothing left to do."""
-    warm(bench, service.start_web().url)
+def start_web(bench: Bench, service: Service, *, prompt: str = "") -> None:
+    """Two web processes, warm, with nothing left to do. Workers that start later find tasks with this prompt."""
+    warm(bench, service.start_web().url, prompt=prompt)
     correctness.settle(service)
 
 

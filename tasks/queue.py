@@ -18,6 +18,7 @@ from tasks import looks, starting
 from tasks.events import events
 from tasks.failures import Failure
 from tasks.locks import lock_tasks, serialise_claims
+from tasks.looks import Look
 from tasks.starting import Claimed
 from tasks.waiting_groups import ready
 
@@ -55,9 +56,12 @@ def seconds_to_next() -> float | None:
     return sql.seconds_left(NEXT.format(ready=ready(), now=now, until=sql.seconds_between(now, "first")))
 
 
-def claim(worker_id: str, *, seats: int) -> Claim:
-    """Give up to `seats` queued tasks to this worker."""
+def claim(worker_id: str, *, seats: int, looks_first: bool = False) -> Claim:
+    """Give up to `seats` queued tasks to this worker. Who probably gets none `looks_first`, and takes the lock only
+    where there is something to take."""
     catalog = snapshot.latest()
+    if looks_first and not (look := looks.take(catalog, seats)).dealt:
+        return Claim(tasks=(), stranded=_stranded(look))
     with transaction.atomic():
         serialise_claims()
         look = looks.take(catalog, seats)
@@ -65,12 +69,15 @@ def claim(worker_id: str, *, seats: int) -> Claim:
         tasks = starting.start(worker_id, picked) if picked else ()
         if look.dealt:
             sql.run("UPDATE tasks_claimturn SET last_key = %s", [look.dealt[-1].group.key_id])
-    stranded = (
+    return Claim(tasks=tasks, stranded=_stranded(look))
+
+
+def _stranded(look: Look) -> tuple[Stranded, ...]:
+    return tuple(
         Stranded(key_id=group.key_id, open_routes_id=group.open_routes_id, failure=end)
         for group in look.groups
         if (end := look.ends[group.open_routes_id])
     )
-    return Claim(tasks=tasks, stranded=tuple(stranded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

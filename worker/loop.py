@@ -68,7 +68,7 @@ class Loop:
         self._is_folded = False
         self._orphans = OwnOrphans(self.id, lambda: self.execution.in_hand)
         self._is_held_back = False
-        self._has_found = False
+        self._has_found = self._was_refused = False
         self._beaten_at = time.monotonic()
         self._adopts_from = 0.0
         self._stopping = threading.Event()
@@ -124,10 +124,11 @@ class Loop:
             self.seats.wait_idle(TOGETHER_SECONDS)
         self._is_held_back = True  # before anything is counted: who ends from now on wakes this lane
         if wait := at_most(SAFETY_SECONDS, queue.seconds_to_next()):
-            self._is_held_back = self._has_found = False
+            self._is_held_back = self._has_found = self._was_refused = False
             return wait
-        claim = queue.claim(self.id, seats=min(self.seats.free, room))
+        claim = queue.claim(self.id, seats=min(self.seats.free, room), looks_first=self._was_refused)
         self._has_found = bool(claim.tasks)
+        self._was_refused = not claim.tasks
         self.execution.take(claim.tasks)
         self.execution.run(claim.tasks, self.seats.start)
         deadlines.end_stranded(claim.stranded)

@@ -266,6 +266,17 @@ def test_tasks_whose_routes_are_gone_are_reported_and_stay_queued(key, image_mod
     assert stranded(claim) == [(key.id, Task.objects.get(id=task_id).open_routes_id, "TASK_NO_CAPABLE_ROUTE")]
 
 
+def test_who_looks_first_takes_and_tells_the_same(key, image_model, video_model, worker):
+    steps.submitted(key)
+    film = steps.submitted(key, steps.VIDEO)
+    Route.objects.filter(model=image_model).delete()
+    claim = queue.claim(worker, seats=5, looks_first=True)
+    assert [task.id for task in claim.tasks] == [film]
+    again = queue.claim(worker, seats=5, looks_first=True)
+    assert again.tasks == ()
+    assert again.stranded == claim.stranded != ()
+
+
 @pytest.mark.parametrize("disable", ["route", "channel", "channel model"])
 def test_a_disabled_route_is_gone(key, image_model, image_channel, worker, disable):
     steps.submitted(key)

@@ -9,14 +9,14 @@ from functools import partial
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import Account, ApiKey
 from catalog import pausing
 from catalog.models import Channel, Route
 from common import sql
 from tasks import cancellation, lifecycle, queue, submission
-from tasks.locks import CLAIM_LOCK
+from tasks.locks import CLAIM_LOCK, serialise_claims
 from tasks.models import LIVE, ServiceState, Task, TaskEvent
 from tasks.queue import Return
 from tasks.starting import Claimed
@@ -54,6 +54,22 @@ def crowd(plan, image_model):
         for name in ("a", "b")
     ]
     return [task_id for key in keys for task_id in steps.submitted_many(key, 15)]
+
+
+def test_who_looks_first_waits_for_nobody_where_nothing_may_start(crowd):
+    ServiceState.objects.update(max_running=0)
+    look = partial(queue.claim, steps.worker(), seats=100, looks_first=True)
+    with ThreadPoolExecutor(1) as threads, transaction.atomic():
+        serialise_claims()  # as another worker that is claiming, or on SQLite anybody who writes
+        assert threads.submit(steps.at_once, [look]).result(PATIENCE)[0].tasks == ()
+    ServiceState.objects.update(max_running=LIMIT)
+    assert len(look().tasks) == LIMIT
+
+
+def test_looks_that_come_first_pass_no_limit(crowd):
+    ServiceState.objects.update(max_running=LIMIT)
+    claims = steps.at_once([partial(queue.claim, steps.worker(), seats=100, looks_first=True) for _ in range(WORKERS)])
+    assert sum(len(claim.tasks) for claim in claims) == LIMIT == running("1")[1]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tasks.gate import Caller
 from tasks.origins import Origin
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
+from tasks.verdicts import Routed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +25,15 @@ class PreparedSubmission:
     body: SubmissionBody
     model: ModelEntry
     request: TaskRequest
-    decision: Decision
-    price: Price
+    routed: Routed
+
+    @property
+    def decision(self) -> Decision:
+        return self.routed.decision
+
+    @property
+    def price(self) -> Price:
+        return self.routed.price
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +62,8 @@ class Draft:
     def row(self) -> str:
         """All that is written of it but for what the transaction adds, as `sql.packed`. It is made once, and for most
         drafts before their account is locked, for which others wait."""
-        prepared = self.prepared
-        decision = prepared.decision
-        asked = {"asked": dict(self.asked)} if self.asked else {}
-        return sql.packed(
+        prepared, routed = self.prepared, self.prepared.routed
+        own = sql.packed(
             {
                 "id": self.task_id,
                 "key": self.caller.key_id,
@@ -70,13 +76,11 @@ class Draft:
                 "route_set": self.route_set_id,
                 "idempotency_key": self.idempotency_key,
                 "body_digest": self.body_digest,
-                "estimated": prepared.price.estimate_micros,
-                "price": sql.document(prepared.price.snapshot()),
                 "deadline": settings.TASK_DEADLINES["queue"],
                 "callback_url": prepared.body.callback_url,
                 "metadata": sql.document(prepared.body.metadata),
                 "input_bytes": self.input_bytes,
                 "params": sql.document(stored_params.dump(prepared.request)),
-                "trace": sql.document({"plan": decision.plan.name, "routes": decision.trace, **asked}),
             }
         )
+        return sql.merged(own, sql.packed(routed.columns(self.asked)) if self.asked else routed.row)

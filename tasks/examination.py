@@ -61,9 +61,7 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
     found = verdict.outcome
     if isinstance(found, ApiError):
         return Examination(request=request, survey=verdict.survey, outcome=found)
-    prepared = PreparedSubmission(
-        body=submitted, model=model, request=request, decision=found.decision, price=found.price
-    )
+    prepared = PreparedSubmission(body=submitted, model=model, request=request, routed=found)
     return Examination(request=request, survey=verdict.survey, outcome=prepared)
 
 

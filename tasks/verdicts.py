@@ -5,8 +5,9 @@ Requests that differ in their prompts alone meet with the same verdict, where al
 which seldom come again.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from catalog import prices, routing
 from catalog.entries import ModelEntry, RouteEntry
 from catalog.routing import Decision, Survey
 from catalog.snapshot import Catalog
+from common import sql
 from common.errors import ApiError, PricingUnavailable
 from tasks.request import image, images
 from tasks.request.fields import refuse
@@ -30,12 +32,26 @@ _chosen: Callable[[TaskRequest], tuple[Hashable, ...]] = attrgetter(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Routed:
     """The routes that were kept, and the price."""
 
     decision: Decision
     price: Price
+
+    def columns(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        """Its part of a draft's row. `asked` are words of the client, which the trace keeps."""
+        trace = {"plan": self.decision.plan.name, "routes": self.decision.trace}
+        return {
+            "estimated": self.price.estimate_micros,
+            "price": sql.document(self.price.snapshot()),
+            "trace": sql.document({**trace, "asked": dict(asked)} if asked else trace),
+        }
+
+    @cached_property
+    def row(self) -> str:
+        """The same where nothing was asked, as `sql.packed`: made once for all requests that meet with this verdict."""
+        return sql.packed(self.columns({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from tasks.examination import Examination
 from tasks.models import Task, TaskPayload
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
+from tasks.verdicts import Routed
 
 NOBODY = 0  # no key has this id, and so it owns no asset
 LOOKED_AT = 200
@@ -61,13 +62,13 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
             raise UnsupportedModel("model: it is gone or disabled.")
         survey = routing.survey(catalog, key_id=NOBODY, model=model, request=request)
         decision = routing.decide(survey)
-        price = verdicts.price_of(model, decision, request)
+        routed = Routed(decision=decision, price=verdicts.price_of(model, decision, request))
     except Unreadable as unreadable:
         return Examination(outcome=InvalidRequest(f"The task's params cannot be read any more: {unreadable}"))
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
     body = SubmissionBody(model=found.model_name, modality=found.modality, params={}, metadata=None, callback_url=None)
-    prepared = PreparedSubmission(body=body, model=model, request=request, decision=decision, price=price)
+    prepared = PreparedSubmission(body=body, model=model, request=request, routed=routed)
     return Examination(request=request, survey=survey, outcome=prepared)
 
 

@@ -26,6 +26,7 @@ from tasks.models import LIVE, Task
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody, UnstoredFile
 from tasks.unknown.open_calls import Refused
+from tasks.verdicts import Routed
 
 
 class Gone(Exception):
@@ -123,13 +124,8 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     wanted = agreed(agreed_price) if agreed_price else None
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=wanted)
     decision = routing.decide(survey)
-    return PreparedSubmission(
-        body=_body(task, stored),
-        model=model,
-        request=request,
-        decision=decision,
-        price=agreed_price or verdicts.priced(model, decision, request),
-    )
+    routed = Routed(decision=decision, price=agreed_price or verdicts.priced(model, decision, request))
+    return PreparedSubmission(body=_body(task, stored), model=model, request=request, routed=routed)
 
 
 def _asked(task: Task, stored: object) -> TaskRequest:

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from adapters.base import Target
 from billing.ledger import AccountState
+from billing.pricing import Price
 from common import ids, sql
 from tasks import due_calls, examination, leases, ledger_check, lifecycle, limits, paid_calls, queue, submission
 from tasks.assets.assets import NewAsset
@@ -75,11 +76,16 @@ def another(draft: Draft, **changes: Any) -> Draft:
     return replace(draft, task_id=ids.new_task_id(), **changes)
 
 
+def priced(draft: Draft, price: Price) -> Draft:
+    """The same draft at another price."""
+    prepared = draft.prepared
+    return replace(draft, prepared=replace(prepared, routed=replace(prepared.routed, price=price)))
+
+
 def unwritable(draft: Draft) -> Draft:
     """Another like it, which the database refuses: no hold is negative."""
     price = draft.prepared.price
-    negative = replace(price, unit_micros=-price.unit_micros)
-    return another(draft, prepared=replace(draft.prepared, price=negative))
+    return another(priced(draft, replace(price, unit_micros=-price.unit_micros)))
 
 
 def submitted(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any) -> str:

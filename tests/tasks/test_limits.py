@@ -101,8 +101,7 @@ def test_stored_inputs_have_a_limit(key, image_model, settings):
 
 
 def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):
-    price = replace(draft.prepared.price, unit_micros=0)
-    free = replace(draft, prepared=replace(draft.prepared, price=price))
+    free = steps.priced(draft, replace(draft.prepared.price, unit_micros=0))
     assert kinds(decide([free], state(key, available=-1), standing(key))) == [POOR]
     assert kinds(decide([free], state(key, available=0), standing(key))) == [CREATED]
 

@@ -7,10 +7,10 @@ sixteen times, and comes back to its work that much later.
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 Step = Callable[[], None]
@@ -38,31 +38,55 @@ def kept_together() -> Iterator[None]:
             _wake(loop, partial(_run, steps))
 
 
-def awaited(promise: "Future[Result]") -> "asyncio.Future[Result]":
+class Waiter(asyncio.Future[Result]):
+    """What a loop waits for. One that is canceled cancels its promise, and needs no callback to see that."""
+
+    def __init__(self, promise: "Future[Result]") -> None:
+        super().__init__(loop=asyncio.get_running_loop())
+        self._promise: Future[Result] | None = promise
+
+    def cancel(self, msg: Any = None) -> bool:
+        is_canceled = super().cancel(msg)
+        if promise := self._let_go():
+            promise.cancel()
+        return is_canceled
+
+    def settle(self) -> None:
+        """As the promise, which is kept; nothing where the waiter has left."""
+        promise = self._let_go()
+        if promise is None:
+            return
+        try:
+            self.set_result(promise.result())
+        except CancelledError:
+            super().cancel()
+        except BaseException as error:
+            self.set_exception(error)
+
+    def _let_go(self) -> "Future[Result] | None":
+        """Promises keep their callbacks, and so this: without an end it would be garbage that only a search finds."""
+        promise, self._promise = self._promise, None
+        return promise
+
+
+def awaited(promise: "Future[Result]") -> Waiter[Result]:
     """As `asyncio.wrap_future`, for the running loop: a waiter that is canceled cancels the promise. One that is kept
     already wakes up nobody."""
-    loop = asyncio.get_running_loop()
-    waiter: asyncio.Future[Result] = loop.create_future()
+    waiter = Waiter(promise)
     if promise.done():
-        _copy(promise, waiter)
-        return waiter
-    waiter.add_done_callback(partial(_left, promise))
-    promise.add_done_callback(partial(_kept, loop, waiter))
+        waiter.settle()
+    else:
+        promise.add_done_callback(partial(_kept, waiter))
     return waiter
 
 
-def _left(promise: "Future[Result]", waiter: "asyncio.Future[Result]") -> None:
-    if waiter.cancelled():
-        promise.cancel()
-
-
-def _kept(loop: asyncio.AbstractEventLoop, waiter: "asyncio.Future[Result]", promise: "Future[Result]") -> None:
+def _kept(waiter: Waiter[Any], _: "Future[Any]") -> None:
     """On the thread that keeps it, or on the loop's own."""
-    step = partial(_copy, promise, waiter)
+    loop = waiter.get_loop()
     if _told.steps is None:
-        _wake(loop, step)
+        _wake(loop, waiter.settle)
     else:
-        _told.steps.setdefault(loop, []).append(step)
+        _told.steps.setdefault(loop, []).append(waiter.settle)
 
 
 def _wake(loop: asyncio.AbstractEventLoop, step: Step) -> None:
@@ -74,13 +98,3 @@ def _run(steps: list[Step]) -> None:
     for step in steps:
         step()
 
-
-def _copy(promise: "Future[Result]", waiter: "asyncio.Future[Result]") -> None:
-    if waiter.done():
-        return
-    if promise.cancelled():
-        waiter.cancel()
-    elif error := promise.exception():
-        waiter.set_exception(error)
-    else:
-        waiter.set_result(promise.result())

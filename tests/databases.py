@@ -14,6 +14,9 @@ from psycopg import sql
 
 from tools.stack import Stack
 
+# A condition on pg_locks: other tests run in other databases of the server, whose tables may have the same numbers.
+OF_THIS_DATABASE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+
 
 def is_postgresql(url: str) -> bool:
     return url.startswith("postgres")

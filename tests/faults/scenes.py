@@ -9,7 +9,7 @@ import psycopg
 from django.db import connection
 
 from tasks.models import Task
-from tests.databases import database_url
+from tests.databases import OF_THIS_DATABASE, database_url
 from tests.tasks import steps
 from tests.worker.driving import end_of
 from tools.children import PATIENCE, Child, wait_until
@@ -87,5 +87,6 @@ def waits_for(table: str) -> bool:
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass", [table])
+        query = f"SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass AND {OF_THIS_DATABASE}"
+        cursor.execute(query, [table])
         return cursor.fetchone() is not None

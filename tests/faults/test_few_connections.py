@@ -9,7 +9,7 @@ from common import sql
 from tasks.locks import CLAIM_LOCK
 from tasks.models import Call, Worker
 from tests.account_lines import held_account
-from tests.databases import database_url
+from tests.databases import OF_THIS_DATABASE, database_url
 from tests.faults.scenes import ended, waiting_for_account
 from tests.tasks import steps
 from tests.worker.driving import film, picture
@@ -36,7 +36,7 @@ def sessions(*, waiting: bool = False) -> int:
 
 def waiting_for(lock: str) -> int:
     """How many sessions wait for locks of this kind."""
-    return int(sql.value(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND {lock}"))
+    return int(sql.value(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND {lock} AND {OF_THIS_DATABASE}"))
 
 
 def test_all_lanes_and_answers_that_come_at_once_take_four(start_worker, key, sandbox):

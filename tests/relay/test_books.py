@@ -38,7 +38,8 @@ def no_limit_of_time(monkeypatch):
 
 def end_waiting_sessions() -> int:
     """Of those that wait for a lock; how many they were."""
-    return len(sql.fetch("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+    waiting = "wait_event_type = 'Lock' AND datname = current_database()"
+    return len(sql.fetch(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {waiting}"))
 
 
 async def aside(function: Callable[..., Any], *arguments: Any) -> Any:

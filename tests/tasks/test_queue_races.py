@@ -20,14 +20,14 @@ from tasks.locks import CLAIM_LOCK, serialise_claims
 from tasks.models import LIVE, ServiceState, Task, TaskEvent
 from tasks.queue import Return
 from tasks.starting import Claimed
-from tests.databases import database_url
+from tests.databases import OF_THIS_DATABASE, database_url
 from tests.rows import make_account, make_channel, make_key, make_route
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORKERS, LIMIT = 8, 3
-WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
+WAITING = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory' AND {OF_THIS_DATABASE}"
 
 
 def running(column: str) -> Counter:

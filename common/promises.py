@@ -97,4 +97,3 @@ def _wake(loop: asyncio.AbstractEventLoop, step: Step) -> None:
 def _run(steps: list[Step]) -> None:
     for step in steps:
         step()
-

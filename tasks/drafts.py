@@ -69,6 +69,7 @@ class Draft:
                 "key": self.caller.key_id,
                 "secret": self.caller.secret_id,
                 "account": self.caller.account_id,
+                "max_queued": self.caller.max_queued,
                 "origin": self.origin,
                 "model_name": prepared.body.model,
                 "media_model": prepared.model.id,

@@ -5,7 +5,7 @@ share. So nobody waits for an account that somebody else holds but its own reque
 fails alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
@@ -13,7 +13,7 @@ from common import account_lines, halving, threads
 from common.account_lines import AccountLines
 from common.database_retry import AWAY, is_held_up
 from common.gathering import Gathering, GrowingGroup
-from tasks import lost_commits, submission
+from tasks import fast_submission, lost_commits, submission
 from tasks.drafts import Draft
 from tasks.lost_commits import OutcomeUnknown
 from tasks.submission import Created, Outcome
@@ -38,26 +38,47 @@ def together() -> AbstractContextManager[None]:
     return _shared_line.held()
 
 
-def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Line]:
-    """Raises what fails all of them."""
+def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
     outcomes = threads.returning_connection(_submit_free, drafts, seconds=account_lines.shared_seconds())
-    return [outcome or _own_lines.of(draft.caller.account_id) for draft, outcome in zip(drafts, outcomes, strict=True)]
+    return [outcomes.get(draft.task_id) or _own_lines.of(draft.caller.account_id) for draft in drafts]
 
 
-def _submit_free(drafts: Sequence[Draft]) -> Sequence[Outcome | None]:
-    """None of each whose account is held, and of all where one of them keeps the others from being written."""
-    try:
-        outcomes = submission.submit_free(drafts)
-    except OutcomeUnknown:
-        raise
-    except AWAY as error:
-        if not is_held_up(error):
-            raise
-        return [None] * len(drafts)
-    except Exception:
-        return [None] * len(drafts)
-    lost_commits.settle()
+def _submit_free(drafts: Sequence[Draft]) -> Mapping[str, Outcome | Exception]:
+    """By task id. Nothing is said of those whose account is held or has to be asked more."""
+    fast, others = _sorted(drafts)
+    outcomes = {**_tried(fast_submission.submit, fast), **_tried(submission.submit_free, others)}
+    if not any(isinstance(outcome, AWAY) for outcome in outcomes.values()):
+        lost_commits.settle()
     return outcomes
+
+
+def _tried(
+    step: Callable[[Sequence[Draft]], Mapping[str, Outcome]], drafts: Sequence[Draft]
+) -> Mapping[str, Outcome | Exception]:
+    """What the step makes of them; nothing is said of any where one keeps the others from being written."""
+    try:
+        return step(drafts) if drafts else {}
+    except AWAY as error:
+        is_final = isinstance(error, OutcomeUnknown) or not is_held_up(error)
+        return {draft.task_id: error for draft in drafts} if is_final else {}
+    except Exception:
+        return {}
+
+
+def _sorted(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
+    """Those that the fast path may take, and others. Whatever follows such a draft with its Idempotency-Key has to
+    wait until that is written, and is among neither."""
+    fast: dict[Hashable, Draft] = {}
+    others: list[Draft] = []
+    for draft in drafts:
+        name = (draft.caller.key_id, draft.idempotency_key or draft.task_id)
+        if name in fast:
+            continue
+        if fast_submission.is_for(draft):
+            fast[name] = draft
+        else:
+            others.append(draft)
+    return [*fast.values()], others
 
 
 def _submit_own(drafts: GrowingGroup[Draft]) -> list[Outcome | Exception]:

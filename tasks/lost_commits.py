@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from django.db import OperationalError, connection, transaction
 
@@ -26,22 +27,36 @@ def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
 
     Asked on a new connection, once whatever is left of the old one has let go of the accounts. Raises OutcomeUnknown.
     """
+    return is_doubtful(error) and bool(_asked_anew(drafts, error))
+
+
+def found(drafts: Sequence[Draft], error: Exception) -> list[tuple[str, datetime]]:
+    """The same of a statement that was its own transaction, and may have written only some: which, and when. Raises
+    OutcomeUnknown also where there is none of them, for it may still come; and the error itself where that says no."""
     if not is_doubtful(error):
-        return False
+        raise error
+    if written := _asked_anew(drafts, error):
+        return written
+    raise OutcomeUnknown(*error.args) from error
+
+
+def _asked_anew(drafts: Sequence[Draft], error: Exception) -> list[tuple[str, datetime]]:
     connection.close()
     try:
-        return bool(_is_there(drafts))
+        return _written(drafts) or []
     except AWAY:
         raise OutcomeUnknown(*error.args) from error
 
 
-def _is_there(drafts: Sequence[Draft], *, only_free: bool = False) -> bool | None:
-    """With `only_free` None where somebody else holds an account, who may be the one that writes them."""
+def _written(drafts: Sequence[Draft], *, only_free: bool = False) -> list[tuple[str, datetime]] | None:
+    """Those that are tasks. With `only_free` None where somebody else holds an account, who may be the one that writes
+    them."""
     accounts = {d.caller.account_id for d in drafts}
     with transaction.atomic():
         if len(ledger.lock_accounts(accounts, only_free=only_free)) < len(accounts):
             return None
-        return bool(sql.fetch("SELECT 1 FROM tasks_task WHERE id = %s", [drafts[0].task_id]))
+        query = f"SELECT id, created_at FROM tasks_task WHERE id {sql.among('text')}"
+        return [(task_id, sql.as_moment(at)) for task_id, at in sql.fetch(query, [sql.ids(d.task_id for d in drafts)])]
 
 
 def doubt(draft: Draft) -> None:
@@ -55,10 +70,10 @@ def settle() -> None:
     with suppress(*AWAY):
         for _ in range(len(_doubtful)):
             draft = _doubtful[0]
-            is_there = _is_there([draft], only_free=True)
-            if is_there is None:
+            written = _written([draft], only_free=True)
+            if written is None:
                 _doubtful.rotate(-1)
                 continue
-            if not is_there:
+            if not written:
                 stored_inputs.discard(draft.files)
             _doubtful.popleft()

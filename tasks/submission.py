@@ -6,6 +6,7 @@ It takes a list of drafts; `tasks/joint_submission.py` has the drafts of many re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -102,11 +103,10 @@ def submit(drafts: Sequence[Draft], *, once_locked: Callable[[], None] | None = 
     return [outcomes[d.task_id] for d in drafts]
 
 
-def submit_free(drafts: Sequence[Draft]) -> list[Outcome | None]:
-    """The same without waiting for accounts that somebody else holds: nothing happens to their drafts, and None is
-    said of each. Nobody's draft has those of others written once more: Idempotency-Keys are looked for again."""
-    outcomes = _submit(drafts, only_free=True)
-    return [outcomes.get(d.task_id) for d in drafts]
+def submit_free(drafts: Sequence[Draft]) -> dict[str, Outcome]:
+    """The same by task id, without waiting for accounts that somebody else holds: nothing happens to their drafts, and
+    they are left out. Nobody's draft has those of others written once more: Idempotency-Keys are looked for again."""
+    return _submit(drafts, only_free=True)
 
 
 def _submit(
@@ -170,35 +170,37 @@ def submit_one(single: Draft) -> Outcome:
 def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     """Tasks, payloads, events, holds and accounts: one statement (SQLite: five), and one more where something was taken
     of budgets. The moments of creation by task id."""
-    created = sql.write_together(
-        COLUMNS,
-        [sql.merged(d.row, sql.packed(_taken(d, standing))) for d in drafts],
-        [
-            INSERT_TASKS.format(now=sql.now(), deadline=sql.later("r.deadline"), rows="{rows}"),
-            "INSERT INTO tasks_taskpayload (task_id, params, trace) "
-            "SELECT r.id, r.params, r.trace FROM {rows} WHERE true",
-            events.recording(task="r.id", key="r.key", status="'queued'", attempt="0"),
-            *ledger.reserving(
-                reference="r.id",
-                account="r.account",
-                key="r.key",
-                amount="r.estimated",
-                budget_day="r.budget_day",
-                live="r.live",
-            ),
-        ],
-    )
+    rows = [sql.merged(d.row, sql.packed(_taken(d, standing))) for d in drafts]
+    created = sql.write_together(f"{COLUMNS}, {TAKEN_COLUMNS}", rows, insertions())
     standing.budgets.write()
     events.tell({"queued"})
     return {task_id: sql.as_moment(at) for task_id, at in created}
 
 
+@cache
+def insertions() -> tuple[str, ...]:
+    """The writes of `insert`, of COLUMNS and TAKEN_COLUMNS; the first returns ids and moments of creation."""
+    return (
+        INSERT_TASKS.format(now=sql.now(), deadline=sql.later("r.deadline"), rows="{rows}"),
+        "INSERT INTO tasks_taskpayload (task_id, params, trace) SELECT r.id, r.params, r.trace FROM {rows} WHERE true",
+        events.recording(task="r.id", key="r.key", status="'queued'", attempt="0"),
+        *ledger.reserving(
+            reference="r.id",
+            account="r.account",
+            key="r.key",
+            amount="r.estimated",
+            budget_day="r.budget_day",
+            live="r.live",
+        ),
+    )
+
+
 COLUMNS = (
     "id text, key bigint, secret bigint, account bigint, origin text, model_name text, media_model bigint, "
     "modality text, route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, "
-    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json, budget_day text, "
-    "live bigint"
+    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json"
 )
+TAKEN_COLUMNS = "budget_day text, live bigint"
 INSERT_TASKS = """
 INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,
     attempt, requeues, route_set_id, open_routes_id, idempotency_key, body_digest, estimated_micros, price,

@@ -90,3 +90,14 @@ def waits_for(table: str) -> bool:
         query = f"SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass AND {OF_THIS_DATABASE}"
         cursor.execute(query, [table])
         return cursor.fetchone() is not None
+
+
+def at_work(application: str) -> int:
+    """How many sessions of these processes are within a statement or a transaction (PostgreSQL)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE application_name = %s AND datname = current_database() AND state <> 'idle'",
+            [application],
+        )
+        return int(cursor.fetchone()[0])

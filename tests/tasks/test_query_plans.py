@@ -19,7 +19,7 @@ from desk.channel_page import facts as channel_facts
 from desk.now import facts
 from desk.task_page import sheet
 from desk.task_page.actions import RetryTask
-from tasks import due_calls, leases, paid_calls, queue, route_sets, submission
+from tasks import due_calls, fast_submission, leases, paid_calls, queue, route_sets, submission
 from tasks.assets import stored_inputs
 from tasks.figures.folding import Folding
 from tasks.gate import admit
@@ -176,6 +176,14 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
     plan_of(statements, "count(*) FILTER", "task_limits")
     assert sum(queued.total() for queued in found.queued.values()) == 2 * QUEUED / KEYS
     assert list(found.replays) == [(keys[1].id, "order-1")]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="several statements there")
+def test_the_fast_path_of_submissions_reads_idempotency_keys_by_index(keys):
+    drafts = [steps.drafted(key, idempotency_key="order-1") for key in keys[:16]]
+    with steps.captured() as statements:
+        assert fast_submission.submit(drafts) == {}  # these accounts were never counted
+    plan_of(statements, "INSERT INTO tasks_task ", "task_idempotency")
 
 
 def test_owed_callbacks_are_counted_by_index(keys):

@@ -22,7 +22,8 @@ class BudgetHolder(KeptColumns, models.Model):
 
 class Account(BudgetHolder):
     """A payer. `available = balance − held`; only `billing/ledger.py` moves either figure. `has_budgets`: it or one of
-    its keys has one. `live_at_most`: no fewer than its queued and running tasks (`tasks/limits.py`); null: unknown."""
+    its keys has one. `live_at_most`: no fewer than its queued and running tasks (`tasks/intake/limits.py`); null:
+    unknown."""
 
     class Billing(models.TextChoices):
         BALANCE = "balance"

@@ -15,7 +15,8 @@ def main() -> None:
     import django  # noqa: PLC0415 (the tree is known only now)
 
     django.setup()
-    from tasks import leases, queue  # noqa: PLC0415
+    from tasks import leases  # noqa: PLC0415
+    from tasks.claims import queue  # noqa: PLC0415
 
     worker_id = leases.register(["tasks"])
     print("ready", flush=True)

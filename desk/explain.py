@@ -15,8 +15,8 @@ from catalog.routing import Judgement, Survey
 from common import money
 from common.errors import ApiError, BillingUnsupported, ScopeRequired
 from common.redaction import clean, cleaned
-from tasks import examination
-from tasks.examination import Examination
+from tasks.intake import examination
+from tasks.intake.examination import Examination
 
 
 def explain(key: ApiKey, document: dict[str, Any]) -> Examination:

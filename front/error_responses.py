@@ -24,7 +24,7 @@ from rest_framework.response import Response
 from common import dialects, errors
 from common.asgi import is_below
 from console import doors
-from tasks.lost_commits import OutcomeUnknown
+from tasks.intake.lost_commits import OutcomeUnknown
 
 PAGES = ("/admin", "/console", "/docs")
 logger = logging.getLogger("darkroom.errors")

@@ -19,8 +19,8 @@ from common.recent import Recent
 from front import submitting
 from front.submitting import Awaited
 from storage import blobs
-from tasks import joint_submission
 from tasks.gate import Admission
+from tasks.intake import joint_submission
 from tasks_api import admissions, drafting, receipts
 from tasks_api.admissions import Handed
 

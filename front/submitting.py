@@ -1,7 +1,7 @@
 """Gives requests of the Task API to Django's side, and answers submissions once their draft is a task.
 
 Whoever asks is let in before Django's turn (`tasks_api/admissions.py`). The view of a submission ends in a draft, which
-goes to `tasks/joint_submission.py`: what waits for a transaction holds no thread and no database connection.
+goes to `tasks/intake/joint_submission.py`: what waits for a transaction holds no thread and no database connection.
 """
 
 import contextvars
@@ -12,10 +12,10 @@ from common import plain_json, promises, threads
 from common.asgi import ENVIRON, Answer, Headers, Scope, dialect_of, error_answer
 from common.front_body import Body
 from front import error_responses, reading, wsgi_side
-from tasks import joint_submission
-from tasks.drafts import Draft
 from tasks.gate import Admission, Replay
-from tasks.submission import Outcome
+from tasks.intake import joint_submission
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Outcome
 from tasks_api import admissions, receipts, submission_paths
 from tasks_api.admissions import Handed
 from tasks_api.receipts import Receipt, Shown

@@ -1,7 +1,7 @@
 """Step 10: tasks end. Status, ledger, result, paid call, event and callback row change in one transaction.
 
-Only this module ends a task, and only `tasks/queue.py` and `tasks/starting.py` move one between queued and running. All
-guard every move by (id, status, attempt), so that a worker that has lost a task cannot touch it.
+Only this module ends a task, and only `tasks/claims/queue.py` and `tasks/claims/starting.py` move one between queued
+and running. All guard every move by (id, status, attempt), so that a worker that has lost a task cannot touch it.
 """
 
 import logging

@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 from common import rates
 from common.errors import BillingUnsupported, TaskNotFound
 from common.ids import is_task_id
-from tasks import examination
-from tasks.drafts import PreparedSubmission
 from tasks.gate import Admission, Caller
+from tasks.intake import examination
+from tasks.intake.drafts import PreparedSubmission
 from tasks.shown.representation import TaskView
 from tasks_api import admissions, json_body, queries, readings
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from common import rates, strict_json
 from common.errors import ApiError
-from tasks import examination, submission
-from tasks.drafts import Draft
 from tasks.gate import Admission
+from tasks.intake import examination, submission
+from tasks.intake.drafts import Draft
 
 
 def draft(admission: Admission, document: dict[str, Any], *, idempotency_key: str | None) -> Draft:

@@ -7,10 +7,10 @@ from typing import Any
 from common import moments
 from common.errors import ApiError, TaskNotFound
 from common.money import usd
-from tasks.drafts import Draft
 from tasks.gate import Replay
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Created, Outcome
 from tasks.shown import representation
-from tasks.submission import Created, Outcome
 
 SUBMIT = "darkroom.submit"  # the name in WSGI's environ of what takes a view's draft, and gives the answer
 

@@ -10,11 +10,12 @@ from rest_framework.response import Response
 from common import rates
 from common.asgi import REPEATED_HEADERS
 from common.errors import InvalidRequest
-from tasks import gate, submission
-from tasks.drafts import Draft
+from tasks import gate
 from tasks.gate import Replay
+from tasks.intake import submission
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Outcome
 from tasks.shown import listing, quotes, representation
-from tasks.submission import Outcome
 from tasks_api import admissions, body_digests, drafting, json_body, receipts
 from tasks_api.base_view import TaskApiView
 from tasks_api.receipts import Receipt, Shown

@@ -16,7 +16,8 @@ from common.database_retry import AWAY, is_passing, release_connection, reset_co
 from common.postgresql import doors
 from common.postgresql.doors import Kind
 from common.wakeups import Ring, Topic
-from tasks import leases, queue
+from tasks import leases
+from tasks.claims import queue
 from tasks.figures.folding import Folding
 from tasks.request import url_policy
 from worker.buy.execution import Execution

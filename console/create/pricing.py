@@ -12,8 +12,8 @@ from console.create.document import Posted
 from console.create.fields import ModelForm
 from console.create.refusals import Refusal
 from pages import words
-from tasks import examination
 from tasks.gate import Admission
+from tasks.intake import examination
 from tasks.shown import quotes
 from tasks.shown.quotes import Quote
 

@@ -9,9 +9,10 @@ from console.create import document
 from console.create.document import Posted
 from console.create.fields import ModelForm
 from pages import words
-from tasks import examination, gate, submission
+from tasks import gate
 from tasks.gate import Admission, Replay
-from tasks.submission import Created
+from tasks.intake import examination, submission
+from tasks.intake.submission import Created
 
 PREFIX = "console-"
 LONGEST_KEY = 60

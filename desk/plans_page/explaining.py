@@ -11,14 +11,14 @@ from catalog.snapshot import Catalog
 from common.documents import Unreadable
 from common.errors import ApiError, InvalidRequest, UnsupportedModel
 from desk import explain
-from tasks import examination, verdicts
 from tasks.assets import inputs
-from tasks.drafts import PreparedSubmission
-from tasks.examination import Examination
+from tasks.intake import examination, verdicts
+from tasks.intake.drafts import PreparedSubmission
+from tasks.intake.examination import Examination
+from tasks.intake.verdicts import Routed
 from tasks.models import Task, TaskPayload
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
-from tasks.verdicts import Routed
 
 NOBODY = 0  # no key has this id, and so it owns no asset
 LOOKED_AT = 200

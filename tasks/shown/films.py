@@ -10,7 +10,7 @@ from common import documents, sql
 from common.errors import InvalidRequest
 from tasks.assets import links
 from tasks.assets.links import AssetRow
-from tasks.drafts import Draft
+from tasks.intake.drafts import Draft
 from tasks.origins import LISTED
 from tasks.shown import listing
 

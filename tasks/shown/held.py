@@ -6,7 +6,7 @@ from catalog import pausing, snapshot
 from catalog.entries import RouteEntry
 from catalog.models import Channel, MediaModel
 from catalog.snapshot import Catalog
-from tasks import occupancy
+from tasks.claims import occupancy
 from tasks.failover import Obstacle
 from tasks.models import Task
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from billing import budgets
 from common.money import usd
-from tasks.drafts import PreparedSubmission
 from tasks.gate import Caller
+from tasks.intake.drafts import PreparedSubmission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,17 +16,17 @@ from catalog.entries import ModelEntry
 from common.documents import Unreadable
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
-from tasks import limits, submission, verdicts
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
-from tasks.drafts import Draft, PreparedSubmission
 from tasks.gate import Caller
+from tasks.intake import limits, submission, verdicts
+from tasks.intake.drafts import Draft, PreparedSubmission
+from tasks.intake.verdicts import Routed
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Task
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody, UnstoredFile
 from tasks.unknown.open_calls import Refused
-from tasks.verdicts import Routed
 
 
 class Gone(Exception):

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 
 from common import threads
 from tasks import cancellation
-from tasks.drafts import Draft
-from tasks.submission import Created, Outcome
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Created, Outcome
 from tasks_api.openai.image_requests import Format
 
 CALL = "darkroom.image_call"  # its name in WSGI's environ

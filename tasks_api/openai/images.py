@@ -17,11 +17,11 @@ from common.errors import (
     InvalidRequest,
     UnsupportedMediaType,
 )
-from tasks import examination, submission
-from tasks.drafts import Draft, PreparedSubmission
 from tasks.gate import Caller, Replay
+from tasks.intake import examination, submission
+from tasks.intake.drafts import Draft, PreparedSubmission
+from tasks.intake.submission import Outcome
 from tasks.models import ENDED
-from tasks.submission import Outcome
 from tasks_api import receipts
 from tasks_api.openai import bodies, image_calls, image_requests
 from tasks_api.openai.bodies import SentBody

@@ -9,13 +9,14 @@ from rest_framework.response import Response
 
 from catalog import snapshot
 from common.errors import ApiError, InvalidRequest, NotCancelable, TaskNotFound
-from tasks import deletion, examination, submission
-from tasks.drafts import Draft
+from tasks import deletion
 from tasks.gate import Replay
+from tasks.intake import examination, submission
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Created, Outcome
 from tasks.models import LIVE
 from tasks.shown import films
 from tasks.shown.films import FilmView
-from tasks.submission import Created, Outcome
 from tasks_api import receipts, views
 from tasks_api.base_view import TaskApiView
 from tasks_api.openai import bodies, video_objects, video_requests

@@ -26,7 +26,8 @@ on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="ne
 CLAIM_AND_HANG = """
 import time, django
 django.setup()
-from tasks import leases, queue
+from tasks import leases
+from tasks.claims import queue
 worker = leases.register(["tasks"])
 (claimed,) = queue.claim(worker, seats=1).tasks
 print(f"worker {worker} starts", flush=True)

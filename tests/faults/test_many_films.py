@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import Account, ApiKey
 from billing import ledger
-from tasks import submission
+from tasks.intake import submission
 from tasks.models import Call, Task
 from tests.tasks import steps
 from tools.children import wait_until

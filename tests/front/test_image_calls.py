@@ -19,13 +19,13 @@ from common.errors import StorageUnavailable
 from common.front_body import Body
 from front import image_calls, submitting
 from storage import blobs
-from tasks import submission
 from tasks.assets.assets import NewAsset
-from tasks.drafts import Draft
 from tasks.events.hub import Hub
+from tasks.intake import submission
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Outcome
 from tasks.lifecycle import Success
 from tasks.models import Asset, Task
-from tasks.submission import Outcome
 from tasks_api import waiting
 from tasks_api.openai import image_calls as calls
 from tests.scopes import scope

@@ -22,8 +22,9 @@ from front import posting
 from front.posting import PostedTask
 from front.submitting import Awaited
 from storage import blobs
-from tasks import joint_submission, switches
-from tasks.submission import Created
+from tasks import switches
+from tasks.intake import joint_submission
+from tasks.intake.submission import Created
 from tests.front.test_reading import broken
 from tests.rows import make_account, make_key
 from tests.scopes import scope

@@ -8,8 +8,9 @@ import pytest
 from accounts.models import Account
 from catalog.models import GroupChannel
 from sandbox.server import Sandbox
-from tasks import submission, switches
+from tasks import switches
 from tasks.assets import assets
+from tasks.intake import submission
 from tasks.lifecycle import Success
 from tests.reference import validating
 from tests.reference.asking import Said, ask

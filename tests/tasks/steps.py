@@ -16,17 +16,19 @@ from adapters.base import Target
 from billing.ledger import AccountState
 from billing.pricing import Price
 from common import ids, sql
-from tasks import due_calls, examination, leases, ledger_check, lifecycle, limits, paid_calls, queue, submission
+from tasks import due_calls, leases, ledger_check, lifecycle, paid_calls
 from tasks.assets.assets import NewAsset
-from tasks.drafts import Draft, PreparedSubmission
+from tasks.claims import queue
+from tasks.claims.starting import Claimed
 from tasks.due_calls import DueCall
 from tasks.failures import Failure
 from tasks.gate import Admission, admit
+from tasks.intake import examination, limits, submission
+from tasks.intake.drafts import Draft, PreparedSubmission
+from tasks.intake.limits import Standing
+from tasks.intake.submission import Outcome
 from tasks.lifecycle import Ending, Success
-from tasks.limits import Standing
 from tasks.paid_calls import CallEnd, Intended, Intent
-from tasks.starting import Claimed
-from tasks.submission import Outcome
 from tests.rows import IssuedKey
 from tools.children import PATIENCE
 

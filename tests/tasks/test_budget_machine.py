@@ -11,7 +11,8 @@ from billing import budgets, relayed_calls
 from catalog import snapshot
 from catalog.models import Plan
 from common.errors import InsufficientBalance
-from tasks import lifecycle, route_sets, submission
+from tasks import lifecycle, route_sets
+from tasks.intake import submission
 from tests import machines
 from tests.billing import budget_steps, relayed_steps
 from tests.rows import IMAGE_PARAMS, IssuedKey, make_account, make_channel, make_key, make_model, make_route

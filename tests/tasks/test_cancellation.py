@@ -5,10 +5,11 @@ from functools import partial
 import pytest
 
 from common.errors import NotCancelable, TaskNotFound
-from tasks import lifecycle, queue
+from tasks import lifecycle
 from tasks.cancellation import cancel, cancel_by_operator
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.models import Task, TaskEvent
-from tasks.queue import Return
 from tests.rows import make_key
 from tests.tasks import steps
 

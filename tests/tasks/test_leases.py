@@ -3,11 +3,12 @@
 import pytest
 
 from common import sql
-from tasks import leases, paid_calls, queue
+from tasks import leases, paid_calls
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.due_calls import Reschedule
 from tasks.leases import Orphan
 from tasks.models import Call, Task, TaskEvent, Worker
-from tasks.queue import Return
 from tests.tasks import steps
 
 pytestmark = pytest.mark.usefixtures("long_leases")

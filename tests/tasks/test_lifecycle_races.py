@@ -8,9 +8,10 @@ import pytest
 from billing.models import Hold, LedgerEntry
 from callbacks.models import Delivery
 from common.errors import NotCancelable
-from tasks import cancellation, leases, lifecycle, paid_calls, queue
+from tasks import cancellation, leases, lifecycle, paid_calls
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.models import ENDED, Call, Task, TaskEvent
-from tasks.queue import Return
 from tests.tasks import steps
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("long_leases")]

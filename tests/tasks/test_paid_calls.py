@@ -10,11 +10,12 @@ from django.db import IntegrityError, transaction
 
 from adapters.base import Target
 from common import sql
-from tasks import leases, lifecycle, paid_calls, queue
+from tasks import leases, lifecycle, paid_calls
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.due_calls import Reschedule
 from tasks.models import Call, Task
 from tasks.paid_calls import CALL_TRANSITIONS, CallEnd
-from tasks.queue import Return
 from tests.tasks import steps
 from tools.children import PATIENCE
 from tools.stack import ROOT

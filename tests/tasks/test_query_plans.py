@@ -19,10 +19,12 @@ from desk.channel_page import facts as channel_facts
 from desk.now import facts
 from desk.task_page import sheet
 from desk.task_page.actions import RetryTask
-from tasks import due_calls, fast_submission, leases, paid_calls, queue, route_sets, submission
+from tasks import due_calls, leases, paid_calls, route_sets
 from tasks.assets import stored_inputs
+from tasks.claims import queue
 from tasks.figures.folding import Folding
 from tasks.gate import admit
+from tasks.intake import fast_submission, submission
 from tasks.models import RouteSet, Task, TaskPayload
 from tasks.shown import eta, listing, representation
 from tasks.unknown import resubmission

@@ -11,10 +11,12 @@ from billing import ledger
 from catalog import snapshot
 from catalog.models import Plan
 from common.errors import InsufficientBalance, NotCancelable, QueueLimitExceeded
-from tasks import cancellation, leases, lifecycle, queue, route_sets, submission
+from tasks import cancellation, leases, lifecycle, route_sets
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.gate import Replay
+from tasks.intake import submission
 from tasks.models import Task
-from tasks.queue import Return
 from tests import machines
 from tests.rows import IMAGE_PARAMS, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps

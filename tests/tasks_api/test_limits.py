@@ -3,7 +3,8 @@
 from accounts.models import Account, ApiKey
 from callbacks.models import Delivery
 from config.settings import asset_storage
-from tasks import limits, switches
+from tasks import switches
+from tasks.intake import limits
 from tests.rows import make_key
 from tests.tasks.request.param_requests import data_url
 from tests.tasks_api.asking import end, error_of, image_task, refused, start

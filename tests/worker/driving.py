@@ -12,9 +12,10 @@ from django.db import connection
 from adapters.base import ErrorKind, UpstreamError
 from common import sql
 from sandbox.server import Sandbox
-from tasks import leases, queue
+from tasks import leases
+from tasks.claims import queue
+from tasks.claims.starting import Claimed
 from tasks.models import ENDED, Asset, Call, Task
-from tasks.starting import Claimed
 from tests.rows import IssuedKey
 from tests.tasks import steps
 from tools.children import PATIENCE, wait_until

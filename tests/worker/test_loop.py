@@ -15,7 +15,8 @@ from callbacks import claims
 from catalog import health
 from common import sql, wakeups
 from common.wakeups import Post
-from tasks import cancellation, leases, queue
+from tasks import cancellation, leases
+from tasks.claims import queue
 from tasks.models import Asset, DayFigure, Task, TaskEvent, Worker
 from tests.billing import relayed_steps
 from tests.common.test_wakeups import cut

@@ -12,8 +12,9 @@ from django.db.models.functions import Now
 
 from catalog import credential_probes
 from catalog.models import Channel, ChannelHealth, Credential
-from tasks import queue, submission
+from tasks.claims import queue
 from tasks.gate import Caller as AdmittedCaller
+from tasks.intake import submission
 from tasks.models import Call, Worker
 from tools.seed import wishes
 from tools.seed.customers import Caller

@@ -7,8 +7,8 @@ from typing import Any
 
 from catalog import snapshot
 from catalog.entries import RouteEntry
-from tasks import examination
-from tasks.drafts import PreparedSubmission
+from tasks.intake import examination
+from tasks.intake.drafts import PreparedSubmission
 from tasks.request import stored_params
 from tools.seed.customers import Caller
 

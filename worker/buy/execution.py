@@ -18,7 +18,7 @@ from common.documents import Unreadable
 from common.logs import bind
 from tasks import failures
 from tasks.assets.inputs import InputGone
-from tasks.starting import Claimed
+from tasks.claims.starting import Claimed
 from worker.buy import failed_calls, preparation, purchase
 from worker.buy.jobs import RouteGone
 from worker.buy.preparation import NotNow, TakenOver

@@ -12,14 +12,15 @@ from typing import Any, Literal
 from adapters.base import ErrorKind, UpstreamError
 from common import documents
 from common.database_retry import insist
-from tasks import failover, failures, lifecycle, occupancy, paid_calls, queue, route_sets
+from tasks import failover, failures, lifecycle, paid_calls, route_sets
+from tasks.claims import occupancy, queue
+from tasks.claims.queue import Return
+from tasks.claims.starting import Claimed
 from tasks.failover import BROKEN, GONE, UNPAID, UNSTORED, FailedCall
 from tasks.failures import Failure
 from tasks.lifecycle import Ending
 from tasks.models import Call
 from tasks.paid_calls import CallEnd
-from tasks.queue import Return
-from tasks.starting import Claimed
 from worker.buy.jobs import Job
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from catalog.snapshot import Catalog
 from common import sql
 from common.database_retry import AWAY
 from tasks.assets import inputs
+from tasks.claims.starting import Claimed
 from tasks.request import stored_params
-from tasks.starting import Claimed
 from worker.deliver import agreement
 from worker.deliver.delivery import Terms
 

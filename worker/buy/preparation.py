@@ -14,8 +14,8 @@ from catalog import connections, credentials, snapshot
 from common import urls
 from storage import blobs
 from tasks import paid_calls
+from tasks.claims.starting import Claimed
 from tasks.paid_calls import Intended
-from tasks.starting import Claimed
 from worker.buy import jobs
 from worker.buy.jobs import Job
 from worker.buy.purchase import Purchase

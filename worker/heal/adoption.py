@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 
 from common.database_retry import AWAY, insist
 from common.logs import bind
-from tasks import failures, leases, lifecycle, paid_calls, queue
+from tasks import failures, leases, lifecycle, paid_calls
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.leases import Orphan
 from tasks.lifecycle import Ending
 from tasks.paid_calls import CallEnd
-from tasks.queue import Return
 from worker.buy import lookup
 
 logger = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from common.errors import StorageUnavailable
 from tasks import due_calls, leases, lifecycle, paid_calls
 from tasks.assets import retention, stored_inputs
 from tasks.assets.retention import Pruned
+from tasks.claims.queue import Stranded
 from tasks.lifecycle import Ending
-from tasks.queue import Stranded
 
 logger = logging.getLogger(__name__)
 BATCH = 500

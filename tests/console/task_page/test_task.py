@@ -14,10 +14,11 @@ from callbacks.models import Delivery, DeliveryAttempt
 from common import ids
 from console import error_words
 from console.task_page import callback, request_document, story
-from tasks import cancellation, queue
+from tasks import cancellation
 from tasks.assets import retention
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.models import Asset, Task, TaskEvent, TaskPayload
-from tasks.queue import Return
 from tests.desk.reading import words_of
 from tests.desk.test_admin_pages import InlineFinder
 from tests.tasks import steps

@@ -11,12 +11,13 @@ from billing import refunds
 from billing.models import Hold, LedgerEntry
 from catalog import pausing
 from desk.task_page import money, sheet, story, verdict
-from tasks import again, failures, queue
+from tasks import again, failures
 from tasks.assets import signed_urls
+from tasks.claims import queue
+from tasks.claims.queue import Return
 from tasks.failures import Failure
 from tasks.models import Asset, Call, Task, TaskEvent
 from tasks.paid_calls import CallEnd
-from tasks.queue import Return
 from tasks.shown import exhibits, price_words
 from tests.rows import make_task
 from tests.tasks import steps

@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from common.errors import QueueLimitExceeded
 from storage import blobs
-from tasks import lifecycle, paid_calls, submission
+from tasks import lifecycle, paid_calls
 from tasks.assets import retention, stored_inputs
+from tasks.intake import submission
 from tasks.lifecycle import Ending
 from tasks.models import Call, Task, TaskPayload
 from tasks.paid_calls import CallEnd

@@ -7,7 +7,8 @@ import pytest
 from callbacks import deliveries
 from common import wakeups
 from common.wakeups import Post
-from tasks import leases, queue
+from tasks import leases
+from tasks.claims import queue
 from tests.tasks import steps
 from tools.children import wait_until
 

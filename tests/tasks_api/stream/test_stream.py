@@ -8,7 +8,9 @@ import pytest
 from django.db.models import F
 
 from accounts import keys
-from tasks import queue, submission, switches
+from tasks import switches
+from tasks.claims import queue
+from tasks.intake import submission
 from tasks.models import Task, TaskEvent
 from tasks_api import stream
 from tests.rows import IssuedKey, make_key, make_task

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from django.db import connection
 
 from accounts.models import Account, ApiKey
-from tasks import lifecycle, submission
-from tasks.drafts import Draft
+from tasks import lifecycle
+from tasks.intake import submission
+from tasks.intake.drafts import Draft
 from tasks.models import Task, TaskEvent
 from tests.rows import IssuedKey
 from tests.tasks import steps

@@ -12,8 +12,8 @@ from catalog import snapshot
 from catalog.models import ChannelModel, MediaModel, Plan, PlanChoice
 from catalog.snapshot import Catalog
 from common.errors import ApiError, NoCapableRoute
-from tasks import examination
-from tasks.examination import Examination
+from tasks.intake import examination
+from tasks.intake.examination import Examination
 from tests.catalog.stubs import StubImages
 from tests.rows import IssuedKey, make_channel, make_route
 from tests.tasks import steps

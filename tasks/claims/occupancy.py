@@ -7,7 +7,7 @@ from catalog import health, pausing, snapshot
 from catalog.snapshot import Catalog
 from common import sql
 from tasks import route_sets
-from tasks.dealing import Occupancy
+from tasks.claims.dealing import Occupancy
 from tasks.failover import Way
 
 # `status IN …` repeats the condition of the index `task_limits`: SQLite takes it only where that is spelled out.

@@ -1,6 +1,6 @@
 """Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order.
 
-`tasks/verdicts.py` has those behind the fields.
+`tasks/intake/verdicts.py` has those behind the fields.
 """
 
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ from catalog import routing, snapshot
 from catalog.routing import Survey
 from catalog.snapshot import Catalog
 from common.errors import ApiError
-from tasks import verdicts
 from tasks.assets import assets, uploads
-from tasks.drafts import PreparedSubmission
+from tasks.intake import verdicts
+from tasks.intake.drafts import PreparedSubmission
 from tasks.request import body, images, params, url_policy
 from tasks.request.fields import refuse
 from tasks.request.values import ParamRules

@@ -15,11 +15,13 @@ from accounts.models import Account, ApiKey
 from catalog import pausing
 from catalog.models import Channel, Route
 from common import sql
-from tasks import cancellation, lifecycle, queue, submission
+from tasks import cancellation, lifecycle
+from tasks.claims import queue
+from tasks.claims.queue import Return
+from tasks.claims.starting import Claimed
+from tasks.intake import submission
 from tasks.locks import CLAIM_LOCK, serialise_claims
 from tasks.models import LIVE, ServiceState, Task, TaskEvent
-from tasks.queue import Return
-from tasks.starting import Claimed
 from tests.databases import OF_THIS_DATABASE, database_url
 from tests.rows import make_account, make_channel, make_key, make_route
 from tests.tasks import steps

@@ -9,10 +9,10 @@ from typing import Any
 from django.conf import settings
 
 from common import sql
-from tasks.dealing import Seat
+from tasks.claims.dealing import Seat
+from tasks.claims.waiting_groups import ready
 from tasks.events import events
 from tasks.failover import Obstacle
-from tasks.waiting_groups import ready
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,16 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connection
 
 from common import query_deadline
 from common.query_deadline import Budget, OutOfTime
-from tasks import lost_commits, submission
-from tasks.lost_commits import OutcomeUnknown
+from tasks.intake import lost_commits, submission
+from tasks.intake.lost_commits import OutcomeUnknown
+from tasks.intake.submission import Created
 from tasks.models import Task
-from tasks.submission import Created
 from tests import lost_answers
 from tests.account_lines import held_account
 from tests.lost_answers import Commit, lose_the_answer, lose_the_commit
 from tests.tasks import steps
+from tests.tasks.intake.test_submission import files
 from tests.tasks.request.param_requests import data_url
-from tests.tasks.test_submission import files
 from tools.children import PATIENCE
 
 pytestmark = [

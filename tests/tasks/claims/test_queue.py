@@ -11,9 +11,10 @@ from catalog import health, pausing, snapshot
 from catalog.models import Channel, Credential, Route
 from common import sql
 from common.errors import UnsupportedModel
-from tasks import cancellation, looks, queue, waiting_groups
+from tasks import cancellation
+from tasks.claims import looks, queue, waiting_groups
+from tasks.claims.queue import Return
 from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
-from tasks.queue import Return
 from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 

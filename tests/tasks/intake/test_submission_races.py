@@ -9,7 +9,8 @@ from django.db.models import Sum
 
 from billing import relayed_calls
 from billing.models import Hold
-from tasks import lifecycle, limits, submission
+from tasks import lifecycle
+from tasks.intake import limits, submission
 from tasks.models import Task, TaskEvent
 from tests.billing import budget_steps, relayed_steps
 from tests.rows import make_account, make_key

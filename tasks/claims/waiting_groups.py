@@ -9,7 +9,7 @@ from catalog.entries import RouteEntry
 from catalog.snapshot import Catalog
 from common import modalities, sql
 from tasks import route_sets
-from tasks.dealing import Waiting
+from tasks.claims.dealing import Waiting
 
 EVERY = 1_000_000_000
 

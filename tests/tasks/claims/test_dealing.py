@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.entries import ChannelEntry, RouteEntry
-from tasks.dealing import Occupancy, Waiting, by_priority, deal
+from tasks.claims.dealing import Occupancy, Waiting, by_priority, deal
 
 CHANNEL = {"name": "", "adapter": "", "base_url": "", "options": {}, "max_running": None, "enabled": True}
 ROUTE = {"plan_id": 1, "model_id": 1, "upstream_model": "", "capabilities": {}, "extra_fields": (), "fixed": {}}

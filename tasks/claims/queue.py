@@ -14,13 +14,13 @@ from django.db import transaction
 
 from catalog import snapshot
 from common import sql
-from tasks import looks, starting
+from tasks.claims import looks, starting
+from tasks.claims.looks import Look
+from tasks.claims.starting import Claimed
+from tasks.claims.waiting_groups import ready
 from tasks.events import events
 from tasks.failures import Failure
 from tasks.locks import lock_tasks, serialise_claims
-from tasks.looks import Look
-from tasks.starting import Claimed
-from tasks.waiting_groups import ready
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,13 @@ from billing.ledger import AccountState
 from callbacks import deliveries
 from callbacks.claims import Claims
 from callbacks.deliveries import Outcome
-from tasks import ledger_check, lifecycle, limits, queue, submission
-from tasks.drafts import Draft
+from tasks import ledger_check, lifecycle
+from tasks.claims import queue
 from tasks.gate import Replay
+from tasks.intake import limits, submission
+from tasks.intake.drafts import Draft
+from tasks.intake.limits import Standing, decide
 from tasks.lifecycle import Ending
-from tasks.limits import Standing, decide
 from tests.rows import make_key
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url

@@ -14,8 +14,8 @@ from billing.ledger import AccountState
 from callbacks.deliveries import MOST_NEVER_ATTEMPTED
 from common import sql
 from common.errors import ApiError, InsufficientBalance, QueueLimitExceeded
-from tasks.drafts import Draft
 from tasks.gate import Caller, Replay
+from tasks.intake.drafts import Draft
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,11 +16,11 @@ from common.errors import (
     StorageUnavailable,
 )
 from config.settings import asset_storage
-from tasks import submission
 from tasks.gate import Replay, admit
-from tasks.limits import Standing
+from tasks.intake import submission
+from tasks.intake.limits import Standing
+from tasks.intake.submission import Created
 from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
-from tasks.submission import Created
 from tests.billing import budget_steps
 from tests.rows import make_account, make_key
 from tests.tasks import steps

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from catalog.snapshot import Catalog
-from tasks import failover, occupancy, waiting_groups
-from tasks.dealing import Seat, Waiting, deal
+from tasks import failover
+from tasks.claims import occupancy, waiting_groups
+from tasks.claims.dealing import Seat, Waiting, deal
 from tasks.failures import Failure
 
 SPARE_GROUPS = 20  # beyond the seats, for those that a limit or a busy route holds back

@@ -9,11 +9,11 @@ from django.db import DEFAULT_DB_ALIAS, IntegrityError, OperationalError, connec
 
 from accounts.models import Account
 from billing import budgets
-from tasks import fast_submission, joint_submission, submission
-from tasks.drafts import Draft
-from tasks.lost_commits import OutcomeUnknown
+from tasks.intake import fast_submission, joint_submission, submission
+from tasks.intake.drafts import Draft
+from tasks.intake.lost_commits import OutcomeUnknown
+from tasks.intake.submission import Created
 from tasks.models import Task
-from tasks.submission import Created
 from tests import lost_answers
 from tests.account_lines import gathered, held_account
 from tests.rows import make_account, make_key

@@ -8,7 +8,7 @@ from django.db.models import F
 from catalog import snapshot
 from catalog.models import CatalogVersion, Channel
 from common.errors import ApiError, InvalidRequest, NoCapableRoute
-from tasks import examination
+from tasks.intake import examination
 from tests.tasks import steps
 from tests.tasks.request.param_requests import data_url
 

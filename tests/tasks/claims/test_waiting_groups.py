@@ -7,7 +7,8 @@ from django.db import connection
 
 from catalog import snapshot
 from common import sql
-from tasks import submission, waiting_groups
+from tasks.claims import waiting_groups
+from tasks.intake import submission
 from tests.rows import make_account, make_key
 from tests.tasks import steps
 

@@ -1,6 +1,6 @@
 """Step 6: prepared submissions become queued tasks. One transaction writes their rows, holds and events.
 
-It takes a list of drafts; `tasks/joint_submission.py` has the drafts of many requests written together.
+It takes a list of drafts; `tasks/intake/joint_submission.py` has the drafts of many requests written together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,13 +18,14 @@ from common import ids, sql
 from common.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
-from tasks import limits, lost_commits, route_sets
+from tasks import route_sets
 from tasks.assets import stored_inputs
-from tasks.drafts import Draft, PreparedSubmission
 from tasks.events import events
 from tasks.gate import Caller, Replay
-from tasks.limits import Standing
-from tasks.lost_commits import OutcomeUnknown
+from tasks.intake import limits, lost_commits
+from tasks.intake.drafts import Draft, PreparedSubmission
+from tasks.intake.limits import Standing
+from tasks.intake.lost_commits import OutcomeUnknown
 from tasks.origins import Origin
 from tasks.request import stored_params
 from tasks.request.values import UnstoredFile

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from catalog.models import Route
-from tasks import queue, route_sets
+from tasks import route_sets
+from tasks.claims import queue
+from tasks.claims.queue import Return
+from tasks.claims.starting import Claimed
 from tasks.models import Task, TaskEvent
-from tasks.queue import Return
-from tasks.starting import Claimed
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
 

@@ -13,10 +13,10 @@ from common import account_lines, halving, threads
 from common.account_lines import AccountLines
 from common.database_retry import AWAY, is_held_up
 from common.gathering import Gathering, GrowingGroup
-from tasks import fast_submission, lost_commits, submission
-from tasks.drafts import Draft
-from tasks.lost_commits import OutcomeUnknown
-from tasks.submission import Created, Outcome
+from tasks.intake import fast_submission, lost_commits, submission
+from tasks.intake.drafts import Draft
+from tasks.intake.lost_commits import OutcomeUnknown
+from tasks.intake.submission import Created, Outcome
 
 Line = Gathering[Draft, Outcome]
 

@@ -8,16 +8,16 @@ from django.db import IntegrityError, OperationalError, connection
 
 from accounts.models import Account
 from common import account_lines, query_deadline, sql
-from tasks import joint_submission, submission
 from tasks.assets.stored_inputs import LARGE_BYTES
+from tasks.intake import joint_submission, submission
+from tasks.intake.submission import Created, Outcome
 from tasks.models import Task
-from tasks.submission import Created, Outcome
 from tests.account_lines import gathered, held_account
 from tests.databases import database_url
 from tests.rows import make_account, make_key
 from tests.tasks import steps
+from tests.tasks.intake.test_submission import files
 from tests.tasks.request.param_requests import data_url
-from tests.tasks.test_submission import files
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

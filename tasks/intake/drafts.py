@@ -12,10 +12,10 @@ from catalog.entries import ModelEntry
 from catalog.routing import Decision
 from common import sql
 from tasks.gate import Caller
+from tasks.intake.verdicts import Routed
 from tasks.origins import Origin
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
-from tasks.verdicts import Routed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

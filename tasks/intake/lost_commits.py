@@ -12,7 +12,7 @@ from common import sql
 from common.database_retry import AWAY
 from common.lost_commits import is_doubtful
 from tasks.assets import stored_inputs
-from tasks.drafts import Draft
+from tasks.intake.drafts import Draft
 
 MOST_DOUBTFUL = 1_000
 _doubtful: deque[Draft] = deque(maxlen=MOST_DOUBTFUL)

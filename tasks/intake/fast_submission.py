@@ -2,7 +2,7 @@
 written.
 
 It locks the accounts, judges them by their own rows, and holds them for no round trip to us. It refuses nobody: what
-it does not write goes the long way (`tasks/submission.py`), which asks and counts.
+it does not write goes the long way (`tasks/intake/submission.py`), which asks and counts.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from django.db import connection
 
 from common import sql
 from common.database_retry import AWAY
-from tasks import lost_commits, submission
-from tasks.drafts import Draft
 from tasks.events import events
-from tasks.submission import Created
+from tasks.intake import lost_commits, submission
+from tasks.intake.drafts import Draft
+from tasks.intake.submission import Created
 
 
 def is_for(draft: Draft) -> bool:
@@ -42,7 +42,7 @@ def submit(drafts: Sequence[Draft]) -> dict[str, Created]:
 
 COLUMNS = f"{submission.COLUMNS}, max_queued bigint"
 # A locked row is read as it is now, also what was committed since the statement began. What an account has of live
-# tasks at most stands for the queued ones of its keys, too (`tasks/limits.py` counts them near a limit).
+# tasks at most stands for the queued ones of its keys, too (`tasks/intake/limits.py` counts them near a limit).
 CHOSEN = """
 asked AS MATERIALIZED (
     SELECT account, count(*) AS coming, sum(estimated) AS total, min(max_queued) AS max_queued

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models.functions import Now
 
-from common.kept_columns import KeptColumns
+from common.database.kept_columns import KeptColumns
 
 
 class BudgetHolder(KeptColumns, models.Model):

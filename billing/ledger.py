@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 
 from billing import budget_sums, budget_windows
-from common import sql, writes
-from common.writes import Write
+from common import sql
+from common.database import writes
+from common.database.writes import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from common import id_ranges
-from common.id_ranges import GrowingTable
+from common.database import id_ranges
+from common.database.id_ranges import GrowingTable
 
 LEDGER = GrowingTable(table="billing_ledgerentry", at="at")
 

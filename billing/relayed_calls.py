@@ -16,9 +16,9 @@ from billing.budgets import Budgets
 from billing.call_statements import COUNT_COLUMNS, COUNTS
 from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
-from common.database_retry import AWAY
+from common.database.database_retry import AWAY
+from common.database.lost_commits import is_doubtful
 from common.errors import InsufficientBalance
-from common.lost_commits import is_doubtful
 from common.token_usage import TokenUsage
 
 PREFIX = "call_"

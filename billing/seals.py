@@ -6,7 +6,7 @@ own last one. A line is a JSON array without blanks, in ASCII (other characters 
 
     [id,"reference","kind","book",account id or null,amount in micro-USD,"reason","2026-11-22T19:28:25.123456Z"]
 
-A seal ends at an id that is settled: no lower one may still be committed (`common/settling.py`).
+A seal ends at an id that is settled: no lower one may still be committed (`common/database/settling.py`).
 """
 
 import hashlib
@@ -21,8 +21,9 @@ from typing import Any
 from django.db import transaction
 
 from billing.models import LedgerHead, LedgerSeal
-from common import settling, sql
-from common.database_retry import release_connection
+from common import sql
+from common.database import settling
+from common.database.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 TABLE = "billing_ledgerentry"

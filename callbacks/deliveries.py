@@ -15,9 +15,11 @@ from django.db import transaction
 
 from callbacks import schedule
 from callbacks.models import Delivery, DeliveryAttempt
-from common import sql, urls, wakeups, writes
+from common import sql, urls
+from common.concurrency import wakeups
+from common.database import writes
+from common.database.writes import Write
 from common.errors import ApiError
-from common.writes import Write
 
 LONGEST_LOG = 100
 # Of an account, pending, those that its live tasks will owe included.

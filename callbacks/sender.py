@@ -15,9 +15,9 @@ from django.db import InterfaceError, OperationalError, connection
 from accounts import keys
 from callbacks import signing
 from callbacks.deliveries import Due, Outcome
-from common import retry_after
+from common.http import retry_after
 from common.outbound import AddressRefused, Failed, Limits, Reply, UrlPolicy, open_url
-from common.outbound_lookup import customer
+from common.outgoing.lookup import customer
 
 logger = logging.getLogger(__name__)
 

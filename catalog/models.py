@@ -11,7 +11,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from common import modalities
-from common.kept_columns import KeptColumns
+from common.database.kept_columns import KeptColumns
 
 MODALITIES = [(modality.name, modality.label) for modality in modalities.TABLE]
 PRICING_MODES = [(mode, mode.replace("_", " ").title()) for mode in modalities.UNITS]

@@ -11,7 +11,7 @@ class ApiError(Exception):
     """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name.
 
     `param` is the field at fault, by its path. `may_have_cost`: what was asked for may exist, and asked again it may
-    be bought once more. How all this looks on the wire, `common/dialects.py` says.
+    be bought once more. How all this looks on the wire, `common/http/dialects.py` says.
     """
 
     type: str

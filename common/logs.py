@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
 from typing import Any
 
-from common import moments, redaction, request_ids
+from common import moments, redaction
+from common.http import request_ids
 
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "response", "color_message"}
 # Said of a record that holds no secret any more, and of one whose message is lines of JSON already.

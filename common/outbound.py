@@ -1,7 +1,7 @@
 """The one door for outbound calls to an address that a user or a provider chose; knows no Django.
 
-`common/urls.py` says what may be reached, `outbound_dial` opens connections, `outbound_wire` speaks HTTP over them.
-This module joins them and follows redirects, each judged like the first address.
+`common/urls.py` says what may be reached, `common/outgoing/dial.py` opens connections, `common/outgoing/wire.py` speaks
+HTTP over them. This module joins them and follows redirects, each judged like the first address.
 """
 
 import re
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urldefrag, urljoin
 
-from common.deadline import Deadline
-from common.outbound_dial import Dialer
-from common.outbound_faults import AddressRefused, Failed
-from common.outbound_lookup import Chooser, Resolve, system_resolve
-from common.outbound_wire import Message, Reply, exchange
+from common.outgoing.deadline import Deadline
+from common.outgoing.dial import Dialer
+from common.outgoing.faults import AddressRefused, Failed
+from common.outgoing.lookup import Chooser, Resolve, system_resolve
+from common.outgoing.wire import Message, Reply, exchange
 from common.urls import LOOPBACK, UrlPolicy, address_problem, problem
 
 __all__ = ["REDIRECTS", "AddressRefused", "Failed", "Limits", "Reply", "UrlPolicy", "fetchable", "joined", "open_url"]

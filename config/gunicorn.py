@@ -11,7 +11,8 @@ sys.path.insert(0, chdir)
 
 from gunicorn.glogging import Logger  # noqa: E402
 
-from common import garbage, logs, scheduling, shutdown  # noqa: E402
+from common import logs  # noqa: E402
+from common.process import garbage, scheduling, shutdown  # noqa: E402
 from config import settings  # noqa: E402
 
 

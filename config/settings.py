@@ -12,8 +12,9 @@ from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from callbacks import schedule
-from common import logs, modalities, pools, urls
+from common import logs, modalities, urls
 from common.postgresql.base import PooledConnection
+from common.process import pools
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"

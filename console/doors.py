@@ -10,8 +10,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
-from common import rates
 from common.errors import ApiError, AuthenticationError, ScopeRequired
+from common.http import rates
 from console import error_words, navigation, sessions
 from console.sessions import Visitor
 

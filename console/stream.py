@@ -6,7 +6,7 @@ import json
 from django.conf import settings
 from django.http import parse_cookie
 
-from common.asgi import Scope, header
+from common.http.asgi import Scope, header
 from console import sessions
 from tasks.events import readmission
 from tasks.events.readmission import Admitted

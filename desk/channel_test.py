@@ -33,7 +33,7 @@ from adapters.base import (
 from catalog import connections
 from catalog.models import Channel, ChannelModel, ChannelTest
 from common import documents, redaction
-from common.database_retry import release_connection
+from common.database.database_retry import release_connection
 from desk.channel_page import smallest
 from desk.channel_page.smallest import PROMPT, Smallest, Untestable
 from storage import media_types

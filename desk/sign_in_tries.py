@@ -12,7 +12,8 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from common import client_address, sql
+from common import sql
+from common.http import client_address
 from desk.models import SignInTry
 
 FAILURES = 5

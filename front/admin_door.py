@@ -10,9 +10,9 @@ from django.conf import settings
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 
-from common import client_address
-from common.asgi import is_below
 from common.errors import TaskNotFound
+from common.http import client_address
+from common.http.asgi import is_below
 from front import error_responses
 
 logger = logging.getLogger(__name__)

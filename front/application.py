@@ -10,11 +10,12 @@ import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 
-from common import front_body, request_ids, threads
-from common.asgi import Message, Receive, Scope, Send, header
+from common.concurrency import threads
 from common.errors import RequestTooLarge, TaskNotFound
-from common.front_body import Body
-from common.spool import SpoolFull
+from common.http import front_body, request_ids
+from common.http.asgi import Message, Receive, Scope, Send, header
+from common.http.front_body import Body
+from common.http.spool import SpoolFull
 from front import access_log, companions, doors, error_responses, image_calls, posting, refusals, shares, visits
 from relay import application as relay
 from relay.wire import upstream

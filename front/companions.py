@@ -2,8 +2,8 @@
 
 from urllib.parse import unquote_plus
 
-from common import dialects
-from common.asgi import Scope, dialect_of, header, joined
+from common.http import dialects
+from common.http.asgi import Scope, dialect_of, header, joined
 
 KEY_HEADERS = (b"x-api-key", b"x-goog-api-key")
 

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest, parse_cookie
 
-from common import threads
-from common.asgi import Scope, header, is_below, joined
+from common.concurrency import threads
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
+from common.http.asgi import Scope, header, is_below, joined
 from front import shares, visits
 from relay import application as relay
 from tasks.gate import Knock

@@ -21,8 +21,9 @@ from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from common import dialects, errors
-from common.asgi import is_below
+from common import errors
+from common.http import dialects
+from common.http.asgi import is_below
 from console import doors
 from tasks.intake.lost_commits import OutcomeUnknown
 

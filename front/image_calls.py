@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 
-from common import shutdown, threads
-from common.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer
+from common.concurrency import threads
 from common.errors import RateLimited, ServiceUnavailable, TaskTimeout
-from common.front_body import Body
+from common.http.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer
+from common.http.front_body import Body
+from common.process import shutdown
 from front import error_responses, submitting
 from tasks.events.hub import hub
 from tasks_api import submission_paths, waiting

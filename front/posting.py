@@ -11,10 +11,10 @@ from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from common import promises, threads
-from common.asgi import Answer, Headers, Scope
-from common.front_body import Body
-from common.gathering import Gathering
+from common.concurrency import promises, threads
+from common.concurrency.gathering import Gathering
+from common.http.asgi import Answer, Headers, Scope
+from common.http.front_body import Body
 from common.recent import Recent
 from front import submitting
 from front.submitting import Awaited

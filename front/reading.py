@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from common import promises, threads
-from common.asgi import ENVIRON, Answer, Scope
-from common.front_body import Body
-from common.gathering import Gathering
+from common.concurrency import promises, threads
+from common.concurrency.gathering import Gathering
+from common.http.asgi import ENVIRON, Answer, Scope
+from common.http.front_body import Body
 from common.ids import is_task_id
 from front import wsgi_side
 from tasks.gate import Admission

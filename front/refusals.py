@@ -2,8 +2,8 @@
 
 from django.template.loader import render_to_string
 
-from common.asgi import Answer, Scope, dialect_of, error_answer, header
 from common.errors import ApiError
+from common.http.asgi import Answer, Scope, dialect_of, error_answer, header
 from front import error_responses
 from front.page_headers import POLICY
 

@@ -2,9 +2,9 @@
 
 from front import django_application  # noqa: F401, I001  # loads the apps, without which nothing below can be imported
 from accounts import holders
-from common import threads
-from common.asgi import Scope, is_below, joined
-from common.threads import Share
+from common.concurrency import threads
+from common.http.asgi import Scope, is_below, joined
+from common.concurrency.threads import Share
 from front import visits
 from tasks import gate
 

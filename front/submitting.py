@@ -8,9 +8,10 @@ import contextvars
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
-from common import plain_json, promises, threads
-from common.asgi import ENVIRON, Answer, Headers, Scope, dialect_of, error_answer
-from common.front_body import Body
+from common import plain_json
+from common.concurrency import promises, threads
+from common.http.asgi import ENVIRON, Answer, Headers, Scope, dialect_of, error_answer
+from common.http.front_body import Body
 from front import error_responses, reading, wsgi_side
 from tasks.gate import Admission, Replay
 from tasks.intake import joint_submission

@@ -3,8 +3,8 @@
 from front import django_application  # noqa: F401, I001  # loads the apps, without which nothing below can be imported
 from functools import partial
 
-from common import threads
-from common.asgi import Scope
+from common.concurrency import threads
+from common.http.asgi import Scope
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 from console import sessions, stream
 from tasks_api import stream as task_stream

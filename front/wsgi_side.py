@@ -12,9 +12,10 @@ from typing import Any
 
 from a2wsgi.wsgi import build_environ
 
-from common import query_deadline, threads
-from common.asgi import ENVIRON, REPEATED_HEADERS, Answer, Headers, Scope, joined
-from common.front_body import Body
+from common.concurrency import threads
+from common.database import query_deadline
+from common.http.asgi import ENVIRON, REPEATED_HEADERS, Answer, Headers, Scope, joined
+from common.http.front_body import Body
 from front import django_application
 
 BODILESS = (204, 304)

@@ -16,9 +16,10 @@ from accounts.holders import Holder
 from catalog import snapshot
 from catalog.groups import GroupEntry
 from catalog.snapshot import Catalog
-from common import promises, sql, threads
+from common import sql
+from common.concurrency import promises, threads
+from common.concurrency.gathering import Gathering
 from common.errors import ApiError, AuthenticationError, PermissionRefused
-from common.gathering import Gathering
 from relay import presumption
 from relay.presumption import Presumption
 from tasks import gate

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from accounts import keys
 from accounts.models import ApiKey
 from catalog.groups import IMAGES, GroupEntry
-from common import rates
-from common.asgi import Answer, Receive, Scope, Send, joined
 from common.errors import (
     ApiError,
     EndpointUnsupported,
@@ -22,7 +20,9 @@ from common.errors import (
     TaskNotFound,
     UnsupportedMediaType,
 )
-from common.front_body import Body
+from common.http import rates
+from common.http.asgi import Answer, Receive, Scope, Send, joined
+from common.http.front_body import Body
 from relay import admission, usage
 from relay.admission import RelayAdmission, RelayCaller
 from relay.calls import serving

@@ -19,11 +19,12 @@ from typing import Any
 from billing import presumed_calls, relayed_calls
 from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
-from common import account_lines, halving, promises, sql, threads
-from common.account_lines import AccountLines
-from common.database_retry import AWAY, is_held_up, is_passing, reset_connections
-from common.gathering import LATER, Gathering, Later
-from common.lost_commits import is_doubtful
+from common import sql
+from common.concurrency import account_lines, halving, promises, threads
+from common.concurrency.account_lines import AccountLines
+from common.concurrency.gathering import LATER, Gathering, Later
+from common.database.database_retry import AWAY, is_held_up, is_passing, reset_connections
+from common.database.lost_commits import is_doubtful
 from relay import presumption
 from relay.lease import Lease
 

@@ -8,8 +8,8 @@ import threading
 from django.conf import settings
 
 from billing import web_processes
-from common import threads
-from common.database_retry import AWAY, reset_connections
+from common.concurrency import threads
+from common.database.database_retry import AWAY, reset_connections
 
 logger = logging.getLogger(__name__)
 AWAY_SECONDS = 1.0

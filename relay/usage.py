@@ -1,8 +1,8 @@
 """GET /v1/usage: the balance of the account, and what this key's calls have cost."""
 
 from billing import relay_usage
-from common import threads
-from common.asgi import Answer, Scope, json_answer
+from common.concurrency import threads
+from common.http.asgi import Answer, Scope, json_answer
 from relay.admission import RelayAdmission
 
 PATH = "/v1/usage"

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from django.db.models import QuerySet
 
-from common.database_retry import AWAY, reset_connections
+from common.database.database_retry import AWAY, reset_connections
 from common.errors import NotCancelable, TaskNotFound
 from tasks import lifecycle
 from tasks.lifecycle import Ending

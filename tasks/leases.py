@@ -14,7 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from common import sql, wakeups
+from common import sql
+from common.concurrency import wakeups
 from tasks import paid_calls
 from tasks.locks import lock_tasks, serialise_claims
 

@@ -14,10 +14,11 @@ from django.db import transaction
 from billing import ledger
 from callbacks import deliveries
 from callbacks.deliveries import Owed
-from common import sql, writes
-from common.database_retry import AWAY
-from common.halving import apart
-from common.writes import Write
+from common import sql
+from common.concurrency.halving import apart
+from common.database import writes
+from common.database.database_retry import AWAY
+from common.database.writes import Write
 from tasks import paid_calls
 from tasks.assets import stored_inputs
 from tasks.assets.assets import NewAsset

@@ -14,8 +14,9 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from adapters.base import Target
-from common import sql, writes
-from common.writes import Write
+from common import sql
+from common.database import writes
+from common.database.writes import Write
 from tasks import due_calls
 from tasks.due_calls import Reschedule
 from tasks.locks import lock_tasks

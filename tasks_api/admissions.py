@@ -11,9 +11,9 @@ from functools import partial
 
 from rest_framework.request import Request
 
-from common import promises, threads
-from common.asgi import Scope, joined
-from common.gathering import Gathering
+from common.concurrency import promises, threads
+from common.concurrency.gathering import Gathering
+from common.http.asgi import Scope, joined
 from tasks import gate
 from tasks.gate import Admission, Knock
 from tasks_api import submission_paths

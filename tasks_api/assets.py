@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 
-from common import rates, threads
-from common.asgi import Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer, joined, values
+from common.concurrency import threads
 from common.errors import ApiError, MethodNotAllowed, TaskNotFound
+from common.http import rates
+from common.http.asgi import Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer, joined, values
 from storage import blobs, media_types
 from storage.blobs import Reading
 from tasks import gate

@@ -6,8 +6,8 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from common import rates
 from common.errors import BillingUnsupported, TaskNotFound
+from common.http import rates
 from common.ids import is_task_id
 from tasks.gate import Admission, Caller
 from tasks.intake import examination

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from common import rates, strict_json
+from common import strict_json
 from common.errors import ApiError
+from common.http import rates
 from tasks.gate import Admission
 from tasks.intake import examination, submission
 from tasks.intake.drafts import Draft

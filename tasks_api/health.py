@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from django.conf import settings
 
-from common import sql, threads, urls
-from common.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
-from common.dialects import RETRY_AFTER_SECONDS
+from common import sql, urls
+from common.concurrency import threads
 from common.errors import MethodNotAllowed, ServiceUnavailable, TaskNotFound
+from common.http.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
+from common.http.dialects import RETRY_AFTER_SECONDS
 from storage import blobs
 from tasks import leases
 from tasks_api import metrics

@@ -14,9 +14,10 @@ from typing import Literal
 from django.db import Error as DatabaseError
 from django.http import QueryDict
 
-from common import rates, threads
-from common.asgi import Receive, Scope, Send, disconnected, header, joined
+from common.concurrency import threads
 from common.errors import MethodNotAllowed
+from common.http import rates
+from common.http.asgi import Receive, Scope, Send, disconnected, header, joined
 from tasks import gate
 from tasks.events import reader, readmission
 from tasks.events.hub import hub

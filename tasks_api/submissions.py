@@ -7,9 +7,9 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common import rates
-from common.asgi import REPEATED_HEADERS
 from common.errors import InvalidRequest
+from common.http import rates
+from common.http.asgi import REPEATED_HEADERS
 from tasks import gate
 from tasks.gate import Replay
 from tasks.intake import submission

@@ -13,9 +13,9 @@ from dataclasses import replace
 from urllib.parse import parse_qs
 
 from accounts import holders
-from common import front_body
-from common.asgi import Answer, Receive, Scope, disconnected, header, joined, values
-from common.front_body import Body
+from common.http import front_body
+from common.http.asgi import Answer, Receive, Scope, disconnected, header, joined, values
+from common.http.front_body import Body
 from common.ids import is_task_id
 from tasks import gate
 from tasks.events.hub import hub

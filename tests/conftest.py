@@ -15,8 +15,8 @@ from accounts import holders
 from accounts.models import Account
 from catalog import relay_standing, snapshot
 from catalog.models import Channel, MediaModel, Plan
-from common import wakeups
-from common.outbound_kept import kept
+from common.concurrency import wakeups
+from common.outgoing.kept_connections import kept
 from relay import books
 from relay.lists import model_names
 from tasks import route_sets

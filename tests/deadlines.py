@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from common.deadline import Deadline, warden
+from common.outgoing.deadline import Deadline, warden
 from tests.threads import joined
 from tools.children import wait_until
 

@@ -1,6 +1,6 @@
 """ASGI scopes as a server makes them."""
 
-from common.asgi import Scope
+from common.http.asgi import Scope
 
 
 def scope(method: str, path: str, query: str = "", **headers: str) -> Scope:

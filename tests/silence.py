@@ -4,8 +4,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from common.outbound_faults import Failed
-from common.outbound_lookup import Chooser, look_up
+from common.outgoing.faults import Failed
+from common.outgoing.lookup import Chooser, look_up
 from tests.threads import joined
 from tools.children import PATIENCE, wait_until
 

@@ -8,7 +8,7 @@ from callbacks import claims, deliveries, sender
 from callbacks.claims import Claims
 from callbacks.dealing import Receiver
 from callbacks.deliveries import Due
-from common import database_retry
+from common.database import database_retry
 from common.logs import bind
 from common.outbound import UrlPolicy
 from tasks.shown import callback_bodies

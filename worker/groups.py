@@ -5,9 +5,9 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Generic, TypeVar
 
-from common import halving
-from common.database_retry import insist, release_connection
-from common.gathering import Gathering
+from common.concurrency import halving
+from common.concurrency.gathering import Gathering
+from common.database.database_retry import insist, release_connection
 from common.postgresql import doors
 
 Item = TypeVar("Item")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.db import connections
 
 from common import sql
-from common.database_retry import AWAY, is_passing, release_connection, reset_connections
+from common.database.database_retry import AWAY, is_passing, release_connection, reset_connections
 from common.postgresql import doors
 from common.postgresql.doors import Kind
 

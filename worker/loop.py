@@ -11,11 +11,12 @@ from django.db import connections
 from billing import lost_calls, seals, web_processes
 from callbacks import claims
 from catalog import credential_probes
-from common import sql, wakeups
-from common.database_retry import AWAY, is_passing, release_connection, reset_connections
+from common import sql
+from common.concurrency import wakeups
+from common.concurrency.wakeups import Ring, Topic
+from common.database.database_retry import AWAY, is_passing, release_connection, reset_connections
 from common.postgresql import doors
 from common.postgresql.doors import Kind
-from common.wakeups import Ring, Topic
 from tasks import leases
 from tasks.claims import queue
 from tasks.figures.folding import Folding

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from common.database_retry import release_connection
+from common.database.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 LINGER_SECONDS = 1.0

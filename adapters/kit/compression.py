@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from common.outbound import Failed, Reply
-from common.outbound_wire import CHUNK_BYTES, capped, punctual
+from common.outgoing.wire import CHUNK_BYTES, capped, punctual
 
 CODINGS = ("gzip", "x-gzip", "deflate")
 ANY_HEADER = 32 + zlib.MAX_WBITS  # zlib tells gzip and zlib apart

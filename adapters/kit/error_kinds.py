@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from adapters.base import ErrorKind, UpstreamError, text
-from common import retry_after
+from common.http import retry_after
 from common.outbound import Failed
 
 LONGEST_WAIT_SECONDS = 86_400.0

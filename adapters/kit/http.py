@@ -12,11 +12,11 @@ from typing import Any
 from adapters.base import Connection, ErrorKind, NothingSent, UpstreamError
 from adapters.kit import error_kinds, error_shapes
 from adapters.kit.compression import plain
-from common.deadline import Deadline
 from common.outbound import Failed, Reply
-from common.outbound_dial import Dialer
-from common.outbound_lookup import OPERATOR
-from common.outbound_wire import Message, exchange
+from common.outgoing.deadline import Deadline
+from common.outgoing.dial import Dialer
+from common.outgoing.lookup import OPERATOR
+from common.outgoing.wire import Message, exchange
 
 MAX_JSON_BYTES = 8 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024

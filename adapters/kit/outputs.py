@@ -9,10 +9,10 @@ from adapters.base import MAX_OUTPUT_BYTES, Connection, ErrorKind, FileChunks, O
 from adapters.kit import error_kinds, http
 from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
-from common.deadline import Deadline
 from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, fetchable, joined, open_url
-from common.outbound_lookup import provider
-from common.outbound_wire import CHUNK_BYTES, Message, exchange
+from common.outgoing.deadline import Deadline
+from common.outgoing.lookup import provider
+from common.outgoing.wire import CHUNK_BYTES, Message, exchange
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE | re.ASCII)

@@ -8,7 +8,7 @@ from adapters.kit.http import HttpCall, calling, error_of
 from adapters.kit.outputs import is_url
 from adapters.kit.reports import of_pictures
 from adapters.kit.spool import Spool
-from common.turnstile import Turnstile
+from common.concurrency.turnstile import Turnstile
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import NoReturn
 
 from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, UpstreamError
-from common.deadline import Deadline
 from common.errors import StorageUnavailable
 from common.outbound import AddressRefused, Failed, Limits, open_url
-from common.outbound_lookup import customer
+from common.outgoing.deadline import Deadline
+from common.outgoing.lookup import customer
 
 MAX_IMAGE_BYTES = 50 * 1024 * 1024
 MOST_SECONDS = 120.0

@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.base import Unsupported
 from adapters.kit import checks, references
-from common import data_urls
+from common.http import data_urls
 
 LONGEST_PROMPT = 32_000
 FILE = "file_id"

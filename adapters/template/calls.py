@@ -18,7 +18,7 @@ from adapters.template.bodies import id_path
 from adapters.template.fill import PLACEHOLDER
 from adapters.template.form import BadTemplate, Template, of_connection
 from common.outbound import AddressRefused, Failed, Limits, open_url
-from common.outbound_lookup import provider
+from common.outgoing.lookup import provider
 
 
 def template_of(connection: Connection) -> Template:

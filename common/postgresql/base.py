@@ -14,8 +14,8 @@ import psycopg
 from django.db.backends.postgresql import base, features, operations
 from psycopg_pool import ConnectionPool
 
+from common.database.query_deadline import Statement, watchdog
 from common.postgresql import doors
-from common.query_deadline import Statement, watchdog
 
 ASKED_AFTER_SECONDS = 10.0
 MOST_PARAMETERS = 65_535  # of a statement whose parameters the server binds

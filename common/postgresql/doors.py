@@ -8,7 +8,7 @@ wait for other workers' claims have one at most: where such a worker's machine i
 the others go on meanwhile.
 
 Nobody waits for ever. A thread has one connection at most, asks for it while it holds none, and with it waits for
-nothing but the database: not for a provider, a file, or another thread (`common/database_retry.py`,
+nothing but the database: not for a provider, a file, or another thread (`common/database/database_retry.py`,
 `release_connection`). Transactions lock in one order, so each statement ends, each connection comes back, and a door
 opens to whoever has waited longest. No kind ever waits for another one's connections.
 """

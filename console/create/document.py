@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from common import data_urls, strict_json
+from common import strict_json
 from common.errors import AssetExpired, InvalidRequest, TaskNotFound
+from common.http import data_urls
 from console.create.fields import ModelForm
 from console.create.widgets import OTHER, Slot, Widget
 from tasks.request.fields import refuse

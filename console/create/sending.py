@@ -3,8 +3,9 @@
 import secrets
 from dataclasses import dataclass
 
-from common import rates, strict_json
+from common import strict_json
 from common.errors import ApiError, BillingUnsupported, InvalidRequest
+from common.http import rates
 from console.create import document
 from console.create.document import Posted
 from console.create.fields import ModelForm

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from common import id_ranges, sql
-from common.id_ranges import GrowingTable
+from common import sql
+from common.database import id_ranges
+from common.database.id_ranges import GrowingTable
 from desk.bills.matching import OurCall
 
 CALLS = GrowingTable(table="tasks_call", at="created_at")

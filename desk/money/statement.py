@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from billing import ledger_ids
-from common import id_ranges, ids, sql
+from common import ids, sql
+from common.database import id_ranges
 from common.months import Month
 
 MOST_BOOKINGS = 500

@@ -11,8 +11,8 @@ from gunicorn.asgi import parser
 from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
 from gunicorn.http.errors import ParseException
 
-from common import dialects
-from common.asgi import header
+from common.http import dialects
+from common.http.asgi import header
 from front.server import refusals
 from front.server.farewell import Farewell
 from front.server.places import Places

@@ -5,7 +5,7 @@ A connection that is closed over unread bytes is reset, and a client may lose th
 
 import asyncio
 
-from common import front_body
+from common.http import front_body
 from front.server.places import Places
 
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
-from common import front_body
+from common.http import front_body
 from front.server.lanes import Lane
 
 HEAD_SECONDS = 10.0

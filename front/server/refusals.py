@@ -8,10 +8,10 @@ from http import HTTPStatus
 
 from gunicorn.asgi import parser
 
-from common import dialects, request_ids
-from common.asgi import Headers, error_answer
-from common.dialects import ErrorDialect
 from common.errors import ApiError, InternalError, InvalidRequest, ServiceUnavailable
+from common.http import dialects, request_ids
+from common.http.asgi import Headers, error_answer
+from common.http.dialects import ErrorDialect
 
 access = logging.getLogger("darkroom.access")
 CLOSE: Headers = ((b"connection", b"close"), (b"cache-control", b"no-store"))

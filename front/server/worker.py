@@ -7,7 +7,7 @@ from asyncio import selector_events
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
-from common import descriptors
+from common.process import descriptors
 from front.server import places
 from front.server.connection import HttpConnection
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from adapters.base import ErrorKind, UpstreamError
 from catalog import relay_channels
 from catalog.relay_channels import Candidate, Candidates
-from common import threads
+from common.concurrency import threads
 from relay.calls import failover, times, whole_answers
 from relay.calls.runs import Attempt, CallRun
 from relay.calls.whole_answers import WantedAnswer, WholeAnswer

@@ -12,9 +12,9 @@ from django.conf import settings
 from catalog import tariffs
 from catalog.groups import GroupEntry
 from catalog.tariffs import Tariff
-from common import threads
+from common.concurrency import threads
 from common.errors import BillingUnsupported, InvalidRequest
-from common.front_body import MEMORY_BYTES, Body
+from common.http.front_body import MEMORY_BYTES, Body
 from relay.admission import RelayCaller
 from relay.calls import reservation
 from relay.families.base import AskedCall, CallPath, Family, RefusedField

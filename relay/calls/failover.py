@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from adapters.base import ErrorKind, UpstreamError
 from common import redaction
-from common.dialects import LONGEST_RETRY_SECONDS
 from common.errors import ApiError, UpstreamBusy, UpstreamRefusal, UpstreamTimeout, UpstreamUnavailable, UpstreamUnknown
+from common.http.dialects import LONGEST_RETRY_SECONDS
 from relay.calls.ending import Finish
 from relay.families.refusals import RefusedByUpstream
 

@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from common import descriptors, shutdown
 from common.errors import RateLimited
+from common.process import descriptors, shutdown
 
 MOST = 4096
 FEWEST = 16

@@ -17,9 +17,11 @@ from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import CallEnding, NewCall, SeenUsage
 from catalog import relay_channels
 from catalog.relay_channels import Candidate
-from common import redaction, request_ids, threads
-from common.asgi import Headers
+from common import redaction
+from common.concurrency import threads
 from common.errors import ApiError, UpstreamRefusal
+from common.http import request_ids
+from common.http.asgi import Headers
 from common.token_usage import TokenUsage
 from relay import books, presumption
 from relay.calls import ending, times

@@ -10,10 +10,11 @@ from contextlib import suppress
 from catalog import relay_channels
 from catalog.groups import GroupEntry
 from catalog.relay_channels import Candidates
-from common import shutdown, threads
-from common.asgi import Message, Receive, Scope, Send, disconnected
+from common.concurrency import threads
 from common.errors import ApiError, InternalError, UpstreamUnavailable, UpstreamUnknown
-from common.front_body import Body
+from common.http.asgi import Message, Receive, Scope, Send, disconnected
+from common.http.front_body import Body
+from common.process import shutdown
 from relay.admission import RelayCaller
 from relay.calls import attempts, demands, failover, times
 from relay.calls.attempts import BegunStream

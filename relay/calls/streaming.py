@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Iterable
 
 from adapters.base import ErrorKind, UpstreamError
-from common.asgi import Headers, Send
 from common.errors import ApiError
+from common.http.asgi import Headers, Send
 from relay.calls import attempts, failover, times
 from relay.calls.attempts import BegunStream
 from relay.calls.ending import Finish

@@ -1,7 +1,7 @@
 """Whole answers: taken in, examined for their usage, and sent on; a large one lies in a file meanwhile.
 
 The bytes stay as they are, but for the model's name. Pictures in base64 are never parsed, and a slow client costs no
-memory: what answers occupy counts as what the bodies of requests do (`common/spool.py`).
+memory: what answers occupy counts as what the bodies of requests do (`common/http/spool.py`).
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from typing import Any
 
 from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
-from common import threads
-from common.asgi import Headers, Send
-from common.spool import Room
+from common.concurrency import threads
+from common.http.asgi import Headers, Send
+from common.http.spool import Room
 from common.token_usage import TokenUsage
 from relay.calls.demands import INLINE_BYTES
 from relay.families.base import AskedCall, Family

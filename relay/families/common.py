@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from adapters.base import UpstreamError
-from common import dialects
 from common.errors import ApiError
+from common.http import dialects
 from relay.families import bounds, endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.wire import splicing, sse

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from common import multipart
 from common.errors import InvalidRequest
-from common.multipart import FormPart
+from common.http import multipart
+from common.http.multipart import FormPart
 from relay.families import bounds
 from relay.wire.splicing import Span
 

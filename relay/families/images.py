@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from common import multipart
+from common.http import multipart
 from common.token_usage import TokenUsage
 from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader

@@ -3,8 +3,8 @@
 import re
 from urllib.parse import parse_qsl
 
-from common.asgi import Answer, Scope, dialect_of, json_answer
 from common.errors import ModelNotFound
+from common.http.asgi import Answer, Scope, dialect_of, json_answer
 from relay.admission import RelayAdmission
 from relay.lists import model_names
 from relay.lists.model_shapes import GOOGLE_METHODS, ModelShapes

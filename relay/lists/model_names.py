@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from catalog import relay_channels
 from catalog.groups import GroupChannelEntry, GroupEntry
 from catalog.relay_channels import Candidate
-from common import threads
+from common.concurrency import threads
 from relay.lists import upstream_lists
 
 KEPT_SECONDS = 60.0

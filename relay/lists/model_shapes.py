@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common import dialects
-from common.dialects import ErrorDialect
 from common.errors import InvalidRequest
+from common.http import dialects
+from common.http.dialects import ErrorDialect
 
 OWNER = "system"
 EPOCH = "1970-01-01T00:00:00Z"

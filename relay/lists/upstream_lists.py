@@ -10,7 +10,8 @@ from typing import Any
 from adapters.base import UpstreamError
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from catalog.relay_channels import Candidate
-from common import redaction, threads
+from common import redaction
+from common.concurrency import threads
 from relay.families import endpoints
 from relay.families.base import Endpoint
 from relay.wire import upstream

@@ -7,15 +7,15 @@ from contextlib import suppress
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from common.outbound_faults import Failed
-from common.outbound_lookup import OPERATORS
+from common.outgoing.faults import Failed
+from common.outgoing.lookup import OPERATORS
 
 Addresses = list[ResolveResult]
 
 
 class OperatorsNames(AbstractResolver):
     """The system's resolver, on daemon threads: a lookup that hangs can only be outlived. They take the seats of the
-    operators' names (`common/outbound_lookup.py`)."""
+    operators' names (`common/outgoing/lookup.py`)."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

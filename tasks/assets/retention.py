@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from common import ids
-from common.database_retry import release_connection
+from common.database.database_retry import release_connection
 from common.errors import NotCancelable, StorageUnavailable, TaskNotFound
 from storage import blobs
 from tasks.assets import stored_inputs

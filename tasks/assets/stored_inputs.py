@@ -17,7 +17,7 @@ from django.db.models.fields.json import KT
 
 from adapters.base import StoredFile, TaskRequest
 from common import documents
-from common.database_retry import AWAY, release_connection, reset_connections
+from common.database.database_retry import AWAY, release_connection, reset_connections
 from common.errors import StorageUnavailable
 from storage import blobs
 from tasks.locks import lock_tasks

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
-from common import sql, wakeups, writes
-from common.writes import Write
+from common import sql
+from common.concurrency import wakeups
+from common.database import writes
+from common.database.writes import Write
 from tasks.models import ENDED
 
 

@@ -1,7 +1,7 @@
 """Step 11, in memory: one reader per web process follows the events and tells every open stream and wait of them.
 
-It reads when it is woken (`common/wakeups.py`): one small query, however many listen, and none while nobody does.
-Everything here runs on the event loop; a listener costs neither a thread nor a database connection.
+It reads when it is woken (`common/concurrency/wakeups.py`): one small query, however many listen, and none while nobody
+does. Everything here runs on the event loop; a listener costs neither a thread nor a database connection.
 `tasks_api/stream.py` writes to the client.
 """
 
@@ -14,8 +14,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from django.conf import settings
 from django.db import Error as DatabaseError
 
-from common import shutdown, threads, wakeups
+from common.concurrency import threads, wakeups
 from common.errors import StreamLimitExceeded
+from common.process import shutdown
 from tasks.events.listeners import Listener, Log, Pulse, done_within
 from tasks.events.reader import PAGE, Event, EventReader, ended_among
 from tasks.events.readmission import Admitted, Check

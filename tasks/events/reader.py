@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from common import settling, sql
+from common import sql
+from common.database import settling
 from tasks.models import ENDED
 from tasks.origins import LISTED
 

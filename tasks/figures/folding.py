@@ -11,7 +11,8 @@ from typing import Any
 
 from django.db import transaction
 
-from common import settling, sql
+from common import sql
+from common.database import settling
 from tasks.events.reader import Barrier
 from tasks.figures import sums
 

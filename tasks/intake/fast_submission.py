@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from common import sql
-from common.database_retry import AWAY
+from common.database.database_retry import AWAY
 from tasks.events import events
 from tasks.intake import lost_commits, submission
 from tasks.intake.drafts import Draft

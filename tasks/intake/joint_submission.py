@@ -9,10 +9,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
-from common import account_lines, halving, threads
-from common.account_lines import AccountLines
-from common.database_retry import AWAY, is_held_up
-from common.gathering import Gathering, GrowingGroup
+from common.concurrency import account_lines, halving, threads
+from common.concurrency.account_lines import AccountLines
+from common.concurrency.gathering import Gathering, GrowingGroup
+from common.database.database_retry import AWAY, is_held_up
 from tasks.intake import fast_submission, lost_commits, submission
 from tasks.intake.drafts import Draft
 from tasks.intake.lost_commits import OutcomeUnknown

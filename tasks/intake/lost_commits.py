@@ -9,8 +9,8 @@ from django.db import OperationalError, connection, transaction
 
 from billing import ledger
 from common import sql
-from common.database_retry import AWAY
-from common.lost_commits import is_doubtful
+from common.database.database_retry import AWAY
+from common.database.lost_commits import is_doubtful
 from tasks.assets import stored_inputs
 from tasks.intake.drafts import Draft
 

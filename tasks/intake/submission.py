@@ -15,7 +15,7 @@ from adapters.base import StoredFile
 from billing import ledger
 from billing.ledger import AccountState
 from common import ids, sql
-from common.database_retry import AWAY
+from common.database.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
 from tasks import route_sets

@@ -5,7 +5,8 @@ from typing import Any
 
 from adapters.base import ImageRef
 from adapters.kit.replaced_inputs import InputRules
-from common import data_urls, urls
+from common import urls
+from common.http import data_urls
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
 from tasks.request.values import ParamRules, UnstoredFile

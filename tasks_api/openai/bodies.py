@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 
 from rest_framework.request import Request
 
-from common import data_urls, multipart, strict_json
+from common import strict_json
 from common.errors import InvalidRequest, UnsupportedMediaType
-from common.multipart import FormPart
+from common.http import data_urls, multipart
+from common.http.multipart import FormPart
 from tasks_api import body_digests, json_body
 
 LIST = "[]"  # ends the name of a part that may come more than once

@@ -13,9 +13,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from common import threads
-from common.asgi import Headers, Send
+from common.concurrency import threads
 from common.errors import AssetExpired, EndedWithout, InternalError
+from common.http.asgi import Headers, Send
 from storage import blobs
 from storage.blobs import Reading
 from tasks.assets import links

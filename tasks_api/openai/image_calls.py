@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from rest_framework.request import Request
 
-from common import threads
+from common.concurrency import threads
 from tasks import cancellation
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created, Outcome

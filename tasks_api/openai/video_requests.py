@@ -10,7 +10,7 @@ from typing import Any
 
 from catalog import pixel_sizes, routing
 from catalog.snapshot import Catalog
-from common import data_urls
+from common.http import data_urls
 from tasks.request.body import MAX_NAME
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.frame_sizes import ratio_and_resolution

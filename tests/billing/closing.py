@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from billing import ledger
 from billing.ledger import Closing
-from common import writes
+from common.database import writes
 
 
 def close_holds(closings: Sequence[Closing]) -> None:

@@ -14,7 +14,7 @@ from billing import budgets, presumed_calls, relayed_calls, web_processes
 from billing.models import RelayedCall
 from billing.presumed_calls import PresumedCall
 from catalog import snapshot
-from common import threads
+from common.concurrency import threads
 from relay import presumption
 from tasks import gate
 from tests.account_lines import held_account

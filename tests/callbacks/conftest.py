@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from callbacks import claims, deliveries
 from callbacks.deliveries import Owed
-from common import ids, sql, writes
+from common import ids, sql
+from common.database import writes
 from tasks.models import RouteSet, Task, TaskPayload
 from tests.rows import IssuedKey
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from callbacks import claims, sender
 from callbacks.dealing import HOST_SEATS, KEPT_FOR_RECEIVERS, RECEIVER_SEATS
 from callbacks.models import Delivery, DeliveryAttempt
-from common import wakeups
+from common.concurrency import wakeups
 from tests.adapters.raw_server import raw_server
 from tests.callbacks import behaviours, steps
 from tools.children import PATIENCE, wait_until

@@ -11,8 +11,8 @@ from standardwebhooks import Webhook
 from accounts import keys
 from callbacks import deliveries, sender, signing
 from callbacks.claims import LEASE_SECONDS
-from common import outbound_dial
-from common.outbound_lookup import CUSTOMERS, customer
+from common.outgoing import dial
+from common.outgoing.lookup import CUSTOMERS, customer
 from common.urls import UrlPolicy
 from tests import deadlines
 from tests.adapters.raw_server import answer, raw_server
@@ -177,7 +177,7 @@ def test_a_204_with_a_body_acknowledges(owed):
 
 
 def test_a_body_that_never_ends_is_left_and_its_2xx_acknowledges(owed, caplog):
-    caplog.set_level("DEBUG", logger="common.outbound_wire")  # it tells when the head has been read
+    caplog.set_level("DEBUG", logger="common.outgoing.wire")  # it tells when the head has been read
     over = threading.Event()
     with raw_server(behaviours.drip_body(over)) as server, deadlines.ended_once(lambda: "answered 200" in caplog.text):
         outcome = sent(server.url, owed)
@@ -250,7 +250,7 @@ def test_an_account_whose_names_hang_fails_alone_and_reads_why(owed, key, other_
     with raw_server(behaviours.OK) as server, hanging(customer(str(other_key.account.pk)), CUSTOMERS.each):
         url = f"http://localhost:{server.port}/"
         assert sent(url, owed).is_delivered
-        monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+        monkeypatch.setattr(dial, "LOOKUP_SECONDS", 0.01)
         owed(url, of=other_key)
         assert steps.sent(steps.claimed_one()).error == "too many name lookups of this account hang"
         assert len(server.requests) == 1

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common import logs, redaction, request_ids
+from common import logs, redaction
+from common.http import request_ids
 
 FERNET = "gAAAAABl" + "x" * 60
 PICTURE = "data:image/png;base64," + "iVBORw0KGgo" * 40

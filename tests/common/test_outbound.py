@@ -19,11 +19,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from common import outbound_dial, outbound_words
-from common.deadline import Deadline
 from common.outbound import AddressRefused, Failed, Limits, UrlPolicy, open_url
-from common.outbound_connection import tls_context
-from common.outbound_lookup import customer
+from common.outgoing import dial, fault_words
+from common.outgoing.connections import tls_context
+from common.outgoing.deadline import Deadline
+from common.outgoing.lookup import customer
 from tests import deadlines
 from tests.adapters.raw_server import answer, first_bytes, raw_server, read_request
 from tools.children import PATIENCE
@@ -50,7 +50,7 @@ sys.addaudithook(record_dials)
 
 @pytest.fixture(autouse=True)
 def patient_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", PATIENCE)
+    monkeypatch.setattr(dial, "LOOKUP_SECONDS", PATIENCE)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_a_tls_handshake_that_never_ends_is_cut() -> None:
 
 
 def test_a_hanging_lookup_is_outlived(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(dial, "LOOKUP_SECONDS", 0.05)
     over = threading.Event()
     with pytest.raises(Failed, match="the name lookup took too long"):
         fetch("http://slow.example.com/", resolve=lambda host, port: over.wait() and [])
@@ -450,4 +450,4 @@ def test_each_fault_of_a_certificate_has_words(certified: ssl.SSLContext, monkey
     assert unknown.words == "the certificate is not trusted"
     expired = ssl.SSLCertVerificationError()
     expired.verify_code = 10
-    assert outbound_words.of_fault(expired, is_late=False, was_sent=False) == "the certificate has expired"
+    assert fault_words.of_fault(expired, is_late=False, was_sent=False) == "the certificate has expired"

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import keys
-from common import threads
+from common.concurrency import threads
 from console import sessions
 from console.models import Session
 from front import shares

@@ -16,7 +16,8 @@ from django.db import connection
 from PIL import Image
 
 from accounts.models import ApiKey
-from common import sql, threads
+from common import sql
+from common.concurrency import threads
 from tasks import lifecycle
 from tasks.models import Task
 from tests.adapters.raw_server import answer, raw_server

@@ -1,6 +1,6 @@
 """The settings of a front that has time, whose heartbeats come quickly, with a few views that a front is hard on."""
 
-from common import front_body
+from common.http import front_body
 from config.settings import *  # noqa: F403
 from front.server import places
 

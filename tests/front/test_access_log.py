@@ -7,7 +7,8 @@ from io import StringIO
 
 import pytest
 
-from common import logs, redaction, request_ids
+from common import logs, redaction
+from common.http import request_ids
 from front import access_log
 
 TASK = "/v1/tasks/task_01m82npqgvjyn2j2yewcr4myer"

@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 from django.test import Client
 
-from common import front_body
+from common.http import front_body
 from front import wsgi_side
 from tests.scopes import scope
 

@@ -9,7 +9,7 @@ import pytest
 from django.core import signals
 from django.db import close_old_connections
 
-from common import front_body
+from common.http import front_body
 from front import django_application, wsgi_side
 from tests.rows import make_task
 from tests.scopes import scope

@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from accounts.models import ApiKey
-from common import spool
-from common.asgi import Message
-from common.spool import Room, SpoolFull
+from common.http import spool
+from common.http.asgi import Message
+from common.http.spool import Room, SpoolFull
 from front import application, doors
 from tests.front.test_front import HOST, answer_to
 from tests.relay.general import make_general_key, make_group

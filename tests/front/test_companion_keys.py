@@ -11,7 +11,7 @@ from accounts import keys
 from accounts.models import Account
 from billing.models import RelayUsage
 from catalog.models import GroupChannel
-from common.asgi import Message
+from common.http.asgi import Message
 from front import application
 from tasks import switches
 from tests.relay.general import make_general_key, make_group

@@ -3,7 +3,7 @@
 import pytest
 
 from common import redaction
-from common.asgi import joined
+from common.http.asgi import joined
 from front import companions
 from tests.scopes import scope
 

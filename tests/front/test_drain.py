@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from common import front_body
+from common.http import front_body
 from tests.front.virtual_time import seconds_of
 from tests.scopes import scope
 

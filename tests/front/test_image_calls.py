@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from common import front_body, shutdown, threads
-from common.asgi import Message
+from common.concurrency import threads
 from common.errors import StorageUnavailable
-from common.front_body import Body
+from common.http import front_body
+from common.http.asgi import Message
+from common.http.front_body import Body
+from common.process import shutdown
 from front import image_calls, submitting
 from storage import blobs
 from tasks.assets.assets import NewAsset

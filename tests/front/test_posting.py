@@ -15,9 +15,9 @@ from django.core.signals import request_started
 from django.db import OperationalError, connection
 
 from catalog import snapshot
-from common.asgi import Answer
-from common.front_body import Body
-from common.query_deadline import Budget
+from common.database.query_deadline import Budget
+from common.http.asgi import Answer
+from common.http.front_body import Body
 from front import posting
 from front.posting import PostedTask
 from front.submitting import Awaited

@@ -12,8 +12,8 @@ from accounts.models import Account
 from billing import budgets
 from billing.models import RelayedCall
 from catalog.models import GroupOffer
-from common import rates
-from common.asgi import Message
+from common.http import rates
+from common.http.asgi import Message
 from front import application
 from relay import admission, presumption
 from tasks import gate, ledger_check

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from common import front_body
-from common.asgi import Answer
+from common.http import front_body
+from common.http.asgi import Answer
 from front import reading
 from front.reading import TaskRead
 from tests.rows import make_task

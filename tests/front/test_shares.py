@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from accounts import holders
-from common import threads
+from common.concurrency import threads
 from common.recent import Recent
 from front import companions, shares
 from relay.admission import admit_all

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-from common.asgi import REPEATED_HEADERS
+from common.http.asgi import REPEATED_HEADERS
 from config.urls import handler400, handler404, handler500
 from config.urls import urlpatterns as real_patterns
 from tasks_api import waiting

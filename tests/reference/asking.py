@@ -9,7 +9,7 @@ from typing import Any
 
 from requests.structures import CaseInsensitiveDict
 
-from common.asgi import Message
+from common.http.asgi import Message
 from front import application
 from relay.wire import sse, upstream
 from tests.reference import validating

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from common.asgi import is_below
+from common.http.asgi import is_below
 from front import application, error_responses
 from relay import usage
 from relay.families import registry

@@ -11,10 +11,11 @@ from accounts.models import Account, Group
 from billing.models import RelayedCall
 from catalog import snapshot
 from catalog.models import Channel, GroupChannel, GroupOffer
-from common import dialects, threads
-from common.asgi import Message, error_answer
+from common.concurrency import threads
 from common.errors import ApiError
-from common.front_body import Body
+from common.http import dialects
+from common.http.asgi import Message, error_answer
+from common.http.front_body import Body
 from relay.admission import RelayCaller
 from relay.calls import serving
 from relay.families import registry

@@ -14,7 +14,9 @@ from billing.models import Hold, RelayedCall, WebProcess
 from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import NewCall, SeenUsage
 from catalog import snapshot
-from common import account_lines, query_deadline, sql, threads
+from common import sql
+from common.concurrency import account_lines, threads
+from common.database import query_deadline
 from common.errors import InsufficientBalance
 from relay import books
 from tasks import gate

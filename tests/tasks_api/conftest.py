@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from common import ids, rates
+from common import ids
+from common.http import rates
 from front import django_application
 from tasks.models import Task, Worker
 from tests import rows

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from common import threads
+from common.concurrency import threads
+from common.concurrency.gathering import Gathering
 from common.errors import AuthenticationError
-from common.gathering import Gathering
 from tasks.gate import Knock
 from tasks_api import admissions
 from tasks_api.admissions import Handed

@@ -18,7 +18,7 @@ from callbacks.models import Delivery
 from catalog import health as catalog_health
 from catalog import pausing
 from catalog.models import Channel
-from common.asgi import Message, Scope
+from common.http.asgi import Message, Scope
 from config.settings import asset_storage
 from tasks.models import Call, TaskEvent
 from tasks_api import health, running_totals

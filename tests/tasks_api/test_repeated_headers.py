@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from common import front_body
-from common.asgi import Answer
 from common.errors import AuthenticationError
-from common.front_body import Body
+from common.http import front_body
+from common.http.asgi import Answer
+from common.http.front_body import Body
 from front import wsgi_side
 from tasks.models import Task
 from tasks_api import assets, stream

@@ -11,9 +11,11 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from common import front_body, shutdown, threads
-from common.asgi import Answer, Message
-from common.front_body import Body
+from common.concurrency import threads
+from common.http import front_body
+from common.http.asgi import Answer, Message
+from common.http.front_body import Body
+from common.process import shutdown
 from front import wsgi_side
 from tasks.events import events, reader
 from tasks.events.hub import Hub

@@ -13,13 +13,14 @@ from billing import web_processes
 from billing.models import LedgerSeal, RelayedCall
 from callbacks import claims
 from catalog import health
-from common import sql, wakeups
-from common.wakeups import Post
+from common import sql
+from common.concurrency import wakeups
+from common.concurrency.wakeups import Post
 from tasks import cancellation, leases
 from tasks.claims import queue
 from tasks.models import Asset, DayFigure, Task, TaskEvent, Worker
 from tests.billing import relayed_steps
-from tests.common.test_wakeups import cut
+from tests.common.concurrency.test_wakeups import cut
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import assets, beside, film, picture, task

@@ -13,7 +13,7 @@ from functools import partial
 
 from adapters.base import ErrorKind
 from common import backoff
-from common.database_retry import insist
+from common.database.database_retry import insist
 from common.documents import Unreadable
 from common.logs import bind
 from tasks import failures

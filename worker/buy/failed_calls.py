@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from adapters.base import ErrorKind, UpstreamError
 from common import documents
-from common.database_retry import insist
+from common.database.database_retry import insist
 from tasks import failover, failures, lifecycle, paid_calls, route_sets
 from tasks.claims import occupancy, queue
 from tasks.claims.queue import Return

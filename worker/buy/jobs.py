@@ -12,7 +12,7 @@ from catalog import snapshot
 from catalog.entries import RouteEntry
 from catalog.snapshot import Catalog
 from common import sql
-from common.database_retry import AWAY
+from common.database.database_retry import AWAY
 from tasks.assets import inputs
 from tasks.claims.starting import Claimed
 from tasks.request import stored_params

@@ -9,7 +9,7 @@ from adapters import expression, registry
 from adapters.base import Accepted, Adapter, Connection, Target, UpstreamError, UpstreamRequest
 from catalog import connections
 from common import documents
-from common.database_retry import insist, release_connection
+from common.database.database_retry import insist, release_connection
 from common.documents import Unreadable
 from tasks import paid_calls
 from tasks.models import Call

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
 from catalog import health
-from common.database_retry import insist, release_connection
+from common.database.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
 from tasks.due_calls import AFTER_DEADLINE_SECONDS

@@ -11,10 +11,10 @@ from typing import Any
 
 from adapters.base import Adapter, Connection, Done, Output, Reported, UpstreamError
 from common import backoff, documents
-from common.database_retry import release_connection
+from common.concurrency.turnstile import Turnstile
+from common.database.database_retry import release_connection
 from common.documents import Unreadable
 from common.errors import StorageUnavailable
-from common.turnstile import Turnstile
 from tasks import failures
 from tasks.assets import assets
 from tasks.assets.assets import NewAsset, UnusableOutput

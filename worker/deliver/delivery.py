@@ -11,7 +11,7 @@ from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
 from catalog.entries import RouteEntry
-from common.database_retry import insist
+from common.database.database_retry import insist
 from tasks import lifecycle, paid_calls
 from tasks.assets import assets
 from tasks.assets.assets import NewAsset

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog import health
-from common.database_retry import insist
+from common.database.database_retry import insist
 from tasks import lifecycle
 from tasks.lifecycle import Ending
 from worker.groups import Together

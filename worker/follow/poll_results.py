@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from adapters.base import ENDS_JOB, Done, ErrorKind, Pending, UpstreamError
-from common.database_retry import insist
+from common.database.database_retry import insist
 from common.documents import Unreadable
 from common.logs import bind
 from tasks import failures, lifecycle, paid_calls

@@ -17,10 +17,10 @@ from adapters import registry
 from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
 from catalog import connections
 from common import backoff, urls
-from common.database_retry import AWAY, insist, release_connection
+from common.database.database_retry import AWAY, insist, release_connection
 from common.documents import Unreadable
 from common.logs import bind
-from common.outbound_kept import kept
+from common.outgoing.kept_connections import kept
 from tasks import due_calls, paid_calls
 from tasks.due_calls import LOOK_SECONDS, DueCall, Reschedule, news
 from tasks.paid_calls import CallEnd

@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 
-from common.database_retry import AWAY, insist
+from common.database.database_retry import AWAY, insist
 from common.logs import bind
 from tasks import failures, leases, lifecycle, paid_calls
 from tasks.claims import queue

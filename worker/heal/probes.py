@@ -7,7 +7,7 @@ from adapters.base import Target, UpstreamError
 from catalog import connections, credential_probes
 from catalog.models import Credential
 from common import urls
-from common.database_retry import release_connection
+from common.database.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0

@@ -11,9 +11,9 @@ from adapters.base import Accepted, ErrorKind, Output, UpstreamError
 from adapters.kit import http, outputs
 from adapters.kit.compression import plain
 from adapters.registry import ADAPTERS
-from common.deadline import Deadline
 from common.outbound import Failed, Reply
-from common.outbound_wire import CHUNK_BYTES
+from common.outgoing.deadline import Deadline
+from common.outgoing.wire import CHUNK_BYTES
 from tests import deadlines
 from tests.adapters.making import connection_to, video_request, video_target
 from tests.adapters.raw_server import Behaviour, answer, raw_server

@@ -13,9 +13,9 @@ from adapters.base import ErrorKind, NothingSent, UpstreamError
 from adapters.kit import error_kinds, http
 from adapters.kit.http import error_body
 from adapters.registry import ADAPTERS
-from common import outbound_dial
 from common.outbound import Reply
-from common.outbound_lookup import CUSTOMERS, OPERATOR, OPERATORS, customer
+from common.outgoing import dial
+from common.outgoing.lookup import CUSTOMERS, OPERATOR, OPERATORS, customer
 from tests import deadlines
 from tests.adapters.making import (
     API_KEY,
@@ -191,7 +191,7 @@ def test_names_of_customers_that_hang_hold_up_no_paid_call() -> None:
 
 def test_a_paid_call_without_a_seat_for_its_lookup_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says nothing of the channel, as an UpstreamError would."""
-    monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+    monkeypatch.setattr(dial, "LOOKUP_SECONDS", 0.01)
     for protocol in UPSTREAM:
         with hanging(OPERATOR, OPERATORS.each), pytest.raises(NothingSent, match="name lookups of this host hang"):
             ADAPTERS[protocol].submit(UPSTREAM[protocol], connection_to(f"http://{HOST}"))

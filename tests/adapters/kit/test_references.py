@@ -12,8 +12,8 @@ import pytest
 
 from adapters.base import ImageRef, NothingSent
 from adapters.kit.references import fetched
-from common import outbound_dial
-from common.outbound_lookup import CUSTOMERS, customer
+from common.outgoing import dial
+from common.outgoing.lookup import CUSTOMERS, customer
 from tests.adapters.making import PNG, connection_to, left_in, stored
 from tests.adapters.raw_server import answer, raw_server
 from tests.silence import hanging
@@ -106,7 +106,7 @@ def test_an_account_whose_names_hang_waits_alone_and_nothing_was_sent(
     with raw_server(answer(PNG)) as host, hanging(customer("1"), CUSTOMERS.each):
         image = ImageRef(url=f"http://localhost:{host.port}")
         assert copied(image, scratch_dir=tmp_path, payer="2") == [PNG]
-        monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+        monkeypatch.setattr(dial, "LOOKUP_SECONDS", 0.01)
         with pytest.raises(NothingSent, match="name lookups of this account hang"):
             copied(image, scratch_dir=tmp_path, payer="1")
         assert len(host.requests) == 1

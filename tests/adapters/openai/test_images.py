@@ -12,7 +12,7 @@ import pytest
 from adapters.base import Connection, Done, ErrorKind, ImageRef, NothingSent, UpstreamError, UpstreamRequest
 from adapters.kit import pictures
 from adapters.registry import ADAPTERS
-from common.turnstile import Turnstile
+from common.concurrency.turnstile import Turnstile
 from tests.adapters.making import (
     API_KEY,
     PNG,

@@ -8,7 +8,9 @@ from django.db import connection
 from psycopg_pool import ConnectionPool
 
 from accounts.models import Group
-from common import database_retry, query_deadline, sql, threads
+from common import sql
+from common.concurrency import threads
+from common.database import database_retry, query_deadline
 from common.postgresql import base
 from tests.databases import database_url
 from tests.tasks import steps

@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import Account
 from billing.models import Hold
-from common import rates
+from common.http import rates
 from console import sessions
 from console.create import sending
 from tasks import switches

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from common import dialects
+from common.http import dialects
 from front.server import refusals
 from tests.front.server.talking import HOST, is_closed, said, statuses
 from tests.front.test_front import lines_of

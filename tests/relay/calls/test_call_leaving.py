@@ -11,7 +11,7 @@ import pytest
 
 from billing.models import RelayedCall
 from catalog import relay_channels
-from common import shutdown
+from common.process import shutdown
 from relay import books
 from relay.calls import attempts, in_flight, whole_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, delta, row, used

@@ -6,7 +6,7 @@ import gzip
 import pytest
 
 from billing.models import RelayedCall
-from common import threads
+from common.concurrency import threads
 from relay.wire import sse
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, delta, row, used
 from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, chunk, head, hurry, streams

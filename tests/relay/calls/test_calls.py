@@ -9,8 +9,8 @@ import pytest
 from accounts.models import Account
 from billing.models import RelayedCall
 from catalog.models import GroupOffer
-from common import threads
-from common.spool import spool
+from common.concurrency import threads
+from common.http.spool import spool
 from relay.calls import demands, in_flight, whole_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, row
 from tests.relay.upstreams import Talk, Upstream, answers, head, streams

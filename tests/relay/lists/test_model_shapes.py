@@ -2,8 +2,8 @@
 
 import pytest
 
-from common.dialects import ANTHROPIC, GOOGLE, OPENAI_TEXT
 from common.errors import InvalidRequest
+from common.http.dialects import ANTHROPIC, GOOGLE, OPENAI_TEXT
 from relay.lists.model_shapes import ModelShapes
 
 NAMES = tuple("abcde")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.base import ErrorKind, UpstreamError
-from common import outbound_lookup
+from common.outgoing import lookup
 from relay.wire import resolving, upstream
 from relay.wire.upstream import Outgoing, UpstreamReply
 from tests.relay.upstreams import LAST_CHUNK, Behaviour, Talk, Upstream, answers, chunk, head
@@ -163,7 +163,7 @@ def test_a_lookup_that_hangs_ends_with_the_time_to_connect_and_keeps_only_its_ow
         assert run(work) == [b"here"]
     finally:
         free.set()
-    assert outbound_lookup.OPERATORS.each > 1
+    assert lookup.OPERATORS.each > 1
 
 
 def test_a_handshake_that_fails_surely_accepted_nothing() -> None:

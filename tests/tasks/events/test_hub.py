@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from accounts import keys
-from common import shutdown, threads
+from common.concurrency import threads
 from common.errors import StreamLimitExceeded
+from common.process import shutdown
 from tasks.events import hub as hub_module
 from tasks.events import listeners
 from tasks.events.hub import Hub

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from callbacks import deliveries
-from common import wakeups
-from common.wakeups import Post
+from common.concurrency import wakeups
+from common.concurrency.wakeups import Post
 from tasks import leases
 from tasks.claims import queue
 from tests.tasks import steps

@@ -7,7 +7,9 @@ import pytest
 from django.db import IntegrityError, OperationalError, connection
 
 from accounts.models import Account
-from common import account_lines, query_deadline, sql
+from common import sql
+from common.concurrency import account_lines
+from common.database import query_deadline
 from tasks.assets.stored_inputs import LARGE_BYTES
 from tasks.intake import joint_submission, submission
 from tasks.intake.submission import Created, Outcome

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
-from common import query_deadline
-from common.query_deadline import Budget, OutOfTime
+from common.database import query_deadline
+from common.database.query_deadline import Budget, OutOfTime
 from tasks.intake import lost_commits, submission
 from tasks.intake.lost_commits import OutcomeUnknown
 from tasks.intake.submission import Created

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from common import rates, threads
+from common.concurrency import threads
+from common.http import rates
 from storage import blobs
 from tasks.models import Asset, ServiceState
 from tasks_api.assets import application

@@ -7,7 +7,8 @@ import time
 import psutil
 import pytest
 
-from common import sql, threads
+from common import sql
+from common.concurrency import threads
 from tasks.events import events
 from tests.processes import TestStack
 from tests.rows import IssuedKey, make_account, make_key, make_task

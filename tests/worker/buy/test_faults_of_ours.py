@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import storages
 
-from common import outbound_dial
-from common.outbound_lookup import CUSTOMERS, customer
+from common.outgoing import dial
+from common.outgoing.lookup import CUSTOMERS, customer
 from tasks.assets import assets as domain_assets
 from tests.adapters.raw_server import answer, raw_server
 from tests.silence import hanging
@@ -44,7 +44,7 @@ def test_without_temporary_files_a_task_waits_unpaid_and_is_bought_later(
 def test_an_account_whose_names_hang_waits_unpaid_while_others_buy(
     shift, key, other_key, sandbox, loopback_allowed, monkeypatch
 ):
-    monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", 0.01)
+    monkeypatch.setattr(dial, "LOOKUP_SECONDS", 0.01)
     with raw_server(answer(png("PNG"))) as host:
         images = [{"image_url": f"http://localhost:{host.port}/dot.png"}]
         with hanging(customer(str(key.account.pk)), CUSTOMERS.each):
@@ -52,7 +52,7 @@ def test_an_account_whose_names_hang_waits_unpaid_while_others_buy(
             shift.execute()
             assert (task(task_id).status, call(task_id).outcome["kind"]) == ("queued", "unpaid")
             assert "name lookups of this account hang" in call(task_id).outcome["message"]
-            monkeypatch.setattr(outbound_dial, "LOOKUP_SECONDS", PATIENCE)
+            monkeypatch.setattr(dial, "LOOKUP_SECONDS", PATIENCE)
             assert shift.work(picture(other_key, "another fox", images=images)) == "succeeded"
         assert sandbox.audit()["jobs"] == 1
         assert shift.work(task_id) == "succeeded"

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from common import garbage, scheduling
 from common.commands import OneLineCommand
-from common.database_retry import insist, release_connection
+from common.database.database_retry import insist, release_connection
 from common.postgresql import doors
+from common.process import garbage, scheduling
 from tasks import leases
 from worker.loop import CONNECTIONS, LANES, Loop
 

@@ -1,0 +1,179 @@
+"""Work done in groups: what comes while a group is at work goes together into the next one.
+
+No timer holds anything back: what comes while nothing is at work begins at once, alone. So a group is as large as the
+load makes it, and one transaction serves all of it.
+"""
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Generic, TypeVar, final
+
+from common.concurrency import promises, turns
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@final
+class Later:
+    """Said of an item that this group could not take: it stands first in line for the next."""
+
+
+LATER: Final = Later()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[Item, Result]):
+    item: Item
+    payer: Hashable
+    member: Hashable
+    future: "Future[Result]" = field(default_factory=Future)
+
+
+class GrowingGroup(list[Item]):
+    """What goes together. Work that had to wait itself may let in those that came meanwhile."""
+
+    def __init__(self, items: Iterable[Item], more: "Callable[[], list[Item]]") -> None:
+        super().__init__(items)
+        self._more = more
+
+    def grow(self) -> None:
+        """Up to the most that may go together."""
+        self.extend(self._more())
+
+
+class Gathering(Generic[Item, Result]):
+    """Gives groups of at most `most` items to `work`, one group at a time, on a thread that `start` runs.
+
+    `work` returns for each item its result, the exception that its caller gets, LATER, or another Gathering, where the
+    item then waits; what it raises, every caller of the group gets. LATER for all of them would be asked again at once,
+    so `work` has to wait then. Payers take turns, and so do the members of each (strangers, say), so that one with many
+    items does not hold up another with one.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[GrowingGroup[Item]], Sequence["Result | BaseException | Later | Gathering[Item, Result]"]],
+        *,
+        start: Callable[[Callable[[], None]], Any],
+        most: int = 100,
+    ) -> None:
+        self._work = work
+        self._start = start
+        self._most = most
+        self._lock = threading.Lock()
+        self._lines: OrderedDict[Hashable, OrderedDict[Hashable, deque[_Entry[Item, Result]]]] = OrderedDict()
+        self._is_at_work = False
+
+    def add(self, item: Item, *, payer: Hashable = None, member: Hashable = None) -> "Future[Result]":
+        """The promise of its result. A cancelled one is left out where its group has not begun."""
+        entry: _Entry[Item, Result] = _Entry(item, payer, member)
+        self._line_up(entry)
+        return entry.future
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What is added during the block goes together into one group at its end, on this thread; or into the next one,
+        where a group is at work."""
+        with self._lock:
+            is_ours, self._is_at_work = not self._is_at_work, True
+        try:
+            yield
+        finally:
+            if is_ours and self._run_group():
+                self._hand_over()
+
+    def _hand_over(self) -> None:
+        """What has come meanwhile is not for this thread."""
+        with self._lock:
+            self._is_at_work = begins = bool(self._lines)
+        if begins:
+            self._begin()
+
+    def _line_up(self, entry: _Entry[Item, Result]) -> None:
+        with self._lock:
+            self._line_of(entry).append(entry)
+            begins, self._is_at_work = not self._is_at_work, True
+        if begins:
+            self._begin()
+
+    def _line_of(self, entry: _Entry[Item, Result]) -> deque[_Entry[Item, Result]]:
+        return self._lines.setdefault(entry.payer, OrderedDict()).setdefault(entry.member, deque())
+
+    def _begin(self) -> None:
+        try:
+            self._start(self._run)
+        except BaseException as error:  # no thread is left, or the process ends
+            self._refuse(error)
+
+    def _refuse(self, error: BaseException) -> None:
+        with self._lock:
+            entries = [entry for members in self._lines.values() for line in members.values() for entry in line]
+            self._lines.clear()
+            self._is_at_work = False
+        for entry in entries:
+            if entry.future.running() or entry.future.set_running_or_notify_cancel():
+                entry.future.set_exception(error)
+
+    def _run(self) -> None:
+        while self._run_group():
+            pass
+
+    def _run_group(self) -> bool:
+        """False where nobody waits, and the work is over."""
+        entries = self._next()
+        if entries:
+            group = GrowingGroup([entry.item for entry in entries], partial(self._more, entries))
+            try:
+                results: Sequence[Any] = self._work(group)
+            except BaseException as error:
+                results = [error] * len(entries)
+            self._answer(entries, results)
+        return bool(entries)
+
+    def _next(self) -> list[_Entry[Item, Result]]:
+        """With none left, the work is over."""
+        with self._lock:
+            group = self._taken(self._most)
+            self._is_at_work = bool(group)
+        return group
+
+    def _more(self, entries: list[_Entry[Item, Result]]) -> list[Item]:
+        """For a group that is at work."""
+        with self._lock:
+            later = self._taken(self._most - len(entries))
+        entries += later
+        return [entry.item for entry in later]
+
+    def _taken(self, most: int) -> list[_Entry[Item, Result]]:
+        """The first of each payer's next member in turn; the lock is held."""
+        group: list[_Entry[Item, Result]] = []
+        while self._lines and len(group) < most:
+            payer, members = self._lines.popitem(last=False)
+            entry = turns.taken(members)
+            if members:
+                self._lines[payer] = members
+            if entry.future.running() or entry.future.set_running_or_notify_cancel():
+                group.append(entry)
+        return group
+
+    def _answer(self, group: Sequence[_Entry[Item, Result]], results: Sequence[Any]) -> None:
+        postponed = [entry for entry, result in zip(group, results, strict=True) if result is LATER]
+        with self._lock:
+            for entry in reversed(postponed):
+                self._line_of(entry).appendleft(entry)
+                self._lines[entry.payer].move_to_end(entry.member, last=False)
+                self._lines.move_to_end(entry.payer, last=False)
+        with promises.kept_together():
+            for entry, result in zip(group, results, strict=True):
+                if isinstance(result, BaseException):
+                    entry.future.set_exception(result)
+                elif isinstance(result, Gathering):
+                    result._line_up(entry)
+                elif result is not LATER:
+                    entry.future.set_result(result)

@@ -1,0 +1,65 @@
+"""Repeats a write until the database takes it: what a provider answered must not be lost."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import psycopg
+from django.db import InterfaceError, OperationalError, connection
+
+from common import sql
+from common.database.query_deadline import OutOfTime
+
+Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
+AWAY = (OperationalError, InterfaceError)
+HELD_UP = (psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
+LONGEST_WAIT_SECONDS = 5.0
+PROGRAM_LIMIT = "54"  # the class of SQLSTATEs
+
+
+def insist(step: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+    """Call until the database takes it; only for steps that may be repeated after a commit whose answer was lost."""
+    wait = 0.1
+    while True:
+        try:
+            return step(*arguments, **options)
+        except AWAY as error:
+            if not is_passing(error):
+                raise
+            logger.warning("the database is away, trying again in %.1f s: %s", wait, error)
+            reset_connections()
+            time.sleep(wait)
+            wait = min(wait * 2, LONGEST_WAIT_SECONDS)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the database may take the same statement later; SQLite calls a wrong statement operational, too, and
+    PostgreSQL one that is larger than it ever takes."""
+    too_large = str(getattr(error.__cause__, "sqlstate", None) or "").startswith(PROGRAM_LIMIT)
+    return not too_large and getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR
+
+
+def is_held_up(error: Exception) -> bool:
+    """By one row of several, say, while each alone has time left. SQLite has one time for all."""
+    return isinstance(error.__cause__, HELD_UP) or (isinstance(error, OutOfTime) and sql.is_postgresql())
+
+
+def reset_connections() -> None:
+    """After a fault: close this thread's connection, and those of the pool that died with it, else each would cost the
+    next thread that is handed one a fault of its own."""
+    connection.close()
+    pool = getattr(connection, "pool", None)
+    if pool is not None:
+        with suppress(psycopg.Error):
+            pool.check()
+
+
+def release_connection() -> None:
+    """Hold no database connection during what follows. A thread that has had none gets none. Within a transaction
+    nothing happens."""
+    if connection.connection is not None and not connection.in_atomic_block:
+        connection.close()

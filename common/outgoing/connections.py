@@ -1,0 +1,105 @@
+"""Connections that a Dialer opens, speaking HTTP/1.1: plain or TLS, and whether one may carry another exchange."""
+
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from http.client import HTTPResponse
+from socket import socket
+from typing import Any
+
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
+from urllib3 import Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from common.outgoing.dial import Dialer
+from common.outgoing.heads import FinalResponse
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """Public authorities, and those that the system or SSL_CERT_FILE adds; loading them is slow, so once."""
+    context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
+    context.load_default_certs()
+    return context
+
+
+class PlainConnection(HTTPConnection):
+    """URL, Host, SNI and certificate check stay with the name; the socket is the dialer's."""
+
+    def __init__(self, host: str, port: int, dialer: Dialer, **options: Any) -> None:
+        super().__init__(host, port, **options)
+        self.response_class = self._answer  # type: ignore[assignment]
+        self._dialer = dialer
+        self._twin: socket | None = None
+        self._heard: FinalResponse | None = None
+
+    def lend(self, dialer: Dialer) -> None:
+        """Let this open connection carry one more exchange, under its deadline."""
+        self._dialer, self._heard = dialer, None
+        self.timeout = dialer.connect_share
+        dialer.has_connected = True
+        if self._twin is not None:
+            dialer.deadline.watch(self._twin)
+
+    def give_back(self) -> bool:
+        """After an answer that was read whole: the exchange's deadline holds no more. True where the connection may
+        carry another exchange: both sides leave it open, and nothing came after the answer."""
+        if self._twin is not None:
+            self._dialer.deadline.release(self._twin)
+        heard = self._heard
+        is_idle = heard is not None and heard.isclosed() and not (heard.will_close or heard.has_surplus)
+        return is_idle and self.sock is not None and not self._dialer.deadline.is_over
+
+    def retire(self) -> None:
+        """Close it for good."""
+        if self._twin is not None:
+            self._dialer.deadline.release(self._twin)
+            self._twin.close()
+            self._twin = None
+        self.close()
+
+    def ask(self, *, method: str, target: str, headers: Mapping[str, str], body: Any, timeout: Timeout) -> Any:
+        """Send one request, and return urllib3's answer, its body still to be read."""
+        chunked = "Transfer-Encoding" in headers
+        # Whoever refuses a large body may answer before all of it is sent.
+        with suppress(BrokenPipeError):
+            self.request(method, target, body, headers, chunked=chunked, preload_content=False, decode_content=False)
+        self.timeout = timeout.read_timeout
+        return self.getresponse()
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether anything came of the answer."""
+        return self._heard is not None and self._heard.has_begun
+
+    def connect(self) -> None:
+        super().connect()
+        self._dialer.has_connected = True
+
+    def getresponse(self) -> Any:
+        """Raises TimeoutError: the standard library takes the end of the connection for the end of the head, and so it
+        does where the deadline has shut the socket."""
+        response = super().getresponse()
+        if self._dialer.deadline.is_over:
+            response.close()
+            raise TimeoutError("the head took too long")
+        return response
+
+    def _new_conn(self) -> socket:
+        dialled = self._dialer.dial(self.host.strip("[]"), self.port)
+        self._twin = dialled.dup()
+        self._dialer.deadline.watch(self._twin)
+        self.timeout = dialled.gettimeout()
+        return dialled
+
+    def _answer(self, sock: socket, *arguments: Any, **options: Any) -> HTTPResponse:
+        self._heard = FinalResponse(sock, *arguments, **options)
+        return self._heard
+
+
+class TlsConnection(PlainConnection, HTTPSConnection):
+    """`connect` and the rest of HTTPS come from HTTPSConnection, the socket from the dialer."""
+
+    def __init__(self, host: str, port: int, dialer: Dialer) -> None:
+        super().__init__(host, port, dialer, ssl_context=tls_context(), cert_reqs="CERT_REQUIRED")

@@ -7,4 +7,6 @@ def iso(moment: datetime | None, *, timespec: str = "milliseconds") -> str | Non
     """ISO 8601 in UTC with Z; None stays None. To the millisecond, or to what `isoformat` calls `timespec`."""
     if moment is None:
         return None
-    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec=timespec).removesuffix("+00:00") + "Z"

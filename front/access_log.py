@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from functools import lru_cache
 
 from common import logs, redaction
 
@@ -14,18 +15,23 @@ _lines: list[str] = []
 
 
 def write(method: str, path: str, status: int, milliseconds: float) -> None:
-    """Only what the client wrote is looked through for secrets, and once; nothing says where in our code we are.
+    """Only what the client wrote is looked through for secrets; nothing says where in our code we are.
 
     The lines of one turn of the event loop are written together: each time the interpreter may go to another thread.
     """
-    path = redaction.clean(path[:LONGEST_PATH])
-    if method not in USUAL_METHODS:
-        method = redaction.clean(method)
-    if access.isEnabledFor(logging.INFO):
-        seen = {"method": method, "milliseconds": milliseconds, "path": path, "status": status}
-        if not _lines:
-            asyncio.get_running_loop().call_soon(_write_lines)
-        _lines.append(logs.line(time.time(), "INFO", access.name, f"{method} {path} {status}", seen))
+    if not access.isEnabledFor(logging.INFO):
+        return
+    method, path = _cleaned(method, path[:LONGEST_PATH], redaction.secrets_told())
+    seen = {"method": method, "milliseconds": milliseconds, "path": path, "status": status}
+    if not _lines:
+        asyncio.get_running_loop().call_soon(_write_lines)
+    _lines.append(logs.line(time.time(), "INFO", access.name, f"{method} {path} {status}", seen))
+
+
+@lru_cache(maxsize=1_000)
+def _cleaned(method: str, path: str, _told: int) -> tuple[str, str]:
+    """Without secrets, as far as so many of them have been told: most requests have the method and path of others."""
+    return method if method in USUAL_METHODS else redaction.clean(method), redaction.clean(path)
 
 
 def _write_lines() -> None:

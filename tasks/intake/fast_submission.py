@@ -23,12 +23,12 @@ def is_for(draft: Draft) -> bool:
 
 
 def submit(drafts: Sequence[Draft]) -> dict[str, Created]:
-    """Write those whose accounts nobody else holds, have no budgets, can pay for all of theirs here, and are near no
-    limit; what became of them by task id. All of them are `is_for`.
+    """Write the drafts of each account that nobody else holds, that has no budgets, can pay for all of them, and is
+    near no limit. What became of those that were written, by task id. All drafts are `is_for`.
 
-    Idempotency-Keys that were used since their admission are left out; one that is used meanwhile fails all, as do two
-    in one list. Raises OutcomeUnknown where the answer was lost and no such tasks are there: they may still come.
-    Whatever else it raises, nothing was written.
+    A draft whose Idempotency-Key was used since its admission is left out. One whose key is used meanwhile fails all,
+    as do two with one key. Raises OutcomeUnknown where the answer was lost and none of the tasks is there: they may
+    still come. Whatever else it raises, nothing was written.
     """
     connection.ensure_connection()
     try:

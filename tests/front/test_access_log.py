@@ -90,3 +90,10 @@ def test_a_line_is_as_redaction_would_have_it(method, path, stream):
     assert "known" not in stream.getvalue()
     expected = written(method=method, path=path[:500], status=200, milliseconds=1.5)
     assert json.loads(stream.getvalue()) | {"time": ""} == json.loads(expected) | {"time": ""}
+
+
+def test_a_secret_that_is_told_later_is_taken_out_of_the_same_path(stream):
+    asyncio.run(write(("GET", "/told-later", 200, 1.5)))
+    redaction.redact("told-later")
+    asyncio.run(write(("GET", "/told-later", 200, 1.5)))
+    assert [json.loads(line)["path"] for line in stream.getvalue().splitlines()] == ["/told-later", "/[redacted]"]

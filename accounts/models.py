@@ -36,7 +36,7 @@ class Account(BudgetHolder):
     max_queued = models.PositiveIntegerField(default=200)
     max_running = models.PositiveIntegerField(default=50)
     has_budgets = models.BooleanField(default=False, db_default=False, editable=False)
-    live_at_most = models.BigIntegerField(null=True, editable=False)
+    live_at_most = models.BigIntegerField(null=True, default=0, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     KEPT = (*BudgetHolder.KEPT, "balance_micros", "held_micros", "has_budgets", "live_at_most")
 

@@ -50,7 +50,7 @@ asked AS MATERIALIZED (
 ),
 free AS MATERIALIZED (
     SELECT id, balance_micros - held_micros AS available, max_queued, live_at_most FROM accounts_account
-    WHERE id IN (SELECT account FROM asked) AND NOT has_budgets
+    WHERE id IN (SELECT account FROM asked) AND NOT has_budgets AND live_at_most IS NOT NULL
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
 r AS MATERIALIZED (

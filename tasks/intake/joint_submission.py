@@ -46,7 +46,11 @@ def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
 def _submit_free(drafts: Sequence[Draft]) -> Mapping[str, Outcome | Exception]:
     """By task id. Nothing is said of those whose account is held or has to be asked more."""
     fast, others = _sorted(drafts)
-    outcomes = {**_tried(fast_submission.submit, fast), **_tried(submission.submit_free, others)}
+    outcomes = {**_tried(fast_submission.submit, fast)}
+    left = [draft for draft in fast if draft.task_id not in outcomes]
+    if len({draft.caller.account_id for draft in left}) > 1:  # one alone is mostly held, and has a line of its own
+        others += left
+    outcomes |= _tried(submission.submit_free, others)
     if not any(isinstance(outcome, AWAY) for outcome in outcomes.values()):
         lost_commits.settle()
     return outcomes

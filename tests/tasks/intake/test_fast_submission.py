@@ -121,6 +121,14 @@ def test_budgets_are_left_to_those_who_add_them_up(key, other_key, image_model):
     assert steps.breaches() == []
 
 
+def test_accounts_that_have_to_be_asked_more_go_the_long_way_together(key, other_key, image_model):
+    for owner in (key, other_key):
+        budgets.set_limits(owner.account, day_micros=1_000_000, month_micros=None)
+    assert together([steps.drafted(owner) for owner in (key, other_key, key)]) == ["Created"] * 3
+    assert len(set(Task.objects.values_list("created_at", flat=True))) == 1
+    assert steps.breaches() == []
+
+
 def test_a_key_that_was_used_since_its_admission_is_left_out(key, image_model):
     drafts = [steps.drafted(key, idempotency_key="order-1") for _ in range(2)] + [steps.drafted(key)]
     counted()

@@ -21,7 +21,9 @@ def write(method: str, path: str, status: int, milliseconds: float) -> None:
     """
     if not access.isEnabledFor(logging.INFO):
         return
-    method, path = _cleaned(method, path[:LONGEST_PATH], redaction.secrets_told())
+    path = _cleaned(path[:LONGEST_PATH], redaction.secrets_told())
+    if method not in USUAL_METHODS:
+        method = redaction.clean(method)
     seen = {"method": method, "milliseconds": milliseconds, "path": path, "status": status}
     if not _lines:
         asyncio.get_running_loop().call_soon(_write_lines)
@@ -29,9 +31,9 @@ def write(method: str, path: str, status: int, milliseconds: float) -> None:
 
 
 @lru_cache(maxsize=1_000)
-def _cleaned(method: str, path: str, _told: int) -> tuple[str, str]:
-    """Without secrets, as far as so many of them have been told: most requests have the method and path of others."""
-    return method if method in USUAL_METHODS else redaction.clean(method), redaction.clean(path)
+def _cleaned(path: str, _told: int) -> str:
+    """Without secrets, as far as so many of them have been told: most requests have the path of others."""
+    return redaction.clean(path)
 
 
 def _write_lines() -> None:

@@ -4,14 +4,15 @@ Raised anywhere in the domain; only the front (`front/error_responses.py`) turns
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ApiError(Exception):
     """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name.
 
     `param` is the field at fault, by its path. `may_have_cost`: what was asked for may exist, and asked again it may
-    be bought once more. How all this looks on the wire, `common/http/dialects.py` says.
+    be bought once more. `details` are what some dialects show beside the message. How all this looks on the wire,
+    `common/http/dialects.py` says.
     """
 
     type: str
@@ -25,11 +26,13 @@ class ApiError(Exception):
         headers: Mapping[str, str] | None = None,
         param: str | None = None,
         may_have_cost: bool = False,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         self.message = message or self.default_message
         self.headers = dict(headers or {})
         self.param = param
         self.may_have_cost = may_have_cost
+        self.details = details
         super().__init__(self.message)
 
     @property

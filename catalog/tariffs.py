@@ -53,6 +53,12 @@ class Tariff:
         limits = (requested, self.tokens.max_output_tokens if self.tokens else None)
         return min((limit for limit in limits if limit is not None), default=default)
 
+    def is_unlimited(self, requested: int | None) -> bool:
+        """Whether tokens are paid for, and neither the request nor the price bounds those of an answer."""
+        if self.picture is not None or self.tokens is None:
+            return False
+        return requested is None and self.tokens.max_output_tokens is None
+
     def is_told_by(self, usage: TokenUsage) -> bool:
         """Whether a usage says what this price counts: pictures alone say nothing of their tokens."""
         return self.picture is not None or usage.input_tokens + usage.output_tokens > 0

@@ -15,6 +15,7 @@ from config import gunicorn as configured
 from front.server import worker
 from front.server.connection import HttpConnection
 from front.server.worker import WebWorker
+from relay.calls import times
 
 OURS = {
     ASGIProtocol: (
@@ -102,3 +103,7 @@ def test_its_configuration_is_what_the_documents_say():
     assert (configured.http_parser, configured.asgi_loop, configured.http_protocols) == ("python", "asyncio", "h1")
     assert (configured.http2_cleartext, configured.proxy_protocol) == ("off", "off")
     assert configured.worker_class == f"{WebWorker.__module__}.{WebWorker.__name__}"
+
+
+def test_no_request_is_cancelled_while_the_answer_of_a_client_that_left_is_read() -> None:
+    assert configured.asgi_disconnect_grace_period > times.ABANDONED_SECONDS

@@ -13,7 +13,7 @@ from common.token_usage import TokenUsage
 
 INPUTS = ("input", "cached_input", "cache_write", "cache_write_1h", "audio_input", "image_input")
 OUTPUTS = ("output", "image_output", "audio_output")
-AMOUNTS = (*INPUTS, *OUTPUTS)
+AMOUNTS = ("input", "output", *INPUTS[1:], *OUTPUTS[1:])
 SOLD_APART = ("cache_write_1h", "audio_input", "audio_output")
 """Amounts without which there is nothing of their kind to buy; any other costs what input or output does."""
 COUNTS = ("image_tokens", "max_input_tokens", "max_output_tokens")

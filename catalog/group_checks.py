@@ -46,12 +46,12 @@ def _group(group: GroupEntry) -> Iterator[str]:
 
 def _prices(group: GroupEntry) -> Iterator[str]:
     """What may be sold that nobody meant to sell, or held by a guess."""
-    patterns = dict.fromkeys((*group.prices, *group.image_prices))
+    patterns = sorted({*group.prices, *group.image_prices})
     if group.models is not None:
         more = [pattern for pattern in patterns if model_patterns.is_wild(pattern) or pattern not in group.models]
         if more:
             yield f"prices models that it does not list: {', '.join(more)}"
-    endless = [price for price in group.prices.values() if price.max_output_tokens is None]
+    endless = [price for _, price in sorted(group.prices.items()) if price.max_output_tokens is None]
     if texts := [price.pattern for price in endless if price.image_output == price.output]:
         yield f"has prices without max_output_tokens, so that RELAY_OUTPUT_TOKENS are reserved: {', '.join(texts)}"
     if pictures := [price.pattern for price in endless if price.image_output != price.output]:

@@ -28,7 +28,7 @@ def read(channels: Mapping[int, ChannelEntry]) -> Iterator[GroupEntry]:
             models=None if offer.models_listed is None else tuple(offer.models_listed),
             extra_fields=frozenset(offer.extra_fields),
             extra_betas=frozenset(offer.extra_betas),
-            tool_prices={name: Decimal(str(usd)) for name, usd in offer.tool_prices.items()},
+            tool_prices={name: Decimal(str(usd)) for name, usd in sorted(offer.tool_prices.items())},
             channels=tuple(_link(link, channels[link.channel_id], own) for link in links[row.pk]),
             prices={pattern: token_prices.of_row(pattern, price) for pattern, price in offer.prices.items()},
             image_prices={pattern: picture_prices.of_row(price) for pattern, price in offer.image_prices.items()},

@@ -82,12 +82,17 @@ class PicturePrice:
 
 
 def of_row(stored: Any) -> PicturePrice:
-    """The price as an offer's row has it: one amount, or a mapping of sizes to one or to a mapping of qualities."""
+    """The price as an offer's row has it: one amount, or a mapping of sizes to one or to a mapping of qualities. In the
+    order of pixels and amounts, as a database keeps none."""
     sizes = stored if isinstance(stored, Mapping) else {ANY: stored}
     tiers = {size: tier if isinstance(tier, Mapping) else {ANY: tier} for size, tier in sizes.items()}
-    return PicturePrice(
-        tiers={size: {name: Decimal(str(usd)) for name, usd in tier.items()} for size, tier in tiers.items()}
-    )
+    in_order = sorted(tiers, key=lambda size: (size == ANY, _pixels(size), size))
+    return PicturePrice(tiers={size: _tier(tiers[size]) for size in in_order})
+
+
+def _tier(stored: Mapping[str, Any]) -> Tier:
+    priced = {quality: Decimal(str(usd)) for quality, usd in stored.items()}
+    return dict(sorted(priced.items(), key=lambda item: (item[1], item[0])))
 
 
 def _told(tier: Tier) -> Any:

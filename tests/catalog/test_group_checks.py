@@ -76,7 +76,7 @@ def test_a_pattern_that_prices_what_is_not_listed_is_told(group: Group) -> None:
     prices = dict.fromkeys(("gpt-5.2", "gpt-5.2-pro", "o?", "gpt-*"), PRICE)
     pictures = {"gpt-image-2": "0.04", "gpt-image-*": "0.04"}
     GroupOffer.objects.update(models_listed=listed, prices=prices, image_prices=pictures)
-    assert checks.problems() == ["group text prices models that it does not list: gpt-5.2-pro, o?, gpt-*, gpt-image-*"]
+    assert checks.problems() == ["group text prices models that it does not list: gpt-*, gpt-5.2-pro, gpt-image-*, o?"]
     GroupOffer.objects.update(models_listed=None)
     assert checks.problems() == []
 

@@ -16,8 +16,9 @@ def of_tokens(prices: Sequence[TokenPrice]) -> TokenPrice | None:
 
 
 def of_pictures(prices: Sequence[PicturePrice]) -> PicturePrice | None:
-    """The one whose dearest picture costs most."""
-    return max(prices, key=lambda price: price.dearest, default=None)
+    """One that costs what the dearest of them does, picture by picture, and refuses what any refuses. None where there
+    are no prices."""
+    return replace(prices[0], others=tuple(prices[1:])) if prices else None
 
 
 def _dearer(one: TokenPrice, other: TokenPrice) -> TokenPrice:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -19,14 +19,11 @@ Tier = Mapping[str, Decimal]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PicturePrice:
-    """USD for one picture: by size as WIDTHxHEIGHT, or `*` for any, and there by quality, or `*` for one price of
-    all."""
+    """USD for one picture: by size as WIDTHxHEIGHT, or `*` for any, and there by quality, or `*` for one price of all.
+    `others` hold beside it: of each picture the dearer."""
 
     tiers: Mapping[str, Tier]
-
-    @property
-    def dearest(self) -> Decimal:
-        return _dearest(self._all)
+    others: tuple["PicturePrice", ...] = ()
 
     def held(self, size: str, quality: str, *, opened: Collection[str] = ()) -> Decimal:
         """The most that a picture can cost of which the request says this size and quality. `opened` are names of
@@ -38,17 +35,21 @@ class PicturePrice:
         is_known = _has(tiers, quality)
         if not is_known and quality not in AUTO and "quality" not in opened:
             raise InvalidRequest(_qualities(tiers), param="quality")
-        return _dearest(tiers, quality if is_known else "")
+        beside = [other.held(size, quality, opened=opened) for other in self.others]
+        return max([_dearest(tiers, quality if is_known else ""), *beside])
 
     def charged(self, told: tuple[str, str], asked: tuple[str, str]) -> Decimal:
         """What a picture costs by the size and quality that its answer tells, where they are tiers, else as asked."""
         sizes, qualities = zip(told, asked, strict=True)
         tiers = next(filter(None, map(self._of_size, sizes)), self._all)
         known = (quality for quality in qualities if _has(tiers, quality))
-        return _dearest(tiers, next(known, ""))
+        beside = [other.charged(told, asked) for other in self.others]
+        return max([_dearest(tiers, next(known, "")), *beside])
 
     def document(self) -> Any:
-        """JSON, as it is stored: one amount, or the tiers."""
+        """JSON, as it is stored: one amount, or the tiers; a list of them where others hold beside it."""
+        if self.others:
+            return [replace(self, others=()).document(), *(other.document() for other in self.others)]
         told = {size: _told(tier) for size, tier in self.tiers.items()}
         return told[ANY] if told.keys() == {ANY} and isinstance(told[ANY], str) else told
 

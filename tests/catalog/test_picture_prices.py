@@ -150,8 +150,8 @@ def test_whatever_is_asked_and_told_has_a_price_or_is_refused(
     price: Any, asked: tuple[str, str], told: tuple[str, str]
 ) -> None:
     with suppress(InvalidRequest):
-        assert price.held(*asked) <= price.dearest
-    assert Decimal(0) < price.charged(told, asked) <= price.dearest
+        assert price.held(*asked) <= Decimal("0.3")
+    assert Decimal(0) < price.charged(told, asked) <= Decimal("0.3")
 
 
 @pytest.mark.parametrize("stored", ["0.04", {"1024x1024": {"low": "0.01"}, "*": "0.04"}, {"*": {"hd": "0.08"}}])
@@ -159,6 +159,15 @@ def test_a_price_tells_what_is_stored(stored: Any) -> None:
     assert picture_prices.of_row(stored).document() == stored
 
 
-def test_of_two_prices_the_one_with_the_dearest_picture_is_dearer() -> None:
-    assert dearer_prices.of_pictures([FLAT, OPEN]) is OPEN
+def test_of_two_prices_the_dearer_holds_for_each_picture_and_what_one_refuses_is_refused() -> None:
+    both = dearer_prices.of_pictures([OPEN, BY_QUALITY])
+    assert both is not None
+    assert [both.held("1024x1024", quality) for quality in ("", "auto")] == [Decimal("0.17"), Decimal("0.17")]
+    assert both.held("1536x1024", "") == Decimal("0.08")
+    assert both.charged(("1024x1024", "low"), ("", "hd")) == Decimal("0.08")
+    assert both.charged(("1536x1024", "standard"), ("", "")) == Decimal("0.04")
+    with pytest.raises(InvalidRequest, match=r"^quality: "):
+        both.held("1024x1024", "low")
+    assert both.document() == [OPEN.document(), BY_QUALITY.document()]
+    assert dearer_prices.of_pictures([FLAT]) == FLAT
     assert dearer_prices.of_pictures([]) is None

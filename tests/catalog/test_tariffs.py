@@ -81,7 +81,7 @@ def test_a_picture_is_held_as_asked_and_charged_as_told_but_never_above_that() -
 
 def test_a_size_or_quality_without_a_price_is_refused_unless_the_operator_opens_it() -> None:
     for asked in ({"size": "3840x2160"}, {"quality": "ultra"}):
-        with pytest.raises(InvalidRequest, match=f"^{next(iter(asked))}: "):
+        with pytest.raises(InvalidRequest, match=rf"^{next(iter(asked))}: "):
             tariffs.of(GROUP, "images", "gpt-image-2", **asked)
     opened = replace(GROUP, extra_fields=frozenset({"size"}))
     assert tariffs.of(opened, "images", "gpt-image-2", size="3840x2160").picture == Decimal("0.04")
@@ -127,12 +127,18 @@ def test_the_price_is_frozen_with_its_tiers_and_tools() -> None:
 counts = st.integers(min_value=0, max_value=10**9)
 
 
-@given(counts, counts, counts, counts, st.decimals(min_value=0, max_value=1000, places=9))
+words = st.sampled_from(["", "auto", "low", "high", "ultra", "1024x1024", "512x512", "1536x1024", "4096x4096"])
+
+
+@given(counts, counts, counts, counts, st.decimals(min_value=0, max_value=1000, places=9), st.tuples(*[words] * 4))
 def test_nothing_within_what_a_call_can_use_costs_more_than_its_bound(
-    inputs: int, outputs: int, images: int, searches: int, usd: Decimal
+    inputs: int, outputs: int, images: int, searches: int, usd: Decimal, said: tuple[str, str, str, str]
 ) -> None:
+    opened = replace(GROUP, extra_fields=frozenset({"size", "quality"}))
+    tiered = tariffs.of(opened, "images", "gpt-image-2", size=said[0], quality=said[1])
     most = MostUsed(input_tokens=inputs, output_tokens=outputs, images=images, tools={"web_search": searches})
     used = TokenUsage(input_tokens=inputs, output_tokens=outputs, images=images, tools={"web_search": searches, "x": 1})
-    for tariff in (TOKENS, PICTURES, tariffs.of(GROUP, "images", "gpt-image-2")):
+    used = replace(used, size=said[2], quality=said[3])
+    for tariff in (TOKENS, PICTURES, tiered):
         priced = replace(tariff, tools={"web_search": usd})
         assert priced.cost_micros(used) <= priced.bound_micros(most)

@@ -44,7 +44,17 @@ def checked_model(name: Any) -> str:
     """The name of a model. Raises InvalidRequest."""
     if not isinstance(name, str) or not name or len(name) > LONGEST_MODEL or not name.isprintable():
         raise refusal("model", f"must be a text of 1 to {LONGEST_MODEL} printable characters")
+    if name != name.strip():
+        raise refusal("model", "must have no blanks around it")
     return name
+
+
+def text(document: Mapping[str, Any], name: str) -> str:
+    """A text, empty where it is absent or null. Raises InvalidRequest."""
+    value = document.get(name)
+    if value is not None and not isinstance(value, str):
+        raise refusal(name, "must be a text")
+    return value or ""
 
 
 def flag(document: Mapping[str, Any], name: str, parent: str = "") -> bool:

@@ -44,18 +44,19 @@ STORED_FILE = re.compile(r"/v1\w*/+files/", re.IGNORECASE)
 OWN_HOSTS = re.compile(r"(?:^|\.)(?:googleapis|googleusercontent)\.com\.?$", re.IGNORECASE)
 UNCLEAR = re.compile(r"[\\\s\x00-\x1f\x7f]")
 
+SETTINGS = KnownFields(
+    "temperature topP topK seed stopSequences maxOutputTokens candidateCount presencePenalty frequencyPenalty"
+    " responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseFormat responseModalities"
+    " mediaResolution imageConfig speechConfig audioTimestamp enableAffectiveDialog enableEnhancedCivicAnswers "
+    + " ".join(PRICED_APART),
+    two_spellings=True,
+    thinkingConfig=KnownFields("includeThoughts thinkingBudget thinkingLevel", two_spellings=True),
+)
 REQUEST = KnownFields(
     "model contents systemInstruction tools toolConfig safetySettings serviceTier labels store "
     + " ".join(ACCOUNTS_OWN),
     two_spellings=True,
-    generationConfig=KnownFields(
-        "temperature topP topK seed stopSequences maxOutputTokens candidateCount presencePenalty frequencyPenalty"
-        " responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseFormat"
-        " responseModalities mediaResolution imageConfig speechConfig audioTimestamp enableAffectiveDialog"
-        " enableEnhancedCivicAnswers " + " ".join(PRICED_APART),
-        two_spellings=True,
-        thinkingConfig=KnownFields("includeThoughts thinkingBudget thinkingLevel", two_spellings=True),
-    ),
+    generationConfig=SETTINGS,
 )
 
 
@@ -193,8 +194,8 @@ def _is_public_url(url: Any) -> bool:
         host = parts.hostname or ""
     except ValueError:
         return False
-    path = unquote(unquote(parts.path))
-    is_stored = STORED_FILE.search(path) or OWN_HOSTS.search(host) or UNCLEAR.search(path) is not None
+    path = unquote(unquote(parts.path)).replace("\\", "/")
+    is_stored = STORED_FILE.search(path) is not None or OWN_HOSTS.search(host) is not None
     return parts.scheme.lower() in ("http", "https") and bool(host) and not is_stored
 
 

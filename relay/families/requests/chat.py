@@ -37,7 +37,7 @@ FIELDS = KnownFields(
     # Formats and templates.
     " guided_json guided_regex guided_choice guided_grammar guided_decoding_backend guided_whitespace_pattern"
     " structured_outputs chat_template_kwargs add_generation_prompt continue_final_message add_special_tokens echo"
-    " safe_prompt safety_settings result_format incremental_output tool_stream"
+    " safe_prompt safety_settings result_format incremental_output tool_stream vl_high_resolution_images"
     # Thoughts.
     " enable_thinking thinking thinking_budget thinking_config include_reasoning reasoning_format reasoning_split"
     " reasoning_history preserve_thinking prompt_mode think"

@@ -1,6 +1,6 @@
 """Finds what stands in a conversation beside its text: pictures, files, sound, stored objects, hours of cache, tools.
 
-What a tool was asked and has answered is whatever its author likes, and read as text.
+What a tool was asked and has answered is whatever its author likes, and read as text, as its definition is.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -90,6 +90,8 @@ def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mappi
         contents.addresses.append((trail, value))
         contents.add(trail, Kind.FILE, value)
         return True
+    if key not in media.KEYS:
+        return False
     kinds = [(item, media.kind(key, item, holder)) for item in (value if isinstance(value, list) else [value])]
     for item, kind in kinds:
         if kind is not None:
@@ -109,6 +111,6 @@ def _below(trail: Trail, value: Any, key: str, is_held: bool) -> Iterator[Found]
 def _fields(trail: Trail, holder: Mapping[str, Any], parent: str, is_held: bool = False) -> Iterator[Found]:
     is_use = holder.get("type") in TOOL_USES
     for name, value in holder.items():
-        is_of_tools = (is_use and name == "input") or (parent in TOOL_CALLS and name in OF_TOOLS)
+        is_of_tools = name == "tools" or (is_use and name == "input") or (parent in TOOL_CALLS and name in OF_TOOLS)
         if value is not None and not is_of_tools:
             yield (*trail, name), holder, name, value, is_held

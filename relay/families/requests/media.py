@@ -24,9 +24,11 @@ FILES = frozenset(
     {"file", "files", "filedata", "fileurl", "inputfile", "document", "documenturl", "documentdata", "pdf", "pdfurl"}
     | {"video", "videos", "videourl", "inputvideo", "media", "mediaurl"}
 )
-INLINE, SOURCE, STORED = "inlinedata", "source", "fileid"
+INLINE, SOURCE, STORED, RESULT = "inlinedata", "source", "fileid", "result"
 BARE = frozenset({"data", "url", "uri", "base64"})
 """They hold one only in a part whose type says so."""
+KEYS = PICTURES | SOUNDS | FILES | BARE | {INLINE, SOURCE, STORED, RESULT}
+"""All that may hold one."""
 KIND_FIELDS = frozenset({"mimetype", "mediatype", "contenttype"})
 NAME_FIELDS = frozenset({"filename", "displayname"})
 # Parts in whose place a picture may stand, beside those whose type has "image" in it.
@@ -63,7 +65,7 @@ def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
         return _of_picture(item) if said in PICTURE_TYPES or "image" in said else Kind.FILE
     if key == STORED:
         return _of_stored(said)
-    if key == "result" and said == "image_generation_call":
+    if key == RESULT and said == "image_generation_call":
         return Kind.PICTURE
     return _of_bare(item, said) if key in BARE and isinstance(item, str) else None
 

@@ -55,7 +55,7 @@ class ProviderTool:
 
     def refusal(self, name: str = "tools") -> RefusedField:
         """As it is refused where no price opens it."""
-        shown = f"the tool {self.name}" if SHOWN.fullmatch(self.name) else "a tool of no kind that this service knows"
+        shown = f"the tool {self.name}" if self.name else "a tool of no kind that this service knows"
         cure = f"it needs a price in tool_prices of this group{HINTS.get(self.name, '')}, or leave it out"
         reason = f"is {shown}, which the provider runs: {cure}"
         return RefusedField(name=name, path=strict_json.path(self.trail), reason=reason, tool=self.name)
@@ -102,7 +102,7 @@ def of_google(value: Any) -> Iterator[ProviderTool]:
             continue
         for name, said in entry.items():
             if said is not None and name not in GOOGLE_CLIENTS and name not in map(in_protocol, GOOGLE_CLIENTS):
-                yield ProviderTool(name=in_protocol(name), trail=(*trail, name))
+                yield ProviderTool(name=vendors_name(in_protocol(name)), trail=(*trail, name))
 
 
 def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
@@ -115,9 +115,9 @@ def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
 
 
 def vendors_name(kind: Any) -> str:
-    """The name of a tool by its type; empty where it has none."""
+    """The name of a tool by its type; empty where it has none that could be one."""
     name = VERSION.sub("", kind).removesuffix("_preview") if isinstance(kind, str) else ""
-    return ALIASES.get(name, name)
+    return ALIASES.get(name, name) if SHOWN.fullmatch(name) else ""
 
 
 def is_openai_clients(tool: Any) -> bool:

@@ -11,7 +11,7 @@ from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, AUDIO_OUTPUT, COSTS, LONG_CACHE
 from relay.families.requests import contents, reading, tools
-from relay.families.requests.known_fields import KnownFields
+from relay.families.requests.known_fields import DialectFields
 from relay.families.requests.tools import ProviderTool, is_chat_clients
 from relay.wire import splicing
 
@@ -24,7 +24,7 @@ PRICED_APART = (
     "enable_search", "search_options", "search_parameters", "web_search", "plugins", "models", "provider", "preset",
     "route", "transforms",
 )  # fmt: skip
-FIELDS = KnownFields(
+FIELDS = DialectFields(
     # OpenAI's.
     "model messages stream max_tokens max_completion_tokens n temperature top_p stop seed logprobs top_logprobs"
     " logit_bias frequency_penalty presence_penalty response_format tools tool_choice parallel_tool_calls functions"
@@ -43,11 +43,13 @@ FIELDS = KnownFields(
     " reasoning_history preserve_thinking prompt_mode think"
     # Who asks, and how he is told.
     " request_id user_id session_id client_metadata usage priority_label" + " " + " ".join(PRICED_APART),
-    stream_options=KnownFields("include_usage include_obfuscation continuous_usage_stats chunk_include_usage"),
-    reasoning=KnownFields("effort summary generate_summary exclude enabled max_tokens context"),
-    cache_control=KnownFields("type ttl"),
-    prompt_cache_options=KnownFields("mode ttl"),
-    extra_body=KnownFields("", google=KnownFields("thinking_config safety_settings cached_content thought_tag_marker")),
+    stream_options=DialectFields("include_usage include_obfuscation continuous_usage_stats chunk_include_usage"),
+    reasoning=DialectFields("effort summary generate_summary exclude enabled max_tokens context"),
+    cache_control=DialectFields("type ttl"),
+    prompt_cache_options=DialectFields("mode ttl"),
+    extra_body=DialectFields(
+        "", google=DialectFields("thinking_config safety_settings cached_content thought_tag_marker")
+    ),
 )
 USUAL_OUTPUT = ("TEXT", "IMAGE")
 

@@ -19,7 +19,7 @@ from relay.families.fields import mapping
 from relay.families.refused_fields import AUDIO_INPUT, AUDIO_OUTPUT, FOREIGN
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
-from relay.families.requests.known_fields import KnownFields, in_json, in_protocol
+from relay.families.requests.known_fields import DialectFields, in_json, in_protocol
 from relay.families.requests.media import folded
 from relay.wire import splicing
 
@@ -44,15 +44,15 @@ STORED_FILE = re.compile(r"/v1\w*/+files/", re.IGNORECASE)
 OWN_HOSTS = re.compile(r"(?:^|\.)(?:googleapis|googleusercontent)\.com\.?$", re.IGNORECASE)
 UNCLEAR = re.compile(r"[\\\s\x00-\x1f\x7f]")
 
-SETTINGS = KnownFields(
+SETTINGS = DialectFields(
     "temperature topP topK seed stopSequences maxOutputTokens candidateCount presencePenalty frequencyPenalty"
     " responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseFormat responseModalities"
     " mediaResolution imageConfig speechConfig audioTimestamp enableAffectiveDialog enableEnhancedCivicAnswers "
     + " ".join(PRICED_APART),
     two_spellings=True,
-    thinkingConfig=KnownFields("includeThoughts thinkingBudget thinkingLevel", two_spellings=True),
+    thinkingConfig=DialectFields("includeThoughts thinkingBudget thinkingLevel", two_spellings=True),
 )
-REQUEST = KnownFields(
+REQUEST = DialectFields(
     "model contents systemInstruction tools toolConfig safetySettings serviceTier labels store "
     + " ".join(ACCOUNTS_OWN),
     two_spellings=True,

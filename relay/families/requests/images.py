@@ -11,7 +11,7 @@ from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.image_forms import FormFields
 from relay.families.refused_fields import COSTS
 from relay.families.requests import contents, reading
-from relay.families.requests.known_fields import KnownFields
+from relay.families.requests.known_fields import DialectFields
 from relay.wire import splicing
 
 ROOTS = ("image", "images", "mask", "markup")
@@ -33,7 +33,7 @@ NAMES = (
     " style user safety_identifier aspect_ratio seed guidance_scale negative_prompt watermark image images mask "
     + " ".join((*PRICED_APART, *USUAL_BY_PIECE))
 )
-FIELDS, FORM_FIELDS = KnownFields(NAMES), KnownFields(f"{NAMES} image[] images[]")
+FIELDS, FORM_FIELDS = DialectFields(NAMES), DialectFields(f"{NAMES} image[] images[]")
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
@@ -73,7 +73,7 @@ def renamed_form(document: FormFields, raw: bytes, upstream_model: str) -> bytes
     return splicing.replaced(raw, document.model_span, upstream_model.encode())
 
 
-def _known(document: Mapping[str, Any]) -> KnownFields:
+def _known(document: Mapping[str, Any]) -> DialectFields:
     return FORM_FIELDS if isinstance(document, FormFields) else FIELDS
 
 

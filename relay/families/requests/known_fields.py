@@ -21,12 +21,12 @@ BIG = re.compile(r"[A-Z]")
 SMALL = re.compile(r"_([a-z])")
 
 
-class KnownFields:
+class DialectFields:
     """The names that an object may have, and of some what their own objects may have; below the others all is open."""
 
     __slots__ = ("_folded", "_inner", "_names", "_twins")
 
-    def __init__(self, names: str, *, two_spellings: bool = False, **inner: "KnownFields") -> None:
+    def __init__(self, names: str, *, two_spellings: bool = False, **inner: "DialectFields") -> None:
         """`two_spellings`: `maxTokens` is also read as `max_tokens`."""
         self._inner = dict(inner)
         listed = [*names.split(), *inner]

@@ -12,7 +12,7 @@ from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, LONG_CACHE
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
-from relay.families.requests.known_fields import KnownFields
+from relay.families.requests.known_fields import DialectFields
 from relay.families.requests.tools import Listed, ProviderTool, is_anthropic_clients
 from relay.wire import splicing
 
@@ -25,12 +25,12 @@ PRICED_APART = ("container", "fallbacks", "fallback_credit_token", "billing_poli
 USUAL_REGIONS = ("global", "not_available")
 THREAD = "keeps the conversation in the operator's account with the provider: send all of its messages instead"
 THREAD_DETAILS = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
-FIELDS = KnownFields(
+FIELDS = DialectFields(
     "model messages system max_tokens stream stop_sequences temperature top_k top_p thinking tools tool_choice"
     " context_management compaction output_config output_format diagnostics context_hint mcp_servers thread"
     " service_tier speed inference_geo " + " ".join(PRICED_APART),
-    metadata=KnownFields("user_id"),
-    cache_control=KnownFields("type ttl"),
+    metadata=DialectFields("user_id"),
+    cache_control=DialectFields("type ttl"),
 )
 # Of the values of `anthropic-beta` those that change the cost or keep something in the operator's account: longer
 # contexts, files, containers, other servers and models, threads, memories, bills. Of the others each only opens fields.

@@ -10,7 +10,7 @@ from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
-from relay.families.requests.known_fields import KnownFields
+from relay.families.requests.known_fields import DialectFields
 from relay.families.requests.tools import Listed, ProviderTool, is_openai_clients
 from relay.wire import splicing
 
@@ -22,19 +22,19 @@ STORED_ITEM = f"names an item that is stored with the provider: {ITSELF}"
 STORED_RESPONSE = f"names a response that is stored with the provider: {ITSELF}"
 GOES_ON = "would go on after this call"
 ACCOUNTS = "depends on the operator's account with the provider"
-FIELDS = KnownFields(
+FIELDS = DialectFields(
     "model input instructions stream max_output_tokens max_tool_calls temperature top_p top_logprobs tools tool_choice"
     " parallel_tool_calls include store metadata user safety_identifier truncation service_tier moderation"
     " previous_response_id conversation background background_options access_programs prompt_cache_key"
     " prompt_cache_retention client_metadata frequency_penalty presence_penalty seed stop top_k min_p"
     " repetition_penalty enable_thinking thinking chat_template_kwargs request_id",
-    stream_options=KnownFields("include_obfuscation include_usage"),
-    reasoning=KnownFields("effort summary generate_summary context mode encrypted_content"),
-    text=KnownFields("format verbosity"),
-    image=KnownFields("context_compression"),
-    prompt=KnownFields("id version variables"),
-    prompt_cache_options=KnownFields("mode ttl prewarm comparison_response_id"),
-    context_management=KnownFields("type compact_threshold"),
+    stream_options=DialectFields("include_obfuscation include_usage"),
+    reasoning=DialectFields("effort summary generate_summary context mode encrypted_content"),
+    text=DialectFields("format verbosity"),
+    image=DialectFields("context_compression"),
+    prompt=DialectFields("id version variables"),
+    prompt_cache_options=DialectFields("mode ttl prewarm comparison_response_id"),
+    context_management=DialectFields("type compact_threshold"),
 )
 
 

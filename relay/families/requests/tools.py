@@ -12,7 +12,7 @@ from typing import Any
 from common import strict_json
 from common.strict_json import Trail
 from relay.families.base import RefusedField
-from relay.families.requests.known_fields import KnownFields, in_protocol
+from relay.families.requests.known_fields import DialectFields, in_protocol
 
 VERSION = re.compile(r"_(?:\d{8}|\d{4}_\d{2}_\d{2})$")
 SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
@@ -25,17 +25,17 @@ HINTS = {
 OPENAI_CLIENTS = (
     "function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use", "computer_use_preview",
 )  # fmt: skip
-OPENAI = KnownFields(
+OPENAI = DialectFields(
     "type name description parameters strict function custom tools execution environment allowed_callers defer_loading"
     " output_schema async format cache_control display_width display_height max_output_length"
 )
 ANTHROPIC_CLIENTS = re.compile(r"custom|(?:bash|text_editor|computer|memory)_\d+|(?:computer|browser)_toolset_\d+")
-ANTHROPIC = KnownFields(
+ANTHROPIC = DialectFields(
     "type name description input_schema cache_control allowed_callers defer_loading eager_input_streaming"
     " input_examples strict display_width_px display_height_px display_number enable_zoom max_characters configs"
 )
 GOOGLE_CLIENTS = ("functionDeclarations", "computerUse")
-GOOGLE = KnownFields(
+GOOGLE = DialectFields(
     "functionDeclarations computerUse codeExecution enterpriseWebSearch exaAiSearch fileSearch googleMaps googleSearch"
     " googleSearchRetrieval mcpServers parallelAiSearch retrieval urlContext",
     two_spellings=True,
@@ -70,14 +70,14 @@ def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
             yield from listed(tool.get("tools"), (*where, "tools"))
 
 
-def check(tools: Iterable[Listed], known: KnownFields) -> None:
+def check(tools: Iterable[Listed], known: DialectFields) -> None:
     """Raises InvalidRequest for a field of a tool that is a known one but for its writing."""
     for trail, tool in tools:
         if isinstance(tool, dict):
             known.check(tool, trail)
 
 
-def unknown(tools: Iterable[Listed], known: KnownFields, is_clients: Callable[[Any], bool]) -> Iterator[RefusedField]:
+def unknown(tools: Iterable[Listed], known: DialectFields, is_clients: Callable[[Any], bool]) -> Iterator[RefusedField]:
     """The fields of a client's own tools that nobody knows: a cost may hide there."""
     for trail, tool in tools:
         if is_clients(tool):

@@ -10,10 +10,10 @@ from openai.types.chat import completion_create_params
 from openai.types.responses import response_create_params
 
 from relay.families.requests import chat, generate_content, images, messages, responses
-from relay.families.requests.known_fields import KnownFields
+from relay.families.requests.known_fields import DialectFields
 from tests.relay.families.requests.asking import CHAT, GEMINI, GENERATIONS, MESSAGES, RESPONSES, paths, refused, said_no
 
-TABLE = KnownFields("model n tools", stream_options=KnownFields("include_usage"))
+TABLE = DialectFields("model n tools", stream_options=DialectFields("include_usage"))
 EVERY_PATH = [CHAT, RESPONSES, MESSAGES, GEMINI, GENERATIONS]
 # The SDKs take them as arguments, and send them as headers or in other places.
 CLIENTS_OWN = {"betas"}

@@ -31,7 +31,13 @@ def is_by_tokens(field: RefusedField, tariff: Tariff) -> bool:
     return field.only_by_piece and tariff.picture is None
 
 
-def sent_betas(said: str, group: GroupEntry) -> str:
-    """What goes upstream of the values of `anthropic-beta`: all but those that the group has not opened."""
-    values = [value.strip() for value in said.split(",")]
-    return ",".join(value for value in values if not messages.is_closed(value) or value in group.extra_betas)
+def sent_betas(said: str, group: GroupEntry, tariff: Tariff) -> str:
+    """What goes upstream of the values of `anthropic-beta`: all but those that nothing opens."""
+    return ",".join(value for value in map(str.strip, said.split(",")) if _is_sent(value, group, tariff))
+
+
+def _is_sent(beta: str, group: GroupEntry, tariff: Tariff) -> bool:
+    if not messages.is_closed(beta) or beta in group.extra_betas:
+        return True
+    amount = messages.amount_of(beta)
+    return bool(amount) and tariff.has(amount)

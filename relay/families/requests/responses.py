@@ -11,6 +11,7 @@ from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.known_fields import DialectFields
+from relay.families.requests.media import folded
 from relay.families.requests.tools import Listed, ProviderTool, is_openai_clients
 from relay.wire import splicing
 
@@ -44,7 +45,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     FIELDS.check(document)
     tools.check(_tools(document), tools.OPENAI)
     held = contents.found(document, ROOTS)
-    most = fields.count(document, "max_tool_calls")
+    most = fields.count(document, "max_tool_calls", most=tools.MOST_CALLS)
     return reading.asked(
         document,
         raw,
@@ -112,6 +113,7 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
 def _items(listed: Any) -> Iterator[RefusedField]:
     """Items that stand for stored ones."""
     for index, item in enumerate(listed if isinstance(listed, list) else []):
-        kind = item.get("type") if isinstance(item, dict) else ""
-        if kind == "item_reference" or (kind is None and "role" not in item and "id" in item):
+        said = {folded(name): value for name, value in fields.mapping(item).items()}
+        kind = said.get("type")
+        if kind == "item_reference" or (kind is None and "role" not in said and "id" in said):
             yield RefusedField(name="item_reference", path=f"input[{index}]", reason=STORED_ITEM)

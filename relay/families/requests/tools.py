@@ -16,6 +16,7 @@ from relay.families.requests.known_fields import DialectFields, in_protocol
 
 VERSION = re.compile(r"_(?:\d{8}|\d{4}_\d{2}_\d{2})$")
 SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
+MOST_CALLS = 10_000  # no request makes more
 ALIASES = {"mcp_toolset": "mcp"}
 HINTS = {
     "shell": ", or environment.type local, where you run it yourself",
@@ -146,4 +147,4 @@ def is_anthropic_clients(tool: Any) -> bool:
 
 def _limit(tool: Any, name: str) -> int | None:
     said = tool.get(name) if isinstance(tool, Mapping) else None
-    return said if isinstance(said, int) and not isinstance(said, bool) and said > 0 else None
+    return min(said, MOST_CALLS) if isinstance(said, int) and not isinstance(said, bool) and said > 0 else None

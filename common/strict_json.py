@@ -190,11 +190,14 @@ LOOKING_HOOKS: dict[str, Any] = {
     "parse_int": _any_integer,
     "parse_constant": _constant,
 }
-STRICT, TOLERANT, LOOKING, TOLERANT_LOOKING = (
-    json.JSONDecoder(**{name: wrapped(hook) for name, hook in hooks.items()})
-    for hooks in (HOOKS, LOOKING_HOOKS)
-    for wrapped in (lambda hook: hook, _tolerant)
-)
+
+
+def _tolerating(hooks: dict[str, Any]) -> dict[str, Any]:
+    return {name: _tolerant(hook) for name, hook in hooks.items()}
+
+
+STRICT, TOLERANT = json.JSONDecoder(**HOOKS), json.JSONDecoder(**_tolerating(HOOKS))
+LOOKING, TOLERANT_LOOKING = json.JSONDecoder(**LOOKING_HOOKS), json.JSONDecoder(**_tolerating(LOOKING_HOOKS))
 
 
 def _flaws(value: Any, trail: Trail, is_kept: bool) -> Iterator[tuple[Trail, str]]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from adapters.base import UpstreamError
 from common.errors import ApiError
 from common.http import dialects
-from relay.families import bounds, endpoints, fields, refusals
+from relay.families import endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint
 from relay.wire import splicing, sse
 
@@ -23,10 +23,6 @@ class CommonFamily:
     words: ClassVar[refusals.ErrorWords]
     passed_on: ClassVar[tuple[str, ...]] = ()
     """The client's own headers that go upstream, beside those of the body."""
-    query: ClassVar[tuple[str, ...]] = ()
-    """The query parameters that the dialect has."""
-    file_roots: ClassVar[tuple[str, ...]]
-    """The fields of a body in which files may stand."""
     name_path: ClassVar[tuple[str, ...]] = ("model",)
     """Where a whole answer names the model."""
     texts: ClassVar[frozenset[str]]
@@ -36,9 +32,6 @@ class CommonFamily:
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
         return fields.json_object(raw, path.content_type)
-
-    def input_bound(self, document: Mapping[str, Any], raw: bytes) -> int:
-        return bounds.input_tokens(document, raw, self.file_roots)
 
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
         return endpoints.headers(endpoint, client, platform=self.platform, passed_on=self.passed_on)
@@ -52,7 +45,12 @@ class CommonFamily:
         *,
         takes_stream_options: bool = True,
     ) -> bytes:
-        return raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
+        named = raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
+        return named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        """The body with the dialect's own limit of output; a dialect without one leaves it as it is."""
+        return raw
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         return answer if upstream_model == asked.model else splicing.renamed(answer, self.name_path, asked.model)

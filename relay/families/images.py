@@ -7,29 +7,24 @@ picture. Facts: openai 3.54 (parameters of both, `images_response.py`, and the e
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from common.http import multipart
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
+from relay.families import counts, endpoints, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
 from relay.families.image_forms import FormFields
-from relay.families.refused_fields import COSTS
+from relay.families.requests import images as requests
 from relay.families.watching import FrameReader
-from relay.wire import splicing
 
 GENERATIONS, EDITS = "/v1/images/generations", "/v1/images/edits"
-MOST_PICTURES = 128
 EVENT = re.compile(rb'"type"\s*:\s*"image_(?:generation|edit)\.(?:partial_image|completed)"')
 COMPLETED = ("image_generation.completed", "image_edit.completed")
 PARTIAL = ("image_generation.partial_image", "image_edit.partial_image")
-# For an svg another model is paid as well, and an animation is several pictures.
-PRICED_APART = ("svg", "frame_count")
-USUAL_FORMATS = ("png", "jpeg", "webp")
 
 
 class ImagesFamily(CommonFamily):
@@ -40,7 +35,6 @@ class ImagesFamily(CommonFamily):
     error_path = GENERATIONS
     words = refusals.OPENAI
     passed_on = ("openai-beta",)
-    file_roots = ("image", "images", "mask")
     texts = frozenset({"revised_prompt"})
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
@@ -48,32 +42,11 @@ class ImagesFamily(CommonFamily):
             return FormFields(raw, path.content_type)
         return super().document(raw, path)
 
-    def input_bound(self, document: Mapping[str, Any], raw: bytes) -> int:
-        return document.input_bound if isinstance(document, FormFields) else super().input_bound(document, raw)
-
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        fields.query(path.query, self.query)
-        pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=fields.flag(document, "stream"),
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            choices=pictures,
-            images=pictures,
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return [
-            *refused_fields.given(document, PRICED_APART, COSTS),
-            *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
-            *self._stored(document),
-        ]
-
-    def _stored(self, document: Mapping[str, Any]) -> Iterator[RefusedField]:
-        for root in self.file_roots:
-            yield from refused_fields.everywhere(document, root, ("file_id",))
+        return requests.refused(document)
 
     def body(
         self,
@@ -86,11 +59,7 @@ class ImagesFamily(CommonFamily):
     ) -> bytes:
         if not isinstance(document, FormFields):
             return super().body(document, raw, asked, upstream_model)
-        if upstream_model == asked.model:
-            return raw
-        if document.model_span is None:
-            raise fields.refusal("model", "cannot be read in this form")
-        return splicing.replaced(raw, document.model_span, upstream_model.encode())
+        return raw if upstream_model == asked.model else requests.renamed_form(document, raw, upstream_model)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.openai_url(endpoint, path.path.removeprefix("/v1"))

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
+from relay.families import counts, endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
-from relay.families.refused_fields import COSTS
+from relay.families.requests import messages as requests
 from relay.families.watching import FrameReader, texts
 
 COUNT_TOKENS = "/v1/messages/count_tokens"
@@ -22,11 +22,6 @@ TOLD = re.compile(rb'"usage"\s*:\s*\{')
 STOP = re.compile(rb'"type"\s*:\s*"message_stop"')
 TEXTS = ("text", "thinking", "partial_json")
 IN_FRAMES = texts(*TEXTS)
-# Run by the client itself, beside those that it defines.
-CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
-# Other models, tools of other servers, and what somebody else has in his account.
-PRICED_APART = ("mcp_servers", "container", "fallbacks", "fallback_credit_token", "billing_policy", "thread")
-USUAL_REGIONS = ("global", "not_available")
 
 
 class MessagesFamily(CommonFamily):
@@ -38,34 +33,17 @@ class MessagesFamily(CommonFamily):
     error_event = "error"
     words = refusals.ANTHROPIC
     passed_on = (*ANTHROPIC_VERSION, "anthropic-beta")
-    query = ("beta",)
-    file_roots = ("messages", "system")
     texts = frozenset(TEXTS)
     objects = frozenset({"input"})
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        if fields.query(path.query, self.query).get("beta") not in (None, "true"):
-            raise fields.refusal("beta", "must be true")
-        is_free = path.path == COUNT_TOKENS
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=not is_free and fields.flag(document, "stream"),
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            output_limit=fields.count(document, "max_tokens"),
-            is_free=is_free,
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return [
-            *refused_fields.given(document, PRICED_APART, COSTS),
-            *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
-            *refused_fields.beyond(document, "speed", ("standard",)),
-            *refused_fields.beyond(document, "inference_geo", USUAL_REGIONS),
-            *refused_fields.tools(document.get("tools"), _is_clients),
-            *refused_fields.everywhere(document, "messages", ("file_id",)),
-        ]
+        return requests.refused(document, path)
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        return requests.with_limit(raw, limit)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.host_url(endpoint, path.path) + ("?beta=true" if path.query else "")
@@ -117,7 +95,3 @@ def _usage(told: Mapping[str, Any]) -> TokenUsage:
         output_tokens=given,
         reasoning_tokens=counts.count(told, "output_tokens_details", "thinking_tokens"),
     )
-
-
-def _is_clients(kind: Any) -> bool:
-    return kind in (None, "custom") or (isinstance(kind, str) and kind.startswith(CLIENT_TOOLS))

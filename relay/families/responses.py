@@ -8,22 +8,20 @@ is not raised by them either; so the frame that ends a cut stream has the `error
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from common.errors import ApiError
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
+from relay.families import counts, endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
-from relay.families.refused_fields import FOREIGN
+from relay.families.requests import responses as requests
 from relay.families.watching import FrameReader, texts
 
 LAST_TYPES = ("response.completed", "response.incomplete", "response.failed")
 LAST = re.compile(rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"')
 IN_FRAMES = texts("delta")  # what is done is said a second time
-OWN_TOOLS = ("function", "custom")
-LISTED_ONLY = "mcp_list_tools"
 
 
 class ResponsesFamily(CommonFamily):
@@ -35,30 +33,16 @@ class ResponsesFamily(CommonFamily):
     error_event = "error"
     words = refusals.OPENAI
     passed_on = ("openai-beta",)
-    file_roots = ("input",)
     texts = frozenset({"text", "refusal", "arguments", "input"})
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        fields.query(path.query, self.query)
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=fields.flag(document, "stream"),
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            output_limit=fields.count(document, "max_output_tokens"),
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return [
-            *refused_fields.given(document, ("background",), "would go on after this call"),
-            *refused_fields.given(document, ("previous_response_id", "conversation"), FOREIGN),
-            *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
-            *refused_fields.tools(document.get("tools"), OWN_TOOLS.__contains__),
-            *_objects(document),
-            *_items(document.get("input")),
-            *refused_fields.everywhere(document, "input", ("file_id",)),
-        ]
+        return requests.refused(document)
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        return requests.with_limit(raw, limit)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.openai_url(endpoint, "/responses")
@@ -102,19 +86,3 @@ class ResponsesReader(FrameReader):
 
 def _usage(told: Mapping[str, Any]) -> TokenUsage:
     return counts.openai_usage(told, "input", "output")
-
-
-def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    for name, key in (("prompt", "id"), ("prompt_cache_options", "comparison_response_id")):
-        if fields.mapping(document.get(name)).get(key) is not None:
-            yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
-
-
-def _items(listed: Any) -> Iterator[RefusedField]:
-    """Items that stand for stored ones, and tools that come as items."""
-    for index, item in enumerate(listed if isinstance(listed, list) else []):
-        kind = item.get("type") if isinstance(item, dict) else ""
-        if kind == "item_reference" or (kind is None and "role" not in item and "id" in item):
-            yield RefusedField(name="item_reference", path=f"input[{index}]", reason=FOREIGN)
-        elif isinstance(item, dict) and kind != LISTED_ONLY:
-            yield from refused_fields.tools(item.get("tools"), OWN_TOOLS.__contains__, f"input[{index}].tools")

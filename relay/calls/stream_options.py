@@ -39,7 +39,7 @@ def remember(candidate: Candidate, document: Mapping[str, Any]) -> None:
 
 
 def forget() -> None:
-    """For tests."""
+    """Nothing is known of any channel any more."""
     _refused_until.clear()
 
 

@@ -23,7 +23,7 @@ WORDS = re.findall(
     r"\S+",
     """action annotations arguments audio_tokens b64_json cacheTokensDetails cache_creation cache_creation_input_tokens
 cache_read_input_tokens cached_tokens cachedContentTokenCount candidates candidatesTokenCount candidatesTokensDetails
-choices code completion_tokens completion_tokens_details compaction content content_block data delta done encrypted_content
+choices code completion_tokens completion_tokens_details compaction content content_block data delta encrypted_content
 ephemeral_1h_input_tokens ephemeral_5m_input_tokens error executableCode finishReason finish_reason groundingChunks
 groundingMetadata image_generation_call image_tokens image_url images index inlineData input input_tokens
 input_tokens_details item iterations maps message mimeType modality msg name output output_tokens

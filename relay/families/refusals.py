@@ -54,10 +54,11 @@ UNKNOWN_MODEL = re.compile(
     r"|\bmodels?[:/ ] ?[`'\"]?[^\s`'\"]{1,256}+[`'\"]? (?:does not exist|is not found|not found)\b",
     re.IGNORECASE,
 )
-OF_REQUEST = frozenset({400, 404, 422})
+OF_REQUEST = frozenset({400, 422})
 ANTHROPICS_CODES = {
     **ANTHROPIC_CODES,
     NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
+    NO_MODEL: NOT_HERE,
     "invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST),
     "request_too_large": Meaning(ErrorKind.INVALID_REQUEST),
 }
@@ -102,14 +103,11 @@ class RefusedByUpstream(UpstreamError):
 
 
 def _spoken(document: Any) -> SpokenError:
-    """The error in the usual shapes; that an account has nothing left to spend some say in words only."""
+    """The error in the usual shapes. That an account has nothing left to spend, and that a model is unknown, some say
+    in words only."""
     said = error_kinds.spoken_error(document)
-    return said._replace(code=NO_CREDIT) if USED_UP.search(said.message[:LONGEST_SAID]) else said
-
-
-def _openai_spoken(document: Any) -> SpokenError:
-    """The same, as those say it who speak OpenAI's dialect: a model that nobody knows often in words only."""
-    said = _spoken(document)
+    if USED_UP.search(said.message[:LONGEST_SAID]):
+        return said._replace(code=NO_CREDIT)
     known = _openai_meaning(said.code)
     is_model = _param(document) == "model" and said.code == "invalid_value"
     if known is None and (is_model or UNKNOWN_MODEL.search(said.message[:LONGEST_SAID])):
@@ -122,7 +120,7 @@ def _openai_meaning(code: str) -> Meaning | None:
     return OPENAI_CODES.get(code) or OPENAI_CODES.get(code.partition(".")[0])
 
 
-OPENAI = ErrorWords(codes=_openai_meaning, spoken=_openai_spoken)
+OPENAI = ErrorWords(codes=_openai_meaning, spoken=_spoken)
 ANTHROPIC = ErrorWords(codes=ANTHROPICS_CODES.get, spoken=_spoken)
 GOOGLE = ErrorWords(codes=google.meaning_of, spoken=google.spoken, shape=google.is_own)
 

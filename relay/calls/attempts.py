@@ -6,7 +6,6 @@ accepted (`relay/calls/failover.py`). One deadline holds for all attempts togeth
 """
 
 import asyncio
-import codecs
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -20,14 +19,9 @@ from relay.calls import failover, stream_options, times, whole_answers, whole_st
 from relay.calls.runs import Attempt, CallRun
 from relay.calls.whole_answers import WantedAnswer, WholeAnswer
 from relay.families.base import Endpoint, StreamReader
-from relay.wire import sse, upstream
+from relay.wire import beginnings, sse, upstream
 from relay.wire.sse import Frames, FrameTooLarge
 from relay.wire.upstream import Outgoing, UpstreamReply
-
-EVENT_STREAM = "text/event-stream"
-WHOLE = (b"{", b"[")  # as JSON begins, and no event does
-FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
-BLANKS = b" \t\r\n" + codecs.BOM_UTF8
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,31 +138,15 @@ async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answe
             raise await _refusal(run, reply)
         if not demand.asked.is_stream:
             return await whole_answers.received(reply, wanted, payer=demand.caller.account_id)
-        head = await _head(reply)
-        if head[:1] in WHOLE:
+        begin = await beginnings.of(reply)
+        if beginnings.are_json(begin):
             return await _whole_stream(reply, wanted, payer=demand.caller.account_id)
-        if not _are_events(reply.headers.get("Content-Type", EVENT_STREAM), head):
+        if not beginnings.are_events(begin, reply.headers.get("Content-Type", "")):
             raise await _refusal(run, reply)
         return await _begun(reply, demand.family.stream(demand.asked, model))
     except BaseException:
         reply.close()
         raise
-
-
-async def _head(reply: UpstreamReply) -> bytes:
-    """How the answer begins, which is read once more; empty where it ends before. Blank lines before it are dropped:
-    they say nothing in a stream, nor before JSON."""
-    while piece := await reply.read():
-        if head := piece.lstrip(BLANKS):
-            reply.put_back(head)
-            return head
-    return b""
-
-
-def _are_events(media_type: str, head: bytes) -> bool:
-    """Whether it is a stream of events, which may have another media type."""
-    is_named = any(head.startswith(name[: len(head)]) for name in FIELDS)
-    return media_type.lower().startswith(EVENT_STREAM) or (bool(head) and is_named)
 
 
 async def _whole_stream(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> BegunStream:

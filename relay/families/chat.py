@@ -1,8 +1,8 @@
 """`chat`: POST /v1/chat/completions, OpenAI's oldest dialect, which most others speak too.
 
 A stream tells its usage only where it is asked to, in a chunk of its own; the relay always asks. It ends with
-`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason`; without it was
-cut. An empty one is none, nor is the text "null". Facts: openai 3.54 (`types/chat`).
+`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason`; without it, it
+was cut. An empty one is none, nor is the text "null". Facts: openai 3.54 (`types/chat`).
 """
 
 import re

@@ -58,8 +58,10 @@ def whole(value: Any) -> int | None:
 def count(told: Any, *path: str) -> int | None:
     """The count at a path of fields; None where none is told."""
     for name in path:
-        told = mapping(told).get(name)
-    return whole(told)
+        if not isinstance(told, dict):
+            return None
+        told = told.get(name)
+    return None if told is None else whole(told)
 
 
 def first(told: Any, *paths: tuple[str, ...]) -> int | None:
@@ -121,15 +123,19 @@ def _sums(told: ToldCounts) -> tuple[int, int]:
 
 def _by_total(told: ToldCounts, usual: tuple[int, int]) -> tuple[int, int]:
     """Both sums as the total shows them, else the usual ones."""
+    if told.total is None or sum(usual) == told.total:
+        return usual
     asked, said = told.input or 0, told.output or 0
     beside = (asked + told.through_cache, asked + told.cached)
     inputs = beside if told.is_beyond_input else (asked, *beside)
     fits = [pair for pair in product(inputs, (said, said + told.thoughts)) if sum(pair) == told.total]
-    return usual if usual in fits or not fits else fits[0]
+    return fits[0] if fits else usual
 
 
 def _shared(whole: int, *parts: int) -> list[int]:
     """The parts in their order, as far as the whole goes."""
+    if sum(parts) <= whole:
+        return [*parts]
     shares = []
     for part in parts:
         shares.append(min(part, whole))

@@ -125,6 +125,8 @@ class GenerateContentFamily(CommonFamily):
         return replace(super().delivered(contents, asked), pictures=_pictures(contents))
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
+        if isinstance(document, list) and not asked.is_stream:
+            return False
         joined = _joined(document)
         is_blocked = bool(mapping(joined.get("promptFeedback")).get("blockReason"))
         return (is_blocked and not asked.is_free) or super().is_answer(joined, asked)
@@ -225,8 +227,8 @@ def _fresh(told: Mapping[str, Any], modality: str) -> int:
 
 
 def _of_kind(told: Mapping[str, Any], name: str, modality: str) -> int:
-    details = (detail for detail in mappings(told.get(name)) if detail.get("modality") == modality)
-    return sum(counts.count(detail, "tokenCount") or 0 for detail in details)
+    details = mappings(told.get(name))
+    return sum(counts.count(detail, "tokenCount") or 0 for detail in details if detail.get("modality") == modality)
 
 
 def _refused(document: Mapping[str, Any]) -> Iterator[RefusedField]:

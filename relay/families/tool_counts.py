@@ -23,13 +23,15 @@ ITEMS = {
 }
 # Actions of a web search that OpenAI does not charge: looking at what was found.
 UNPAID_ACTIONS = ("open_page", "find", "find_in_page")
-# What `server_tool_use` of a usage counts, and the blocks of a message in which Anthropic's tools have run.
-REQUESTS = {
-    "web_search_requests": "web_search",
-    "web_fetch_requests": "web_fetch",
-    "code_execution_requests": "code_execution",
-    "tool_search_requests": "tool_search",
-}
+# Where a usage counts them: Anthropic's, whose names OpenRouter has as well, and xAI's.
+TOLD = (
+    *(("server_tool_use", f"{name}_requests", name) for name in ("web_search", "web_fetch", "code_execution")),
+    *(
+        ("server_side_tool_usage_details", f"{name}_calls", name)
+        for name in ("web_search", "x_search", "code_interpreter", "file_search", "mcp")
+    ),
+)
+# The blocks of a message in which Anthropic's tools have run.
 BLOCKS = {
     "web_search": "web_search",
     "web_fetch": "web_fetch",
@@ -86,8 +88,8 @@ def of_later_candidates(known: Mapping[str, int], candidates: Any, asked: AskedC
 
 def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
     """What a usage tells of them."""
-    told = {name: counts.count(usage, "server_tool_use", field) for field, name in REQUESTS.items()}
-    return _named({name: number or 0 for name, number in told.items()}, asked)
+    told = {name: number for parent, field, name in TOLD if (number := counts.count(usage, parent, field))}
+    return _named(told, asked)
 
 
 def most(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:

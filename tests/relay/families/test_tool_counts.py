@@ -80,6 +80,11 @@ def test_what_a_usage_tells_of_its_tools_counts():
     assert streamed(CHAT, ASKED, {"choices": [], "usage": usage}) == used({"web_search": 3})
 
 
+def test_what_xai_tells_of_its_tools_counts():
+    usage = {**TOLD, "server_side_tool_usage_details": {"x_search_calls": 2, "web_search_calls": 1, "mcp_calls": 0}}
+    assert RESPONSES.usage({"output": ITEMS[:1], "usage": usage}, ASKED) == used({"web_search": 1, "x_search": 2})
+
+
 def test_anthropics_requests_count_and_blocks_where_they_are_more():
     told = {**TOLD, "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 0}}
     blocks = [{"type": "server_tool_use", "name": name} for name in ("web_search", "bash_code_execution", "other", [])]

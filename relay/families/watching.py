@@ -18,6 +18,7 @@ from relay.families.refusals import ErrorWords, of_frame
 from relay.wire import long_strings, splicing, sse
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
+NAMED_ERROR = re.compile(rb"^event: ?error\s*$", re.MULTILINE)
 # How gateways say in a first event that they have failed, without any `error`.
 FAILED = re.compile(rb'"success"\s*:\s*false|"(?:code|status|status_code|statusCode)"\s*:\s*"?[45]\d\d"?\s*[,}]')
 MEMBERS = ("candidates", "choices", "promptFeedback", "response", "type", "usage", "usageMetadata")
@@ -146,8 +147,11 @@ class FrameReader:
         self.error, self.is_over, self.can_end = UpstreamError(ErrorKind.AMBIGUOUS, words), True, False
 
     def _error(self, frame: bytes) -> Mapping[str, Any] | None:
-        if b'"error"' in frame and ERROR.search(frame):
-            return self._error_in(self._parsed(frame))
+        if b"error" in frame:
+            if NAMED_ERROR.search(frame):
+                return self._parsed(frame)
+            if ERROR.search(frame):
+                return self._error_in(self._parsed(frame))
         if not self._is_begun and FAILED.search(frame):
             document = self._parsed(frame)
             return document if document and not any(document.get(name) for name in MEMBERS) else None

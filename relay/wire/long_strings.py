@@ -41,4 +41,4 @@ def _closing(raw: bytes | mmap.mmap, begin: int) -> int:
 
 
 def _is_text(head: bytes) -> bool:
-    return any(sign in head for sign in OF_TEXT)
+    return not head.isascii() or any(sign in head for sign in OF_TEXT)

@@ -171,6 +171,14 @@ def test_all_that_an_answer_shows_or_hides_is_delivered(family, whole, chunks, d
     assert reader.delivered == delivered
 
 
+def test_an_event_that_is_named_an_error_is_one():
+    for said, kind in (({"code": "Throttling", "status": 429}, ErrorKind.RATE_LIMITED), ({}, ErrorKind.AMBIGUOUS)):
+        reader = CHAT.stream(ASKED, "m")
+        first = event({"choices": [{"delta": {"content": "event: error"}}]})
+        assert taken(reader, first, event(said, "error")) == [first, b""]
+        assert (reader.error.kind, reader.can_end) == (kind, False)
+
+
 @pytest.mark.parametrize(
     ("frame", "kind"),
     [

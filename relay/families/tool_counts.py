@@ -20,7 +20,11 @@ ITEMS = {
     "code_interpreter_call": "code_interpreter",
     "image_generation_call": "image_generation",
     "mcp_call": "mcp",
+    "shell_call": "shell",
+    "tool_search_call": "tool_search",
 }
+# Those that the client may run as well: they count where the request has them as the provider's.
+OF_EITHER = ("shell", "tool_search")
 # Actions of a web search that OpenAI does not charge: looking at what was found.
 UNPAID_ACTIONS = ("open_page", "find", "find_in_page")
 # Where a usage counts them: Anthropic's, whose names OpenRouter has as well, and xAI's.
@@ -41,18 +45,25 @@ BLOCKS = {
     "tool_search_tool_regex": "tool_search",
     "tool_search_tool_bm25": "tool_search",
 }
+# Google's tools whose finds ground an answer alike.
+GOOGLES_SEARCHES = (
+    "google_search", "google_search_retrieval", "enterprise_web_search", "exa_ai_search", "parallel_ai_search",
+)  # fmt: skip
 
 
 def of_items(items: Any, asked: AskedCall) -> dict[str, int]:
     """Of a response's output."""
     kinds = [item.get("type") for item in mappings(items) if _is_paid(item)]
-    return _named(Counter(ITEMS[kind] for kind in kinds if isinstance(kind, str) and kind in ITEMS), asked)
+    found = Counter(ITEMS[kind] for kind in kinds if isinstance(kind, str) and kind in ITEMS)
+    return _named({name: found[name] for name in found if name not in OF_EITHER or name in asked.tools}, asked)
 
 
 def of_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
     """Of a message's content."""
     names = [block.get("name") for block in mappings(blocks) if block.get("type") == "server_tool_use"]
-    return _named(Counter(BLOCKS[name] for name in names if isinstance(name, str) and name in BLOCKS), asked)
+    found = Counter(BLOCKS[name] for name in names if isinstance(name, str) and name in BLOCKS)
+    found["mcp"] = sum(1 for block in mappings(blocks) if block.get("type") == "mcp_tool_use")
+    return _named(found, asked)
 
 
 def of_citations(messages: Iterable[Mapping[str, Any]], asked: AskedCall) -> dict[str, int]:
@@ -70,7 +81,9 @@ def of_candidates(candidates: Any, asked: AskedCall) -> dict[str, int]:
         chunks = mappings(grounds.get("groundingChunks"))
         queries = _length(grounds.get("webSearchQueries")) + _length(grounds.get("imageSearchQueries"))
         is_searched = bool(grounds.get("searchEntryPoint")) or any(chunk.get("web") for chunk in chunks)
-        found["google_search"] += max(queries, int(is_searched))
+        found[next(filter(asked.tools.__contains__, GOOGLES_SEARCHES), GOOGLES_SEARCHES[0])] += max(
+            queries, int(is_searched)
+        )
         found["google_maps"] += int(any(chunk.get("maps") for chunk in chunks))
         found["file_search"] += int(any(chunk.get("retrievedContext") for chunk in chunks))
         found["url_context"] += _length(mapping(candidate.get("urlContextMetadata")).get("urlMetadata"))

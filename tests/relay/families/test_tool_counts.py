@@ -80,6 +80,21 @@ def test_what_a_usage_tells_of_its_tools_counts():
     assert streamed(CHAT, ASKED, {"choices": [], "usage": usage}) == used({"web_search": 3})
 
 
+def test_what_a_client_may_run_itself_counts_where_the_provider_runs_it():
+    response = {"output": [{"type": "shell_call"}, {"type": "tool_search_call"}], "usage": TOLD}
+    assert RESPONSES.usage(response, ASKED) == used({})
+    assert RESPONSES.usage(response, asking("shell")).tools == {"shell": 1}
+
+
+def test_searches_of_google_count_under_the_name_of_the_one_that_was_asked_for():
+    whole = {
+        "candidates": [{"groundingMetadata": {"webSearchQueries": ["a"]}}],
+        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
+    }
+    asked = asking("file_search", "enterprise_web_search")
+    assert GENERATE_CONTENT.usage(whole, asked).tools == {"enterprise_web_search": 1}
+
+
 def test_what_xai_tells_of_its_tools_counts():
     usage = {**TOLD, "server_side_tool_usage_details": {"x_search_calls": 2, "web_search_calls": 1, "mcp_calls": 0}}
     assert RESPONSES.usage({"output": ITEMS[:1], "usage": usage}, ASKED) == used({"web_search": 1, "x_search": 2})
@@ -88,12 +103,13 @@ def test_what_xai_tells_of_its_tools_counts():
 def test_anthropics_requests_count_and_blocks_where_they_are_more():
     told = {**TOLD, "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 0}}
     blocks = [{"type": "server_tool_use", "name": name} for name in ("web_search", "bash_code_execution", "other", [])]
+    blocks.append({"type": "mcp_tool_use", "name": "anything"})
     message = {"content": blocks, "usage": told}
-    assert MESSAGES.usage(message, ASKED) == used({"web_search": 3, "code_execution": 1})
+    assert MESSAGES.usage(message, ASKED) == used({"web_search": 3, "code_execution": 1, "mcp": 1})
     start = {"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}
     begun = [{"type": "content_block_start", "content_block": block} for block in blocks]
     last = {"type": "message_delta", "usage": {"output_tokens": 5, "server_tool_use": {"web_search_requests": 3}}}
-    assert streamed(MESSAGES, ASKED, start, *begun, last) == used({"web_search": 3, "code_execution": 1})
+    assert streamed(MESSAGES, ASKED, start, *begun, last) == used({"web_search": 3, "code_execution": 1, "mcp": 1})
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,29 @@
 """`chat`: POST /v1/chat/completions, OpenAI's oldest dialect, which most others speak too.
 
 A stream tells its usage only where it is asked to, in a chunk of its own; the relay always asks. It ends with
-`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason` and the usage
-has come, for then nothing is missing; without either it was cut. Facts: openai 3.54 (`types/chat`).
+`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason`; without it, it
+was cut. An empty one is none, nor is the text "null". Facts: openai 3.54 (`types/chat`).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
-from relay.families import counts, endpoints, fields, refusals
-from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
+from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
+from relay.families.frames import chat_frames
 from relay.families.requests import chat as requests
 from relay.families.watching import FrameReader, texts
 
 DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
-FINISHED = re.compile(rb'"finish_reason"\s*:\s*"')
+FINISHED = re.compile(rb'"finish_reason"\s*:\s*"(?!"|null")')
+CHOICES = re.compile(rb'"choices"\s*:\s*\[')
 NO_CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\]')
-TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "text")
+TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "transcript")
 IN_FRAMES = texts(*TEXTS)
 
 
@@ -32,6 +35,7 @@ class ChatFamily(CommonFamily):
     error_path = "/v1/chat/completions"
     words = refusals.OPENAI
     passed_on = ("openai-beta",)
+    member = "choices"
     texts = frozenset(TEXTS)
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
@@ -60,8 +64,15 @@ class ChatFamily(CommonFamily):
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.openai_url(endpoint, "/chat/completions")
 
-    def usage(self, document: Any) -> TokenUsage | None:
-        return counts.believed(_usage, fields.mapping(document).get("usage"))
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        cited = tool_counts.of_citations(_messages(document, "message"), asked)
+        return openai_counts.of_answer(document, asked, cited)
+
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        return replace(super().delivered(document, asked), pictures=_pictures(document, "message"))
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        return chat_frames.of_answer(fields.mapping(document), asked)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ChatReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
@@ -70,20 +81,44 @@ class ChatFamily(CommonFamily):
 class ChatReader(FrameReader):
     """The chunks of one answer."""
 
-    __slots__ = ()
+    __slots__ = ("_has_choices",)
 
     def _watch(self, frame: bytes) -> bool:
+        self._has_choices = getattr(self, "_has_choices", False) or CHOICES.search(frame) is not None
         if b"[DONE]" in frame and DONE.search(frame):
-            self.is_over = self.can_end = True
-            return True
+            return self._done()
         is_told = TOLD.search(frame) is not None
         if is_told:
-            told = counts.believed(_usage, self._parsed(frame).get("usage"))
-            self.usage = told or self.usage
-        self._finished += len(FINISHED.findall(frame))
-        self.can_end = self._finished >= self._asked.choices and self.usage is not None
+            self._take_usage(self._parsed(frame))
+        if b'"images"' in frame:
+            self._deliver(0, _pictures(self._parsed(frame), "delta"))
+        if self._asked.tools and b'"annotations"' in frame:
+            cited = tool_counts.of_citations(_messages(self._parsed(frame), "delta"), self._asked)
+            self._count_tools(tool_counts.most(self._tools, cited))
+        if FINISHED.search(frame):
+            self._end_choices(self._parsed(frame).get("choices"), "finish_reason")
         return self._asked.shows_usage or not (is_told and NO_CHOICES.search(frame))
 
+    def _done(self) -> bool:
+        self.is_over = self.can_end = True
+        if not (self._has_choices or self.usage):
+            self._fail("the stream has ended without an answer")
+        return self.error is None
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
-    return counts.openai_usage(told, "prompt", "completion")
+    def _take_usage(self, chunk: Mapping[str, Any]) -> None:
+        for told in openai_counts.usages(chunk):
+            if self._learn(told, openai_counts.told):
+                self._count_tools(tool_counts.most(self._tools, tool_counts.requests_told(told, self._asked)))
+                return
+
+
+def _messages(document: Any, name: str) -> Iterator[dict[str, Any]]:
+    """What the choices of an answer (`message`) or of a chunk (`delta`) say."""
+    choices = fields.mappings(fields.mapping(document).get("choices"))
+    return (fields.mapping(choice.get(name)) for choice in choices)
+
+
+def _pictures(document: Any, name: str) -> int:
+    """As OpenRouter's models give them."""
+    images = (image for message in _messages(document, name) for image in fields.mappings(message.get("images")))
+    return sum(1 for image in images if fields.mapping(image.get("image_url")).get("url"))

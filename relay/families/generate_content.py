@@ -4,19 +4,20 @@
 The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. Upstream a stream is
 only spoken as server-sent events; a client that does not ask for `alt=sse` reads the chunks as one JSON array, as
 Google writes it. A stream has no last event. It has ended well once every candidate has its `finishReason`, or the
-prompt was blocked. Each chunk may tell the usage; the last one counts. Facts: google-genai 3.4 (`types.py`,
+prompt was blocked. Each chunk may tell the usage, and a later one completes it. Facts: google-genai 3.4 (`types.py`,
 `models.py`).
 """
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
-from relay.families import counts, endpoints, refusals
+from relay.families import counts, endpoints, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
@@ -28,7 +29,9 @@ from relay.wire import sse
 VERBS = ("generateContent", STREAM, COUNT)
 TOLD = re.compile(rb'"usageMetadata"\s*:\s*\{')
 ENDS = re.compile(rb'"(?:finish|block)Reason"\s*:\s*"')
-IN_FRAMES = texts("text")
+TEXTS = ("text", "thoughtSignature", "code")
+IN_FRAMES = texts(*TEXTS)
+GROUNDS = (b'"groundingMetadata"', b'"urlContextMetadata"', b'"executableCode"')
 ARGUMENTS = frozenset({"args"})
 
 
@@ -40,7 +43,9 @@ class GenerateContentFamily(CommonFamily):
     error_path = "/v1beta/models/any:streamGenerateContent"
     words = refusals.GOOGLE
     name_path = ("modelVersion",)
-    texts = frozenset({"text"})
+    member = "candidates"
+    counted = "totalTokens"
+    texts = frozenset(TEXTS)
     objects = ARGUMENTS
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
@@ -67,11 +72,27 @@ class GenerateContentFamily(CommonFamily):
         how = "?alt=sse" if asked.is_stream else ""
         return endpoints.host_url(endpoint, f"/{version}/{name}:{path.verb}{how}")
 
-    def usage(self, document: Any) -> TokenUsage | None:
-        return counts.believed(_usage, mapping(document).get("usageMetadata"))
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        document = _joined(document)
+        run = tool_counts.of_candidates(mapping(document).get("candidates"), asked)
+        return tool_counts.put_in(_usage(mapping(mapping(document).get("usageMetadata"))), run)
 
-    def delivered(self, document: Any) -> Delivered:
-        return super().delivered(mapping(document).get("candidates"))
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        contents = _contents(_joined(document))
+        return replace(super().delivered(contents, asked), pictures=_pictures(contents))
+
+    def is_answer(self, document: Any, asked: AskedCall) -> bool:
+        if isinstance(document, list) and not asked.is_stream:
+            return False
+        joined = _joined(document)
+        is_blocked = bool(mapping(joined.get("promptFeedback")).get("blockReason"))
+        return (is_blocked and not asked.is_free) or super().is_answer(joined, asked)
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        if isinstance(document, list):
+            own = {"modelVersion": asked.model}
+            return [sse.frame(json.dumps({**chunk, **own})) for chunk in mappings(document)]
+        return [sse.frame(json.dumps(document))]
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return CandidatesReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
@@ -84,13 +105,23 @@ class CandidatesReader(FrameReader):
 
     def _watch(self, frame: bytes) -> bool:
         if TOLD.search(frame):
-            told = counts.believed(_usage, self._parsed(frame).get("usageMetadata"))
-            self.usage = told or self.usage
+            self._learn(mapping(self._parsed(frame).get("usageMetadata")), _usage)
+        if any(mark in frame for mark in GROUNDS):
+            candidates = self._parsed(frame).get("candidates")
+            self._count_tools(tool_counts.of_later_candidates(self._tools, candidates, self._asked))
         if b'"functionCall"' in frame:
-            self._deliver(written_bytes(self._parsed(frame), objects=ARGUMENTS))
+            self._deliver(written_bytes(_contents(self._parsed(frame)), objects=ARGUMENTS))
+        if b'"inlineData"' in frame:
+            self._deliver(0, _pictures(_contents(self._parsed(frame))))
         if ENDS.search(frame):
             self._end(self._parsed(frame))
         return not self._asked.is_array or self._is_element(frame)
+
+    def _texts_in(self, frame: bytes) -> int:
+        """What a search has found is quoted beside the content."""
+        if GROUNDS[0] in frame:
+            return written_bytes(_contents(self._parsed(frame)), TEXTS)
+        return super()._texts_in(frame)
 
     def _is_element(self, frame: bytes) -> bool:
         """Whether it is one of the client's array. A chunk that is no JSON would spoil the others: it is an error."""
@@ -98,28 +129,60 @@ class CandidatesReader(FrameReader):
         if said in (b"", sse.DONE):
             return False
         if not isinstance(error_kinds.parsed(said), dict):
-            self.error = UpstreamError(ErrorKind.AMBIGUOUS, "a chunk of the stream is no JSON object")
-            self.is_over, self.can_end = True, False
+            self._fail("a chunk of the stream is no JSON object")
         return self.error is None
 
     def _end(self, chunk: Mapping[str, Any]) -> None:
-        self._finished += sum(1 for candidate in mappings(chunk.get("candidates")) if candidate.get("finishReason"))
         is_blocked = bool(mapping(chunk.get("promptFeedback")).get("blockReason"))
-        self.can_end = self.can_end or is_blocked or self._finished >= self._asked.choices
+        self.can_end = self.can_end or is_blocked
+        self._end_choices(chunk.get("candidates"), "finishReason")
 
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
+def _joined(document: Any) -> dict[str, Any]:
+    """The answer; of one that came as the array of its chunks, all of them together."""
+    joined: dict[str, Any] = {}
+    for chunk in mappings(document):
+        candidates = [*mappings(joined.get("candidates")), *mappings(chunk.get("candidates"))]
+        told = counts.completed(mapping(joined.get("usageMetadata")), mapping(chunk.get("usageMetadata")))
+        joined = {**joined, **chunk, "candidates": candidates, "usageMetadata": told}
+    return joined or mapping(document)
+
+
+def _contents(document: Any) -> list[Any]:
+    return [candidate.get("content") for candidate in mappings(mapping(document).get("candidates"))]
+
+
+def _pictures(contents: list[Any]) -> int:
+    parts = (part for content in contents for part in mappings(mapping(content).get("parts")))
+    inline = (mapping(part.get("inlineData")) for part in parts)
+    return sum(1 for data in inline if data.get("data") and str(data.get("mimeType")).startswith("image/"))
+
+
+def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
     """Thoughts are beside the candidates, and what tools brought is beside the prompt."""
-    given = counts.count(told, "promptTokenCount") + counts.count(told, "toolUsePromptTokenCount")
-    thoughts = counts.count(told, "thoughtsTokenCount")
-    made = counts.count(told, "candidatesTokenCount") + thoughts
-    made = counts.output(made, total=counts.count(told, "totalTokenCount"), input_tokens=given)
-    details = mappings(told.get("candidatesTokensDetails"))
-    pictures = sum(counts.count(detail, "tokenCount") for detail in details if detail.get("modality") == "IMAGE")
-    return TokenUsage(
-        input_tokens=given,
-        cached_tokens=min(given, counts.count(told, "cachedContentTokenCount")),
-        output_tokens=made,
-        reasoning_tokens=thoughts,
-        image_tokens=min(made, pictures),
+    given = [counts.count(told, name) for name in ("promptTokenCount", "toolUsePromptTokenCount")]
+    return counts.believed(
+        counts.ToldCounts(
+            input=None if given == [None, None] else sum(number or 0 for number in given),
+            output=counts.count(told, "candidatesTokenCount"),
+            total=counts.count(told, "totalTokenCount"),
+            cached=counts.count(told, "cachedContentTokenCount") or 0,
+            audio_in=_fresh(told, "AUDIO"),
+            images_in=_fresh(told, "IMAGE"),
+            thoughts=counts.count(told, "thoughtsTokenCount") or 0,
+            images_out=_of_kind(told, "candidatesTokensDetails", "IMAGE"),
+            audio_out=_of_kind(told, "candidatesTokensDetails", "AUDIO"),
+            are_thoughts_beside=True,
+        )
     )
+
+
+def _fresh(told: Mapping[str, Any], modality: str) -> int:
+    """Those of one kind that went in, and came from no cache."""
+    given = _of_kind(told, "promptTokensDetails", modality) + _of_kind(told, "toolUsePromptTokensDetails", modality)
+    return max(0, given - _of_kind(told, "cacheTokensDetails", modality))
+
+
+def _of_kind(told: Mapping[str, Any], name: str, modality: str) -> int:
+    details = mappings(told.get(name))
+    return sum(counts.count(detail, "tokenCount") or 0 for detail in details if detail.get("modality") == modality)

@@ -31,13 +31,8 @@ def is_by_tokens(field: RefusedField, tariff: Tariff) -> bool:
     return field.only_by_piece and tariff.picture is None
 
 
-def sent_betas(said: str, group: GroupEntry, tariff: Tariff) -> str:
+def sent_betas(betas: Sequence[str], group: GroupEntry) -> list[str]:
     """What goes upstream of the values of `anthropic-beta`: all but those that nothing opens."""
-    return ",".join(value for value in map(str.strip, said.split(",")) if _is_sent(value, group, tariff))
-
-
-def _is_sent(beta: str, group: GroupEntry, tariff: Tariff) -> bool:
-    if not messages.is_closed(beta) or beta in group.extra_betas:
-        return True
-    amount = messages.amount_of(beta)
-    return bool(amount) and tariff.has(amount)
+    if messages.ANTHROPIC_BETA in group.extra_fields:
+        return list(betas)
+    return [beta for beta in betas if beta in group.extra_betas or not messages.is_closed(beta)]

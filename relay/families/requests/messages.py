@@ -41,7 +41,6 @@ CLOSED_BETAS = re.compile(
     re.IGNORECASE,
 )
 # A client that sends whatever it knows, and goes on without what is not there.
-LONG_CONTEXT = "long_context"
 AGENT_BETA = "claude-code-"
 BETA_REASON = "may cost beyond the prices of this model, or keep something in the operator's account"
 ANTHROPIC_BETA = "anthropic-beta"
@@ -97,19 +96,11 @@ def is_closed(beta: str) -> bool:
     return CLOSED_BETAS.match(beta) is not None
 
 
-def amount_of(beta: str) -> str:
-    """The amount of a price that opens a closed value, too; empty where none does."""
-    return LONG_CONTEXT if beta.strip().lower().startswith("context-") else ""
-
-
 def _betas(betas: Sequence[str]) -> Iterator[RefusedField]:
     """Those that are closed. An agent's are left out of what goes upstream instead."""
     if not any(beta.startswith(AGENT_BETA) for beta in betas):
         for beta in filter(is_closed, betas):
-            reason = f"{beta} {BETA_REASON}"
-            yield RefusedField(
-                name=ANTHROPIC_BETA, path=ANTHROPIC_BETA, reason=reason, amount=amount_of(beta), beta=beta
-            )
+            yield RefusedField(name=ANTHROPIC_BETA, path=ANTHROPIC_BETA, reason=f"{beta} {BETA_REASON}", beta=beta)
 
 
 def _thread(document: Mapping[str, Any]) -> Iterator[RefusedField]:

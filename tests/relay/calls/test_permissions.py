@@ -58,9 +58,7 @@ def test_the_first_field_that_nothing_opens_is_named():
 
 
 def test_betas_that_the_group_has_not_opened_stay_here():
-    said = "claude-code-20250219, context-1m-2025-08-07,files-api-2025-04-14,effort-2025-11-24"
-    group = replace(GROUP, extra_betas=frozenset({"files-api-2025-04-14"}))
-    assert (
-        permissions.sent_betas(said, group, Tariff(tokens=None))
-        == "claude-code-20250219,files-api-2025-04-14,effort-2025-11-24"
-    )
+    said = ["claude-code-20250219", "context-1m-2025-08-07", "files-api-2025-04-14", "effort-2025-11-24"]
+    opened = replace(GROUP, extra_betas=frozenset({"files-api-2025-04-14"}))
+    assert permissions.sent_betas(said, opened) == [said[0], said[2], said[3]]
+    assert permissions.sent_betas(said, replace(GROUP, extra_fields=frozenset({"anthropic-beta"}))) == said

@@ -59,6 +59,10 @@ FILES = {
     "a picture in a document": document_of(type="base64", media_type="image/png", data=BASE64),
     "a document in a picture": image_source(type="base64", media_type="application/pdf", data=BASE64),
     "gemini": {"inlineData": {"mimeType": "application/pdf", "data": BASE64}},
+    "an archive of no text": {"inlineData": {"mimeType": "application/x-zip-compressed", "data": BASE64}},
+    "an office's document": {
+        "inlineData": {"mimeType": "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
+    },
     "gemini, of no kind": {"inlineData": {"data": BASE64}},
     "gemini, of two kinds": {"inlineData": {"mimeType": "image/png", "mime_type": "text/csv", "data": BASE64}},
     "gemini, by address": {"fileData": {"fileUri": "https://a.example/b", "mimeType": "image/png"}},
@@ -77,6 +81,7 @@ TEXTS = {
     "what a function returned": {"functionResponse": {"response": {"fileData": {"fileUri": "https://a.example"}}}},
     "a text as a document": document_of(type="text", media_type="text/plain", data="AAAA " + BASE64),
     "a text in base64": {"inlineData": {"mimeType": "application/json", "data": BASE64}},
+    "a program in base64": {"inlineData": {"mimeType": "application/x-python; charset=utf-8", "data": BASE64}},
     "a text as a file": {
         "type": "input_file",
         "file_data": "data:text/markdown;base64," + BASE64,

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from relay.families.requests import contents, reading
 
@@ -169,3 +171,17 @@ def test_a_call_counts_its_text_by_bytes_and_its_pictures_by_their_number():
     assert (call.pictures_in, call.file_path) == (2, "")
     assert call.input_bound == len(raw) - 2 * len(PNG) + 2_048
     assert call.input_estimate == -(-call.input_bound // 4) + 2_000
+
+
+WRITINGS = st.sampled_from(["image_url", "imageUrl", "IMAGE_URL", "Image_Url", "image"])
+PARTS = st.recursive(
+    st.builds(lambda name: {"type": "input_image", name: PNG}, WRITINGS) | st.just({"type": "text", "text": PNG}),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["content", "output", "x"]), inner),
+)
+
+
+@given(parts=PARTS)
+def test_no_picture_is_missed_however_deep_it_stands(parts):
+    written = json.dumps(parts).count('"input_image"')
+    held = contents.found({"messages": parts}, ("messages",))
+    assert (held.pictures, held.inline_bytes) == (written, written * len(PNG))

@@ -37,12 +37,13 @@ FIELDS = DialectFields(
     # Formats and templates.
     " guided_json guided_regex guided_choice guided_grammar guided_decoding_backend guided_whitespace_pattern"
     " structured_outputs chat_template_kwargs add_generation_prompt continue_final_message add_special_tokens echo"
+    " documents regex ebnf return_token_ids return_tokens_as_token_ids allowed_token_ids"
     " safe_prompt safety_settings result_format incremental_output tool_stream vl_high_resolution_images"
     # Thoughts.
     " enable_thinking thinking thinking_budget thinking_config include_reasoning reasoning_format reasoning_split"
-    " reasoning_history preserve_thinking prompt_mode think"
+    " reasoning_history separate_reasoning stream_reasoning preserve_thinking prompt_mode think"
     # Who asks, and how he is told.
-    " request_id user_id session_id client_metadata usage priority_label" + " " + " ".join(PRICED_APART),
+    " request_id user_id session_id client_metadata usage cache_salt" + " " + " ".join(PRICED_APART),
     stream_options=DialectFields("include_usage include_obfuscation continuous_usage_stats chunk_include_usage"),
     reasoning=DialectFields("effort summary generate_summary exclude enabled max_tokens context"),
     cache_control=DialectFields("type ttl"),

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from common import strict_json
 from common.errors import InvalidRequest
@@ -17,10 +16,9 @@ from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.fields import mapping
 from relay.families.refused_fields import AUDIO_INPUT, AUDIO_OUTPUT, FOREIGN
-from relay.families.requests import contents, reading, tools
+from relay.families.requests import addresses, contents, reading, tools
 from relay.families.requests.contents import Contents
 from relay.families.requests.known_fields import DialectFields, in_json, in_protocol
-from relay.families.requests.media import folded
 from relay.wire import splicing
 
 STREAM, COUNT = "streamGenerateContent", "countTokens"
@@ -39,10 +37,6 @@ CONFIG, WHOLE = "generationConfig", "generateContentRequest"
 # Other models, and other kinds of output.
 PRICED_APART = ("routingConfig", "modelSelectionConfig", "translationConfig", "audioTranscriptionConfig")
 ACCOUNTS_OWN = ("cachedContent", "continuationToken", "generationOutputConfig", "modelArmorConfig")
-# A file of the operator's account, at whatever host.
-STORED_FILE = re.compile(r"/v1\w*/+files/", re.IGNORECASE)
-OWN_HOSTS = re.compile(r"(?:^|\.)(?:googleapis|googleusercontent)\.com\.?$", re.IGNORECASE)
-UNCLEAR = re.compile(r"[\\\s\x00-\x1f\x7f]")
 
 SETTINGS = DialectFields(
     "temperature topP topK seed stopSequences maxOutputTokens candidateCount presencePenalty frequencyPenalty"
@@ -153,7 +147,7 @@ def _refused(document: Mapping[str, Any]) -> Iterator[RefusedField]:
             yield from refused_fields.costly([(parent, name)])
     yield from _amounts(document, held)
     for trail, address in held.addresses:
-        if not _is_public(address):
+        if not addresses.is_public(address):
             yield RefusedField(name="fileData", path=strict_json.path(trail), reason="names no public http(s) address")
     yield from refused_fields.foreign(held.stored)
 
@@ -177,26 +171,6 @@ def _settings(document: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[t
         for name in (spelling for wanted in names for spelling in _spellings(wanted)):
             if config.get(name) is not None:
                 yield parent, name, config[name]
-
-
-def _is_public(address: Mapping[str, Any]) -> bool:
-    return all(
-        _is_public_url(value) for name, value in address.items() if folded(name) == "fileuri" and value is not None
-    )
-
-
-def _is_public_url(url: Any) -> bool:
-    """Whether anybody could fetch it: no object of an account, however it is written."""
-    if not isinstance(url, str) or UNCLEAR.search(url):
-        return False
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
-        return False
-    path = unquote(unquote(parts.path)).replace("\\", "/")
-    is_stored = STORED_FILE.search(path) is not None or OWN_HOSTS.search(host) is not None
-    return parts.scheme.lower() in ("http", "https") and bool(host) and not is_stored
 
 
 def _refuse_another(document: Mapping[str, Any], model: str) -> None:

@@ -13,7 +13,10 @@ from typing import Any
 BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+", re.IGNORECASE)
 LONGEST_WORD = 64
 DATA_URL = re.compile(r"\s*data:([^;,]*)[^,]*,", re.IGNORECASE)
-TEXT_TYPE = re.compile(r"text/|application/(?:[a-z.+-]*json|[a-z.+-]*xml|x-\w+|yaml|javascript|toml|sql)(?:$|;)")
+TEXT_TYPE = re.compile(
+    r"text/.|application/(?:[a-z.+-]*json|[a-z.+-]*xml|(?:x-)?(?:yaml|javascript|typescript|python|sh|toml|sql|ndjson|tex))"
+    r"(?:$|[;\s])"
+)
 TEXT_IN_DISGUISE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|epub|rtf|zip)\s*$", re.IGNORECASE)
 # How base64 of a PDF, an archive, a picture, a sound or a film begins, whatever is said of it.
 BINARY = ("JVBER", "UEsD", "iVBOR", "/9j/", "R0lGOD", "UklGR", "SUQz", "T2dnU", "AAAA", "H4sI", "0M8R4")

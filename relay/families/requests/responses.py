@@ -30,7 +30,7 @@ FIELDS = DialectFields(
     " prompt_cache_retention client_metadata frequency_penalty presence_penalty seed stop top_k min_p"
     " repetition_penalty enable_thinking thinking chat_template_kwargs request_id",
     stream_options=DialectFields("include_obfuscation include_usage"),
-    reasoning=DialectFields("effort summary generate_summary context mode encrypted_content"),
+    reasoning=DialectFields("effort summary generate_summary context mode enabled exclude max_tokens"),
     text=DialectFields("format verbosity"),
     image=DialectFields("context_compression"),
     prompt=DialectFields("id version variables"),

@@ -5,7 +5,7 @@ date of their version: `web_search` for `web_search_preview_2025_03_11`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from common import strict_json
 from common.strict_json import Trail
 from relay.families.base import RefusedField
 from relay.families.requests.known_fields import DialectFields, in_protocol
+from relay.families.requests.media import folded
 
 VERSION = re.compile(r"_(?:\d{8}|\d{4}_\d{2}_\d{2})$")
 SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
@@ -92,7 +93,7 @@ def providers(
     for trail, tool in tools:
         if not is_clients(tool):
             kind = tool.get("type") if isinstance(tool, dict) else None
-            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool, "max_uses") or most)
+            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool) or most)
 
 
 def of_google(value: Any) -> Iterator[ProviderTool]:
@@ -145,6 +146,8 @@ def is_anthropic_clients(tool: Any) -> bool:
     return kind is None or (isinstance(kind, str) and ANTHROPIC_CLIENTS.fullmatch(kind) is not None)
 
 
-def _limit(tool: Any, name: str) -> int | None:
-    said = tool.get(name) if isinstance(tool, Mapping) else None
-    return min(said, MOST_CALLS) if isinstance(said, int) and not isinstance(said, bool) and said > 0 else None
+def _limit(tool: Any) -> int | None:
+    """The most uses of a tool, in whatever writing: some servers take the one, some the other."""
+    said = [tool[name] for name in tool if folded(name) == "maxuses"] if isinstance(tool, dict) else []
+    limits = [most for most in said if isinstance(most, int) and not isinstance(most, bool) and most > 0]
+    return min(max(limits), MOST_CALLS) if limits and len(limits) == len(said) else None

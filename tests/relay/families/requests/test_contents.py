@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from relay.families.requests import contents, reading
 
@@ -59,6 +61,10 @@ FILES = {
     "a picture in a document": document_of(type="base64", media_type="image/png", data=BASE64),
     "a document in a picture": image_source(type="base64", media_type="application/pdf", data=BASE64),
     "gemini": {"inlineData": {"mimeType": "application/pdf", "data": BASE64}},
+    "an archive of no text": {"inlineData": {"mimeType": "application/x-zip-compressed", "data": BASE64}},
+    "an office's document": {
+        "inlineData": {"mimeType": "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
+    },
     "gemini, of no kind": {"inlineData": {"data": BASE64}},
     "gemini, of two kinds": {"inlineData": {"mimeType": "image/png", "mime_type": "text/csv", "data": BASE64}},
     "gemini, by address": {"fileData": {"fileUri": "https://a.example/b", "mimeType": "image/png"}},
@@ -77,6 +83,7 @@ TEXTS = {
     "what a function returned": {"functionResponse": {"response": {"fileData": {"fileUri": "https://a.example"}}}},
     "a text as a document": document_of(type="text", media_type="text/plain", data="AAAA " + BASE64),
     "a text in base64": {"inlineData": {"mimeType": "application/json", "data": BASE64}},
+    "a program in base64": {"inlineData": {"mimeType": "application/x-python; charset=utf-8", "data": BASE64}},
     "a text as a file": {
         "type": "input_file",
         "file_data": "data:text/markdown;base64," + BASE64,
@@ -164,3 +171,17 @@ def test_a_call_counts_its_text_by_bytes_and_its_pictures_by_their_number():
     assert (call.pictures_in, call.file_path) == (2, "")
     assert call.input_bound == len(raw) - 2 * len(PNG) + 2_048
     assert call.input_estimate == -(-call.input_bound // 4) + 2_000
+
+
+WRITINGS = st.sampled_from(["image_url", "imageUrl", "IMAGE_URL", "Image_Url", "image"])
+PARTS = st.recursive(
+    st.builds(lambda name: {"type": "input_image", name: PNG}, WRITINGS) | st.just({"type": "text", "text": PNG}),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["content", "output", "x"]), inner),
+)
+
+
+@given(parts=PARTS)
+def test_no_picture_is_missed_however_deep_it_stands(parts):
+    written = json.dumps(parts).count('"input_image"')
+    held = contents.found({"messages": parts}, ("messages",))
+    assert (held.pictures, held.inline_bytes) == (written, written * len(PNG))

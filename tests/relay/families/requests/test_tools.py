@@ -174,6 +174,8 @@ def test_a_requests_own_limit_of_calls_holds():
     search = {"type": "web_search_20250305", "name": "web_search"}
     assert understood(MESSAGES, {"tools": [{**search, "max_uses": 5}]})[0].tools == {"web_search": 5}
     assert understood(MESSAGES, {"tools": [{**search, "max_uses": 2**70}]})[0].tools == {"web_search": 10_000}
+    twice = {**search, "max_uses": 1, "Max_Uses": 7}
+    assert understood(MESSAGES, {"tools": [twice]})[0].tools == {"web_search": 7}
     for odd in (0, -1, True, "5", None):
         assert understood(MESSAGES, {"tools": [{**search, "max_uses": odd}]})[0].tools == {"web_search": None}
     assert understood(RESPONSES, {"max_tool_calls": 3, "tools": [{"type": "mcp"}]})[0].tools == {"mcp": 3}

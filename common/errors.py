@@ -4,14 +4,15 @@ Raised anywhere in the domain; only the front (`front/error_responses.py`) turns
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ApiError(Exception):
     """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name.
 
     `param` is the field at fault, by its path. `may_have_cost`: what was asked for may exist, and asked again it may
-    be bought once more. How all this looks on the wire, `common/http/dialects.py` says.
+    be bought once more. `details` are for programs: what Anthropic's clients read in `error.details`. How all this
+    looks on the wire, `common/http/dialects.py` says.
     """
 
     type: str
@@ -25,11 +26,13 @@ class ApiError(Exception):
         headers: Mapping[str, str] | None = None,
         param: str | None = None,
         may_have_cost: bool = False,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         self.message = message or self.default_message
         self.headers = dict(headers or {})
         self.param = param
         self.may_have_cost = may_have_cost
+        self.details = dict(details or {})
         super().__init__(self.message)
 
     @property
@@ -63,20 +66,46 @@ class PermissionRefused(ApiError):
     """The key is good, but not for this path."""
 
     type, status = "permission_error", 403
-    default_message = "This API key may not call this endpoint."
+    default_message = (
+        "This API key may not call this endpoint: it is a Task key, for /v1/tasks and /v1/images. "
+        "This endpoint needs a general key (it begins with dr-gen-)."
+    )
 
 
 class EndpointUnsupported(ApiError):
     """The path exists, but not for the platform of the key's group."""
 
     type, status = "not_found_error", 404
-    default_message = "This endpoint is not supported for this platform."
+    default_message = (
+        "This endpoint is not supported for this platform: the group of this API key speaks the protocol of another "
+        "vendor. Call that vendor's paths, or use a key of another group."
+    )
+
+
+class PathNotServed(ApiError):
+    """A vendor has the path, or a client with a wrong base URL calls it. The message says what to do."""
+
+    type, status = "not_found_error", 404
+
+
+class UpgradeRequired(ApiError):
+    """A WebSocket is asked for, which no path offers: the header names what is spoken (RFC 9110, 15.5.22)."""
+
+    type, status = "invalid_request_error", 426
+    default_message = "WebSocket is not served here. Send POST /v1/responses over HTTP."
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Upgrade": "HTTP/1.1", "Connection": "Upgrade"})
 
 
 class ModelNotFound(ApiError):
-    """A general key's group has no price for the model: it is not on offer."""
+    """A model that a general key's group has no price for, or that no upstream knows: it is not on offer."""
 
     type, status = "not_found_error", 404
+
+    @property
+    def code(self) -> str:
+        return "model_not_found"
 
 
 class UpstreamRefusal(ApiError):
@@ -136,6 +165,12 @@ class BillingUnsupported(ApiError):
 
 class InsufficientBalance(ApiError):
     type, status = "TASK_INSUFFICIENT_BALANCE", 403
+
+
+class InsufficientQuota(InsufficientBalance):
+    """Of a relayed call: OpenAI's word and status, on which coding agents end at once."""
+
+    type, status = "insufficient_quota", 429
 
 
 class InvalidRequest(ApiError):

@@ -176,7 +176,7 @@ def test_lists_are_only_read(account):
         for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
             said = ask(method, path, general.secret)
             assert (said.status, said.headers["allow"]) == (405, "GET, HEAD"), (method, path)
-    assert ask("POST", "/v1/models/gpt-1:embedContent", general.secret).refusal == (404, "not_found_error")
+    assert ask("POST", "/v1/models/gpt-1:embedContent", general.secret).refusal == (404, "NOT_FOUND")
 
 
 def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
@@ -191,7 +191,7 @@ def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
     one = ask("GET", "/v1beta/models/gpt-2", secret).document
     assert (one["name"], one["supportedGenerationMethods"]) == ("models/gpt-2", [])
     assert ask("GET", "/v1/models/gpt-2", secret).document["id"] == "gpt-2"
-    assert ask("GET", "/v1/models/other", secret).refusal == (404, "not_found_error")
+    assert ask("GET", "/v1/models/other", secret).document["error"]["code"] == "model_not_found"
     assert ask("GET", "/v1/models", secret, anthropic_version="1", query="limit=0").refusal == (
         400,
         "invalid_request_error",
@@ -290,13 +290,13 @@ def test_the_first_violation_is_the_answer(account, key, settings):
         assert refusal() == (415, "invalid_request_error")
         del wrong[name]
     assert refusal() == refusal(model=1) == (400, "invalid_request_error")
-    assert refusal(model="other") == (404, "not_found_error")
+    assert refusal(model="other") == (404, "invalid_request_error")
     assert refusal(model="gpt-1") == (403, "permission_error")
     Account.objects.update(billing="balance")
     assert refusal(model="gpt-1") == (503, "overloaded_error")
     channel = make_channel("text-1", "openai_relay", "http://127.0.0.1:9/v1")
     GroupChannel.objects.create(group=group, channel=channel)
-    assert refusal(model="gpt-1") == (403, "insufficient_quota")
+    assert refusal(model="gpt-1") == (429, "insufficient_quota")
 
 
 def test_a_packed_body_is_not_taken(account):
@@ -306,7 +306,39 @@ def test_a_packed_body_is_not_taken(account):
         assert said.refusal == (415, "invalid_request_error")
 
 
+def test_a_path_that_is_not_served_is_refused_in_its_vendors_words_and_says_what_to_do(account):
+    general = make_general_key(account, make_group("text"))
+    for path, type_, words in (
+        ("/v1/embeddings", "not_found_error", "does not serve /v1/embeddings. It serves text and pictures"),
+        ("/v1/messages/batches/x", "not_found_error", "Send each request by itself."),
+        ("/v1beta/cachedContents", "NOT_FOUND", "send the whole conversation with each."),
+        ("/v1beta/models/gem-1:embedContent", "NOT_FOUND", "does not serve :embedContent of a model."),
+        ("/v1/v1/messages", "not_found_error", "/v1/messages is: correct the base URL of your client."),
+        ("/responses", "not_found_error", "/v1/responses is: correct the base URL of your client."),
+    ):
+        said = ask("POST", path, general.secret)
+        assert said.refusal == (404, type_), path
+        assert words in said.document["error"]["message"], path
+        assert said.headers["x-should-retry"] == "false"
+
+
+def test_a_path_that_is_not_served_needs_no_key(db):
+    assert ask("POST", "/v1/embeddings").refusal == (404, "not_found_error")
+
+
 def test_unknown_paths_stay_unknown(account):
     general = make_general_key(account, make_group("text"))
-    for path in ("/v1/chat", "/v1/responses/x", "/v1/messages/batches", "/v1beta/x", "/v1/embeddings"):
+    for path in ("/v1/nothing", "/v2/x"):
         assert ask("POST", path, general.secret).refusal == (404, "TASK_NOT_FOUND"), path
+
+
+@pytest.mark.parametrize("sent", [{"upgrade": "WebSocket", "connection": "Upgrade"}, {"sec_websocket_version": "13"}])
+def test_a_websocket_is_told_to_use_http(account, sent):
+    """Also where a proxy has dropped what concerns its own connection."""
+    general = make_general_key(account, make_group("text"))
+    said = ask("GET", "/v1/responses", general.secret, body=b"", **sent)
+    assert said.refusal == (426, "invalid_request_error")
+    assert said.headers["upgrade"] == "HTTP/1.1"
+    assert ask("GET", "/v1/responses", "dr-gen-unknown", body=b"", **sent).status == 401
+    assert ask("GET", "/v1/chat/completions", general.secret, body=b"", **sent).status == 405
+    assert ask("GET", "/v1/responses", general.secret, body=b"").status == 405

@@ -10,10 +10,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.models import Group
-from billing.call_statements import COUNTS
 from billing.models import Hold, LedgerEntry, RelayedCall, RelayUsage, WebProcess
 from billing.relayed_calls import PREFIX
 from catalog.models import Channel
+from common.token_usage import COUNTS
 from pages import words
 from pages.admin_pages import ReadOnlyAdmin, cost, masked, moment, status
 

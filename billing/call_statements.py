@@ -1,13 +1,11 @@
 """The statements of relayed calls: what is written together when they are reserved and when they end."""
 
-from dataclasses import fields
 from functools import cache
 
 from billing import ledger
 from common import sql
-from common.token_usage import TokenUsage
+from common.token_usage import COUNTS
 
-COUNTS = tuple(each.name for each in fields(TokenUsage))
 COUNT_COLUMNS = ", ".join(f"{name} bigint" for name in COUNTS)
 NEW_COLUMNS = (
     "id text, account bigint, key bigint, group_id bigint, process text, model text, dialect text, channel bigint, "

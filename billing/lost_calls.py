@@ -4,10 +4,9 @@ from typing import Any
 
 from django.conf import settings
 
-from billing.call_statements import COUNTS
 from billing.relayed_calls import CallEnding
 from common import sql
-from common.token_usage import TokenUsage
+from common.token_usage import COUNTS, TokenUsage
 
 BATCH = 500
 PROCESS_DIED = "process_died"

@@ -145,10 +145,15 @@ class TokenCounts(models.Model):
     input_tokens = models.BigIntegerField(default=0, db_default=0)
     cached_tokens = models.BigIntegerField(default=0, db_default=0)
     cache_write_tokens = models.BigIntegerField(default=0, db_default=0)
+    cache_write_1h_tokens = models.BigIntegerField(default=0, db_default=0)
+    audio_input_tokens = models.BigIntegerField(default=0, db_default=0)
+    image_input_tokens = models.BigIntegerField(default=0, db_default=0)
     output_tokens = models.BigIntegerField(default=0, db_default=0)
     reasoning_tokens = models.BigIntegerField(default=0, db_default=0)
     image_tokens = models.BigIntegerField(default=0, db_default=0)
+    audio_output_tokens = models.BigIntegerField(default=0, db_default=0)
     images = models.BigIntegerField(default=0, db_default=0)
+    tool_calls = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         abstract = True
@@ -186,6 +191,10 @@ class RelayedCall(TokenCounts):
     outcome = models.CharField(max_length=40, default="", db_default="")
     is_estimated = models.BooleanField(default=False, db_default=False, help_text="Charged by an estimate.")
     is_loss = models.BooleanField(default=False, db_default=False, help_text="The provider may bill what nobody paid.")
+    flags = models.JSONField(null=True, help_text="What the operator should know of the bill, by flag.")
+    overrun_micros = models.BigIntegerField(
+        default=0, db_default=0, help_text="What the usage that was told would have cost beyond the hold."
+    )
     attempts = models.JSONField(null=True, help_text="What each channel that was tried answered.")
     http_status = models.PositiveSmallIntegerField(null=True, help_text="Of the answer to the client.")
     request_id = models.CharField(max_length=64, default="", db_default="")

@@ -13,13 +13,13 @@ from django.db import OperationalError, connection, transaction
 
 from billing import budgets, call_statements, ledger
 from billing.budgets import Budgets
-from billing.call_statements import COUNT_COLUMNS, COUNTS
+from billing.call_statements import COUNT_COLUMNS
 from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
 from common.database.database_retry import AWAY
 from common.database.lost_commits import is_doubtful
 from common.errors import InsufficientBalance
-from common.token_usage import TokenUsage
+from common.token_usage import COUNTS, TokenUsage
 
 PREFIX = "call_"
 LONGEST_MODEL = 200

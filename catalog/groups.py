@@ -37,7 +37,8 @@ class GroupChannelEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupEntry:
     """A group with its enabled channels, by priority, then id. `models` only lists: what may be called is what has a
-    price. `extra_fields` are names of fields that pass though they may cost beyond the prices."""
+    price. `extra_fields` are names of fields, `extra_betas` values of `anthropic-beta`, that pass though they may cost
+    beyond the prices. `tool_prices` are USD for one call of a tool that the provider runs, by the vendor's name."""
 
     id: int
     name: str
@@ -45,6 +46,8 @@ class GroupEntry:
     image_generation: bool
     models: tuple[str, ...] | None = None
     extra_fields: frozenset[str] = frozenset()
+    extra_betas: frozenset[str] = frozenset()
+    tool_prices: Mapping[str, Decimal] = field(default_factory=dict)
     channels: tuple[GroupChannelEntry, ...] = ()
     prices: Mapping[str, TokenPrice] = field(default_factory=dict)
     image_prices: Mapping[str, Decimal] = field(default_factory=dict)

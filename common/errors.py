@@ -11,8 +11,8 @@ class ApiError(Exception):
     """An error with a documented type and HTTP status. The message is for the client: no secret, no provider name.
 
     `param` is the field at fault, by its path. `may_have_cost`: what was asked for may exist, and asked again it may
-    be bought once more. `details` are for programs: what Anthropic's clients read in `error.details`. How all this
-    looks on the wire, `common/http/dialects.py` says.
+    be bought once more. `details` are what some dialects show beside the message. How all this looks on the wire,
+    `common/http/dialects.py` says.
     """
 
     type: str
@@ -32,7 +32,7 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
         self.param = param
         self.may_have_cost = may_have_cost
-        self.details = dict(details or {})
+        self.details = details
         super().__init__(self.message)
 
     @property

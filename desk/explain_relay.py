@@ -14,7 +14,7 @@ from catalog.groups import IMAGES, GroupEntry
 from catalog.models import GroupChannel
 from catalog.relay_channels import Verdict
 from catalog.tariffs import Tariff
-from catalog.token_prices import AMOUNTS
+from catalog.token_prices import AMOUNTS, MostUsed
 from common import money
 from common.errors import (
     ApiError,
@@ -112,7 +112,7 @@ def _plain(amount: Decimal) -> str:
 def _reserve(tariff: Tariff, call: SupposedCall) -> dict[str, Any]:
     """What such a call would hold: one picture, or its tokens at the dearest of their prices."""
     output = tariff.output_bound(call.output_limit, default=settings.RELAY_OUTPUT_TOKENS)
-    held = money.usd(tariff.bound_micros(input_tokens=call.input_tokens, output_tokens=output, pictures=1))
+    held = money.usd(tariff.bound_micros(MostUsed(input_tokens=call.input_tokens, output_tokens=output, images=1)))
     if tariff.picture is not None:
         return {"pictures": 1, "estimated_cost": held}
     return {"input_tokens": call.input_tokens, "output_tokens": output, "estimated_cost": held}

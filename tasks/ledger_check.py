@@ -5,7 +5,7 @@ from functools import reduce
 from itertools import islice
 
 from billing import budget_sums, call_statements, ledger_triggers, seals
-from common import sql
+from common import sql, token_usage
 from tasks.figures import rules as figure_rules
 from tasks.models import ENDED
 
@@ -107,14 +107,14 @@ RULES = {
         SELECT 'key ' || key_id || ' ' || day || ' ' || model,
             'off by ' || sum(calls) || ' calls, ' || sum(cost_micros) || ' of cost'
         FROM (
-            SELECT key_id, CAST(day AS text) AS day, model, calls, cost_micros, {", ".join(call_statements.COUNTS)}
+            SELECT key_id, CAST(day AS text) AS day, model, calls, cost_micros, {", ".join(token_usage.COUNTS)}
             FROM billing_relayusage
             UNION ALL
             SELECT key_id, {{day}} AS day, model, -count(*), -sum(actual_micros),
-                {", ".join(f"-sum({name})" for name in call_statements.COUNTS)}
+                {", ".join(f"-sum({name})" for name in token_usage.COUNTS)}
             FROM billing_relayedcall WHERE state = 'settled' GROUP BY 1, 2, 3
         ) u GROUP BY key_id, day, model
-        HAVING {" OR ".join(f"sum({name}) <> 0" for name in ("calls", "cost_micros", *call_statements.COUNTS))}""",
+        HAVING {" OR ".join(f"sum({name}) <> 0" for name in ("calls", "cost_micros", *token_usage.COUNTS))}""",
     "the sum of a budget = sum of its window's holds": """
         SELECT holder || ' ' || holder_id || ' ' || period || ' ' || starts_on,
             'kept ' || sum(kept) || ', holds ' || sum(spent)

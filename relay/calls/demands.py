@@ -84,7 +84,7 @@ def _read(
     """Raises UnsupportedMediaType and InvalidRequest."""
     document = family.document(raw, path)
     asked = family.read(document, raw, path)
-    refuse(family.refused(document), extra_fields)
+    refuse(family.refused(document, path), extra_fields)
     return document, asked
 
 

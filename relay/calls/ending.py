@@ -6,7 +6,9 @@ from enum import StrEnum
 from catalog.tariffs import Tariff
 from common.token_usage import TokenUsage
 from relay.calls import reservation
-from relay.families.base import AskedCall
+from relay.families.base import AskedCall, Delivered
+
+NOTHING_DELIVERED = Delivered()
 
 
 class Finish(StrEnum):
@@ -22,11 +24,11 @@ class Finish(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a call has come. `was_sent`: its request may have reached an upstream that did not refuse it;
-    `usage` is the latest that was seen, `output_bytes` are those of text delivered so far."""
+    `usage` is the latest that was seen, `delivered` what came so far."""
 
     was_sent: bool = False
     usage: TokenUsage | None = None
-    output_bytes: int = 0
+    delivered: Delivered = NOTHING_DELIVERED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def _by_usage(usage: TokenUsage, tariff: Tariff) -> CallSettlement:
 
 def _by_estimate(progress: Progress, asked: AskedCall, tariff: Tariff, reserved: int) -> CallSettlement:
     """Never above the reserve, unless what was seen costs more."""
-    likely = reservation.estimate(asked, progress.usage, output_bytes=progress.output_bytes)
+    likely = reservation.estimate(asked, progress.usage, progress.delivered)
     known = tariff.cost_micros(progress.usage) if progress.usage else 0
     cost = max(known, min(tariff.cost_micros(likely), reserved))
     return CallSettlement(actual_micros=cost, usage=likely, is_estimated=True)

@@ -3,25 +3,50 @@
 from dataclasses import replace
 
 from catalog.tariffs import Tariff
+from catalog.token_prices import MostUsed
 from common.token_usage import TokenUsage
 from relay.families import bounds
-from relay.families.base import AskedCall
+from relay.families.base import AskedCall, Delivered
+
+PICTURE_TOKENS = 1_056
+"""Of a square picture of the middle quality, for an estimate."""
+TOOL_CALLS = 10
+"""The most calls of one tool that the provider runs, where neither the request nor its price says."""
 
 
 def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> int:
     """What the call can cost at most; `default_output` tokens an answer where neither request nor model has a limit."""
-    answers, pictures = max(asked.choices, asked.images, 1), max(asked.images, 1)
-    output = answers * tariff.output_bound(asked.output_limit, default=default_output)
-    return tariff.bound_micros(input_tokens=asked.input_bound, output_tokens=output, pictures=pictures)
+    return tariff.bound_micros(most_used(asked, tariff, default_output=default_output))
 
 
-def estimate(asked: AskedCall, seen: TokenUsage | None, *, output_bytes: int) -> TokenUsage:
+def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostUsed:
+    """The most that an honest provider can count for the call."""
+    answers = max(asked.choices, asked.images, 1)
+    files = (tariff.max_input_tokens or 0) if asked.file_path or asked.tools else 0
+    return MostUsed(
+        input_tokens=asked.input_bound + asked.pictures_in * tariff.image_tokens + files,
+        output_tokens=answers * tariff.output_bound(asked.output_limit, default=default_output),
+        images=max(asked.images, 1),
+        amounts=asked.amounts,
+        tools={name: TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()},
+    )
+
+
+def estimate(asked: AskedCall, seen: TokenUsage | None, delivered: Delivered) -> TokenUsage:
     """What a call has likely used that ended before it told all: what was seen, completed by what was delivered."""
-    written = bounds.likely(output_bytes)
+    pictured = delivered.pictures * PICTURE_TOKENS
+    written = bounds.likely(delivered.output_bytes) + pictured
     if seen is None:
-        return TokenUsage(input_tokens=asked.input_estimate, output_tokens=written)
+        return TokenUsage(
+            input_tokens=asked.input_estimate,
+            output_tokens=written,
+            image_tokens=pictured,
+            images=min(delivered.pictures, asked.images),
+        )
     return replace(
         seen,
         input_tokens=seen.input_tokens or asked.input_estimate,
         output_tokens=max(seen.output_tokens, written),
+        image_tokens=max(seen.image_tokens, pictured),
+        images=max(seen.images, min(delivered.pictures, asked.images)),
     )

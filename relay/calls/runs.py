@@ -28,7 +28,7 @@ from relay.calls import ending, times
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish, Progress
 from relay.calls.in_flight import CHANNEL_PART, in_flight
-from relay.families.base import StreamReader
+from relay.families.base import Delivered, StreamReader
 from relay.presumption import KnownKey
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class CallRun:
         self.ends_at = asyncio.get_running_loop().time() + times.ANSWER_SECONDS
         self.call_id = ""
         self.usage: TokenUsage | None = None
-        self.output_bytes = 0
+        self.delivered = Delivered()
         self.attempt: Attempt | None = None
         self.has_ended = False
         self.is_lost = False
@@ -177,7 +177,7 @@ class CallRun:
     def saw(self, reader: StreamReader) -> None:
         """A stream has told more. The first usage is noted at once, for whoever ends the call where this process
         dies."""
-        self.usage, self.output_bytes = reader.usage, reader.output_bytes
+        self.usage, self.delivered = reader.usage, reader.delivered
         if self.usage is not None and not self._is_noted and self.call_id and not reader.is_over:
             self._is_noted = True
             cost = self.demand.tariff.cost_micros(self.usage)
@@ -193,7 +193,7 @@ class CallRun:
 
     def _ending(self, finish: Finish, http_status: int) -> CallEnding:
         demand = self.demand
-        progress = Progress(was_sent=self.was_sent, usage=self.usage, output_bytes=self.output_bytes)
+        progress = Progress(was_sent=self.was_sent, usage=self.usage, delivered=self.delivered)
         settled = ending.settlement(finish, progress, demand.asked, demand.tariff, reserved=demand.reserved_micros)
         return CallEnding(
             call_id=self.call_id,

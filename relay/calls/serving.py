@@ -111,7 +111,7 @@ async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: 
             guard.relaying = Relaying(run, answered, send)
             await guard.relaying.run()
             return
-        run.usage, run.output_bytes = answered.usage, answered.output_bytes
+        run.usage, run.delivered = answered.usage, answered.delivered
         await run.end(Finish.DONE, 200)
         await answered.send(send, run.headers)
     finally:

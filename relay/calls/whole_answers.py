@@ -18,7 +18,7 @@ from common.http.asgi import Headers, Send
 from common.http.spool import Room
 from common.token_usage import TokenUsage
 from relay.calls.demands import INLINE_BYTES
-from relay.families.base import AskedCall, Family
+from relay.families.base import AskedCall, Delivered, Family
 from relay.wire import long_strings
 from relay.wire.upstream import UpstreamReply
 
@@ -46,7 +46,7 @@ class WholeAnswer:
         self._room = Room(payer)
         self.size = 0
         self.usage: TokenUsage | None = None
-        self.output_bytes = 0
+        self.delivered = Delivered()
 
     def close(self) -> None:
         self._file.close()
@@ -75,7 +75,8 @@ class WholeAnswer:
             self._file.seek(0)
             raise wanted.family.refusal(status, headers, self._file.read(ERROR_BYTES))
         self.usage = usage
-        self.output_bytes = 0 if usage and usage.output_tokens else wanted.family.output_bytes(document)
+        if not (usage and usage.input_tokens and usage.output_tokens):
+            self.delivered = wanted.family.delivered(document)
         if wanted.upstream_model != wanted.asked.model:
             self._rename(wanted)
 

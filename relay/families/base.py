@@ -5,7 +5,7 @@ the usage in what comes back.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from adapters.base import UpstreamError
@@ -17,7 +17,8 @@ from common.token_usage import TokenUsage
 class CallPath:
     """A companion path, taken apart. `model` and `verb` are those that a Google path names; else empty.
 
-    `query` is the request's query string, `content_type` its header: whoever asks `of_path` puts both in.
+    `query` is the request's query string, `content_type` its header, `betas` the values of its `anthropic-beta` headers
+    in order: whoever asks `of_path` puts them in.
     """
 
     path: str
@@ -25,28 +26,51 @@ class CallPath:
     verb: str = ""
     query: str = ""
     content_type: str = "application/json"
+    betas: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCall:
-    """What a request asks for. `input_bound` and `input_estimate` are tokens: at most, and likely.
+    """What a request asks for.
 
-    `output_limit` is the request's own limit in tokens for one answer, None where it has none; `choices` says how many
-    answers it wants, `images` how many pictures. `is_array`: the client reads a stream as one JSON array.
-    `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the client asked for the usage that a stream
-    ends with; where it did not, what the relay asked for is dropped.
+    `input_bound` and `input_estimate` are tokens of what counts by its bytes: at most, and likely. Beside them there
+    are `pictures_in` pictures, inline or by address, and perhaps files that are neither text nor pictures, of which
+    `file_path` is the path of the first. `amounts` are those of the price that the request uses beyond input and
+    output (`audio_input`, `audio_output`, `cache_write_1h`). `tools` are the priced tools that the provider may run,
+    by the vendor's name, each with the request's own limit of calls or None.
+
+    `output_limit` is the request's own limit in tokens for one answer, None where it has none; `sent_limit` is the one
+    that goes upstream because neither request nor price has one. `choices` says how many answers the request wants,
+    `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`: the
+    client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the
+    client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped.
     """
 
     model: str
     is_stream: bool
     input_bound: int
     input_estimate: int
+    pictures_in: int = 0
+    file_path: str = ""
+    amounts: frozenset[str] = frozenset()
+    tools: Mapping[str, int | None] = field(default_factory=dict)
     output_limit: int | None = None
+    sent_limit: int | None = None
     choices: int = 1
     images: int = 0
+    size: str = ""
+    quality: str = ""
     is_array: bool = False
     is_free: bool = False
     shows_usage: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """What an answer has brought, for an estimate: bytes of text, arguments and thoughts, and pictures."""
+
+    output_bytes: int = 0
+    pictures: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +85,21 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedField:
-    """A field that passes only where the group's `extra_fields` name it: by `name`; it stands at `path`."""
+    """A field at `path` that passes only where the operator has opened it.
+
+    The group's `extra_fields` open it by `name`. Others open some: the price of the model where it has this `amount`,
+    the group's `tool_prices` where they price this `tool` (the vendor's name), its `extra_betas` where they list this
+    `beta`. With `only_by_piece` it is refused only where pictures are priced by the piece. `details` go into the error.
+    """
 
     name: str
     path: str
     reason: str
+    amount: str = ""
+    tool: str = ""
+    beta: str = ""
+    only_by_piece: bool = False
+    details: Mapping[str, Any] | None = None
 
 
 class StreamReader(Protocol):
@@ -77,8 +111,8 @@ class StreamReader(Protocol):
     """Whether the end of the stream, now, is a proper end."""
     is_over: bool
     """The frame taken last was the last one: nothing that costs comes after it."""
-    output_bytes: int
-    """Of text, arguments and thoughts so far; for an estimate where no usage comes."""
+    delivered: Delivered
+    """What has come so far; for an estimate where no usage comes."""
     error: UpstreamError | None
     """What the frame taken last says went wrong, classified as a paid call's refusal is; None while all is well."""
 
@@ -103,11 +137,21 @@ class Family(Protocol):
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         """Raises InvalidRequest naming the field, or what of the query the dialect does not have."""
 
-    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
-        """What would cost beyond the price table, or names objects of the operator's account."""
+    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
+        """What would cost beyond the price table, names objects of the operator's account, or no table knows."""
 
-    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
-        """What goes upstream: the same bytes, but for the model's name and `stream_options.include_usage`."""
+    def body(
+        self,
+        document: Mapping[str, Any],
+        raw: bytes,
+        asked: AskedCall,
+        upstream_model: str,
+        *,
+        takes_stream_options: bool = True,
+    ) -> bytes:
+        """What goes upstream: the same bytes, but for the model's name, the limit that the relay sends
+        (`AskedCall.sent_limit`), and `stream_options.include_usage`. Without `takes_stream_options` the upstream knows
+        no `stream_options`, and gets none."""
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         """The whole address."""
@@ -119,8 +163,15 @@ class Family(Protocol):
     def usage(self, document: Any) -> TokenUsage | None:
         """That of a whole answer; None where it tells none."""
 
-    def output_bytes(self, document: Any) -> int:
-        """Bytes of text in a whole answer, for an estimate where it tells no usage."""
+    def delivered(self, document: Any) -> Delivered:
+        """What a whole answer has brought, for an estimate where it tells no usage."""
+
+    def is_answer(self, document: Any) -> bool:
+        """Whether a whole body with a status of success is an answer of the dialect: it has the dialect's own member,
+        or usage."""
+
+    def frames(self, document: Any, raw: bytes, asked: AskedCall) -> list[bytes]:
+        """A whole answer as the frames of a stream, for a client that asked for one; `raw` is the answer's JSON."""
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         """A whole answer as the client gets it: the same bytes, with the name that the client sent."""

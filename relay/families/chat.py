@@ -56,7 +56,7 @@ class ChatFamily(CommonFamily):
             shows_usage=not is_stream or fields.flag(options, "include_usage", "stream_options"),
         )
 
-    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
         modalities = document.get("modalities")
         is_spoken = isinstance(modalities, list) and "audio" in modalities
         return [
@@ -67,7 +67,15 @@ class ChatFamily(CommonFamily):
             *refused_fields.everywhere(document, "messages", ("file_id",)),
         ]
 
-    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+    def body(
+        self,
+        document: Mapping[str, Any],
+        raw: bytes,
+        asked: AskedCall,
+        upstream_model: str,
+        *,
+        takes_stream_options: bool = True,
+    ) -> bytes:
         named = super().body(document, raw, asked, upstream_model)
         return _with_usage(named, document) if asked.is_stream and not asked.shows_usage else named
 

@@ -8,7 +8,7 @@ from adapters.base import UpstreamError
 from common.errors import ApiError
 from common.http import dialects
 from relay.families import bounds, endpoints, fields, refusals
-from relay.families.base import AskedCall, CallPath, Endpoint
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint
 from relay.wire import splicing, sse
 
 
@@ -43,14 +43,28 @@ class CommonFamily:
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
         return endpoints.headers(endpoint, client, platform=self.platform, passed_on=self.passed_on)
 
-    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+    def body(
+        self,
+        document: Mapping[str, Any],
+        raw: bytes,
+        asked: AskedCall,
+        upstream_model: str,
+        *,
+        takes_stream_options: bool = True,
+    ) -> bytes:
         return raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         return answer if upstream_model == asked.model else splicing.renamed(answer, self.name_path, asked.model)
 
-    def output_bytes(self, document: Any) -> int:
-        return written_bytes(document, self.texts, self.objects)
+    def delivered(self, document: Any) -> Delivered:
+        return Delivered(output_bytes=written_bytes(document, self.texts, self.objects))
+
+    def is_answer(self, document: Any) -> bool:
+        return isinstance(document, dict)
+
+    def frames(self, document: Any, raw: bytes, asked: AskedCall) -> list[bytes]:
+        return [sse.frame(raw.decode())]
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         return refusals.of_answer(self.words, status, headers, body)

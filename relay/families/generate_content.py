@@ -20,7 +20,7 @@ from common import strict_json
 from common.errors import InvalidRequest
 from common.token_usage import TokenUsage
 from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
-from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
 from relay.families.refused_fields import COSTS, FOREIGN
@@ -82,12 +82,20 @@ class GenerateContentFamily(CommonFamily):
             is_free=path.verb == COUNT,
         )
 
-    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
         """Named in JSON's spelling, however the request spells them."""
         inner = [mapping(document.get(name)) for name in _spellings("generateContentRequest")]
         return [replace(field, name=_in_json(field.name)) for asked in (document, *inner) for field in _refused(asked)]
 
-    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+    def body(
+        self,
+        document: Mapping[str, Any],
+        raw: bytes,
+        asked: AskedCall,
+        upstream_model: str,
+        *,
+        takes_stream_options: bool = True,
+    ) -> bytes:
         """The model may also stand in the body, and does where a whole request is counted."""
         if upstream_model == asked.model:
             return raw
@@ -106,8 +114,8 @@ class GenerateContentFamily(CommonFamily):
     def usage(self, document: Any) -> TokenUsage | None:
         return counts.believed(_usage, mapping(document).get("usageMetadata"))
 
-    def output_bytes(self, document: Any) -> int:
-        return super().output_bytes(mapping(document).get("candidates"))
+    def delivered(self, document: Any) -> Delivered:
+        return super().delivered(mapping(document).get("candidates"))
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return CandidatesReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
@@ -123,7 +131,7 @@ class CandidatesReader(FrameReader):
             told = counts.believed(_usage, self._parsed(frame).get("usageMetadata"))
             self.usage = told or self.usage
         if b'"functionCall"' in frame:
-            self.output_bytes += written_bytes(self._parsed(frame), objects=ARGUMENTS)
+            self._deliver(written_bytes(self._parsed(frame), objects=ARGUMENTS))
         if ENDS.search(frame):
             self._end(self._parsed(frame))
         return not self._asked.is_array or self._is_element(frame)

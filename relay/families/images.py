@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from common.http import multipart
 from common.token_usage import TokenUsage
 from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
-from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
 from relay.families.image_forms import FormFields
@@ -27,8 +27,6 @@ MOST_PICTURES = 128
 EVENT = re.compile(rb'"type"\s*:\s*"image_(?:generation|edit)\.(?:partial_image|completed)"')
 COMPLETED = ("image_generation.completed", "image_edit.completed")
 PARTIAL = ("image_generation.partial_image", "image_edit.partial_image")
-# For an estimate: a square picture of the middle quality, as bytes of text that are as many tokens.
-PICTURE_BYTES = 1_056 * bounds.BYTES_PER_TOKEN
 # For an svg another model is paid as well, and an animation is several pictures.
 PRICED_APART = ("svg", "frame_count")
 USUAL_FORMATS = ("png", "jpeg", "webp")
@@ -66,7 +64,7 @@ class ImagesFamily(CommonFamily):
             images=pictures,
         )
 
-    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
         return [
             *refused_fields.given(document, PRICED_APART, COSTS),
             *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
@@ -77,7 +75,15 @@ class ImagesFamily(CommonFamily):
         for root in self.file_roots:
             yield from refused_fields.everywhere(document, root, ("file_id",))
 
-    def body(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, upstream_model: str) -> bytes:
+    def body(
+        self,
+        document: Mapping[str, Any],
+        raw: bytes,
+        asked: AskedCall,
+        upstream_model: str,
+        *,
+        takes_stream_options: bool = True,
+    ) -> bytes:
         if not isinstance(document, FormFields):
             return super().body(document, raw, asked, upstream_model)
         if upstream_model == asked.model:
@@ -94,9 +100,9 @@ class ImagesFamily(CommonFamily):
         made = mapping(document).get("data")
         return _with_pictures(mapping(document).get("usage"), len(made) if isinstance(made, list) else 0)
 
-    def output_bytes(self, document: Any) -> int:
+    def delivered(self, document: Any) -> Delivered:
         usage = self.usage(document)
-        return PICTURE_BYTES * (usage.images if usage else 0)
+        return Delivered(pictures=usage.images if usage else 0)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ImagesReader(asked, upstream_model, words=self.words, texts=None, name_path=self.name_path)
@@ -128,7 +134,7 @@ class ImagesReader(FrameReader):
             image_tokens=known.image_tokens + more.image_tokens,
             images=min(max(known.images, pictures), self._asked.images),
         )
-        self.output_bytes = PICTURE_BYTES * self.usage.images
+        self.delivered = Delivered(pictures=self.usage.images)
 
 
 def _with_pictures(told: Any, pictures: int) -> TokenUsage | None:

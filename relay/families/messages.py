@@ -57,7 +57,7 @@ class MessagesFamily(CommonFamily):
             is_free=is_free,
         )
 
-    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
         return [
             *refused_fields.given(document, PRICED_APART, COSTS),
             *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),

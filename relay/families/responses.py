@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from common.errors import ApiError
 from common.token_usage import TokenUsage
 from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
-from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.refused_fields import FOREIGN
 from relay.families.watching import FrameReader, texts
@@ -49,7 +49,7 @@ class ResponsesFamily(CommonFamily):
             output_limit=fields.count(document, "max_output_tokens"),
         )
 
-    def refused(self, document: Mapping[str, Any]) -> list[RefusedField]:
+    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
         return [
             *refused_fields.given(document, ("background",), "would go on after this call"),
             *refused_fields.given(document, ("previous_response_id", "conversation"), FOREIGN),
@@ -66,8 +66,8 @@ class ResponsesFamily(CommonFamily):
     def usage(self, document: Any) -> TokenUsage | None:
         return counts.believed(_usage, fields.mapping(document).get("usage"))
 
-    def output_bytes(self, document: Any) -> int:
-        return super().output_bytes(fields.mapping(document).get("output"))
+    def delivered(self, document: Any) -> Delivered:
+        return super().delivered(fields.mapping(document).get("output"))
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         path = ("response", "model")

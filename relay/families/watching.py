@@ -11,11 +11,12 @@ from typing import Any
 from adapters.base import UpstreamError
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
-from relay.families.base import AskedCall
+from relay.families.base import AskedCall, Delivered
 from relay.families.refusals import ErrorWords, of_frame
 from relay.wire import long_strings, splicing, sse
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
+NOTHING = Delivered()
 BLANK_LINE = b"\n"
 DATA = re.compile(rb"(?:\A|(?<=[\r\n]))data:")
 # From here on a frame is a picture, mostly, of which nothing is to be learned.
@@ -47,9 +48,9 @@ class FrameReader:
         "_upstream_model",
         "_words",
         "can_end",
+        "delivered",
         "error",
         "is_over",
-        "output_bytes",
         "usage",
     )
 
@@ -71,7 +72,7 @@ class FrameReader:
         self.error: UpstreamError | None = None
         self.can_end = False
         self.is_over = False
-        self.output_bytes = 0
+        self.delivered = NOTHING
 
     def take(self, frame: bytes) -> bytes:
         """What the client gets of a frame (base.StreamReader)."""
@@ -82,8 +83,7 @@ class FrameReader:
         if not seen.startswith(b"data:") and sse.data(seen) is None:
             return BLANK_LINE
         if self._texts:
-            for text in self._texts.finditer(seen):
-                self.output_bytes += decoded_bytes(text[1])
+            self._deliver(sum(decoded_bytes(text[1]) for text in self._texts.finditer(seen)))
         is_shown = self._watch(seen)
         error = self._error_in(self._parsed(seen)) if b'"error"' in seen and ERROR.search(seen) else None
         self._is_begun = True
@@ -91,6 +91,14 @@ class FrameReader:
             self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False
             return b""
         return self._named(frame) if is_shown else b""
+
+    def _deliver(self, output_bytes: int, pictures: int = 0) -> None:
+        """So much more has come."""
+        if output_bytes or pictures:
+            known = self.delivered
+            self.delivered = Delivered(
+                output_bytes=known.output_bytes + output_bytes, pictures=known.pictures + pictures
+            )
 
     def _watch(self, frame: bytes) -> bool:
         """Takes note of what a frame tells; False for one that the client has not asked for."""

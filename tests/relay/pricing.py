@@ -15,6 +15,7 @@ PRICE = TokenPrice(
     cached_input=Decimal("0.5"),
     cache_write=Decimal(3),
     image_output=Decimal(40),
+    image_input=Decimal(2),
     max_output_tokens=None,
 )
 TOKENS = Tariff(tokens=PRICE)

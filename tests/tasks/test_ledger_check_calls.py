@@ -3,8 +3,9 @@
 import pytest
 from django.db.models import F
 
-from billing import call_statements, relayed_calls
+from billing import relayed_calls
 from billing.models import Hold, LedgerEntry, RelayedCall, RelayUsage
+from common import token_usage
 from tasks import ledger_check
 from tests.billing import relayed_steps
 from tests.rows import make_key
@@ -76,7 +77,7 @@ def test_a_charge_for_any_other_call_is_found(calls, account, call):
     assert broken() == {(CHARGE, calls[call])}
 
 
-@pytest.mark.parametrize("field", ["calls", "cost_micros", *call_statements.COUNTS])
+@pytest.mark.parametrize("field", ["calls", "cost_micros", *token_usage.COUNTS])
 def test_usage_that_was_added_up_wrongly_is_found(calls, key, field):
     usage = RelayUsage.objects.get(model="gpt-5")
     RelayUsage.objects.filter(pk=usage.pk).update(**{field: F(field) + 1})

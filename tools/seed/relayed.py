@@ -2,17 +2,16 @@
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from billing import relayed_calls
-from billing.call_statements import COUNTS
 from billing.models import RelayedCall, RelayUsage
 from catalog import token_prices
 from catalog.models import GroupChannel, GroupOffer
-from catalog.token_prices import TokenPrice
+from catalog.token_prices import MostUsed, TokenPrice
 from common import ids
-from common.token_usage import TokenUsage
+from common.token_usage import COUNTS, TokenUsage
 from tools.seed import rhythm
 from tools.seed.customers import Caller, Payer
 from tools.seed.rows import Money, Rows
@@ -92,7 +91,7 @@ def _call(rng: random.Random, rows: Rows, menu: Menu, process: str, at: datetime
     price, usage = menu.prices[model], _usage(rng)
     ended_at = at + timedelta(milliseconds=rng.randrange(400, 40_000))
     seen = usage if finish.is_charged else NO_USAGE
-    bound = price.bound_micros(input_tokens=usage.input_tokens, output_tokens=8192)
+    bound = price.bound_micros(MostUsed(input_tokens=usage.input_tokens, output_tokens=8192))
     actual = price.cost_micros(usage) if finish.is_charged else None
     group, channel = menu.caller.key.group, menu.channel.channel
     call = RelayedCall(
@@ -124,7 +123,7 @@ def _call(rng: random.Random, rows: Rows, menu: Menu, process: str, at: datetime
         ],
         http_status=finish.http_status,
         request_id=f"{rng.getrandbits(128):032x}",
-        **asdict(seen),
+        **{name: getattr(seen, name) for name in COUNTS},
     )
     rows.relayed.append(call)
     rows.money.append(

@@ -4,8 +4,10 @@ import pytest
 
 from common.token_usage import TokenUsage
 from relay.calls.ending import CallSettlement, Finish, Progress, settlement
+from relay.families.base import Delivered
 from tests.relay.pricing import PICTURES, TOKENS, asked
 
+FORTY = Delivered(output_bytes=40)
 SENT = Progress(was_sent=True)
 SEEN = TokenUsage(input_tokens=100, output_tokens=10)
 BEGUN = TokenUsage(input_tokens=100, output_tokens=1)
@@ -21,14 +23,18 @@ def estimated(micros: int, inputs: int, outputs: int) -> CallSettlement:
 @pytest.mark.parametrize(
     ("finish", "progress", "told"),
     [
-        (Finish.DONE, Progress(was_sent=True, usage=SEEN, output_bytes=999), BY_USAGE),
-        (Finish.DONE, Progress(was_sent=True, output_bytes=40), estimated(580, 250, 10)),
+        (Finish.DONE, Progress(was_sent=True, usage=SEEN, delivered=Delivered(output_bytes=999)), BY_USAGE),
+        (Finish.DONE, Progress(was_sent=True, delivered=FORTY), estimated(580, 250, 10)),
         (Finish.LEFT, Progress(), RELEASED),
         (Finish.LEFT, SENT, estimated(500, 250, 0)),
-        (Finish.LEFT, Progress(was_sent=True, output_bytes=40), estimated(580, 250, 10)),
-        (Finish.LEFT, Progress(was_sent=True, usage=BEGUN, output_bytes=40), estimated(280, 100, 10)),
+        (Finish.LEFT, Progress(was_sent=True, delivered=FORTY), estimated(580, 250, 10)),
+        (
+            Finish.LEFT,
+            Progress(was_sent=True, usage=BEGUN, delivered=FORTY),
+            estimated(280, 100, 10),
+        ),
         (Finish.CUT, Progress(was_sent=True, usage=SEEN), BY_USAGE),
-        (Finish.CUT, Progress(was_sent=True, output_bytes=40), LOSS),
+        (Finish.CUT, Progress(was_sent=True, delivered=FORTY), LOSS),
         (Finish.REFUSED, SENT, RELEASED),
         (Finish.UNKNOWN, SENT, LOSS),
     ],
@@ -38,7 +44,7 @@ def test_each_end_is_charged_by_what_is_known_of_it(finish, progress, told) -> N
 
 
 def test_an_estimate_is_never_above_the_reserve() -> None:
-    delivered = Progress(was_sent=True, output_bytes=4_000_000)
+    delivered = Progress(was_sent=True, delivered=Delivered(output_bytes=4_000_000))
     assert settlement(Finish.LEFT, delivered, asked(), TOKENS, reserved=700).actual_micros == 700
 
 
@@ -53,7 +59,7 @@ def test_pictures_that_nobody_got_cost_nothing_and_are_the_operators_loss() -> N
 
 
 def test_pictures_without_their_tokens_are_estimated_where_tokens_are_priced() -> None:
-    made = Progress(was_sent=True, usage=TokenUsage(images=2), output_bytes=40)
+    made = Progress(was_sent=True, usage=TokenUsage(images=2), delivered=FORTY)
     assert settlement(Finish.DONE, made, asked(images=2), PICTURES, reserved=80_000).is_estimated is False
     told = settlement(Finish.DONE, made, asked(images=2), TOKENS, reserved=10_000)
     assert (told.actual_micros, told.is_estimated, told.usage.images) == (580, True, 2)

@@ -9,6 +9,7 @@ from catalog.tariffs import Tariff
 from common import money
 from common.token_usage import TokenUsage
 from relay.calls import reservation
+from relay.families.base import Delivered
 from tests.relay.pricing import PICTURES, PRICE, TOKENS, asked
 
 LIMITED = Tariff(tokens=replace(PRICE, max_output_tokens=500))
@@ -44,4 +45,4 @@ def test_the_reserve_is_what_a_call_can_cost_at_most(call, tariff, micros) -> No
     ],
 )
 def test_an_estimate_completes_what_was_seen_by_what_was_delivered(seen, output_bytes, likely) -> None:
-    assert reservation.estimate(asked(), seen, output_bytes=output_bytes) == likely
+    assert reservation.estimate(asked(), seen, Delivered(output_bytes=output_bytes)) == likely

@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from relay.families.base import AskedCall, Family, StreamReader
+from relay.families.base import AskedCall, CallPath, Family, StreamReader
 from relay.families.registry import of_path
+
+SOMEWHERE = CallPath(path="/v1/anywhere")
 
 
 def asked_of(path: str, document: dict[str, Any], query: str = "") -> tuple[Family, AskedCall]:

@@ -12,7 +12,7 @@ from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import CHAT
 from relay.wire import sse
-from tests.relay.families.asking import asked_of, event, taken
+from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
 
 PATH = "/v1/chat/completions"
 SAID = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
@@ -97,7 +97,7 @@ def test_a_query_and_another_media_type_are_refused():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in CHAT.refused({**SAID, **fields})] == [path]
+    assert [field.path for field in CHAT.refused({**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_usual_fields_are_not_listed():
@@ -108,9 +108,9 @@ def test_usual_fields_are_not_listed():
         "models": None,
         "tools": [{"type": "custom"}],
     }
-    assert CHAT.refused({**SAID, **usual}) == []
+    assert CHAT.refused({**SAID, **usual}, SOMEWHERE) == []
     for odd in (5, "x", {"a": 1}, [None]):
-        CHAT.refused(dict.fromkeys(["tools", "modalities", "messages"], odd))
+        CHAT.refused(dict.fromkeys(["tools", "modalities", "messages"], odd), SOMEWHERE)
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_no_usage_is_none(document):
 
 def test_the_texts_of_a_whole_answer_are_counted():
     message = {"content": "é", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}], "refusal": None}
-    assert CHAT.output_bytes({"model": "m", "choices": [{"message": message}]}) == 4
+    assert CHAT.delivered({"model": "m", "choices": [{"message": message}]}).output_bytes == 4
 
 
 def test_a_stream_passes_unchanged_but_for_the_usage_that_nobody_asked_for():
     reader = CHAT.stream(asked(stream=True), "m")
     assert taken(reader, chunk("hé"), chunk('"\n'), END, USAGE) == [chunk("hé"), chunk('"\n'), END, b""]
-    assert (reader.usage, reader.output_bytes, reader.is_over, reader.can_end) == (USED, 5, False, True)
+    assert (reader.usage, reader.delivered.output_bytes, reader.is_over, reader.can_end) == (USED, 5, False, True)
     assert taken(reader, DONE, chunk("late")) == [DONE, b""]
     assert reader.is_over
     assert reader.can_end
@@ -207,7 +207,7 @@ def test_what_a_model_says_is_no_sign():
         reader = CHAT.stream(asked(stream=True), "m")
         assert taken(reader, chunk(words)) == [chunk(words)]
         assert (reader.usage, reader.error, reader.is_over, reader.can_end) == (None, None, False, False)
-        assert reader.output_bytes == len(words)
+        assert reader.delivered.output_bytes == len(words)
 
 
 def test_the_clients_name_stands_in_every_frame():

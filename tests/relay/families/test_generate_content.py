@@ -11,7 +11,7 @@ from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import GENERATE_CONTENT, of_path
 from relay.wire import json_arrays, sse
-from tests.relay.families.asking import asked_of, event, taken
+from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
 
 PATH = "/v1beta/models/m:generateContent"
 STREAM = "/v1beta/models/m:streamGenerateContent"
@@ -107,12 +107,12 @@ def test_what_the_path_or_the_bill_depends_on_is_refused_by_name(path, query, mo
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in GENERATE_CONTENT.refused({**SAID, **fields})] == [path]
+    assert [field.path for field in GENERATE_CONTENT.refused({**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_an_operator_names_a_field_in_one_spelling():
     for spelling in ("cachedContent", "cached_content"):
-        assert [field.name for field in GENERATE_CONTENT.refused({spelling: "c"})] == ["cachedContent"]
+        assert [field.name for field in GENERATE_CONTENT.refused({spelling: "c"}, SOMEWHERE)] == ["cachedContent"]
 
 
 def test_usual_fields_are_not_listed():
@@ -120,7 +120,7 @@ def test_usual_fields_are_not_listed():
     call = {"parts": [{"functionCall": {"name": "f", "args": {"fileData": {"fileUri": "x"}}}}]}
     config = {"responseModalities": ["TEXT", "Image"], "imageConfig": {"aspectRatio": "1:1"}}
     usual = {"contents": [public, call], "generationConfig": config, "tools": [{"function_declarations": []}]}
-    assert GENERATE_CONTENT.refused({**usual, "serviceTier": "flex"}) == []
+    assert GENERATE_CONTENT.refused({**usual, "serviceTier": "flex"}, SOMEWHERE) == []
 
 
 @pytest.mark.parametrize(
@@ -187,10 +187,10 @@ def test_a_stream_ends_well_after_every_candidates_reason_or_a_block():
         reader = GENERATE_CONTENT.stream(streamed(candidateCount=choices), "m")
         assert taken(reader, *frames) == frames
         assert (reader.can_end, reader.is_over) == (can_end, False), frames
-    assert reader.output_bytes == 0
+    assert reader.delivered.output_bytes == 0
     reader = GENERATE_CONTENT.stream(streamed(), "m")
     taken(reader, chunk("hé"), args)
-    assert reader.output_bytes == 3 + len("finishReasonx")
+    assert reader.delivered.output_bytes == 3 + len("finishReasonx")
 
 
 def test_a_chunk_with_a_large_picture_passes_whole_and_tells_what_it_tells():
@@ -205,7 +205,7 @@ def test_a_chunk_with_a_large_picture_passes_whole_and_tells_what_it_tells():
     for upstream_model, shown in (("m", frame), ("up", frame.replace(b'"up"', b'"m"'))):
         reader = GENERATE_CONTENT.stream(streamed(), upstream_model)
         assert taken(reader, frame) == [shown]
-        assert (reader.usage, reader.can_end, reader.output_bytes) == (USED, True, 3)
+        assert (reader.usage, reader.can_end, reader.delivered.output_bytes) == (USED, True, 3)
 
 
 def test_the_clients_name_stands_in_every_chunk():

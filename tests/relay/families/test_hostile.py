@@ -55,7 +55,7 @@ def test_a_request_is_read_or_refused(path, document, has_model):
     document |= {"model": "m"} if has_model else {}
     raw = json.dumps(document).encode()
     document = family.document(raw, called)
-    for field in family.refused(document):
+    for field in family.refused(document, called):
         assert field.name
         assert field.path
     with suppress(InvalidRequest):
@@ -80,5 +80,5 @@ def test_an_answer_is_passed_or_dropped(path, documents, noise):
         assert (
             usage is None or min(usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens, usage.images) >= 0
         )
-        assert family.output_bytes(document) >= 0
+        assert family.delivered(document).output_bytes >= 0
         assert family.refusal(500, {}, raw + noise).message

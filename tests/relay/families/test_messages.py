@@ -10,7 +10,7 @@ from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import MESSAGES
 from relay.wire import sse
-from tests.relay.families.asking import asked_of, event, taken
+from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
 
 PATH = "/v1/messages"
 SAID = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}]}
@@ -69,14 +69,14 @@ def test_the_bill_depends_on_the_limit_and_counting_is_free():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in MESSAGES.refused({**SAID, **fields})] == [path]
+    assert [field.path for field in MESSAGES.refused({**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_client_tools_and_what_they_are_asked_are_not_listed():
     tools = [{"type": "custom"}, {"type": "bash_20250124"}, {"type": "computer_20251124"}, {"type": "memory_20250818"}]
     use = {"type": "tool_use", "name": "f", "input": {"file_id": "1"}}
     usual = {"tools": tools, "messages": [{"content": [use]}], "service_tier": "standard_only", "mcp_servers": []}
-    assert MESSAGES.refused({**SAID, **usual}) == []
+    assert MESSAGES.refused({**SAID, **usual}, SOMEWHERE) == []
 
 
 def test_addresses_versions_and_credentials():
@@ -137,7 +137,7 @@ def test_a_stream_passes_unchanged_and_ends_with_its_stop_only():
         ended(output_tokens=3),
     ]
     assert taken(reader, *frames) == frames
-    assert (reader.output_bytes, reader.can_end, reader.is_over) == (6, False, False)
+    assert (reader.delivered.output_bytes, reader.can_end, reader.is_over) == (6, False, False)
     assert taken(reader, STOP) == [STOP]
     assert (reader.can_end, reader.is_over) == (True, True)
 
@@ -159,7 +159,7 @@ def test_the_clients_name_stands_in_the_message():
     assert taken(MESSAGES.stream(asked(), "up"), START) == [START.replace(b'"up"', b'"m"')]
     answer = b'{"content":[{"type":"tool_use","input":{"model":"up"}}], "model":"up"}'
     assert MESSAGES.shown(answer, asked(), "up") == answer[:-5] + b'"m"}'
-    assert MESSAGES.output_bytes(json.loads(answer)) == len("modelup")
+    assert MESSAGES.delivered(json.loads(answer)).output_bytes == len("modelup")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import RESPONSES
 from relay.wire import sse
-from tests.relay.families.asking import asked_of, event, taken
+from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
 
 PATH = "/v1/responses"
 SAID = {"model": "m", "input": "hi"}
@@ -63,12 +63,14 @@ def test_the_bill_depends_on_the_limit():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in RESPONSES.refused({**SAID, **fields})] == [path]
+    assert [field.path for field in RESPONSES.refused({**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_usual_fields_are_not_listed():
     items = [{"role": "user", "content": "x", "id": "m"}, {"type": "mcp_list_tools", "tools": [{"name": "x"}]}, "x"]
-    assert RESPONSES.refused({**SAID, "background": False, "store": True, "prompt": None, "input": items}) == []
+    assert (
+        RESPONSES.refused({**SAID, "background": False, "store": True, "prompt": None, "input": items}, SOMEWHERE) == []
+    )
 
 
 def test_addresses_stand_behind_the_version():
@@ -84,7 +86,7 @@ def test_a_stream_ends_with_one_of_three_events_which_tells_the_usage(kind):
     delta = said("response.output_text.delta", delta='é"', obfuscation="xxxx")
     done = said("response.output_text.done", text='é"')
     assert taken(reader, CREATED, delta, done) == [CREATED, delta, done]
-    assert (reader.output_bytes, reader.can_end, reader.is_over, reader.usage) == (3, False, False, None)
+    assert (reader.delivered.output_bytes, reader.can_end, reader.is_over, reader.usage) == (3, False, False, None)
     last = said(kind, response={"usage": TOLD, "error": {"code": "server_error", "message": "x"}})
     assert taken(reader, last, CREATED) == [last, b""]
     assert (reader.usage, reader.can_end, reader.is_over, reader.error) == (USED, True, True, None)
@@ -104,7 +106,7 @@ def test_the_clients_name_stands_in_the_response():
         {"tools": [{"model": "up"}], "model": "up", "output": [{"content": [{"text": "ab"}]}], "prompt": {"text": "c"}}
     )
     assert json.loads(RESPONSES.shown(answer.encode(), asked(), "up"))["model"] == "m"
-    assert RESPONSES.output_bytes(json.loads(answer)) == 2
+    assert RESPONSES.delivered(json.loads(answer)).output_bytes == 2
     assert RESPONSES.usage({"usage": TOLD}) == USED
 
 

@@ -66,7 +66,7 @@ def test_a_stream_tells_what_a_whole_answer_does(provider, dialect):
     usage = whole.family.usage(whole.answer.json())
     assert usage.input_tokens > 0 < usage.output_tokens
     assert b'"m"' in whole.family.shown(whole.answer.content, whole.call, "up")
-    assert whole.family.output_bytes(whole.answer.json()) >= len("a fox in snow")
+    assert whole.family.delivered(whole.answer.json()).output_bytes >= len("a fox in snow")
 
     asked = Asked(provider, dialect, prompt, is_stream=True)
     reader, frames = asked.family.stream(asked.call, "up"), Frames()
@@ -74,7 +74,7 @@ def test_a_stream_tells_what_a_whole_answer_does(provider, dialect):
     assert (reader.usage, reader.can_end, frames.rest()) == (usage, True, b"")
     assert b'"up"' in asked.answer.content
     assert b'"up"' not in shown
-    assert reader.output_bytes >= len("a fox in snow")
+    assert reader.delivered.output_bytes >= len("a fox in snow")
 
 
 def last_reader(provider: Sandbox, dialect: str, prompt: str) -> StreamReader:

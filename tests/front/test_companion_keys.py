@@ -12,6 +12,7 @@ from accounts.models import Account
 from billing.models import RelayUsage
 from catalog.models import GroupChannel
 from common.http.asgi import Message
+from common.token_usage import COUNTS
 from front import application
 from tasks import switches
 from tests.relay.general import make_general_key, make_group
@@ -201,10 +202,10 @@ def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
 def test_the_usage_is_that_of_the_key_and_its_account(account):
     general, other = (make_general_key(account, None, name) for name in ("mine", "another"))
     day = {"day": "2026-11-20", "model": "gpt-1"}
-    RelayUsage.objects.create(key=general.record, **day, calls=2, input_tokens=7, output_tokens=3, cost_micros=30)
+    tokens = dict.fromkeys(COUNTS, 0) | {"input_tokens": 7, "cache_write_1h_tokens": 5, "output_tokens": 3}
+    RelayUsage.objects.create(key=general.record, **day, calls=2, **tokens, cost_micros=30)
     RelayUsage.objects.create(key=other.record, **day, calls=1, cost_micros=5)
     said = ask("GET", "/v1/usage", general.secret)
-    tokens = {"input_tokens": 7, "cached_tokens": 0, "output_tokens": 3, "images": 0}
     assert said.document == {
         "object": "usage",
         "account": "tester",

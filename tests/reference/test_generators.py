@@ -35,4 +35,4 @@ def test_every_array_says_what_it_holds():
 def test_a_form_stands_before_json_where_files_go():
     paths = document.document()["paths"]
     bodies = {path: list(paths[path]["post"]["requestBody"]["content"]) for path in WITH_FILES}
-    assert bodies == dict.fromkeys(WITH_FILES, [FORM, JSON])
+    assert bodies == {path: [FORM, JSON] for path in WITH_FILES}

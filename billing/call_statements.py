@@ -15,7 +15,6 @@ TOLD_COLUMNS = (
     "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, channel bigint, attempts json, "
     f"http_status bigint, {COUNT_COLUMNS}"
 )
-PRESUMED_COLUMNS = f"{NEW_COLUMNS}, digest text, version bigint"
 ENDED_COLUMNS = f"account bigint, key bigint, model text, held bigint, day text, {TOLD_COLUMNS}"
 
 
@@ -28,12 +27,6 @@ def reserving() -> tuple[str, ...]:
             reference="r.id", account="r.account", key="r.key", amount="r.estimated", budget_day="r.budget_day"
         ),
     )
-
-
-@cache
-def never_opening() -> tuple[str, ...]:
-    """Calls and holds, of NEW_COLUMNS, released from the first; the first returns the ids (PostgreSQL alone)."""
-    return RELEASED_CALLS.format(now=sql.now(), rows="{rows}"), RELEASED_HOLDS.format(now=sql.now(), rows="{rows}")
 
 
 @cache
@@ -81,39 +74,6 @@ r AS MATERIALIZED (
     FROM given JOIN open ON open.id = given.id JOIN free ON free.id = open.account
     JOIN billing_hold h ON h.reference = given.id AND {hold_state} = 'open'
 )
-"""
-# Of those `given`: the ones whose callers are who they were, whose process lives, and whose accounts nobody holds and
-# pay for all of their calls here. A locked row is read as it is now, also what was committed since the statement began.
-# Accounts with budgets are left out, as above.
-PRESUMED = """
-entitled AS MATERIALIZED (
-    SELECT * FROM given WHERE {entitled}
-        AND EXISTS (SELECT 1 FROM billing_webprocess p WHERE p.id = given.process AND p.stopped_at IS NULL)
-),
-free AS MATERIALIZED (
-    SELECT id, balance_micros - held_micros AS available FROM accounts_account
-    WHERE id IN (SELECT account FROM entitled) AND NOT has_budgets AND billing <> 'subscription'
-    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
-),
-r AS MATERIALIZED (
-    SELECT entitled.* FROM entitled JOIN free ON free.id = entitled.account
-    JOIN (SELECT account, sum(estimated) AS total FROM entitled GROUP BY account) s ON s.account = entitled.account
-    WHERE s.total <= free.available
-)
-"""
-# In the way of a statement that opens them and may still come: it fails, for their ids are taken. Where the key is gone
-# it opens nothing anyway.
-RELEASED_CALLS = """
-INSERT INTO billing_relayedcall (id, account_id, key_id, group_id, process, model, dialect, channel_id, is_stream,
-    state, created_at, ended_at, estimated_micros, price, request_id, outcome)
-SELECT r.id, r.account, r.key, r.group_id, r.process, r.model, r.dialect, r.channel, r.is_stream,
-    'released', {now}, {now}, r.estimated, r.price, r.request_id, 'unsent'
-FROM {rows} JOIN accounts_apikey k ON k.id = r.key ON CONFLICT (id) DO NOTHING RETURNING id
-"""
-RELEASED_HOLDS = """
-INSERT INTO billing_hold (reference, account_id, key_id, amount_micros, state, created_at, closed_at)
-SELECT r.id, r.account, r.key, r.estimated, 'released', {now}, {now}
-FROM {rows} JOIN accounts_apikey k ON k.id = r.key ON CONFLICT (reference) DO NOTHING
 """
 # What joins no process that is alive is missing among what it returns, and then all of it is undone.
 INSERT_CALLS = """

@@ -149,11 +149,6 @@ def current(version: int) -> Catalog:
         return _kept
 
 
-def kept() -> Catalog | None:
-    """The picture in memory, whatever the database has by now."""
-    return _kept
-
-
 def latest() -> Catalog:
     """The picture of the version that the database has now: one statement when nothing has changed."""
     return current(stored_version())

@@ -1,13 +1,12 @@
 """Who calls a companion endpoint: general keys alone, with their group, in one statement that is the request's first.
 
 Requests that come while a statement lets others in share the next one. Nothing of a key is cached, so what a command or
-the admin changes holds from the next request on. Whom a key belonged to is remembered, to save that statement: such a
-caller is only presumed, and the statement that holds the money of his call asks whether he is let in (ENTITLED).
+the admin changes holds from the next request on.
 """
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,26 +15,20 @@ from accounts.holders import Holder
 from catalog import snapshot
 from catalog.groups import GroupEntry
 from catalog.snapshot import Catalog
-from common import sql
 from common.concurrency import promises, threads
 from common.concurrency.gathering import Gathering
 from common.errors import ApiError, AuthenticationError, PermissionRefused
-from relay import presumption
-from relay.presumption import Presumption
 from tasks import gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayCaller:
-    """A general key as of this request. `digest` is that of its secret, where it may be presumed the next time;
-    `presumption` is None for who was let in."""
+    """A general key as of this request."""
 
     key_id: int
     account_id: int
     is_subscription: bool
     catalog_version: int
-    digest: str = field(default="", compare=False)
-    presumption: Presumption | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,24 +50,6 @@ async def admit(authorization: str) -> RelayAdmission:
     return admission
 
 
-def presumed(authorization: str) -> RelayAdmission | None:
-    """Who this secret belonged to when a call of his was last opened, in the picture of the catalog that is here. Asks
-    nobody; None for who is not known."""
-    digest = gate.digest_of(authorization)
-    known, catalog = presumption.find(digest), snapshot.kept()
-    if known is None or catalog is None:
-        return None
-    threads.share.set(threads.of_account(known.account_id))
-    caller = RelayCaller(
-        key_id=known.key_id,
-        account_id=known.account_id,
-        is_subscription=False,
-        catalog_version=catalog.version,
-        presumption=Presumption(digest),
-    )
-    return RelayAdmission(caller=caller, group=catalog.group(known.group_id))
-
-
 def admit_all(knocks: Sequence[str]) -> list[RelayAdmission | ApiError]:
     """For each raw Authorization what `admit` gives or raises. One statement, where the catalog has not moved."""
     digests = [gate.digest_of(authorization) for authorization in knocks]
@@ -90,24 +65,22 @@ def _judged(row: Any, digest: str, catalog: Catalog) -> RelayAdmission | ApiErro
         return PermissionRefused()
     holders.remember(digest, Holder(key_id=row.key_id, account_id=row.account_id))
     group = None if row.group_id is None else catalog.group(row.group_id)
-    return RelayAdmission(caller=_caller(row, digest), group=group)
+    return RelayAdmission(caller=_caller(row), group=group)
 
 
-def _caller(row: Any, digest: str) -> RelayCaller:
-    may_be_presumed = sql.is_postgresql() and not row.has_budgets
+def _caller(row: Any) -> RelayCaller:
     return RelayCaller(
         key_id=row.key_id,
         account_id=row.account_id,
         is_subscription=row.billing == "subscription",
         catalog_version=row.version,
-        digest=digest if may_be_presumed else "",
     )
 
 
 # As in `tasks/gate.py`: the knocks are spelled out for the planner, and the table of one row is said to have no more.
 STATEMENT = """
 SELECT r.column1 AS n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
-       a.has_budgets, {valid} AS is_valid
+       {valid} AS is_valid
 FROM (VALUES {knocks}) AS r
 CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
 {keys}

@@ -93,36 +93,14 @@ async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
 
 
 async def _call(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
-    """Nobody hears of a presumption that was not confirmed: whatever came of it, the call begins again, with a look at
-    the key."""
-    is_counted = False
-    if presumed := admission.presumed(_authorization(scope)):
-        try:
-            entry = _entered(scope, presumed)
-            rates.check("relay", entry.caller.key_id)
-            is_counted = True
-            await _serve(entry, scope, body, receive, send)
-            return
-        except Exception:
-            if presumed.caller.presumption is None or presumed.caller.presumption.is_confirmed:
-                raise
     entry = _entered(scope, await _admitted(scope))
-    if not is_counted:
-        rates.check("relay", entry.caller.key_id)
-    await _serve(entry, scope, body, receive, send)
-
-
-async def _serve(entry: RelayEntry, scope: Scope, body: Body, receive: Receive, send: Send) -> None:
+    rates.check("relay", entry.caller.key_id)
     _require_plain(scope)
     await serving.serve(entry.caller, entry.group, entry.family, entry.path, scope, body, receive, send)
 
 
 async def _admitted(scope: Scope) -> RelayAdmission:
-    return await admission.admit(_authorization(scope))
-
-
-def _authorization(scope: Scope) -> str:
-    return joined(scope["headers"], b"authorization")
+    return await admission.admit(joined(scope["headers"], b"authorization"))
 
 
 async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:

@@ -16,20 +16,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from billing import presumed_calls, relayed_calls
-from billing.presumed_calls import PresumedCall
+from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
 from common import sql
 from common.concurrency import account_lines, halving, promises, threads
 from common.concurrency.account_lines import AccountLines
 from common.concurrency.gathering import LATER, Gathering, Later
 from common.database.database_retry import AWAY, is_held_up, is_passing, reset_connections
-from common.database.lost_commits import is_doubtful
-from relay import presumption
 from relay.lease import Lease
 
 logger = logging.getLogger(__name__)
-Item = NewCall | PresumedCall | CallEnding | SeenUsage
+Item = NewCall | CallEnding | SeenUsage
 Line = Gathering[Item, bool]
 Outcome = bool | Exception | Line
 REST_SECONDS = 0.5
@@ -44,21 +41,12 @@ def process_id() -> str:
 async def reserve(call: NewCall) -> None:
     """The call is open, its money is held, and that is committed. Raises InsufficientBalance, and what the database
     raises. Where its caller leaves, or nobody knows whether it was committed, it is released again."""
-    await _opened(call, call)
-
-
-async def _opened(item: NewCall | PresumedCall, call: NewCall) -> bool:
-    promise = _shared_line.add(item, payer=call.account_id)
+    promise = _shared_line.add(call, payer=call.account_id)
     try:
-        return await promises.awaited(promise)
+        await promises.awaited(promise)
     except asyncio.CancelledError:
         promise.add_done_callback(partial(_release_unsent, call))
         raise
-
-
-async def open_presumed(presumed: PresumedCall) -> bool:
-    """The same where the caller is let in, the account is free, and can pay; else False, and the call is not open."""
-    return await _opened(presumed, presumed.call)
 
 
 async def note(seen: SeenUsage) -> None:
@@ -106,9 +94,7 @@ def _start_resting(run: Callable[[], None]) -> None:
 
 def _work_shared(items: Sequence[Item]) -> list[Outcome]:
     seconds = account_lines.shared_seconds()
-    return _by_kind(
-        items, seconds, {SeenUsage: _note, CallEnding: _end_free, PresumedCall: _open_free, NewCall: _reserve_free}
-    )
+    return _by_kind(items, seconds, {SeenUsage: _note, CallEnding: _end_free, NewCall: _reserve_free})
 
 
 def _work_own(items: Sequence[Item]) -> list[Outcome]:
@@ -137,10 +123,7 @@ def _run(
         return threads.returning_connection(step, items, seconds=seconds)
     except Exception as error:
         endings = [item for item in items if isinstance(item, CallEnding)]
-        if endings:
-            return _resting(endings, error)
-        _release([item.call for item in items if isinstance(item, PresumedCall)], may_still_come=True)
-        return [error] * len(items)
+        return _resting(endings, error) if endings else [error] * len(items)
 
 
 def _note(seen: Sequence[SeenUsage]) -> list[Outcome]:
@@ -166,12 +149,11 @@ def _end_own(endings: Sequence[CallEnding]) -> Sequence[Outcome]:
     is_repeated = any(ending.call_id in _repeated for ending in endings)
     step = partial(relayed_calls.end, is_repeated=is_repeated)
     try:
-        presumed_calls.forestall([call for e in endings if (call := _repeated.get(e.call_id))])
         outcomes = halving.apart(step, endings, of_all=AWAY)
     except AWAY as error:
         return _resting(endings, error)
     for ending, outcome in zip(endings, outcomes, strict=True):
-        _repeated.pop(ending.call_id, None)
+        _repeated.discard(ending.call_id)
         if isinstance(outcome, Exception):
             logger.critical("the end of call %s cannot be written", ending.call_id, exc_info=outcome)
     return outcomes
@@ -182,8 +164,7 @@ def _resting(endings: Sequence[CallEnding], error: Exception) -> list[Outcome]:
     if not is_passing(error):
         return [error] * len(endings)
     logger.warning("the ends of %d relayed calls are tried again: %s", len(endings), error)
-    for ending in endings:
-        _repeated.setdefault(ending.call_id, None)
+    _repeated.update(ending.call_id for ending in endings)
     return [_resting_line] * len(endings)
 
 
@@ -197,19 +178,6 @@ def _rest(endings: Sequence[Item]) -> list[Line | Later]:
         reset_connections()
         return [LATER] * len(endings)
     return [_own_lines.of(ending.account_id) for ending in endings if isinstance(ending, CallEnding)]
-
-
-def _open_free(calls: Sequence[PresumedCall]) -> list[Outcome]:
-    """What is not opened, for whatever reason, goes the long way under another id."""
-    try:
-        opened = presumed_calls.open_free(calls, presumption.entitled())
-    except Exception as error:
-        if isinstance(error, AWAY) and is_doubtful(error):
-            _release([each.call for each in calls], may_still_come=True)
-        else:
-            logger.warning("%d calls were not opened together: %s", len(calls), error)
-        return [False] * len(calls)
-    return [each.call.call_id in opened for each in calls]
 
 
 def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
@@ -255,20 +223,15 @@ def _leased(step: Callable[[list[NewCall]], Any], calls: Sequence[NewCall]) -> A
 
 def _doubted(calls: Sequence[NewCall], error: Exception) -> list[Outcome]:
     """None of them is sent, and whatever was reserved is released once the database is there again."""
-    _release(calls)
+    for call in calls:
+        _repeated.add(call.call_id)
+        _resting_line.add(_unsent(call), payer=call.account_id)
     return [error] * len(calls)
 
 
-def _release(calls: Sequence[NewCall], *, may_still_come: bool = False) -> None:
-    """They may be open, and will not be sent."""
-    for call in calls:
-        _repeated[call.call_id] = call if may_still_come else None
-        _resting_line.add(_unsent(call), payer=call.account_id)
-
-
 lease = Lease()
-_repeated: dict[str, NewCall | None] = {}
-"""Those whose last transaction may have been committed unseen; with their call where it may still come."""
+_repeated: set[str] = set()
+"""The ids of those whose last transaction may have been committed unseen."""
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
 _shared_line: Line = Gathering(_work_shared, start=_thread.submit)
 _resting_line: Line = Gathering(_rest, start=_start_resting)

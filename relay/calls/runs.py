@@ -13,7 +13,6 @@ from typing import Any
 
 from adapters.base import UpstreamError
 from billing import relayed_calls
-from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import CallEnding, NewCall, SeenUsage
 from catalog import relay_channels
 from catalog.relay_channels import Candidate
@@ -23,13 +22,12 @@ from common.errors import ApiError, UpstreamRefusal
 from common.http import request_ids
 from common.http.asgi import Headers
 from common.token_usage import TokenUsage
-from relay import books, presumption
+from relay import books
 from relay.calls import ending, times
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish, Progress
 from relay.calls.in_flight import CHANNEL_PART, in_flight
 from relay.families.base import Delivered, StreamReader
-from relay.presumption import KnownKey
 
 logger = logging.getLogger(__name__)
 CALL_ID = "X-Call-Id"
@@ -49,10 +47,6 @@ class Attempt:
 
     def sent(self) -> None:
         self.was_sent = True
-
-
-class Unconfirmed(Exception):
-    """What was presumed of the caller does not hold, or nobody knows: his call is not open."""
 
 
 class CallRun:
@@ -91,13 +85,11 @@ class CallRun:
         return error
 
     async def open(self, channel_id: int) -> None:
-        """The money is held, and that is committed. Raises InsufficientBalance, and Unconfirmed."""
+        """The money is held, and that is committed; nothing for a call that is free. Raises InsufficientBalance."""
         if not self.demand.asked.is_free:
             call = self._new_call(channel_id)
-            await self._reserve(call)
+            await books.reserve(call)
             self.call_id = call.call_id
-        elif self.demand.caller.presumption is not None:
-            raise Unconfirmed
 
     def _new_call(self, channel_id: int) -> NewCall:
         demand, caller = self.demand, self.demand.caller
@@ -115,20 +107,6 @@ class CallRun:
             price=demand.tariff.document(),
             request_id=request_ids.current()[:LONGEST_REQUEST_ID],
         )
-
-    async def _reserve(self, call: NewCall) -> None:
-        caller = self.demand.caller
-        if caller.presumption is None:
-            await books.reserve(call)
-            if caller.digest:
-                presumption.remember(caller.digest, KnownKey(caller.key_id, caller.account_id, call.group_id))
-            return
-        digest = caller.presumption.digest
-        presumed = PresumedCall(call=call, digest=digest, version=caller.catalog_version)
-        caller.presumption.is_confirmed = await books.open_presumed(presumed)
-        if not caller.presumption.is_confirmed:
-            presumption.forget(digest)
-            raise Unconfirmed
 
     def begin(self, candidate: Candidate) -> Attempt | None:
         """Another attempt: what was sent before was surely not accepted. None where too many calls wait for its

@@ -41,8 +41,7 @@ async def serve(
     send: Send,
 ) -> None:
     """ASGI, of a call that the key may make; whoever has the body closes it. Raises the ApiError that the client is to
-    read, as long as nothing was sent to it. Of a presumed caller it is none before that is confirmed, and may be
-    Unconfirmed."""
+    read, as long as nothing was sent to it."""
     content, guard = Content(body), Guard()
     with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
         demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)

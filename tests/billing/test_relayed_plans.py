@@ -8,13 +8,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoDbBlocker
 
-from billing import ledger, lost_calls, presumed_calls, relay_usage, relayed_calls
+from billing import ledger, lost_calls, relay_usage, relayed_calls
 from billing.ledger import Closing, Reservation
 from billing.models import RelayedCall
-from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import SeenUsage
 from common import ids, sql
-from relay import presumption
 from tasks_api import metrics, running_totals
 from tests.billing import relayed_steps
 from tests.billing.closing import close_holds
@@ -120,15 +118,6 @@ def test_the_end_of_a_task_reads_its_own_hold_however_many_are_open(busy):
         close_holds([Closing(reference="task_x", account_id=account.pk, actual_micros=None)])
     (plan,) = (steps.explained(found) for found in statements if "billing_hold" in found)
     assert "hold_open" not in plan
-
-
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database asks for the key each time")
-def test_opening_what_is_presumed_reads_no_other_call(busy):
-    presumed = PresumedCall(call=relayed_steps.new_call(busy[0]), digest="", version=1)
-    with steps.captured() as statements:
-        assert presumed_calls.open_free([presumed], presumption.entitled()) == set()
-        presumed_calls.forestall([presumed.call])
-    assert scans(statements) == []
 
 
 def test_lost_calls_are_found_by_index(busy):

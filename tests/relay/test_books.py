@@ -11,20 +11,14 @@ from django.db import IntegrityError, connection
 
 from billing import relayed_calls, web_processes
 from billing.models import Hold, RelayedCall, WebProcess
-from billing.presumed_calls import PresumedCall
 from billing.relayed_calls import NewCall, SeenUsage
-from catalog import snapshot
 from common import sql
 from common.concurrency import account_lines, threads
 from common.database import query_deadline
 from common.errors import InsufficientBalance
 from relay import books
-from tasks import gate
 from tests.account_lines import gathered, held_account
 from tests.billing import relayed_steps as steps
-from tests.faults.scenes import held
-from tests.relay.general import make_general_key, make_group
-from tests.tasks import steps as task_steps
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -148,25 +142,6 @@ def test_an_end_outlives_a_lost_connection(key):
     assert run(live()) is True
     assert states() == {call.call_id: "settled"}
     assert not books._repeated
-
-
-@needs_row_locks
-def test_a_presumed_call_whose_answer_is_lost_is_released(account):
-    key = make_general_key(account, make_group("text"))
-    run(books.reserve(call_of(key)))  # the process is registered
-    call = steps.new_call(key, group_id=key.record.group_id, process_id=books.process_id())
-    digest = gate.digest_of(f"Bearer {key.secret}")
-    presumed = PresumedCall(call=call, digest=digest, version=snapshot.stored_version())
-
-    async def live() -> bool:
-        with held("billing_hold"):
-            opening = asyncio.ensure_future(books.open_presumed(presumed))
-            await aside(wait_until, end_waiting_sessions)
-            return await opening
-
-    assert run(live()) is False
-    wait_until(lambda: states().get(call.call_id) == "released")
-    assert task_steps.breaches() == []
 
 
 def test_a_connection_that_cannot_be_handed_back_loses_no_end(key, monkeypatch):

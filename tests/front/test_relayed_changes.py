@@ -1,11 +1,10 @@
-"""General keys that have called before: whom we presume is served and refused as whom we look up, through the front."""
+"""General keys that have called before: what changes meanwhile holds from the next call on, through the front."""
 
 import asyncio
 import json
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from accounts import keys
 from accounts.models import Account
@@ -15,9 +14,7 @@ from catalog.models import GroupOffer
 from common.http import rates
 from common.http.asgi import Message
 from front import application
-from relay import admission, presumption
-from tasks import gate, ledger_check
-from tests.account_lines import gathered
+from tasks import ledger_check
 from tests.relay.calling import CHAT, Relay, chat, completion
 from tests.relay.general import make_group
 from tests.relay.upstreams import Upstream, answers
@@ -25,7 +22,6 @@ from tests.scopes import scope
 from tools.children import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
-needs_presumptions = pytest.mark.skipif(connection.vendor != "postgresql", reason="an embedded database asks each time")
 
 
 class Caller:
@@ -35,10 +31,6 @@ class Caller:
         self.relay = Relay(account)
         self.upstream = Upstream(answers(completion()))
         self.relay.channel(self.upstream)
-
-    @property
-    def known(self) -> presumption.KnownKey | None:
-        return presumption.find(gate.digest_of(f"Bearer {self.relay.key.secret}"))
 
     def status(self, body: Any = None) -> int:
         return int(self.relay.run(lambda: self._ask(chat() if body is None else body))[0]["status"])
@@ -65,14 +57,6 @@ def caller(account: Account) -> Caller:
     found = Caller(account)
     assert found.status() == 200
     return found
-
-
-@needs_presumptions
-def test_who_has_called_before_is_served_without_a_look_at_the_key(caller) -> None:
-    with gathered(admission._thread):
-        assert caller.status() == 200
-    assert [call.state for call in RelayedCall.objects.all()] == ["settled"] * 2
-    assert caller.relay.spent == 2 * 280
 
 
 def disable(caller: Caller) -> None:
@@ -104,7 +88,6 @@ def test_a_change_holds_from_the_next_call_on(caller, change, status) -> None:
     change(caller)
     assert [caller.status() for _ in range(2)] == [status] * 2
     assert (len(caller.upstream.requests), RelayedCall.objects.count()) == (1, 1)
-    assert caller.known is None
 
 
 def test_new_prices_hold_from_the_next_call_on(caller) -> None:
@@ -114,7 +97,7 @@ def test_new_prices_hold_from_the_next_call_on(caller) -> None:
     assert caller.relay.spent == 280 + 2 * 560
 
 
-def test_a_call_that_begins_again_is_counted_once(caller, settings, monkeypatch) -> None:
+def test_refused_calls_count_against_the_rate(caller, settings, monkeypatch) -> None:
     settings.RATE_LIMITS = {"relay": 2}
     monkeypatch.setattr(rates, "_window", -1)
     Account.objects.update(held_micros=10_000_000)

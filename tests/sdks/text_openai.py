@@ -117,7 +117,7 @@ def a_refusal_has_its_class(place: Place, connect: Connect) -> None:
     for key, change, kind, code in (
         ("dr-gen-of-nobody", {}, openai.AuthenticationError, "authentication_error"),
         ("task", {}, openai.PermissionDeniedError, "permission_error"),
-        ("openai", {"model": "nothing-1"}, openai.NotFoundError, "not_found_error"),
+        ("openai", {"model": "nothing-1"}, openai.NotFoundError, "invalid_request_error"),
         ("openai", {"messages": "a fox"}, openai.BadRequestError, "invalid_request_error"),
         ("openai", asked("a fox [moderated]"), openai.BadRequestError, "invalid_request_error"),
         ("anthropic", {}, openai.NotFoundError, "not_found_error"),

@@ -35,11 +35,11 @@ NOT_SERVED: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"/v1/images/variations", "/v1/images/variations", "Use POST /v1/images/edits."),
     )
 )
-# The version twice, none of it, or something before it: what a wrong base URL makes of a path that is served.
+# The version twice, none of it, something before it or a slash behind it: what a wrong base URL makes of a served path.
 MISPLACED = re.compile(
     r"(?!/(?:v1/(?:tasks|admin|images|videos)|admin|console|docs|assets)(?:/|$))"
     r"(?:/.*)?(?P<path>/chat/completions|/responses|/messages(?:/count_tokens)?|/images/(?:generations|edits)"
-    r"|/models(?:/[^/]+:(?P<verb>generateContent|streamGenerateContent|countTokens))?)",
+    r"|/models(?:/[^/]+:(?P<verb>generateContent|streamGenerateContent|countTokens))?)/?",
     re.DOTALL,
 )
 OF_A_VENDOR = re.compile(

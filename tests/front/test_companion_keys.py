@@ -300,6 +300,18 @@ def test_the_first_violation_is_the_answer(account, key, settings):
     assert refusal(model="gpt-1") == (429, "insufficient_quota")
 
 
+@pytest.mark.parametrize("limits", [{"balance_micros": 39_999}, {"budget_day_micros": 39_999, "has_budgets": True}])
+def test_pictures_of_a_general_key_that_cannot_pay_are_refused_as_openai_does(account, limits):
+    group = make_group("pictures", image_generation=True, image_prices={"gpt-image-2": 0.04})
+    channel = make_channel("pictures-1", "openai_relay", "http://127.0.0.1:9/v1")
+    GroupChannel.objects.create(group=group, channel=channel)
+    Account.objects.update(**limits)
+    body = json.dumps({"model": "gpt-image-2", "prompt": "a fox"}).encode()
+    said = ask("POST", "/v1/images/generations", make_general_key(account, group).secret, body=body)
+    assert said.refusal == (429, "insufficient_quota")
+    assert "retry-after" not in said.headers
+
+
 def test_a_packed_body_is_not_taken(account):
     general = make_general_key(account, make_group("text"))
     for coding in ("gzip", "identity, gzip", "br"):

@@ -18,7 +18,7 @@ from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
 from common.database.database_retry import AWAY
 from common.database.lost_commits import is_doubtful
-from common.errors import InsufficientBalance
+from common.errors import InsufficientBalance, InsufficientQuota
 from common.token_usage import COUNTS, TokenUsage
 
 PREFIX = "call_"
@@ -123,7 +123,7 @@ def _judge(
     for call in calls:
         if available[call.account_id] < call.estimated_micros:
             message = "The available balance does not cover what this call may cost."
-            outcomes[call.call_id] = InsufficientBalance(message)
+            outcomes[call.call_id] = InsufficientQuota(message)
             continue
         spender = call.account_id, call.key_id, call.estimated_micros
         outcomes[call.call_id] = limits.refusal(*spender, of_what="call")

@@ -89,6 +89,8 @@ class RelayedCallAdmin(ReadOnlyAdmin):
         "http_status",
         "is_estimated",
         "is_loss",
+        cost("overrun_micros"),
+        masked("flags"),
         "request_id",
         "process",
         *COUNTS,

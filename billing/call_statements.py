@@ -12,8 +12,8 @@ NEW_COLUMNS = (
     "is_stream bool, estimated bigint, price json, request_id text, budget_day text"
 )
 TOLD_COLUMNS = (
-    "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, channel bigint, attempts json, "
-    f"http_status bigint, {COUNT_COLUMNS}"
+    "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, flags json, overrun bigint, "
+    f"channel bigint, attempts json, http_status bigint, {COUNT_COLUMNS}"
 )
 ENDED_COLUMNS = f"account bigint, key bigint, model text, held bigint, day text, {TOLD_COLUMNS}"
 
@@ -88,7 +88,8 @@ FROM {rows} JOIN billing_webprocess p ON p.id = r.process AND p.stopped_at IS NU
 END_CALLS = """
 UPDATE billing_relayedcall SET state = CASE WHEN r.actual IS NULL THEN 'released' ELSE 'settled' END,
     ended_at = {now}, actual_micros = r.actual, outcome = r.outcome, is_estimated = r.is_estimated,
-    is_loss = r.is_loss, channel_id = r.channel, attempts = r.attempts, http_status = r.http_status, {counts}
+    is_loss = r.is_loss, flags = r.flags, overrun_micros = r.overrun, channel_id = r.channel,
+    attempts = r.attempts, http_status = r.http_status, {counts}
 FROM {rows} WHERE billing_relayedcall.id = r.id AND billing_relayedcall.state = 'open'
 """
 ADD_UP = """

@@ -208,6 +208,7 @@ class RelayedCall(TokenCounts):
             models.Index(name="relayed_released", fields=["id"], condition=models.Q(state="released")),
             models.Index(name="relayed_loss", fields=["id"], condition=models.Q(is_loss=True)),
             models.Index(name="relayed_estimated", fields=["id"], condition=models.Q(is_estimated=True)),
+            models.Index(name="relayed_overrun", fields=["channel_id"], condition=models.Q(overrun_micros__gt=0)),
         ]
         constraints = [
             models.CheckConstraint(

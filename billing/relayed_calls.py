@@ -20,6 +20,7 @@ from common.database.database_retry import AWAY
 from common.database.lost_commits import is_doubtful
 from common.errors import InsufficientBalance, InsufficientQuota
 from common.token_usage import COUNTS, TokenUsage
+from pages import words
 
 PREFIX = "call_"
 LONGEST_MODEL = 200
@@ -54,7 +55,8 @@ class SeenUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEnding:
-    """The end of a call; `actual_micros` is charged, and None releases it."""
+    """The end of a call; `actual_micros` is charged, at most what was held, and None releases it. `flags` and
+    `overrun_micros` tell the operator of a usage that was completed, or would have cost more than that."""
 
     call_id: str
     account_id: int
@@ -63,6 +65,8 @@ class CallEnding:
     outcome: str
     is_estimated: bool = False
     is_loss: bool = False
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    overrun_micros: int = 0
     channel_id: int | None = None
     attempts: Sequence[Mapping[str, Any]] = field(default_factory=list)
     http_status: int | None = None
@@ -122,8 +126,7 @@ def _judge(
     outcomes: dict[str, InsufficientBalance | None] = {}
     for call in calls:
         if available[call.account_id] < call.estimated_micros:
-            message = "The available balance does not cover what this call may cost."
-            outcomes[call.call_id] = InsufficientQuota(message)
+            outcomes[call.call_id] = _too_little(available[call.account_id], call.estimated_micros)
             continue
         spender = call.account_id, call.key_id, call.estimated_micros
         outcomes[call.call_id] = limits.refusal(*spender, of_what="call")
@@ -131,6 +134,13 @@ def _judge(
             available[call.account_id] -= call.estimated_micros
             limits.take(*spender)
     return outcomes
+
+
+def _too_little(available: int, needed: int) -> InsufficientBalance:
+    return InsufficientQuota(
+        f"The available balance of {words.usd(max(0, available))} does not cover what this call may cost, "
+        f"{words.usd(needed)}. A lower limit of output tokens lowers that."
+    )
 
 
 def _took_place(calls: Sequence[NewCall], error: Exception) -> bool:
@@ -260,6 +270,8 @@ def _told(ending: CallEnding) -> dict[str, Any]:
         "outcome": ending.outcome,
         "is_estimated": ending.is_estimated,
         "is_loss": ending.is_loss,
+        "flags": sql.document(dict(ending.flags)) if ending.flags else None,
+        "overrun": ending.overrun_micros,
         "channel": ending.channel_id,
         "attempts": sql.document(list(ending.attempts)),
         "http_status": ending.http_status,

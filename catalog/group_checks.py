@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from adapters import registry
-from catalog import groups
+from catalog import groups, model_patterns
 from catalog.groups import GroupEntry
 from catalog.models import GroupChannel
 from catalog.snapshot import Catalog
@@ -14,8 +14,13 @@ VERSIONS = ("/v1", "/v1beta")
 
 def problems(catalog: Catalog) -> list[str]:
     """One sentence per problem. What is wrong with the credentials of its channels is said of each channel."""
-    found = [f"group {group.name} {problem}" for group in catalog.groups() for problem in _group(group)]
+    found = [problem for group in catalog.groups() for problem in of_group(group)]
     return [*found, *_idle(catalog)]
+
+
+def of_group(group: GroupEntry) -> list[str]:
+    """Those of one group."""
+    return [f"group {group.name} {problem}" for problem in (*_group(group), *_prices(group))]
 
 
 def _group(group: GroupEntry) -> Iterator[str]:
@@ -37,6 +42,21 @@ def _group(group: GroupEntry) -> Iterator[str]:
             yield f"has a channel {link.channel.name} whose base_url lacks the version, such as /v1"
         if group.platform != "openai" and path.endswith(VERSIONS):
             yield f"has a channel {link.channel.name} whose base_url ends in {path.rpartition('/')[2]}: leave that away"
+
+
+def _prices(group: GroupEntry) -> Iterator[str]:
+    """What may be sold that nobody meant to sell, or held by a guess."""
+    patterns = sorted({*group.prices, *group.image_prices})
+    if group.models is not None:
+        more = [pattern for pattern in patterns if model_patterns.is_wild(pattern) or pattern not in group.models]
+        if more:
+            yield f"prices models that it does not list: {', '.join(more)}"
+    endless = [price for _, price in sorted(group.prices.items()) if price.max_output_tokens is None]
+    if texts := [price.pattern for price in endless if price.image_output == price.output]:
+        yield f"has prices without max_output_tokens, so that RELAY_OUTPUT_TOKENS are reserved: {', '.join(texts)}"
+    if pictures := [price.pattern for price in endless if price.image_output != price.output]:
+        words = "so that RELAY_OUTPUT_TOKENS are reserved for each picture, whatever it takes"
+        yield f"has prices of pictures without max_output_tokens, {words}: {', '.join(pictures)}"
 
 
 def _idle(catalog: Catalog) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from accounts.models import Group
-from catalog import groups, token_prices
+from catalog import groups, picture_prices, token_prices
 from catalog.entries import ChannelEntry
 from catalog.groups import GroupChannelEntry, GroupEntry
 from catalog.models import GroupChannel, GroupOffer
@@ -27,9 +27,11 @@ def read(channels: Mapping[int, ChannelEntry]) -> Iterator[GroupEntry]:
             image_generation=row.image_generation,
             models=None if offer.models_listed is None else tuple(offer.models_listed),
             extra_fields=frozenset(offer.extra_fields),
+            extra_betas=frozenset(offer.extra_betas),
+            tool_prices={name: Decimal(str(usd)) for name, usd in sorted(offer.tool_prices.items())},
             channels=tuple(_link(link, channels[link.channel_id], own) for link in links[row.pk]),
             prices={pattern: token_prices.of_row(pattern, price) for pattern, price in offer.prices.items()},
-            image_prices={pattern: Decimal(str(price)) for pattern, price in offer.image_prices.items()},
+            image_prices={pattern: picture_prices.of_row(price) for pattern, price in offer.image_prices.items()},
         )
 
 

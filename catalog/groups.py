@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from catalog import token_prices
+from catalog import dearer_prices, model_patterns
 from catalog.entries import ChannelEntry
+from catalog.picture_prices import PicturePrice
 from catalog.token_prices import TokenPrice
 
 IMAGES = "images"
@@ -50,17 +51,17 @@ class GroupEntry:
     tool_prices: Mapping[str, Decimal] = field(default_factory=dict)
     channels: tuple[GroupChannelEntry, ...] = ()
     prices: Mapping[str, TokenPrice] = field(default_factory=dict)
-    image_prices: Mapping[str, Decimal] = field(default_factory=dict)
+    image_prices: Mapping[str, PicturePrice] = field(default_factory=dict)
 
     def token_price(self, model: str) -> TokenPrice | None:
         """The price of this model's tokens; without one it cannot be called for text."""
-        pattern = token_prices.best(self.prices, model)
-        return None if pattern is None else self.prices[pattern]
+        held = model_patterns.holding(self.prices, model)
+        return dearer_prices.of_tokens([self.prices[pattern] for pattern in held])
 
-    def image_price(self, model: str) -> Decimal | None:
-        """USD for one picture of this model; it counts for the Images API only."""
-        pattern = token_prices.best(self.image_prices, model)
-        return None if pattern is None else self.image_prices[pattern]
+    def image_price(self, model: str) -> PicturePrice | None:
+        """The price of one picture of this model; it counts for the Images API only."""
+        held = model_patterns.holding(self.image_prices, model)
+        return dearer_prices.of_pictures([self.image_prices[pattern] for pattern in held])
 
     @property
     def dialects(self) -> frozenset[str]:

@@ -303,7 +303,7 @@ class PlanChoice(CatalogRecord):
 
 class GroupOffer(CatalogRecord):
     """What a group of general keys is offered: prices by model pattern, in USD per million tokens or for one picture,
-    and the models that are listed."""
+    those of tools that the provider runs, in USD for one call, and the models that are listed."""
 
     group = models.OneToOneField("accounts.Group", on_delete=models.CASCADE, related_name="offer")
     models_listed = models.JSONField(null=True, blank=True)
@@ -311,6 +311,13 @@ class GroupOffer(CatalogRecord):
     image_prices = models.JSONField(default=dict, blank=True)
     extra_fields = models.JSONField(
         default=list, blank=True, help_text="Fields that pass though they may cost what the prices do not know."
+    )
+    tool_prices = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
+    extra_betas = models.JSONField(
+        default=list,
+        blank=True,
+        db_default=models.Value([], models.JSONField()),
+        help_text="Values of `anthropic-beta` that pass though they may cost what the prices do not know.",
     )
 
     def __str__(self) -> str:

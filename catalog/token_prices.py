@@ -1,23 +1,26 @@
-"""What tokens cost: a group's price for the models of one pattern, and which pattern holds for a model.
+"""What tokens cost: a group's price for the models of one pattern, what usage costs by it, and what it can at most.
 
 USD per million tokens are micro-USD per token, so that costs need no conversion.
 """
 
-import fnmatch
-import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Any
 
 from common import money
 from common.token_usage import TokenUsage
 
-AMOUNTS = ("input", "output", "cached_input", "cache_write", "image_output")
+INPUTS = ("input", "cached_input", "cache_write", "cache_write_1h", "audio_input", "image_input")
+OUTPUTS = ("output", "image_output", "audio_output")
+AMOUNTS = ("input", "output", *INPUTS[1:], *OUTPUTS[1:])
+SOLD_APART = ("cache_write_1h", "audio_input", "audio_output")
+"""Amounts without which there is nothing of their kind to buy; any other costs what input or output does."""
+COUNTS = ("image_tokens", "max_input_tokens", "max_output_tokens")
 IMAGE_TOKENS = 16_384
 """The most tokens of one picture in a request, where the price does not say."""
-LONGEST_NAME = 300  # a name that a client sends: a longer one names no model
+EXACT = Context(prec=80)
+SMALLEST = Decimal(1).scaleb(-12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class TokenPrice:
 
     An optional amount is None where the operator sells none of it. `image_tokens` are the most that one picture in a
     request can be. `max_input_tokens` (the context) and `max_output_tokens` (of one answer) are None where the operator
-    does not say.
+    does not say. `long_context` holds for all tokens of a call with more input than it says.
     """
 
     pattern: str
@@ -51,78 +54,141 @@ class TokenPrice:
     cache_write_1h: Decimal | None = None
     audio_input: Decimal | None = None
     audio_output: Decimal | None = None
+    long_context: "LongContext | None" = None
     image_tokens: int = IMAGE_TOKENS
     max_input_tokens: int | None = None
     max_output_tokens: int | None = None
 
     def has(self, amount: str) -> bool:
-        """Whether an optional amount is sold: `audio_input`, `audio_output` or `cache_write_1h`."""
+        """Whether an amount is sold: `audio_input`, `audio_output` and `cache_write_1h` may not be."""
         return getattr(self, amount) is not None
 
     def cost_micros(self, usage: TokenUsage) -> int:
         """What was used costs this much, in micro-USD, rounded half-up once."""
-        cached = min(usage.cached_tokens, usage.input_tokens)
-        written = min(usage.cache_write_tokens, usage.input_tokens - cached)
-        pictured = min(usage.image_tokens, usage.output_tokens)
-        parts = (
-            (usage.input_tokens - cached - written) * self.input,
-            cached * self.cached_input,
-            written * self.cache_write,
-            (usage.output_tokens - pictured) * self.output,
-            pictured * self.image_output,
-        )
-        return _whole(sum(parts, Decimal()), ROUND_HALF_UP)
+        return rounded(self.cost(usage))
 
     def bound_micros(self, most: MostUsed) -> int:
         """What at most so many tokens can cost, whatever kinds they are of, in micro-USD, rounded up."""
-        dearest_input = max(self.input, self.cached_input, self.cache_write)
-        dearest_output = max(self.output, self.image_output)
-        return _whole(most.input_tokens * dearest_input + most.output_tokens * dearest_output, ROUND_CEILING)
+        return rounded_up(self.bound(most))
+
+    def cost(self, usage: TokenUsage) -> Decimal:
+        """In micro-USD, exactly. Parts are taken from the whole in this order, each at most what is left of it: of the
+        input cached, written, written for an hour, sound, pictures; of the output pictures, sound. A part that is not
+        sold costs as the one that it is nearest to."""
+        price = self.at(usage.input_tokens)
+        hour = price.cache_write if price.cache_write_1h is None else price.cache_write_1h
+        heard = price.input if price.audio_input is None else price.audio_input
+        spoken = price.output if price.audio_output is None else price.audio_output
+        inputs = (
+            (usage.cached_tokens, price.cached_input),
+            (usage.cache_write_tokens, price.cache_write),
+            (usage.cache_write_1h_tokens, hour),
+            (usage.audio_input_tokens, heard),
+            (usage.image_input_tokens, price.image_input),
+        )
+        outputs = ((usage.image_tokens, price.image_output), (usage.audio_output_tokens, spoken))
+        with localcontext(EXACT):
+            return _divided(usage.input_tokens, price.input, inputs) + _divided(
+                usage.output_tokens, price.output, outputs
+            )
+
+    def bound(self, most: MostUsed) -> Decimal:
+        """In micro-USD, exactly: all input and all output at the dearest of the amounts that may be used."""
+        price = self.at(most.input_tokens)
+        with localcontext(EXACT):
+            return most.input_tokens * price.dearest(INPUTS, most) + most.output_tokens * price.dearest(OUTPUTS, most)
+
+    def at(self, input_tokens: int) -> "TokenPrice":
+        """The price of a call with so much input."""
+        long = self.long_context
+        return long.price if long is not None and input_tokens > long.above else self
+
+    def dearest(self, amounts: tuple[str, ...], most: MostUsed) -> Decimal:
+        """The highest of those that a call may use."""
+        sold = self.amounts()
+        used = (name for name in amounts if name not in SOLD_APART or name in most.amounts)
+        return max(sold[name] for name in used if name in sold)
+
+    def amounts(self) -> dict[str, Decimal]:
+        """Those that are sold, by name."""
+        return {name: getattr(self, name) for name in AMOUNTS if self.has(name)}
 
     def document(self) -> dict[str, Any]:
         """JSON: the price as it is frozen on a call."""
-        amounts = {name: format(getattr(self, name), "f") for name in AMOUNTS}
-        return {"pattern": self.pattern, **amounts, "max_output_tokens": self.max_output_tokens}
+        long = self.long_context
+        counts = {name: getattr(self, name) for name in COUNTS}
+        above = {} if long is None else {"long_context": {"above": long.above, **_plain(long.price)}}
+        return {"pattern": self.pattern, **_plain(self), **counts, **above}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongContext:
+    """The price of all tokens of a call whose input has more than `above`; no amount is below the usual one."""
+
+    above: int
+    price: TokenPrice
 
 
 def of_row(pattern: str, stored: Mapping[str, Any]) -> TokenPrice:
     """The price as an offer's row has it: what is absent costs as much as what it is a part of."""
-    paid, made = Decimal(str(stored["input"])), Decimal(str(stored["output"]))
-    return TokenPrice(
+    named = _named(stored)
+    price = TokenPrice(
         pattern=pattern,
-        input=paid,
-        output=made,
-        cached_input=Decimal(str(stored.get("cached_input", paid))),
-        cache_write=Decimal(str(stored.get("cache_write", paid))),
-        image_output=Decimal(str(stored.get("image_output", made))),
-        image_input=Decimal(str(stored.get("image_input", paid))),
+        **{name: named["input"] for name in INPUTS if name not in SOLD_APART}
+        | {name: named["output"] for name in OUTPUTS if name not in SOLD_APART}
+        | named,
+        image_tokens=stored.get("image_tokens", IMAGE_TOKENS),
+        max_input_tokens=stored.get("max_input_tokens"),
         max_output_tokens=stored.get("max_output_tokens"),
     )
+    long = stored.get("long_context")
+    return replace(price, long_context=_long_context(price, long)) if long else price
 
 
-def best(patterns: Collection[str], name: str) -> str | None:
-    """The pattern that holds for a model: its exact name, else the one with the most literal characters that fits it.
-
-    `*` stands for any characters, `?` for one; case counts.
-    """
-    if len(name) > LONGEST_NAME:
-        return None
-    if name in patterns:
-        return name
-    return max((pattern for pattern in patterns if _glob(pattern).match(name)), key=_rank, default=None)
-
-
-def _rank(pattern: str) -> tuple[int, int, str]:
-    wild = pattern.count("*")
-    return len(pattern) - wild - pattern.count("?"), -wild, pattern
+def _long_context(price: TokenPrice, stored: Mapping[str, Any]) -> LongContext:
+    """What it does not name costs more in the same ratio as input or output, of which it is a part."""
+    named = _named(stored)
+    amounts = {}
+    for whole, parts in (("input", INPUTS), ("output", OUTPUTS)):
+        base = getattr(price, whole)
+        for name in filter(price.has, parts):
+            usual = getattr(price, name)
+            amounts[name] = max(usual, named.get(name, _scaled(usual, base, named.get(whole, base))))
+    return LongContext(above=stored["above"], price=replace(price, **amounts))
 
 
-@lru_cache(maxsize=10_000)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """Of a pattern of the operator; never of a name that a client sent."""
-    return re.compile(fnmatch.translate(pattern.replace("[", "[[]")))
+def _scaled(usual: Decimal, base: Decimal, long: Decimal) -> Decimal:
+    with localcontext(EXACT):
+        return (usual * long / base if base else long).quantize(SMALLEST, rounding=ROUND_CEILING)
+
+
+def _named(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: Decimal(str(stored[name])) for name in AMOUNTS if name in stored}
+
+
+def _plain(price: TokenPrice) -> dict[str, str]:
+    return {name: format(amount, "f") for name, amount in price.amounts().items()}
+
+
+def _divided(total: int, usual: Decimal, parts: tuple[tuple[int, Decimal], ...]) -> Decimal:
+    """What a whole costs whose parts have prices of their own."""
+    left, cost = max(total, 0), Decimal()
+    for count, amount in parts:
+        taken = min(max(count, 0), left)
+        left -= taken
+        cost += taken * amount
+    return cost + left * usual
+
+
+def rounded(micros: Decimal) -> int:
+    """Whole micro-USD of a cost, half-up, at most what a column holds: who pays so much has no such balance."""
+    return _whole(micros, ROUND_HALF_UP)
+
+
+def rounded_up(micros: Decimal) -> int:
+    """Whole micro-USD of a bound."""
+    return _whole(micros, ROUND_CEILING)
 
 
 def _whole(micros: Decimal, rounding: str) -> int:
-    """Whole micro-USD, at most what a column holds: who pays so much has no such balance."""
     return int(min(micros, Decimal(money.LARGEST)).quantize(Decimal(1), rounding=rounding))

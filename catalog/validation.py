@@ -12,7 +12,7 @@ from typing import Any
 from adapters import expression, registry
 from adapters.base import Target
 from adapters.kit import field_table
-from catalog.fields import FieldReader, Invalid, Problem, each, integer, mapped, one_of, whole
+from catalog.fields import Invalid, Problem, each, mapped, one_of
 from common import modalities, urls
 
 PLATFORMS = ("openai", "anthropic", "gemini")
@@ -161,12 +161,19 @@ def field_path(value: object) -> str:
     return path
 
 
-def extra_fields(value: object) -> list[str]:
-    """Different paths."""
-    paths = each(field_path)(value)
-    if twice := [(f"[{index}]", "is there twice") for index, path in enumerate(paths) if path in paths[:index]]:
-        raise Invalid(problems=twice)
-    return paths
+def different(rule: Callable[[Any], str]) -> Callable[[Any], list[str]]:
+    """The rule for a list of different texts."""
+
+    def read(value: object) -> list[str]:
+        found = each(rule)(value)
+        if twice := [(f"[{index}]", "is there twice") for index, item in enumerate(found) if item in found[:index]]:
+            raise Invalid(problems=twice)
+        return found
+
+    return read
+
+
+extra_fields = different(field_path)
 
 
 def credentials(value: object) -> dict[str, str]:
@@ -188,23 +195,6 @@ def named(rule: Callable[[Any], Any], *, limit: int = 200) -> Callable[[Any], di
     return read
 
 
-LONGEST_PATTERN = 300
-
-
-def token_prices(value: object) -> dict[str, dict[str, Any]]:
-    """USD per million tokens by model pattern; `max_output_tokens` is a number of them."""
-    return named(lambda prices: whole(prices, _token_price), limit=LONGEST_PATTERN)(value)
-
-
-def _token_price(fields: FieldReader) -> dict[str, Any]:
-    found: dict[str, Any] = {name: fields.need(name, price) for name in ("input", "output")}
-    for part in ("cached_input", "cache_write", "image_output"):
-        found[part] = fields.take(part, price, "")
-    found["max_output_tokens"] = fields.take("max_output_tokens", integer(1), 0)
-    return {name: value for name, value in found.items() if value}
-
-
-image_prices = named(price, limit=LONGEST_PATTERN)
 upstream_models = named(name)
 
 

@@ -37,6 +37,10 @@ graceful_timeout = 5
 # Also how long an upload may pause between two pieces.
 timeout = 30
 
+# How long a request may go on whose client has left: the rest of a relayed answer is read for its usage
+# (`relay/calls/times.py`). All else leaves by itself.
+asgi_disconnect_grace_period = 600
+
 # One behaviour whatever else is installed, and no other protocol than HTTP/1.
 asgi_loop = "asyncio"
 http_parser = "python"

@@ -14,7 +14,7 @@ from catalog.groups import IMAGES, GroupEntry
 from catalog.models import GroupChannel
 from catalog.relay_channels import Verdict
 from catalog.tariffs import Tariff
-from catalog.token_prices import AMOUNTS, MostUsed
+from catalog.token_prices import COUNTS, MostUsed, TokenPrice
 from common import money
 from common.errors import (
     ApiError,
@@ -57,6 +57,9 @@ def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError |
         dialect=dialect,
         listed=None if group.models is None else call.model in group.models,
         price=tariff and _price(tariff),
+        tool_prices={name: _plain(usd) for name, usd in group.tool_prices.items()},
+        extra_fields=sorted(group.extra_fields),
+        extra_betas=sorted(group.extra_betas),
         reserve=tariff and _reserve(tariff, call),
         channels=[*(_channel(verdict, call.model) for verdict in verdicts), *_disabled(group)],
         error=_told(error),
@@ -66,7 +69,8 @@ def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError |
 
 def _answer(call: SupposedCall, **found: Any) -> dict[str, Any]:
     nothing = dict.fromkeys(("group", "platform", "dialect", "listed", "price", "reserve"))
-    return {"model": call.model, **nothing, "channels": [], "error": None, **found}
+    opened: dict[str, Any] = {"tool_prices": {}, "extra_fields": [], "extra_betas": []}
+    return {"model": call.model, **nothing, **opened, "channels": [], "error": None, **found}
 
 
 def _told(error: ApiError | None) -> dict[str, str] | None:
@@ -98,11 +102,19 @@ def _error(
 def _price(tariff: Tariff) -> dict[str, Any] | None:
     price = tariff.tokens
     if tariff.picture is not None:
-        return {"per": "picture", "usd": _plain(tariff.picture)}
+        tiers = tariff.pictures.document() if tariff.pictures else None
+        most = {"per": "picture", "usd": _plain(tariff.picture)}
+        return {**most, "tiers": tiers} if isinstance(tiers, dict) else most
     if price is None:
         return None
-    amounts = {name: _plain(getattr(price, name)) for name in AMOUNTS}
-    return {"per": "million tokens", "pattern": price.pattern, **amounts, "max_output_tokens": price.max_output_tokens}
+    counts = {name: getattr(price, name) for name in COUNTS}
+    long = price.long_context
+    above = {"above": long.above, **_amounts(long.price)} if long else None
+    return {"per": "million tokens", "pattern": price.pattern, **_amounts(price), **counts, "long_context": above}
+
+
+def _amounts(price: TokenPrice) -> dict[str, str]:
+    return {name: _plain(amount) for name, amount in price.amounts().items()}
 
 
 def _plain(amount: Decimal) -> str:
@@ -154,14 +166,26 @@ def listed(answer: Mapping[str, Any]) -> dict[str, object]:
     price, reserve = answer["price"], answer["reserve"]
     found: dict[str, object] = {name: answer[name] for name in ("model", "group", "platform", "dialect")}
     if price:
-        amounts = ", ".join(f"{name} {amount}" for name, amount in price.items() if name != "per" and amount)
-        found["price"] = f"USD per {price['per']}: {amounts}"
+        found["price"] = f"USD per {price['per']}: {_said({name: price[name] for name in price if name != 'per'})}"
     if reserve:
         counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in list(reserve.items())[:-1])
         found["reserve"] = f"${reserve['estimated_cost']} for {counted}"
+    if tools := answer["tool_prices"]:
+        found["tools"] = f"USD per call: {_said(tools)}"
+    if opened := [*answer["extra_fields"], *answer["extra_betas"]]:
+        found["passes"] = ", ".join(opened)
     channels = answer["channels"]
     found["channels"] = "".join([str(len(channels)), *(f"\n  {_line(row)}" for row in channels)])
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _said(named: Mapping[str, Any]) -> str:
+    """Names and what they have, one level in brackets below the other."""
+    return ", ".join(
+        f"{name} ({_said(value)})" if isinstance(value, Mapping) else f"{name} {value}"
+        for name, value in named.items()
+        if value
+    )
 
 
 def _line(row: Mapping[str, Any]) -> str:

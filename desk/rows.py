@@ -133,9 +133,10 @@ class AmountsField(RowsField):
         return [(tier, str(usd)) for tier, usd in value.items()] if isinstance(value, Mapping) else list(value or [])
 
     def read(self, rows: list[Row]) -> dict[str, str]:
+        what = self.columns[0].label.lower()
         tiers = [tier for tier, _ in rows]
         problems = [f"{tier}: is there twice." for tier in dict.fromkeys(tiers) if tier and tiers.count(tier) > 1]
-        problems += [f"{usd}: name the tier that this price is for." for tier, usd in rows if not tier]
+        problems += [f"{usd}: name the {what} that this price is for." for tier, usd in rows if not tier]
         problems += [f"{tier}: enter its price, or empty the row." for tier, usd in rows if not usd]
         if problems:
             raise forms.ValidationError(problems)

@@ -18,6 +18,7 @@ from common.http.front_body import Body
 from common.http.spool import SpoolFull
 from front import access_log, companions, doors, error_responses, image_calls, posting, refusals, shares, visits
 from relay import application as relay
+from relay.calls.in_flight import in_flight
 from relay.wire import upstream
 from tasks_api import assets, health, stream, waiting
 
@@ -76,10 +77,12 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def live(receive: Receive, send: Send) -> None:
-    """Nothing to start; at the end the connections to upstreams are closed."""
+    """Nothing to start; at the end the calls are settled whose clients have left, and the connections to upstreams are
+    closed."""
     while True:
         event = (await receive())["type"]
         if event == "lifespan.shutdown":
+            await in_flight.settled()
             await upstream.close()
         await send({"type": f"{event}.complete"})
         if event == "lifespan.shutdown":

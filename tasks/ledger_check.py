@@ -92,6 +92,9 @@ RULES = {
         FROM billing_relayedcall c LEFT JOIN billing_hold h ON h.reference = c.id
         WHERE h.reference IS NULL OR h.amount_micros <> c.estimated_micros OR h.account_id <> c.account_id
             OR h.key_id <> c.key_id""",
+    "no relayed call is charged more than its hold": """
+        SELECT id, 'actual ' || actual_micros || ', hold ' || estimated_micros FROM billing_relayedcall
+        WHERE actual_micros > estimated_micros""",
     "a relayed call and its hold are open, settled or released together": """
         SELECT c.id, c.state || ' with hold ' || h.state FROM billing_relayedcall c
         JOIN billing_hold h ON h.reference = c.id WHERE c.state <> h.state""",

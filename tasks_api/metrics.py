@@ -39,7 +39,7 @@ class Darkroom(Collector):
         yield channel_states(channels)
         yield from history(channels)
         yield durations()
-        yield from relayed()
+        yield from relayed(channels)
         yield from money()
         yield gauge("deliveries_pending", "Callbacks not yet delivered.", sql.value(PENDING))
         yield gauge("workers_alive", "Workers whose heartbeat is within their lease.", leases.alive())
@@ -130,7 +130,7 @@ def durations() -> Metric:
     return family
 
 
-def relayed() -> Iterator[Metric]:
+def relayed(channels: dict[int, str]) -> Iterator[Metric]:
     """Calls of general keys: those at work, those charged, and how many of them an operator may want to look at."""
     ((now_open, losses, estimated),) = sql.fetch(RELAYED)
     yield gauge("relayed_calls_open", "Relayed calls at work.", now_open)
@@ -142,6 +142,18 @@ def relayed() -> Iterator[Metric]:
         family = CounterMetricFamily(f"darkroom_relayed_calls_{name}", meaning)
         family.add_metric([], count)
         yield family
+    yield by_channel(
+        "relay_overruns", "Relayed calls whose usage would have cost more than its hold.", channels, OVERRUNS
+    )
+
+
+def by_channel(name: str, meaning: str, channels: dict[int, str], statement: str) -> Metric:
+    """A counter of the rows of a statement (channel id, count), also of channels without any."""
+    family = CounterMetricFamily(f"darkroom_{name}", meaning, labels=["channel"])
+    counted = [(channels.get(channel, ""), count) for channel, count in sql.fetch(statement)]
+    for (channel_name,), count in merged({(found,): 0 for found in channels.values()}, counted).items():
+        family.add_metric([channel_name], count)
+    return family
 
 
 def money() -> Iterator[Metric]:
@@ -171,6 +183,7 @@ SELECT (SELECT count(*) FROM billing_relayedcall WHERE state = 'open'),
     (SELECT count(*) FROM billing_relayedcall WHERE is_loss),
     (SELECT count(*) FROM billing_relayedcall WHERE is_estimated)
 """
+OVERRUNS = "SELECT channel_id, count(*) FROM billing_relayedcall WHERE overrun_micros > 0 GROUP BY channel_id"
 HELD = "SELECT sum(held_micros) FROM accounts_account"
 # In two parts, each of which has an index of its own.
 PENDING = """

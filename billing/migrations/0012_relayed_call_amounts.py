@@ -45,6 +45,10 @@ class Migration(migrations.Migration):
             name='tool_calls',
             field=models.BigIntegerField(db_default=0, default=0),
         ),
+        migrations.AddIndex(
+            model_name='relayedcall',
+            index=models.Index(condition=models.Q(('overrun_micros__gt', 0)), fields=['channel_id'], name='relayed_overrun'),
+        ),
         migrations.AddField(
             model_name='relayusage',
             name='audio_input_tokens',

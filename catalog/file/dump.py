@@ -164,8 +164,8 @@ def _group(row: Group, channels: list[dict[str, Any]]) -> dict[str, Any]:
     if offer := getattr(row, "offer", None):
         if offer.models_listed is not None:
             tree["models"] = offer.models_listed
-        prices = {pattern: _numbers(price) for pattern, price in offer.prices.items()}
-        tree |= _given(prices=prices, image_prices=_numbers(offer.image_prices), extra_fields=offer.extra_fields)
+        priced = {name: _numbers(getattr(offer, name)) for name in ("prices", "image_prices", "tool_prices")}
+        tree |= _given(**priced, extra_fields=offer.extra_fields, extra_betas=offer.extra_betas)
     return tree
 
 
@@ -179,7 +179,11 @@ def _switch(enabled: bool) -> dict[str, bool]:
 
 
 def _numbers(prices: dict[str, Any]) -> dict[str, Any]:
-    return {tier: _number(Decimal(str(price))) for tier, price in prices.items()}
+    """Prices, also by several steps."""
+    return {
+        tier: _numbers(price) if isinstance(price, dict) else _number(Decimal(str(price)))
+        for tier, price in prices.items()
+    }
 
 
 def _number(amount: Decimal) -> int | float | str:

@@ -22,7 +22,8 @@ def _group(spec: GroupSpec, changes: Changes) -> None:
     if fields:
         CatalogVersion.raise_it()  # a group is no catalog record
     offer = find(GroupOffer, group=row)
-    fields += write(offer, {"models_listed": spec.models} | values(spec, "prices", "image_prices", "extra_fields"))
+    said = values(spec, "prices", "image_prices", "tool_prices", "extra_fields", "extra_betas")
+    fields += write(offer, {"models_listed": spec.models} | said)
     if group_channels.apply(row, spec):
         fields.append("channels")
     changes.note(row, is_new=is_new, fields=fields)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from catalog import credentials, model_params, sealing, validation
+from catalog import credentials, model_params, offer_rules, sealing, validation
 from catalog.fields import FieldReader, Invalid, Problem, boolean, each, integer, one_of
 from catalog.file.specs import (
     ChannelModelSpec,
@@ -163,9 +163,11 @@ def _group(fields: FieldReader) -> GroupSpec:
         image_generation=fields.take("image_generation", boolean, False),
         channels=fields.items("channels", _group_channel),
         models=fields.take("models", each(validation.name), None),
-        prices=fields.take("prices", validation.token_prices, {}),
-        image_prices=fields.take("image_prices", validation.image_prices, {}),
+        prices=fields.take("prices", offer_rules.token_prices, {}),
+        image_prices=fields.take("image_prices", offer_rules.image_prices, {}),
+        tool_prices=fields.take("tool_prices", offer_rules.tool_prices, {}),
         extra_fields=fields.take("extra_fields", validation.extra_fields, []),
+        extra_betas=fields.take("extra_betas", offer_rules.extra_betas, []),
     )
 
 

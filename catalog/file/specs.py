@@ -91,8 +91,10 @@ class GroupSpec:
     channels: list[GroupChannelSpec]
     models: list[str] | None
     prices: Mapping[str, Any]
-    image_prices: Mapping[str, str]
+    image_prices: Mapping[str, Any]
+    tool_prices: Mapping[str, str]
     extra_fields: list[str]
+    extra_betas: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

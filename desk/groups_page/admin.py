@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import Group
-from catalog import standing
+from catalog import group_checks, snapshot, standing
 from catalog.models import CatalogVersion, GroupChannel, GroupOffer
 from desk.groups_page.forms import GroupChannelForm, GroupChannelFormSet, GroupOfferForm
 from pages.admin_pages import OwnForm
@@ -71,6 +71,8 @@ class KeyGroupAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
         ]
         if obj is not None:
             context["title"], context["subtitle"] = obj.name, None
+            entry = snapshot.latest().group(obj.pk)
+            context["problems"] = group_checks.of_group(entry) if entry else []
 
     def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -5,59 +5,30 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from catalog import groups, validation
+from catalog import groups, offer_rules, validation
 from catalog.fields import each
 from catalog.models import Channel, GroupChannel, GroupOffer
 from catalog.ruled_form import RuledForm
-from catalog.token_prices import AMOUNTS
-from desk.rows import AmountsField, Column, LinesField, Row, RowsField
+from desk.groups_page.price_fields import (
+    LongContextsField,
+    PicturePricesField,
+    TokenPricesField,
+    ToolPricesField,
+    check_names,
+)
+from desk.rows import Column, LinesField, Row, RowsField
 from pages.admin_pages import KnownRows
 
 PRICES = (
-    "USD per million tokens by pattern of names; the longest that fits holds. Cached input, written cache and pictures "
-    "cost what input and output do where nothing is said."
+    "USD per million tokens by pattern of names; the longest that fits holds. * and ? stand for anything but : @ #. "
+    "Cached input, written cache and pictures cost what input and output do where nothing is said; sound and caches of "
+    "an hour are not sold without a price."
 )
+LONG = "Of all tokens of a call with more input than this. What is empty costs more as input or output does."
+PICTURES = "Of the Images API; where one holds, no token counts. Without a size it is the price of every picture."
+TOOLS = "That the provider runs, by its own name of the tool. Without a price such a tool is refused."
+LONG_KEY = "long_context"
 LISTINGS = (("all", "every model that the providers list and that has a price"), ("these", "these alone"))
-LABELS = {"max_output_tokens": "Most output tokens"}
-
-
-class TokenPricesField(RowsField):
-    """A price of tokens for each pattern."""
-
-    names = (*AMOUNTS, "max_output_tokens")
-    columns = (
-        Column(name="pattern", label="Pattern", placeholder="gpt-*"),
-        *(
-            Column(name=name, label=LABELS.get(name, name.replace("_", " ").capitalize()), mode="decimal")
-            for name in names
-        ),
-    )
-    add = "Add a pattern"
-
-    def rows_of(self, value: Any) -> list[Row]:
-        if not isinstance(value, Mapping):
-            return list(value or [])
-        return [(pattern, *(str(price.get(name, "")) for name in self.names)) for pattern, price in value.items()]
-
-    def read(self, rows: list[Row]) -> dict[str, Any]:
-        _check_names(rows, "pattern")
-        return {pattern: self._price(cells) for pattern, *cells in rows}
-
-    def _price(self, cells: list[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {name: cell for name, cell in zip(self.names, cells, strict=True) if cell}
-        if found.get("max_output_tokens", "").isdecimal():
-            found["max_output_tokens"] = int(found["max_output_tokens"][:18])
-        return found
-
-
-class PicturePricesField(AmountsField):
-    """USD for one picture by pattern."""
-
-    columns = (
-        Column(name="pattern", label="Pattern", placeholder="gpt-image-*"),
-        Column(name="usd", label="USD for a picture", placeholder="0.04", mode="decimal"),
-    )
-    add = "Add a pattern"
 
 
 class NamesField(RowsField):
@@ -73,54 +44,65 @@ class NamesField(RowsField):
         return [(public, str(name)) for public, name in value.items()] if isinstance(value, Mapping) else value or []
 
     def read(self, rows: list[Row]) -> dict[str, str]:
-        _check_names(rows, "public name")
+        check_names(rows, "public name")
         return dict(rows)  # type: ignore[arg-type]
-
-
-def _check_names(rows: list[Row], what: str) -> None:
-    names = [row[0] for row in rows]
-    problems = [f"{name}: is there twice." for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    problems += [f"{', '.join(filter(None, row))}: enter the {what} that this is for." for row in rows if not row[0]]
-    if problems:
-        raise forms.ValidationError(problems)
 
 
 class GroupOfferForm(RuledForm):
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "models_listed": each(validation.name),
-        "prices": validation.token_prices,
-        "image_prices": validation.image_prices,
+        "prices": offer_rules.token_prices,
+        "image_prices": offer_rules.image_prices,
+        "tool_prices": offer_rules.tool_prices,
         "extra_fields": validation.extra_fields,
+        "extra_betas": offer_rules.extra_betas,
     }
     prices = TokenPricesField(required=False, help_text=PRICES)
-    image_prices = PicturePricesField(
-        required=False,
-        label="Prices of pictures",
-        help_text="Of the Images API; where one holds, no token counts.",
-    )
+    long_contexts = LongContextsField(required=False, label="Prices of long contexts", help_text=LONG)
+    image_prices = PicturePricesField(required=False, label="Prices of pictures", help_text=PICTURES)
+    tool_prices = ToolPricesField(required=False, label="Prices of tools", help_text=TOOLS)
     listing = forms.ChoiceField(choices=LISTINGS, widget=forms.RadioSelect, label="Lists of models show", initial="all")
     models_listed = LinesField(required=False, label="Models that are listed")
     extra_fields = LinesField(
         required=False,
         label="Further fields that pass",
-        help_text="Though they may cost what the prices do not know, such as tools.",
+        help_text="Though they may cost what the prices do not know, such as service_tier.",
+    )
+    extra_betas = LinesField(
+        required=False,
+        label="Further values of anthropic-beta that pass",
+        help_text="Those that are known to change cost or state pass only where they are here.",
     )
 
     class Meta:
         model = GroupOffer
-        fields = ("prices", "image_prices", "models_listed", "extra_fields")
+        fields = ("prices", "image_prices", "tool_prices", "models_listed", "extra_fields", "extra_betas")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["listing"] = "all" if self.instance.models_listed is None else "these"
+        stored = self.instance.prices.items()
+        self.initial["long_contexts"] = {name: price[LONG_KEY] for name, price in stored if LONG_KEY in price}
 
     def clean(self) -> dict[str, Any]:
+        self._take_long_contexts()
         cleaned = super().clean()
         if cleaned.get("listing") == "all" and cleaned.get("models_listed"):
             self.add_error("models_listed", "Choose “these alone” above, or empty these.")
         elif cleaned.get("listing") == "all":
             cleaned["models_listed"] = None
         return cleaned
+
+    def _take_long_contexts(self) -> None:
+        """Into the prices, where the rule of a price judges them."""
+        prices = self.cleaned_data.get("prices")
+        for pattern, long in (self.cleaned_data.get("long_contexts") or {}).items():
+            if prices is None:
+                return
+            if pattern in prices:
+                prices[pattern][LONG_KEY] = long
+            else:
+                self.add_error("long_contexts", f"{pattern}: is no pattern of the prices above.")
 
 
 class GroupChannelForm(RuledForm):

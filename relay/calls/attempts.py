@@ -58,7 +58,7 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
             errors.append(error)
             if not failover.may_go_on(error):
                 break
-    raise failover.failed(errors, candidates.resting_seconds)
+    raise failover.failed(errors, candidates.resting_seconds, model=run.demand.asked.model)
 
 
 async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], connect_seconds: float) -> Answered:

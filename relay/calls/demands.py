@@ -4,7 +4,7 @@ Order: media type (415), JSON and fields (400), model (404) and price (503), sub
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +21,7 @@ from relay.families.base import AskedCall, CallPath, Family, RefusedField
 
 # What takes longer to read than the way to a thread and back.
 INLINE_BYTES = 64 * 1024
+UNBOUNDED = "files are not accepted for this model: its price has no `max_input_tokens` that would bound their cost."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +70,21 @@ async def understood(
         content.document, asked = await threads.compute(_read, family, content.raw, path, group.extra_fields)
     else:
         content.document, asked = _read(family, content.raw, path, group.extra_fields)
-    tariff = tariffs.of(group, family.name, asked.model)
+    tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality)
     if caller.is_subscription:
         raise BillingUnsupported("Subscription billing is not supported for this endpoint.")
-    reserved = reservation.bound_micros(asked, tariff, default_output=settings.RELAY_OUTPUT_TOKENS)
+    require_bounded(asked, tariff)
+    default = settings.RELAY_OUTPUT_TOKENS
+    if not asked.is_free and tariff.is_unlimited(asked.output_limit):
+        asked = replace(asked, sent_limit=default)
     return Demand(
-        caller=caller, group=group, family=family, path=path, asked=asked, tariff=tariff, reserved_micros=reserved
+        caller=caller,
+        group=group,
+        family=family,
+        path=path,
+        asked=asked,
+        tariff=tariff,
+        reserved_micros=reservation.bound_micros(asked, tariff, default_output=default),
     )
 
 
@@ -86,6 +96,13 @@ def _read(
     asked = family.read(document, raw, path)
     refuse(family.refused(document, path), extra_fields)
     return document, asked
+
+
+def require_bounded(asked: AskedCall, tariff: Tariff) -> None:
+    """Raises InvalidRequest for a file of which nobody knows how many tokens it may be."""
+    is_known = tariff.picture is not None or tariff.max_input_tokens is not None
+    if asked.file_path and not asked.is_free and not is_known:
+        raise InvalidRequest(f"{asked.file_path}: {UNBOUNDED}", param=asked.file_path)
 
 
 def refuse(fields: Sequence[RefusedField], extra_fields: frozenset[str]) -> None:

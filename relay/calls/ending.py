@@ -1,7 +1,10 @@
-"""What comes of a relayed call in the books: pure. Charged by what was seen, by an estimate, or released."""
+"""What comes of a relayed call in the books: pure. Charged by what was told, by an estimate, or released; never more
+than was held for it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from catalog.tariffs import Tariff
 from common.token_usage import TokenUsage
@@ -9,6 +12,8 @@ from relay.calls import reservation
 from relay.families.base import AskedCall, Delivered
 
 NOTHING_DELIVERED = Delivered()
+EXCEEDS_HOLD = "usage_exceeds_hold"
+COMPLETED = "usage_completed"
 
 
 class Finish(StrEnum):
@@ -23,10 +28,16 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a call has come. `was_sent`: its request may have reached an upstream that did not refuse it;
-    `usage` is the latest that was seen, `delivered` what came so far."""
+    """How far a call has come.
+
+    `was_sent`: its request may have reached an upstream that did not refuse it. `is_complete`: the upstream's answer
+    came to its end. `was_held_up`: its stream waited for its client so long that the upstream may have given up.
+    `usage` is the latest that was told, `delivered` what came so far.
+    """
 
     was_sent: bool = False
+    is_complete: bool = False
+    was_held_up: bool = False
     usage: TokenUsage | None = None
     delivered: Delivered = NOTHING_DELIVERED
 
@@ -34,12 +45,14 @@ class Progress:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettlement:
     """Of the books: `actual_micros` are charged, None releases the hold. `is_loss`: the provider may bill for it all
-    the same."""
+    the same. `flags` are for the operator; `overrun_micros` is what the usage would have cost beyond the hold."""
 
     actual_micros: int | None = None
     usage: TokenUsage | None = None
     is_estimated: bool = False
     is_loss: bool = False
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    overrun_micros: int = 0
 
 
 NOTHING = CallSettlement()
@@ -50,30 +63,60 @@ def settlement(
     finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int
 ) -> CallSettlement:
     """What an ended call is charged, in micro-USD. `reserved` are those that were held for it."""
-    usage = progress.usage if progress.usage and tariff.is_told_by(progress.usage) else None
+    told = progress.usage if progress.usage and tariff.is_told_by(progress.usage) else None
     match finish:
         case Finish.REFUSED:
             return NOTHING
         case Finish.UNKNOWN:
             return LOSS
-        case Finish.CUT:
-            return LOSS if usage is None else _by_usage(usage, tariff)
-        case Finish.DONE if usage is not None:
-            return _by_usage(usage, tariff)
+        case Finish.CUT if told is None and not progress.was_held_up:
+            return LOSS
         case Finish.LEFT if not progress.was_sent:
             return NOTHING
-        case Finish.LEFT if tariff.picture is not None and not (usage and usage.images):
-            return LOSS
+    if told is not None and (progress.is_complete or (finish is Finish.CUT and not progress.was_held_up)):
+        return _by_usage(told, progress.delivered, asked, tariff, reserved)
+    if tariff.picture is not None and not progress.is_complete and not _pictures(progress):
+        return LOSS
     return _by_estimate(progress, asked, tariff, reserved)
 
 
-def _by_usage(usage: TokenUsage, tariff: Tariff) -> CallSettlement:
-    return CallSettlement(actual_micros=tariff.cost_micros(usage), usage=usage)
+def _pictures(progress: Progress) -> int:
+    return progress.usage.images if progress.usage else progress.delivered.pictures
+
+
+def _by_usage(
+    usage: TokenUsage, delivered: Delivered, asked: AskedCall, tariff: Tariff, reserved: int
+) -> CallSettlement:
+    likely, parts = (usage, []) if tariff.picture is not None else _completed(usage, delivered, asked)
+    cost = tariff.cost_micros(likely)
+    return _bounded(cost, likely, reserved, {COMPLETED: parts} if parts else {})
+
+
+def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tuple[TokenUsage, list[str]]:
+    """The usage with an estimate of the parts that were told as nothing, although there was something; and which those
+    are."""
+    guess = reservation.estimate(asked, None, delivered)
+    parts = []
+    if not usage.input_tokens:
+        usage, parts = replace(usage, input_tokens=guess.input_tokens), ["input"]
+    if not usage.output_tokens and guess.output_tokens:
+        usage = replace(usage, output_tokens=guess.output_tokens, image_tokens=guess.image_tokens)
+        parts = [*parts, "output"]
+    return usage, parts
+
+
+def _bounded(cost: int, usage: TokenUsage, reserved: int, flags: Mapping[str, Any]) -> CallSettlement:
+    """The charge of a usage that was told: what it costs beyond the hold is the operator's, who is told of it."""
+    overrun = max(0, cost - reserved)
+    return CallSettlement(
+        actual_micros=cost - overrun,
+        usage=usage,
+        is_estimated=bool(flags),
+        flags={**flags, EXCEEDS_HOLD: overrun} if overrun else flags,
+        overrun_micros=overrun,
+    )
 
 
 def _by_estimate(progress: Progress, asked: AskedCall, tariff: Tariff, reserved: int) -> CallSettlement:
-    """Never above the reserve, unless what was seen costs more."""
     likely = reservation.estimate(asked, progress.usage, progress.delivered)
-    known = tariff.cost_micros(progress.usage) if progress.usage else 0
-    cost = max(known, min(tariff.cost_micros(likely), reserved))
-    return CallSettlement(actual_micros=cost, usage=likely, is_estimated=True)
+    return replace(_bounded(tariff.cost_micros(likely), likely, reserved, {}), is_estimated=True)

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from adapters.base import ErrorKind, UpstreamError
 from common import redaction
-from common.errors import ApiError, UpstreamBusy, UpstreamRefusal, UpstreamTimeout, UpstreamUnavailable, UpstreamUnknown
+from common.errors import (
+    ApiError,
+    ModelNotFound,
+    UpstreamBusy,
+    UpstreamRefusal,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+    UpstreamUnknown,
+)
 from common.http.dialects import LONGEST_RETRY_SECONDS
 from relay.calls.ending import Finish
 from relay.families.refusals import RefusedByUpstream
@@ -43,11 +51,13 @@ def may_go_on(error: UpstreamError) -> bool:
     return error.kind in GOES_ON or (error.kind is ErrorKind.INVALID_REQUEST and error.model_specific)
 
 
-def failed(errors: Sequence[UpstreamError], resting_seconds: float | None) -> CallFailed:
+def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, model: str) -> CallFailed:
     """How a call ends after these errors of its attempts, in order, where nothing is left to try. `resting_seconds`:
-    until the soonest channel that rests may be asked again."""
+    until the soonest channel that rests may be asked again. `model` is the name that the client sent."""
     if errors and not may_go_on(errors[-1]):
         return of_last(errors[-1])
+    if errors and resting_seconds is None and all(error.model_specific for error in errors):
+        return CallFailed(model_not_found(model), Finish.REFUSED)
     limited = [error for error in errors if error.kind is ErrorKind.RATE_LIMITED]
     asked = [error.retry_after for error in errors if error.retry_after is not None]
     waits = [*asked, *([] if resting_seconds is None else [resting_seconds])]
@@ -55,6 +65,11 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None) -> Ca
     is_busy = bool(limited) or (not errors and resting_seconds is not None)
     error = UpstreamBusy(headers=headers) if is_busy else UpstreamUnavailable(headers=headers)
     return CallFailed(error, Finish.REFUSED)
+
+
+def model_not_found(model: str) -> ModelNotFound:
+    """The refusal of a model that no channel has."""
+    return ModelNotFound(f"The model `{model}` does not exist.", param="model")
 
 
 def of_last(error: UpstreamError) -> CallFailed:

@@ -83,6 +83,12 @@ class InFlight:
             self._room = room_of(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         return self._room
 
+    async def settled(self) -> None:
+        """Returns once no call is left, of a process that stops: also those whose clients have left, for which the
+        server does not wait."""
+        while self._calls:
+            await asyncio.sleep(LOOK_SECONDS)
+
     def _look_later(self) -> None:
         loop = asyncio.get_running_loop()
         if self._watched is not loop:

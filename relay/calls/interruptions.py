@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from common.errors import UpstreamUnavailable
+from relay.calls.clients import Client
 from relay.calls.runs import CallRun
 from relay.calls.streaming import Relaying
 
@@ -15,14 +16,14 @@ STOPS = "The service is stopping."
 class Guard:
     """Of the task that serves one call, which is canceled at most once by it."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: Client) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  # an ASGI server runs applications in tasks
         self._task: asyncio.Task[Any] = task
+        self.client = client
         self.run: CallRun | None = None
         self.relaying: Relaying | None = None
         self.is_stopping = False
-        self.has_left = False
         self._is_interrupted = False
         self._is_over = False
 
@@ -34,8 +35,9 @@ class Guard:
 
     @contextmanager
     def watching(self, leaving: Coroutine[Any, Any, None]) -> Iterator[None]:
-        """Cancels what is inside once the client has left, and takes the cancellation back at the end. Raises
-        UpstreamUnavailable where this process stops, and the client is still there and has read nothing."""
+        """Cancels what is inside once the client has left, unless an upstream has taken the call: that goes on without
+        the client. Takes the cancellation back at the end. Raises UpstreamUnavailable where this process stops, and the
+        client is still there and has read nothing."""
         left = asyncio.ensure_future(leaving)
         left.add_done_callback(self._left)
         try:
@@ -43,7 +45,7 @@ class Guard:
         except asyncio.CancelledError:
             if not self._is_interrupted or self._task.cancelling() > 1:
                 raise
-            if self.is_stopping and not self.has_left and self.relaying is None:
+            if self.is_stopping and not self.client.has_left and self.relaying is None:
                 raise UpstreamUnavailable(STOPS) from None
         finally:
             self._is_over = True
@@ -52,8 +54,10 @@ class Guard:
                 self._task.uncancel()
 
     def _left(self, left: "asyncio.Future[None]") -> None:
-        if not left.cancelled():
-            self.has_left = True
+        if left.cancelled():
+            return
+        self.client.leave()
+        if self.run is None or not (self.run.was_sent or self.run.has_ended):
             self._interrupt()
 
     def _interrupt(self) -> None:

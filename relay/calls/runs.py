@@ -24,6 +24,7 @@ from common.http.asgi import Headers
 from common.token_usage import TokenUsage
 from relay import books
 from relay.calls import ending, times
+from relay.calls.clients import Client
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish, Progress
 from relay.calls.in_flight import CHANNEL_PART, in_flight
@@ -31,6 +32,7 @@ from relay.families.base import Delivered, StreamReader
 
 logger = logging.getLogger(__name__)
 CALL_ID = "X-Call-Id"
+OK, CLIENT_LEFT = 200, 499
 LONGEST_REQUEST_ID = 64
 _background: set["asyncio.Task[None]"] = set()
 
@@ -49,15 +51,21 @@ class Attempt:
         self.was_sent = True
 
 
+class ClientLeft(Exception):
+    """The client has left, and nothing is bought for it any more."""
+
+
 class CallRun:
     """A call from its reservation to its end; of one task of the event loop."""
 
-    def __init__(self, demand: Demand, content: Content) -> None:
-        self.demand, self.content = demand, content
+    def __init__(self, demand: Demand, content: Content, client: Client) -> None:
+        self.demand, self.content, self.client = demand, content, client
         self.ends_at = asyncio.get_running_loop().time() + times.ANSWER_SECONDS
         self.call_id = ""
         self.usage: TokenUsage | None = None
         self.delivered = Delivered()
+        self.is_complete = False
+        """The upstream's answer has come to its end."""
         self.attempt: Attempt | None = None
         self.has_ended = False
         self.is_lost = False
@@ -70,6 +78,11 @@ class CallRun:
     def was_sent(self) -> bool:
         """Whether an upstream may have accepted it."""
         return self.attempt is not None and self.attempt.was_sent
+
+    @property
+    def finish(self) -> tuple[Finish, int]:
+        """How a call ends whose answer has come to its end, and with which status."""
+        return (Finish.LEFT, CLIENT_LEFT) if self.client.has_left else (Finish.DONE, OK)
 
     @property
     def headers(self) -> Headers:
@@ -110,7 +123,9 @@ class CallRun:
 
     def begin(self, candidate: Candidate) -> Attempt | None:
         """Another attempt: what was sent before was surely not accepted. None where too many calls wait for its
-        channel already."""
+        channel already. Raises ClientLeft."""
+        if self.client.has_left:
+            raise ClientLeft
         self.close()
         model = candidate.link.upstream_model(self.demand.asked.model)
         self.attempt = Attempt(candidate=candidate, upstream_model=model, began=asyncio.get_running_loop().time())
@@ -158,7 +173,7 @@ class CallRun:
         self.usage, self.delivered = reader.usage, reader.delivered
         if self.usage is not None and not self._is_noted and self.call_id and not reader.is_over:
             self._is_noted = True
-            cost = self.demand.tariff.cost_micros(self.usage)
+            cost = min(self.demand.tariff.cost_micros(self.usage), self.demand.reserved_micros)
             _in_background(books.note(SeenUsage(call_id=self.call_id, usage=self.usage, actual_micros=cost)))
 
     async def end(self, finish: Finish, http_status: int) -> None:
@@ -171,7 +186,13 @@ class CallRun:
 
     def _ending(self, finish: Finish, http_status: int) -> CallEnding:
         demand = self.demand
-        progress = Progress(was_sent=self.was_sent, usage=self.usage, delivered=self.delivered)
+        progress = Progress(
+            was_sent=self.was_sent,
+            is_complete=self.is_complete,
+            was_held_up=self.client.waited_seconds >= times.HELD_UP_SECONDS,
+            usage=self.usage,
+            delivered=self.delivered,
+        )
         settled = ending.settlement(finish, progress, demand.asked, demand.tariff, reserved=demand.reserved_micros)
         return CallEnding(
             call_id=self.call_id,
@@ -181,6 +202,8 @@ class CallRun:
             outcome=finish.value,
             is_estimated=settled.is_estimated,
             is_loss=settled.is_loss,
+            flags=settled.flags,
+            overrun_micros=settled.overrun_micros,
             channel_id=self.attempt.candidate.link.channel.id if self.attempt else None,
             attempts=self._told,
             http_status=http_status,

@@ -1,7 +1,8 @@
 """Serves one relayed call, from its body to its last byte: understood, reserved, sent, passed on, settled.
 
 Whatever happens, a call that was reserved is ended, once, and before its client has the end of its answer: also where
-the client leaves, where something fails, and where this process stops.
+something fails, and where this process stops. A client that leaves before anything was sent ends its call. Once an
+upstream has taken it, its answer is read to the end without the client, and paid for by what it tells.
 """
 
 import asyncio
@@ -12,22 +13,21 @@ from catalog.groups import GroupEntry
 from catalog.relay_channels import Candidates
 from common.concurrency import threads
 from common.errors import ApiError, InternalError, UpstreamUnavailable, UpstreamUnknown
-from common.http.asgi import Message, Receive, Scope, Send, disconnected
+from common.http.asgi import Receive, Scope, Send, disconnected
 from common.http.front_body import Body
 from common.process import shutdown
 from relay.admission import RelayCaller
 from relay.calls import attempts, demands, failover, times
 from relay.calls.attempts import BegunStream
+from relay.calls.clients import Client
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish
 from relay.calls.failover import CallFailed
 from relay.calls.in_flight import in_flight
 from relay.calls.interruptions import STOPS, Guard
-from relay.calls.runs import CALL_ID, CallRun
+from relay.calls.runs import CALL_ID, CLIENT_LEFT, CallRun, ClientLeft
 from relay.calls.streaming import Relaying
 from relay.families.base import CallPath, Family
-
-CLIENT_LEFT = 499
 
 
 async def serve(
@@ -42,24 +42,11 @@ async def serve(
 ) -> None:
     """ASGI, of a call that the key may make; whoever has the body closes it. Raises the ApiError that the client is to
     read, as long as nothing was sent to it."""
-    content, guard = Content(body), Guard()
+    content, client = Content(body), Client(send)
+    guard = Guard(client)
     with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
         demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
-        await _served(guard, CallRun(demand, content), _headers(scope), _to_client(send))
-
-
-class ClientGone(Exception):
-    """The client's connection has broken. An OSError of anything else is a fault of ours."""
-
-
-def _to_client(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        try:
-            await send(message)
-        except OSError as error:
-            raise ClientGone from error
-
-    return sending
+        await _served(guard, CallRun(demand, content, client), _headers(scope))
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -67,22 +54,22 @@ def _headers(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
 
 
-async def _served(guard: Guard, run: CallRun, headers: dict[str, str], send: Send) -> None:
+async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:
     """Raises the ApiError that the client is to read, naming the call."""
     candidates = await _candidates(run.demand)
     if not candidates.ready:
-        raise failover.failed([], candidates.resting_seconds).error
+        raise failover.failed([], candidates.resting_seconds, model=run.demand.asked.model).error
     await run.open(candidates.ready[0].link.channel.id)
     guard.run = run
     try:
-        await _relayed(guard, run, candidates, headers, send)
+        await _relayed(guard, run, candidates, headers)
     except CallFailed as failed:
         await run.end(failed.finish, failed.error.status)
         raise _named(failed.error, run) from failed
     except asyncio.CancelledError:
         await _interrupted(guard, run)
         raise
-    except ClientGone:
+    except ClientLeft:
         await run.end(Finish.LEFT, CLIENT_LEFT)
     except Exception as fault:
         error = InternalError(may_have_cost=run.was_sent)
@@ -101,18 +88,18 @@ async def _candidates(demand: Demand) -> Candidates:
     return await threads.call(relay_channels.candidates, *wanted)
 
 
-async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: dict[str, str], send: Send) -> None:
+async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: dict[str, str]) -> None:
     """Raises CallFailed as long as nothing was sent to the client."""
     answered = await attempts.first(run, candidates, headers=headers)
     run.content.close()
     try:
         if isinstance(answered, BegunStream):
-            guard.relaying = Relaying(run, answered, send)
+            guard.relaying = Relaying(run, answered)
             await guard.relaying.run()
             return
-        run.usage, run.delivered = answered.usage, answered.delivered
-        await run.end(Finish.DONE, 200)
-        await answered.send(send, run.headers)
+        run.usage, run.delivered, run.is_complete = answered.usage, answered.delivered, True
+        await run.end(*run.finish)
+        await answered.send(run.client.send, run.headers)
     finally:
         answered.close()
 
@@ -120,7 +107,7 @@ async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: 
 async def _interrupted(guard: Guard, run: CallRun) -> None:
     """The call ends here: its client has left, or this process stops. Raises the ApiError for a client that is still
     there and has read nothing."""
-    stops = not guard.has_left and (guard.is_stopping or shutdown.is_stopping())
+    stops = not run.client.has_left and (guard.is_stopping or shutdown.is_stopping())
     if not stops or run.has_ended:
         await run.end(Finish.UNKNOWN if run.is_lost else Finish.LEFT, CLIENT_LEFT)
     elif guard.relaying is not None:
@@ -133,7 +120,7 @@ async def _interrupted(guard: Guard, run: CallRun) -> None:
 
 async def _last_words(relaying: Relaying, error: ApiError) -> None:
     """To a client that may not read them."""
-    with suppress(TimeoutError, ClientGone):
+    with suppress(TimeoutError):
         async with asyncio.timeout(times.LAST_WORDS_SECONDS):
             await relaying.cut(error)
 

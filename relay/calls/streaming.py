@@ -1,8 +1,8 @@
 """Passes a stream on, frame by frame, and ends its call in the books before its client gets the last one.
 
 A client that reads slowly is waited for, and so is the upstream then: only some hundred KiB are held. While the
-upstream is silent, the client hears a blank line now and then. A stream that breaks off ends with an error, never as
-if nothing had happened.
+upstream is silent, the client hears a blank line now and then. Where the client has left, the stream is read to its end
+all the same. A stream that breaks off ends with an error, never as if nothing had happened.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 from adapters.base import ErrorKind, UpstreamError
 from common.errors import ApiError
-from common.http.asgi import Headers, Send
+from common.http.asgi import Headers
 from relay.calls import attempts, failover, times
 from relay.calls.attempts import BegunStream
 from relay.calls.ending import Finish
-from relay.calls.runs import CallRun
+from relay.calls.runs import CLIENT_LEFT, OK, CallRun
 from relay.wire import json_arrays
 
 HEADERS: Headers = (
@@ -23,16 +23,15 @@ HEADERS: Headers = (
 )
 EVENT_STREAM, JSON = b"text/event-stream", b"application/json"
 BEAT = b"\n"
-OK = 200
 
 
 class Relaying:
     """A begun stream on its way to its client."""
 
-    def __init__(self, run: CallRun, stream: BegunStream, send: Send) -> None:
-        self._run, self._stream, self._send = run, stream, send
+    def __init__(self, run: CallRun, stream: BegunStream) -> None:
+        self._run, self._stream, self._send = run, stream, run.client.send
         self._is_array, self._has_elements = run.demand.asked.is_array, False
-        self._ends_at = asyncio.get_running_loop().time() + times.STREAM_SECONDS
+        self._seconds_left = times.STREAM_SECONDS
 
     async def run(self) -> None:
         """Until its end, which is in the books then."""
@@ -44,14 +43,16 @@ class Relaying:
         except UpstreamError as error:
             await self.cut(failover.of_stream(error))
             return
-        await self._run.end(Finish.DONE, OK)
+        self._run.is_complete = True
+        await self._run.end(*self._run.finish)
         await self._say_last(last)
         await self._stream.reply.finish()
 
     async def cut(self, error: ApiError) -> None:
         """It goes no further; its last frame says so."""
         self._stream.close()
-        await self._run.end(Finish.CUT, OK)
+        has_left = self._run.client.has_left
+        await self._run.end(Finish.LEFT if has_left else Finish.CUT, CLIENT_LEFT if has_left else OK)
         await self._say_last(self._run.demand.family.error_frame(self._run.in_own_names(error)))
 
     async def _pass_on(self) -> bytes:
@@ -84,14 +85,23 @@ class Relaying:
     async def _more(self) -> list[bytes]:
         """The next frames; none at the end. Raises UpstreamError, also where the time is over."""
         loop = asyncio.get_running_loop()
-        given_up_at = min(self._ends_at, loop.time() + times.SILENCE_SECONDS)
-        while loop.time() < given_up_at:
+        began = loop.time()
+        while loop.time() < self._given_up_at(began):
             try:
                 async with asyncio.timeout(times.BEAT_SECONDS):
-                    return await attempts.more(self._stream)
+                    frames = await attempts.more(self._stream)
             except TimeoutError:
                 await self._tell([BEAT])
+                continue
+            self._seconds_left -= loop.time() - began
+            return frames
         raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream takes too long", code="time")
+
+    def _given_up_at(self, began: float) -> float:
+        """When a wait for the upstream ends that began then."""
+        given_up_at = began + min(self._seconds_left, times.SILENCE_SECONDS)
+        left_at = self._run.client.left_at
+        return given_up_at if left_at is None else min(given_up_at, left_at + times.ABANDONED_SECONDS)
 
     async def _tell(self, shown: Iterable[bytes]) -> None:
         if body := self._written(shown):

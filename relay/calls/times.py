@@ -6,7 +6,12 @@ ANSWER_SECONDS = 570.0
 CONNECT_SECONDS = 5.0
 # The body of an error, whose status says enough without it.
 ERROR_BODY_SECONDS = 5.0
+# A stream, while its upstream is waited for.
 STREAM_SECONDS = 3600.0
+# What is left of an answer whose client has left.
+ABANDONED_SECONDS = 570.0
+# A stream that has waited so long for its client may be broken off by its upstream because of that.
+HELD_UP_SECONDS = 30.0
 # What a stream's client hears a blank line after, and what an upstream is given up after.
 BEAT_SECONDS = 15.0
 SILENCE_SECONDS = 600.0

@@ -52,9 +52,9 @@ groups:
     platform: openai
     image_generation: true
     channels: [{base_url: "https://llm.example/v1", credentials: {api_key: "k-1234567890-abcd"}, priority: 10}]
-    models: [gpt-5.2]
-    prices: {"gpt-*": {input: 1.25, output: 10, cached_input: 0.125}}
-    image_prices: {"gpt-image-*": 0.04}
+    models: [gpt-5.2, gpt-image-2]
+    prices: {gpt-5.2: {input: 1.25, output: 10, cached_input: 0.125, max_output_tokens: 128000}}
+    image_prices: {gpt-image-2: 0.04}
 """
 
 

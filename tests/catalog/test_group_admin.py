@@ -1,5 +1,6 @@
 """The page of a group: its offer, its channels, and what it refuses by field."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.urls import reverse
 from accounts.models import Group
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, snapshot
-from catalog.models import Channel, GroupChannel, GroupOffer
+from catalog.models import CatalogVersion, Channel, GroupChannel, GroupOffer
 from tests.catalog.test_admin import SECRET, channel_form, credential_form, errors, no_inlines
 from tests.catalog.test_admin import url as catalog_url
 from tests.rows import make_channel, opened
@@ -41,8 +42,23 @@ OFFER = {
     "offer-0-prices-0-output": "10",
     "offer-0-prices-0-cache_write": "2",
     "offer-0-prices-0-max_output_tokens": "4096",
+    "offer-0-prices-0-audio_input": "3",
+    "offer-0-prices-0-max_input_tokens": "400000",
+    "offer-0-long_contexts-0-pattern": "gpt-*",
+    "offer-0-long_contexts-0-above": "272000",
+    "offer-0-long_contexts-0-input": "2.5",
     "offer-0-image_prices-0-pattern": "gpt-image-*",
     "offer-0-image_prices-0-usd": "0.04",
+    "offer-0-image_prices-1-pattern": "gpt-image-2",
+    "offer-0-image_prices-1-size": "1024x1024",
+    "offer-0-image_prices-1-quality": "high",
+    "offer-0-image_prices-1-usd": "0.17",
+    "offer-0-image_prices-2-pattern": "gpt-image-2",
+    "offer-0-image_prices-2-size": "*",
+    "offer-0-image_prices-2-usd": "0.06",
+    "offer-0-tool_prices-0-tool": "web_search",
+    "offer-0-tool_prices-0-usd": "0.01",
+    "offer-0-extra_betas-0-text": "context-1m-2025-08-07",
     "offer-0-listing": "these",
     "offer-0-models_listed-0-text": "gpt-5.2",
     "offer-0-extra_fields-0-text": "tools",
@@ -81,6 +97,11 @@ def test_one_page_makes_a_group_with_its_offer_and_its_channels(desk: Client, ll
     price = entry.token_price("gpt-5.2")
     assert (price.input, price.cache_write, price.cached_input, price.max_output_tokens) == (1.25, 2, 1.25, 4096)
     assert (entry.models, entry.extra_fields, entry.image_generation) == (("gpt-5.2",), {"tools"}, True)
+    assert (price.audio_input, price.audio_output, price.max_input_tokens) == (3, None, 400_000)
+    assert (price.at(272_001).input, price.at(272_001).audio_input, price.at(272_000).input) == (2.5, 6, 1.25)
+    assert entry.image_price("gpt-image-1").document() == "0.04"
+    assert entry.image_price("gpt-image-2").document() == {"1024x1024": {"high": "0.17"}, "*": "0.06"}
+    assert (entry.tool_prices, entry.extra_betas) == ({"web_search": Decimal("0.01")}, {"context-1m-2025-08-07"})
     (link,) = entry.channels
     assert (link.channel.name, link.priority, link.weight) == ("llm", 5, 3)
     assert link.dialects == {"chat", "responses", "images", "messages"}
@@ -96,6 +117,24 @@ def test_one_page_makes_a_group_with_its_offer_and_its_channels(desk: Client, ll
         ({"offer-0-prices-0-max_output_tokens": "0"}, "prices"),
         ({"offer-0-prices-0-max_output_tokens": "many"}, "prices"),
         ({"offer-0-image_prices-0-usd": "-1"}, "image_prices"),
+        ({"offer-0-prices-0-image_tokens": "-1"}, "prices"),
+        ({"offer-0-prices-0-audio_output": "x"}, "prices"),
+        ({"offer-0-long_contexts-0-pattern": "o3"}, "long_contexts"),
+        ({"offer-0-long_contexts-0-pattern": ""}, "long_contexts"),
+        ({"offer-0-long_contexts-0-above": ""}, "prices"),
+        ({"offer-0-long_contexts-0-above": "many"}, "prices"),
+        ({"offer-0-long_contexts-0-input": "1"}, "prices"),
+        ({"offer-0-image_prices-1-size": ""}, "image_prices"),
+        ({"offer-0-image_prices-1-size": "big"}, "image_prices"),
+        ({"offer-0-image_prices-1-quality": "auto"}, "image_prices"),
+        ({"offer-0-image_prices-1-size": "*"}, "image_prices"),
+        ({"offer-0-image_prices-2-size": ""}, "image_prices"),
+        ({"offer-0-image_prices-2-usd": ""}, "image_prices"),
+        ({"offer-0-image_prices-2-pattern": ""}, "image_prices"),
+        ({"offer-0-image_prices-2-size": "1024x1024", "offer-0-image_prices-2-quality": "high"}, "image_prices"),
+        ({"offer-0-tool_prices-0-usd": ""}, "tool_prices"),
+        ({"offer-0-tool_prices-0-usd": "-1"}, "tool_prices"),
+        ({"offer-0-extra_betas-1-text": "context-1m-2025-08-07"}, "extra_betas"),
         ({"offer-0-models_listed-0-text": "a\tb"}, "models_listed"),
         ({"offer-0-listing": "all"}, "models_listed"),
         ({"offer-0-extra_fields-1-text": "tools"}, "extra_fields"),
@@ -152,8 +191,17 @@ def test_the_page_and_the_list_show_how_channels_stand(desk: Client, llm: Channe
     health.refused(llm.pk, None, UpstreamError(ErrorKind.TRANSIENT, "no route to host"))
     assert "cooling down" in desk.get(url(Group.objects.get())).content.decode()
     listed = desk.get(url(action="changelist"), {"q": "llm"}).content.decode()
-    assert "gpt-*, gpt-image-*" in listed
+    assert "gpt-*, gpt-image-*, gpt-image-2" in listed
     assert "group text" in desk.get(catalog_url("channel", action="changelist")).content.decode()
+
+
+def test_the_page_warns_of_prices_of_what_is_not_listed(desk: Client, llm: Channel) -> None:
+    desk.post(url(action="add"), form(llm))
+    page = desk.get(url(Group.objects.get())).content.decode()
+    assert "prices models that it does not list: gpt-*, gpt-image-*, gpt-image-2." in page
+    GroupOffer.objects.update(models_listed=None)
+    CatalogVersion.raise_it()
+    assert "does not list" not in desk.get(url(Group.objects.get())).content.decode()
 
 
 def test_a_groups_channel_takes_a_key_on_its_own_page_and_hides_it(desk: Client, llm: Channel) -> None:

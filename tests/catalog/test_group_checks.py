@@ -9,14 +9,14 @@ from tests.rows import make_channel
 
 pytestmark = pytest.mark.django_db
 
-PRICE = {"input": "1", "output": "2"}
+PRICE = {"input": "1", "output": "2", "max_output_tokens": 100}
 
 
 @pytest.fixture
 def group(db: None) -> Group:
     """In order: a price, a channel with a credential."""
     group = Group.objects.create(name="text", platform="openai", image_generation=True)
-    GroupOffer.objects.create(group=group, models_listed=["gpt-5.2"], prices={"gpt-*": PRICE})
+    GroupOffer.objects.create(group=group, models_listed=["gpt-5.2"], prices={"gpt-5.2": PRICE})
     GroupChannel.objects.create(group=group, channel=make_channel("text-1", "openai_relay", "https://llm.example/v1"))
     return group
 
@@ -36,7 +36,7 @@ def test_a_group_without_an_enabled_channel_is_a_problem(group: Group) -> None:
 
 
 def test_listed_models_without_a_price_are_a_problem_and_so_are_no_prices_at_all(group: Group) -> None:
-    GroupOffer.objects.update(models_listed=["o3", "gpt-5.2", "gpt-image-2", "o4"], image_prices={"o4": "0.04"})
+    GroupOffer.objects.update(models_listed=["o3", "gpt-5.2", "o4"], image_prices={"o4": "0.04"})
     assert checks.problems() == ["group text lists models that have no price: o3"]
     GroupOffer.objects.update(models_listed=None, prices={}, image_prices={})
     assert checks.problems() == ["group text has no prices: no model can be called"]
@@ -69,3 +69,24 @@ def test_what_does_not_fit_the_platform_is_a_problem(group: Group) -> None:
 def test_a_channel_that_serves_no_group_is_a_problem(group: Group) -> None:
     make_channel("spare", "openai_relay", "https://spare.example/v1")
     assert checks.problems() == ["no group has the channel spare, and its adapter openai_relay runs no tasks"]
+
+
+def test_a_pattern_that_prices_what_is_not_listed_is_told(group: Group) -> None:
+    listed = ["gpt-5.2", "gpt-image-2"]
+    prices = dict.fromkeys(("gpt-5.2", "gpt-5.2-pro", "o?", "gpt-*"), PRICE)
+    pictures = {"gpt-image-2": "0.04", "gpt-image-*": "0.04"}
+    GroupOffer.objects.update(models_listed=listed, prices=prices, image_prices=pictures)
+    assert checks.problems() == ["group text prices models that it does not list: gpt-*, gpt-5.2-pro, gpt-image-*, o?"]
+    GroupOffer.objects.update(models_listed=None)
+    assert checks.problems() == []
+
+
+def test_a_price_without_the_most_output_is_told_and_of_pictures_apart(group: Group) -> None:
+    endless = {"input": "1", "output": "2"}
+    prices = {"gpt-5.2": endless, "o3": PRICE, "gpt-image-2": endless | {"image_output": "40"}}
+    GroupOffer.objects.update(models_listed=None, prices=prices)
+    assert checks.problems() == [
+        "group text has prices without max_output_tokens, so that RELAY_OUTPUT_TOKENS are reserved: gpt-5.2",
+        "group text has prices of pictures without max_output_tokens, so that RELAY_OUTPUT_TOKENS are reserved for "
+        "each picture, whatever it takes: gpt-image-2",
+    ]

@@ -1,8 +1,6 @@
 """A group as the relay sees it: prices by pattern, and the dialects that its channels speak."""
 
-from decimal import Decimal
-
-from catalog import groups, token_prices
+from catalog import groups, picture_prices, token_prices
 from catalog.entries import ChannelEntry
 from catalog.groups import GroupChannelEntry, GroupEntry
 
@@ -42,8 +40,9 @@ def test_a_price_is_that_of_the_best_pattern() -> None:
         platform="openai",
         image_generation=True,
         prices=prices,
-        image_prices={"gpt-image-*": Decimal("0.04")},
+        image_prices={"gpt-image-*": picture_prices.of_row("0.04")},
     )
     found = [entry.token_price(name) for name in ("gpt-5.2", "gpt-5.3", "o3")]
     assert [price and (price.pattern, price.input) for price in found] == [("gpt-5.2", 2), ("gpt-*", 1), None]
-    assert (entry.image_price("gpt-image-2"), entry.image_price("gpt-5.2")) == (Decimal("0.04"), None)
+    assert entry.image_price("gpt-5.2") is None
+    assert entry.image_price("gpt-image-2") == picture_prices.of_row("0.04")

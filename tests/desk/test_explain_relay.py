@@ -21,9 +21,18 @@ def group(account: Account) -> Group:
     group = Group.objects.create(name="text", platform="openai")
     prices = {
         "gpt-*": {"input": "1.25", "output": "10", "cached_input": "0.125"},
-        "gpt-5*": {"input": "2", "output": "20", "max_output_tokens": 4096},
+        "gpt-5*": {"input": "2", "output": "20", "max_output_tokens": 4096}
+        | {"audio_input": "9", "long_context": {"above": 272000, "input": "4"}},
     }
-    GroupOffer.objects.create(group=group, prices=prices, image_prices={"gpt-image-*": "0.04"}, models_listed=["o9"])
+    GroupOffer.objects.create(
+        group=group,
+        prices=prices,
+        image_prices={"gpt-image-*": "0.04", "dall-e": {"1024x1024": {"hd": "0.08"}, "*": "0.06"}},
+        models_listed=["o9"],
+        tool_prices={"web_search": "0.010"},
+        extra_fields=["service_tier"],
+        extra_betas=["context-1m-2025-08-07"],
+    )
     make_key(account, "general", binding="general", group=group)
     return group
 
@@ -61,6 +70,15 @@ def test_price_reserve_and_channels_are_told(channels: dict[str, Channel]) -> No
         "2",
         "2",
     )
+    assert (answer["price"]["audio_input"], answer["price"]["image_tokens"]) == ("9", 16_384)
+    assert "audio_output" not in answer["price"]
+    long = answer["price"]["long_context"]
+    assert (long["above"], long["input"], long["audio_input"], long["output"]) == (272_000, "4", "18", "20")
+    assert (answer["tool_prices"], answer["extra_fields"], answer["extra_betas"]) == (
+        {"web_search": "0.01"},
+        ["service_tier"],
+        ["context-1m-2025-08-07"],
+    )
     assert answer["reserve"] == {"input_tokens": 100_000, "output_tokens": 4096, "estimated_cost": 0.28192}
     assert [(row["channel"], row["upstream_model"], row["kept"], row["reason"]) for row in answer["channels"]] == [
         ("first", "gpt-5.2", True, ""),
@@ -81,6 +99,8 @@ def test_the_lower_limit_of_the_answer_is_reserved(
 def test_it_reads_as_lines(channels: dict[str, Channel]) -> None:
     text, _ = explain("gpt-5.2", read=str)
     assert "price: USD per million tokens: pattern gpt-5*, input 2, output 20, " in text
+    assert "long_context (above 272000, input 4, output 20, " in text
+    assert "\ntools: USD per call: web_search 0.01\npasses: service_tier, context-1m-2025-08-07\n" in text
     assert "reserve: $0.08392 for 1000 input tokens, 4096 output tokens" in text
     assert "\n  priority 5 weight 1 first (https://first.example/v1, gpt-5.2): kept, 1 credentials\n" in text
 
@@ -132,6 +152,13 @@ def test_a_picture_has_a_price_of_its_own(group: Group, channels: dict[str, Chan
     assert error == ""
     assert answer["price"] == {"per": "picture", "usd": "0.04"}
     assert answer["reserve"] == {"pictures": 1, "estimated_cost": 0.04}
+    tiered, _ = explain("dall-e", "--dialect", "images")
+    assert tiered["price"] == {
+        "per": "picture",
+        "usd": "0.08",
+        "tiers": {"1024x1024": {"hd": "0.08"}, "*": "0.06"},
+    }
+    assert "usd 0.08, tiers (1024x1024 (hd 0.08), * 0.06)" in explain("dall-e", "--dialect", "images", read=str)[0]
 
 
 def test_a_key_that_may_call_nothing_is_told_so(group: Group, account: Account) -> None:

@@ -33,14 +33,17 @@ PRICES = {"gpt-*": {"input": 2, "output": 8}}
 
 @dataclass(slots=True)
 class Client:
-    """Of one call: what it has heard, and when it leaves. `reads` is awaited before each message is taken."""
+    """Of one call: what it has heard, and when it leaves; `is_watched`: the call has heard of that. `reads` is awaited
+    before each message is taken."""
 
     sent: list[Message] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
+    is_watched: bool = False
     reads: Callable[["Client"], Awaitable[object]] | None = None
 
     async def receive(self) -> Message:
         await self.left.wait()
+        self.is_watched = True
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from billing import relayed_calls
 from billing.models import RelayedCall, RelayUsage
-from catalog import token_prices
+from catalog import model_patterns, token_prices
 from catalog.models import GroupChannel, GroupOffer
 from catalog.token_prices import MostUsed, TokenPrice
 from common import ids
@@ -78,7 +78,7 @@ def _menu(caller: Caller) -> Iterable[Menu]:
     if channel is None or offer is None:
         return
     models = offer.models_listed or []
-    patterns = {name: token_prices.best(offer.prices, name) for name in models}
+    patterns = {name: next(iter(model_patterns.holding(offer.prices, name)), "") for name in models}
     prices = {
         name: token_prices.of_row(pattern, offer.prices[pattern]) for name, pattern in patterns.items() if pattern
     }

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from accounts.models import ApiKey
 from catalog.groups import IMAGES
-from catalog.token_prices import LONGEST_NAME
+from catalog.model_patterns import LONGEST_NAME
 from catalog.validation import DIALECTS as TEXT_DIALECTS
 from common import modalities, strict_json
 from common.errors import ApiError, InvalidRequest

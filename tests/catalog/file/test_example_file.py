@@ -1,5 +1,6 @@
 """The example file of the project and the one of its contract, with the adapters that are really registered."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ from django.conf import settings
 
 from adapters import registry
 from adapters.base import TaskRequest
-from catalog import listing, routing, snapshot
+from catalog import listing, model_patterns, routing, snapshot
 from catalog.file.load import load
 from catalog.models import ChannelModel
+from catalog.token_prices import TokenPrice
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +72,62 @@ def test_the_example_has_a_group_of_each_platform_whose_models_have_prices() -> 
     for group in groups.values():
         assert all(map(group.token_price, group.models or ()))
         assert group.channels[0].channel.base_url.startswith("http://127.0.0.1:8900/")
-    assert groups["openai"].image_price("gpt-image-2") is not None
+    pictures = groups["openai"].token_price("gpt-image-2")
+    assert pictures is not None
+    assert (pictures.image_output, pictures.max_output_tokens) == (30, 16_384)
+
+
+VENDORS = {
+    "gpt-5.2": {"input": "1.75", "output": "14"},
+    "gpt-5.2-codex": {"input": "1.75", "output": "14", "cached_input": "0.175"},
+    "gpt-5.5": {"input": "5", "output": "30", "cached_input": "0.5"},
+    "gpt-5.6-sol": {"input": "4", "output": "20", "cached_input": "0.4", "cache_write": "5"},
+    "gpt-6-sol": {"input": "2", "output": "10", "cached_input": "0.2", "cache_write": "2.5"},
+    "gpt-6.2-astra": {"input": "8", "output": "40", "cached_input": "0.4", "cache_write": "10"},
+    "claude-opus-5-5": {"input": "4", "output": "20", "cache_write": "5", "cache_write_1h": "8"},
+    "claude-opus-5": {"input": "5", "output": "25", "cache_write": "6.25", "cache_write_1h": "10"},
+    "claude-sonnet-5": {"input": "2", "output": "10", "cache_write": "2.5", "cache_write_1h": "4"},
+    "claude-haiku-4-5-20251001": {"input": "1", "output": "5", "cache_write": "1.25", "cache_write_1h": "2"},
+    "gemini-3.5-flash-lite": {"input": "0.3", "output": "2.5", "cached_input": "0.03"},
+    "gemini-3-flash-preview": {"input": "0.5", "output": "3", "audio_input": "1"},
+    "gemini-3.8-flash": {"input": "0.75", "output": "3.75"},
+    "gemini-3.1-pro-preview": {"input": "2", "output": "12", "cached_input": "0.2"},
+    "gemini-3-pro-image": {"input": "2", "output": "12", "image_output": "120"},
+}
+LONG = {
+    "gpt-5.5": (272_000, {"input": "10", "output": "45", "cached_input": "1"}),
+    "gpt-6.2-astra": (272_000, {"input": "16", "output": "60", "cached_input": "0.8", "cache_write": "20"}),
+    "claude-haiku-5-5": (100_000, {"input": "0.5", "output": "2.5", "cached_input": "0.05", "cache_write_1h": "1"}),
+    "gemini-3.1-pro-preview": (200_000, {"input": "4", "output": "18", "cached_input": "0.4"}),
+}
+
+
+def priced() -> dict[str, TokenPrice]:
+    load((Path(settings.BASE_DIR) / "catalog.example.yaml").read_text(encoding="utf-8"), environment={})
+    return {name: price for group in snapshot.latest().groups() for name, price in group.prices.items()}
+
+
+def test_the_example_sells_no_model_of_the_agents_below_its_vendors_price() -> None:
+    prices = priced()
+    for name, vendors in VENDORS.items():
+        amounts = prices[name].amounts()
+        assert all(amounts[each] >= Decimal(usd) for each, usd in vendors.items()), name
+    for name, (above, vendors) in LONG.items():
+        amounts = prices[name].at(above + 1).amounts()
+        assert all(amounts[each] >= Decimal(usd) for each, usd in vendors.items()), name
+
+
+def test_each_model_of_the_example_has_its_own_price_and_limits() -> None:
+    for name, price in priced().items():
+        assert not model_patterns.is_wild(name)
+        assert price.max_output_tokens
+        assert price.max_input_tokens or name.startswith("gpt-image-")
+        assert price.has("cache_write_1h") == name.startswith("claude-")
+
+
+def test_a_text_model_of_the_example_is_not_held_at_the_price_of_pictures() -> None:
+    pictured = {name for name, price in priced().items() if price.image_output != price.output}
+    assert pictured == {"gemini-3-pro-image", "gemini-3.1-flash-image", "gemini-nano-banana-2.1"}
 
 
 def test_the_contracts_example_loads_with_a_warning_for_the_model_without_a_route() -> None:

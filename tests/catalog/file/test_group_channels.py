@@ -1,5 +1,7 @@
 """The channels of a file's groups: rows with names, secrets, weights and other names of models."""
 
+from decimal import Decimal
+
 import pytest
 
 from accounts.models import Group
@@ -29,7 +31,15 @@ groups:
     models: [gpt-5.2]
     prices:
       gpt-*: {{input: 1.25, output: 10, cached_input: 0.125, cache_write: 2, image_output: 30, max_output_tokens: 4096}}
+      o3:
+        {{input: 2, output: 8, audio_input: 5, cache_write_1h: 4, image_input: 3, image_tokens: 9000,
+          max_input_tokens: 400000, long_context: {{above: 200000, input: 4, audio_input: 6}}}}
+    image_prices:
+      gpt-image-1: 0.04
+      gpt-image-2: {{1024x1024: {{low: 0.01, high: 0.17}}, 1536x1024: 0.06, "*": 0.000000000001}}
+    tool_prices: {{web_search: 0.01}}
     extra_fields: [tools, service_tier]
+    extra_betas: [context-1m-2025-08-07]
 """
 
 
@@ -60,11 +70,34 @@ def test_all_that_a_group_says_is_in_the_picture() -> None:
     assert price is not None
     assert (price.cache_write, price.image_output, price.max_output_tokens) == (2, 30, 4096)
     assert (entry.models, entry.extra_fields) == (("gpt-5.2",), {"tools", "service_tier"})
+    assert (entry.extra_betas, entry.tool_prices) == ({"context-1m-2025-08-07"}, {"web_search": Decimal("0.01")})
     (link,) = entry.channels  # the other one is disabled
     assert (link.channel.name, link.channel.adapter, link.priority, link.weight) == ("text-1", "openai_relay", 1, 3)
     other = GroupChannel.objects.get(channel__name="own")
     assert (other.dialects, other.upstream_models, other.enabled) == (["messages"], {"gpt-5.2": "vendor/gpt"}, False)
     assert len(credentials.current(link.channel.id)) == 2
+
+
+def test_every_amount_and_tier_of_a_price_is_in_the_picture() -> None:
+    load(FULL)
+    entry = snapshot.latest().group(Group.objects.get().pk)
+    assert entry is not None
+    price = entry.token_price("o3")
+    assert price is not None
+    assert (price.audio_input, price.cache_write_1h, price.image_input, price.audio_output) == (5, 4, 3, None)
+    assert (price.image_tokens, price.max_input_tokens, price.max_output_tokens) == (9000, 400_000, None)
+    long = price.at(200_001)
+    assert (long.input, long.cached_input, long.audio_input, long.cache_write_1h, long.output) == (4, 4, 6, 8, 8)
+    assert price.at(200_000) is price
+    flat, tiers = entry.image_price("gpt-image-1"), entry.image_price("gpt-image-2")
+    assert flat is not None
+    assert tiers is not None
+    assert flat.document() == "0.04"
+    assert tiers.document() == {
+        "1024x1024": {"low": "0.01", "high": "0.17"},
+        "1536x1024": "0.06",
+        "*": "0.000000000001",
+    }
 
 
 @pytest.mark.parametrize("with_credentials", [False, True])
@@ -231,7 +264,35 @@ WRONG = [
     ("[tools, service_tier]", "[tools, tools]", "groups[0].extra_fields[1]"),
     ("[tools, service_tier]", "tools", "groups[0].extra_fields"),
     ("gpt-*: {input", "' gpt': {input", "groups[0].prices. gpt"),
-    ("extra_fields: [tools, service_tier]", 'image_prices: {"a\\0": 1}', "groups[0].image_prices.a\0"),
+    ("gpt-image-1: 0.04", '"a\\0": 1', "groups[0].image_prices.a\0"),
+    ("[context-1m-2025-08-07]", "[a, a]", "groups[0].extra_betas[1]"),
+    ("[context-1m-2025-08-07]", "[7]", "groups[0].extra_betas[0]"),
+    ("{web_search: 0.01}", "{web_search: -1}", "groups[0].tool_prices.web_search"),
+    ("{web_search: 0.01}", "[web_search]", "groups[0].tool_prices"),
+    ("{web_search: 0.01}", "{7: 1}", "groups[0].tool_prices"),
+    ("audio_input: 5", "audio_input: true", "groups[0].prices.o3.audio_input"),
+    ("cache_write_1h: 4", "cache_write_1h: 100001", "groups[0].prices.o3.cache_write_1h"),
+    ("image_input: 3", "image_inptu: 3", "groups[0].prices.o3.image_inptu"),
+    ("image_tokens: 9000", "image_tokens: 0", "groups[0].prices.o3.image_tokens"),
+    ("max_input_tokens: 400000", "max_input_tokens: 4e5", "groups[0].prices.o3.max_input_tokens"),
+    ("above: 200000, ", "", "groups[0].prices.o3.long_context.above"),
+    ("above: 200000", "above: 0", "groups[0].prices.o3.long_context.above"),
+    (", input: 4, audio_input: 6", "", "groups[0].prices.o3.long_context"),
+    (", input: 4, audio", ", input: 1.99, audio", "groups[0].prices.o3.long_context.input"),
+    (", audio_input: 6", ", audio_output: 6", "groups[0].prices.o3.long_context.audio_output"),
+    (", audio_input: 6", ", cached_input: 1", "groups[0].prices.o3.long_context.cached_input"),
+    (", audio_input: 6", ", image_tokens: 6", "groups[0].prices.o3.long_context.image_tokens"),
+    ("{above: 200000, input: 4, audio_input: 6}", "7", "groups[0].prices.o3.long_context"),
+    ("gpt-image-1: 0.04", "gpt-image-1: {}", "groups[0].image_prices.gpt-image-1"),
+    ("gpt-image-1: 0.04", "gpt-image-1: [0.04]", "groups[0].image_prices.gpt-image-1"),
+    ("1536x1024: 0.06", "1536X1024: 0.06", "groups[0].image_prices.gpt-image-2.1536X1024"),
+    ("1536x1024: 0.06", "1024: 0.06", "groups[0].image_prices.gpt-image-2"),
+    ("1536x1024: 0.06", "auto: 0.06", "groups[0].image_prices.gpt-image-2.auto"),
+    ("1536x1024: 0.06", "1536x1024: x", "groups[0].image_prices.gpt-image-2.1536x1024"),
+    ("1536x1024: 0.06", "1536x1024: {}", "groups[0].image_prices.gpt-image-2.1536x1024"),
+    ("high: 0.17", "auto: 0.17", "groups[0].image_prices.gpt-image-2.1024x1024.auto"),
+    ("high: 0.17", '"*": 0.17', "groups[0].image_prices.gpt-image-2.1024x1024.*"),
+    ("high: 0.17", "high: {hd: 1}", "groups[0].image_prices.gpt-image-2.1024x1024.high"),
 ]
 
 

@@ -95,7 +95,7 @@ CHANGES = [
     ("weight: 1", "weight: 2", "route standard: aurora-image (image) → studio: weight"),
     ("image_generation: true", "image_generation: false", "group text: image_generation"),
     ("k-1234567890-abcd", "k-1234567890-efgh", "group text: channels"),
-    ("models: [gpt-5.2]", "models: null", "group text: models_listed"),
+    ("models: [gpt-5.2, gpt-image-2]", "models: null", "group text: models_listed"),
 ]
 
 

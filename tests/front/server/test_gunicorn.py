@@ -16,6 +16,7 @@ from config import gunicorn as configured
 from front.server import worker
 from front.server.connection import HttpConnection
 from front.server.worker import WebWorker
+from relay.calls import times
 
 OURS = {
     ASGIProtocol: (
@@ -110,3 +111,7 @@ def test_its_configuration_is_what_the_documents_say():
 )
 def test_every_status_has_its_words_on_the_wire(status, words):
     assert protocol._get_cached_status_line((1, 1), status) == f"HTTP/1.1 {status} {words}\r\n".encode()
+
+
+def test_no_request_is_cancelled_while_the_answer_of_a_client_that_left_is_read() -> None:
+    assert configured.asgi_disconnect_grace_period > times.ABANDONED_SECONDS

@@ -4,6 +4,7 @@ and upstream calls that go on."""
 import asyncio
 import json
 import threading
+from asyncio import Future
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,9 @@ from billing.models import RelayedCall
 from catalog import relay_channels
 from common.process import shutdown
 from relay import books
-from relay.calls import attempts, in_flight, whole_answers
-from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, delta, row, used
-from tests.relay.upstreams import STREAM, Talk, Upstream, answers, chunk, head
+from relay.calls import attempts, in_flight, times, whole_answers
+from tests.relay.calling import CHAT, TEXT_STREAM, Client, Relay, chat, completion, delta, last_delta, row, used
+from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk, head, hurry, streams
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,42 +27,49 @@ def relay(account) -> Relay:
     return Relay(account)
 
 
-class Pause:
-    """A step of an upstream's behaviour at which the test takes over."""
+Call = Future[Any]
 
-    def __init__(self, *said: bytes, events: tuple[Any, ...] = ()) -> None:
-        self._said, self._events = said, events
-        self.is_reached = asyncio.Event()
-        self.is_gone = asyncio.Event()
+
+class Pause:
+    """A step of an upstream's behaviour at which the test takes over; it goes on when it is told to, or ends when the
+    other side has gone."""
+
+    def __init__(self, *said: bytes, events: tuple[Any, ...] = (), rest: Behaviour | None = None) -> None:
+        self._said, self._events, self._rest = said, events, rest
+        self.is_reached, self.goes_on, self.is_gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def __call__(self, talk: Talk) -> None:
         await talk.say(*self._said)
         for event in self._events:
             await talk.event(event)
         self.is_reached.set()
+        if self._rest:
+            await self.goes_on.wait()
+            await self._rest(talk)
+            return
         await talk.gone()
         self.is_gone.set()
 
 
-def left_at(relay: Relay, pause: Pause, *, is_stream: bool = True, until: bytes = b"") -> Client:
-    """A call whose client leaves there; its upstream must hear of it at once."""
+async def left(relay: Relay, pause: Pause, asked: Any, path: str, *, until: bytes = b"") -> tuple[Client, Call]:
+    """A call whose client has left at the pause, which it has heard of, and the call."""
+    client = Client()
+    call = asyncio.ensure_future(relay.ask(asked, client=client, path=path))
+    await pause.is_reached.wait()
+    await wait_for(lambda: until in client.body if until else True)
+    client.left.set()
+    await wait_for(lambda: client.is_watched)
+    return client, call
+
+
+def left_at(relay: Relay, pause: Pause, *, asked: Any = None, path: str = CHAT, until: bytes = b"") -> Client:
+    """A call whose client leaves at the pause. Its upstream goes on, and does not hear of it."""
     relay.channel(Upstream(pause))
 
     async def work() -> Client:
-        heard = asyncio.Event()
-
-        async def reads(client: Client) -> None:
-            if until in client.body:
-                heard.set()
-
-        client = Client(reads=reads)
-        call = asyncio.create_task(relay.ask(chat(stream=is_stream, max_tokens=100), client=client))
-        await pause.is_reached.wait()
-        if until:
-            await wait_for(lambda: until in client.body)
-        client.left.set()
+        client, call = await left(relay, pause, asked or chat(stream=True, max_tokens=100), path, until=until)
+        pause.goes_on.set()
         await call
-        await pause.is_gone.wait()
         return client
 
     return relay.run(work)
@@ -72,31 +80,99 @@ async def wait_for(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_a_client_that_leaves_before_the_first_event_pays_for_what_went_in(relay) -> None:
-    client = left_at(relay, Pause())
-    assert client.sent == []
+def events(*said: Any) -> Behaviour:
+    """The rest of a stream that has begun."""
+
+    async def behave(talk: Talk) -> None:
+        for event in said:
+            await talk.event(event)
+        await talk.say(LAST_CHUNK)
+
+    return behave
+
+
+async def breaks_off(talk: Talk) -> None:
+    talk.reset()
+
+
+def charged() -> tuple[str, str, bool, int, int]:
     call = row()
-    assert (call.outcome, call.state, call.is_estimated, call.http_status) == ("left", "settled", True, 499)
-    assert (call.output_tokens, call.input_tokens > 0) == (0, True)
-    assert 0 < call.actual_micros == call.input_tokens * 2 < call.estimated_micros
+    return call.outcome, call.state, call.is_estimated, call.http_status, call.actual_micros
 
 
-def test_a_client_that_leaves_in_the_middle_pays_for_what_it_got(relay) -> None:
-    client = left_at(relay, Pause(STREAM, events=(delta("x" * 40),)), until=b"xxxx")
+def test_a_client_that_leaves_before_the_first_event_pays_what_the_answer_costs(relay) -> None:
+    client = left_at(relay, Pause(STREAM, rest=events(*TEXT_STREAM)))
+    assert client.sent == []
+    assert charged() == ("left", "settled", False, 499, 280)
+
+
+def test_a_client_that_leaves_before_the_usage_pays_what_staying_costs(relay) -> None:
+    """All the text is there, and what was thought is told only at the end."""
+    rest = events(last_delta(), used(100, 90), "[DONE]")
+    client = left_at(relay, Pause(STREAM, events=(delta("x" * 40),), rest=rest), until=b"xxxx")
     assert not client.has_end
-    assert (row().outcome, row().is_estimated, row().output_tokens) == ("left", True, 10)
-    assert relay.spent == row().input_tokens * 2 + 10 * 8
+    assert charged() == ("left", "settled", False, 499, 100 * 2 + 90 * 8)
 
 
-def test_what_was_seen_of_the_usage_counts_when_a_client_leaves(relay) -> None:
+def test_a_stream_that_breaks_off_behind_a_client_that_left_costs_all_that_was_seen(relay) -> None:
     begun = delta("x" * 40, usage=used(100, 1)["usage"])
-    left_at(relay, Pause(STREAM, events=(begun,)), until=b"xxxx")
-    assert (row().input_tokens, row().output_tokens, relay.spent) == (100, 10, 280)
+
+    async def rest(talk: Talk) -> None:
+        await talk.event(delta("y" * 40))
+        talk.reset()
+
+    left_at(relay, Pause(STREAM, events=(begun,), rest=rest), until=b"xxxx")
+    assert charged() == ("left", "settled", True, 499, 100 * 2 + 20 * 8)
 
 
-def test_a_client_that_leaves_while_a_whole_answer_comes_ends_the_call(relay) -> None:
-    left_at(relay, Pause(head(content_type="application/json", content_length="1000"), b'{"id":'), is_stream=False)
-    assert (row().outcome, row().state) == ("left", "settled")
+def test_a_whole_answer_that_its_client_does_not_wait_for_costs_what_it_tells(relay) -> None:
+    answer = json.dumps(completion()).encode()
+    begun = head(content_type="application/json", content_length=str(len(answer)))
+
+    async def rest(talk: Talk) -> None:
+        await talk.say(answer[9:])
+
+    left_at(relay, Pause(begun, answer[:9], rest=rest), asked=chat(max_tokens=100))
+    assert charged() == ("left", "settled", False, 499, 280)
+
+
+def test_an_answer_that_never_ends_is_given_up_some_time_after_its_client_has_left(relay) -> None:
+    async def rest(talk: Talk) -> None:
+        began = asyncio.get_running_loop().time()
+        await talk.outlasts()
+        passed.append(asyncio.get_running_loop().time() - began)
+        pause.is_gone.set()
+
+    async def work() -> None:
+        _, call = await left(relay, pause, chat(stream=True, max_tokens=100), CHAT, until=b"xxxx")
+        pause.goes_on.set()
+        await call
+        await pause.is_gone.wait()
+
+    passed: list[float] = []
+    pause = Pause(STREAM, events=(delta("x" * 40),), rest=rest)
+    relay.channel(Upstream(pause))
+    relay.run(work)
+    assert times.ABANDONED_SECONDS <= passed[0] < times.SILENCE_SECONDS
+    assert charged() == ("left", "settled", True, 499, row().input_tokens * 2 + 10 * 8)
+
+
+def test_a_refusal_behind_a_client_that_left_costs_nothing_and_is_tried_nowhere_else(relay) -> None:
+    async def rest(talk: Talk) -> None:
+        await answers({"error": {"message": "slow down"}}, "429 Too Many Requests")(talk)
+
+    pause = Pause(rest=rest)
+    relay.channel(Upstream(pause))
+    relay.channel(second := Upstream(answers(completion())))
+
+    async def work() -> None:
+        _, call = await left(relay, pause, chat(max_tokens=100), CHAT)
+        pause.goes_on.set()
+        await call
+
+    relay.run(work)
+    assert second.requests == []
+    assert (row().outcome, row().state, relay.spent) == ("left", "released", 0)
 
 
 def test_a_client_that_leaves_before_anything_was_sent_pays_nothing(relay, monkeypatch) -> None:
@@ -171,8 +247,9 @@ def test_a_client_that_leaves_once_its_call_has_failed_pays_nothing(relay, monke
         call = asyncio.create_task(relay.ask(client=client))
         await wait_for(has_failed.is_set)
         client.left.set()
-        await call
+        await wait_for(lambda: client.is_watched)
         is_over.set()
+        await call
 
     monkeypatch.setattr(relay_channels, "refused", counts)
     relay.channel(Upstream(answers({}, "500 Internal Server Error")))
@@ -185,9 +262,40 @@ def test_a_client_whose_connection_breaks_is_one_that_has_left(relay) -> None:
         if client.sent:
             raise ConnectionResetError
 
-    relay.channel(Upstream(Pause(STREAM, events=(delta("x"),))))
+    relay.channel(Upstream(streams(*TEXT_STREAM)))
     relay.call(chat(stream=True), client=Client(reads=breaks))
-    assert (row().outcome, row().state) == ("left", "settled")
+    assert charged() == ("left", "settled", False, 499, 280)
+
+
+def test_a_client_that_reads_slowly_spends_no_time_of_the_upstream(relay, monkeypatch) -> None:
+    """All the time of a stream passes while its client reads nothing."""
+    has_waited = False
+
+    async def reads(client: Client) -> None:
+        nonlocal has_waited
+        if client.sent and not has_waited:
+            has_waited = True
+            hurry(times.STREAM_SECONDS)
+
+    relay.channel(Upstream(streams(*TEXT_STREAM)))
+    client = relay.call(chat(stream=True), client=Client(reads=reads))
+    assert client.body.endswith(b"data: [DONE]\n\n")
+    assert charged() == ("succeeded", "settled", False, 200, 280)
+
+
+def test_a_stream_that_was_held_up_by_its_client_and_breaks_off_costs_what_was_seen(relay) -> None:
+    async def reads(client: Client) -> None:
+        if client.sent:
+            hurry(times.HELD_UP_SECONDS)
+
+    async def behave(talk: Talk) -> None:
+        await talk.say(STREAM)
+        await talk.event(delta("x" * 40))
+        talk.reset()
+
+    relay.channel(Upstream(behave))
+    relay.call(chat(stream=True), client=Client(reads=reads))
+    assert charged() == ("cut", "settled", True, 200, row().input_tokens * 2 + 10 * 8)
 
 
 def test_a_server_that_cancels_the_request_loses_no_settlement(relay) -> None:

@@ -6,6 +6,7 @@ import socket
 import threading
 from contextlib import closing
 
+import psutil
 import pytest
 
 from tests.adapters.raw_server import raw_server
@@ -23,18 +24,25 @@ groups:
 """
 USAGE = {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 105}
 CHUNK = {"id": "c", "choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": None}], "usage": USAGE}
+LAST = {**CHUNK, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+LAST["usage"] = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
 EVENT = b"data: " + json.dumps(CHUNK).encode() + b"\n\n"
 BODY = json.dumps({"model": "gpt-5", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}).encode()
 
 
 class Upstream:
-    """Says the first event, and knows when it was left."""
+    """Says the first event, and where it has a rest, that once it may go on. It knows when it was left."""
 
     def __init__(self) -> None:
-        self.left = threading.Event()
+        self.rest = b""
+        self.goes_on, self.left = threading.Event(), threading.Event()
 
     def __call__(self, connection: socket.socket, _: bytes) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + EVENT)
+        if self.rest:
+            assert self.goes_on.wait(PATIENCE)
+            connection.sendall(self.rest)
+            return
         while connection.recv(65536):
             pass
         self.left.set()
@@ -74,13 +82,35 @@ def usage(stack, key: str) -> dict[str, float]:
     return dict(stack.client(key).get("/v1/usage").json())
 
 
-def test_a_client_that_leaves_ends_its_upstream_and_is_charged(stack, upstream, key) -> None:
+def is_abandoned(stack) -> bool:
+    """Whether the web process has no connection of a client any more."""
+    port = int(stack.environment["PORT"])
+    return not [c for c in psutil.net_connections("tcp") if c.status == "ESTABLISHED" and c.laddr.port == port]
+
+
+def test_a_client_that_leaves_pays_what_the_answer_costs(stack, upstream, key) -> None:
     stack.start_web()
+    upstream[0].rest = b"data: " + json.dumps(LAST).encode() + b"\n\ndata: [DONE]\n\n"
     with closing(opened(stack, key)):
         pass
-    assert upstream[0].left.wait(PATIENCE)
+    wait_until(lambda: is_abandoned(stack))
+    upstream[0].goes_on.set()
     wait_until(lambda: usage(stack, key)["held"] == 0)
-    assert usage(stack, key)["total"] == {"calls": 1, "cost": 0.00024}
+    assert usage(stack, key)["total"] == {"calls": 1, "cost": 0.0006}
+    assert stack.manage_json("check_ledger")["breaches"] == []
+
+
+def test_a_call_whose_client_has_left_is_settled_by_the_process_that_stops(stack, upstream, key) -> None:
+    web = stack.start_web(GUNICORN_CMD_ARGS="")
+    with closing(opened(stack, key)):
+        pass
+    wait_until(lambda: is_abandoned(stack))
+    web.process.send_signal(signal.SIGTERM)
+    assert upstream[0].left.wait(PATIENCE)
+    assert web.process.wait(PATIENCE) == 0
+    stack.start_web()
+    told = usage(stack, key)
+    assert (told["held"], told["total"]) == (0, {"calls": 1, "cost": 0.00024})
     assert stack.manage_json("check_ledger")["breaches"] == []
 
 

@@ -27,9 +27,9 @@ def relay(account) -> Relay:
 def test_a_whole_answer_comes_as_it_is_and_is_charged_by_its_usage(relay) -> None:
     theirs = {"x_request_id": "theirs", "openai_organization": "o", "set_cookie": "a=b", "server": "s"}
     relay.channel(there := Upstream(answers(completion(extra="kept"), **theirs)))
-    client = relay.call(chat(max_tokens=10))
+    client = relay.call(chat(max_tokens=20))
     assert (client.status, json.loads(client.body)) == (200, completion(extra="kept"))
-    assert there.bodies == [chat(max_tokens=10)]
+    assert there.bodies == [chat(max_tokens=20)]
     assert client.headers.keys() == {"content-type", "content-length", "x-call-id"}
     call = row()
     assert call.id == client.headers["x-call-id"]
@@ -224,20 +224,20 @@ def test_what_is_no_answer_is_the_operators_loss_and_is_not_sent_again(relay, be
 def test_calls_beyond_the_places_of_a_process_or_an_account_are_told_to_come_back(relay, monkeypatch, room) -> None:
     monkeypatch.setattr(demands.settings, "RELAY_OUTPUT_TOKENS", 10)
     monkeypatch.setattr(in_flight.in_flight, "_room", room)
-    asked = asyncio.Event()
+    asked, goes_on = asyncio.Event(), asyncio.Event()
 
     async def waits(talk: Talk) -> None:
         asked.set()
-        await talk.gone()
+        await goes_on.wait()
+        talk.reset()
 
     relay.channel(Upstream(waits))
 
     async def work() -> Client:
-        first = Client()
-        call = asyncio.create_task(relay.ask(client=first))
+        call = asyncio.create_task(relay.ask())
         await asked.wait()
         second = await relay.ask()
-        first.left.set()
+        goes_on.set()
         await call
         return second
 

@@ -1,5 +1,7 @@
 """What the books are told of a call, for each way in which it can end."""
 
+from dataclasses import replace
+
 import pytest
 
 from common.token_usage import TokenUsage
@@ -8,7 +10,9 @@ from relay.families.base import Delivered
 from tests.relay.pricing import PICTURES, TOKENS, asked
 
 FORTY = Delivered(output_bytes=40)
+MUCH = Delivered(output_bytes=4_000_000)
 SENT = Progress(was_sent=True)
+WHOLE = replace(SENT, is_complete=True)
 SEEN = TokenUsage(input_tokens=100, output_tokens=10)
 BEGUN = TokenUsage(input_tokens=100, output_tokens=1)
 BY_USAGE = CallSettlement(actual_micros=280, usage=SEEN)
@@ -23,18 +27,17 @@ def estimated(micros: int, inputs: int, outputs: int) -> CallSettlement:
 @pytest.mark.parametrize(
     ("finish", "progress", "told"),
     [
-        (Finish.DONE, Progress(was_sent=True, usage=SEEN, delivered=Delivered(output_bytes=999)), BY_USAGE),
-        (Finish.DONE, Progress(was_sent=True, delivered=FORTY), estimated(580, 250, 10)),
+        (Finish.DONE, replace(WHOLE, usage=SEEN, delivered=MUCH), BY_USAGE),
+        (Finish.DONE, replace(WHOLE, delivered=FORTY), estimated(580, 250, 10)),
         (Finish.LEFT, Progress(), RELEASED),
         (Finish.LEFT, SENT, estimated(500, 250, 0)),
-        (Finish.LEFT, Progress(was_sent=True, delivered=FORTY), estimated(580, 250, 10)),
-        (
-            Finish.LEFT,
-            Progress(was_sent=True, usage=BEGUN, delivered=FORTY),
-            estimated(280, 100, 10),
-        ),
-        (Finish.CUT, Progress(was_sent=True, usage=SEEN), BY_USAGE),
-        (Finish.CUT, Progress(was_sent=True, delivered=FORTY), LOSS),
+        (Finish.LEFT, replace(SENT, delivered=FORTY), estimated(580, 250, 10)),
+        (Finish.LEFT, replace(SENT, usage=BEGUN, delivered=FORTY), estimated(280, 100, 10)),
+        (Finish.LEFT, replace(WHOLE, usage=SEEN, delivered=MUCH), BY_USAGE),
+        (Finish.CUT, replace(SENT, usage=SEEN), BY_USAGE),
+        (Finish.CUT, replace(SENT, delivered=FORTY), LOSS),
+        (Finish.CUT, replace(SENT, delivered=FORTY, was_held_up=True), estimated(580, 250, 10)),
+        (Finish.CUT, replace(SENT, usage=BEGUN, delivered=FORTY, was_held_up=True), estimated(280, 100, 10)),
         (Finish.REFUSED, SENT, RELEASED),
         (Finish.UNKNOWN, SENT, LOSS),
     ],
@@ -43,24 +46,42 @@ def test_each_end_is_charged_by_what_is_known_of_it(finish, progress, told) -> N
     assert settlement(finish, progress, asked(), TOKENS, reserved=10_000) == told
 
 
-def test_an_estimate_is_never_above_the_reserve() -> None:
-    delivered = Progress(was_sent=True, delivered=Delivered(output_bytes=4_000_000))
-    assert settlement(Finish.LEFT, delivered, asked(), TOKENS, reserved=700).actual_micros == 700
+def test_an_estimate_is_never_above_the_hold() -> None:
+    told = settlement(Finish.LEFT, replace(SENT, delivered=MUCH), asked(), TOKENS, reserved=700)
+    assert (told.actual_micros, told.is_estimated) == (700, True)
 
 
-def test_what_was_seen_counts_though_it_is_above_the_reserve() -> None:
-    seen = Progress(was_sent=True, usage=SEEN)
-    assert settlement(Finish.LEFT, seen, asked(), TOKENS, reserved=100).actual_micros == 280
-    assert settlement(Finish.DONE, seen, asked(), TOKENS, reserved=100).actual_micros == 280
+@pytest.mark.parametrize("finish", [Finish.DONE, Finish.LEFT, Finish.CUT])
+def test_a_usage_beyond_the_hold_is_charged_as_the_hold_and_told_to_the_operator(finish) -> None:
+    told = settlement(finish, replace(WHOLE, usage=SEEN), asked(), TOKENS, reserved=100)
+    assert (told.actual_micros, told.overrun_micros, told.flags) == (100, 180, {"usage_exceeds_hold": 180})
+    assert told.usage == SEEN
 
 
-def test_pictures_that_nobody_got_cost_nothing_and_are_the_operators_loss() -> None:
+@pytest.mark.parametrize(
+    ("usage", "delivered", "charged", "parts"),
+    [
+        (TokenUsage(output_tokens=10), FORTY, 580, ["input"]),
+        (TokenUsage(input_tokens=100), FORTY, 280, ["output"]),
+        (TokenUsage(input_tokens=100), Delivered(pictures=1), 200 + 1056 * 40, ["output"]),
+        (TokenUsage(input_tokens=100), Delivered(), 200, None),
+    ],
+)
+def test_a_part_that_is_told_as_nothing_is_completed_by_an_estimate(usage, delivered, charged, parts) -> None:
+    told = settlement(Finish.DONE, replace(WHOLE, usage=usage, delivered=delivered), asked(), TOKENS, reserved=100_000)
+    flags = {"usage_completed": parts} if parts else {}
+    assert (told.actual_micros, told.is_estimated, told.flags) == (charged, bool(parts), flags)
+
+
+def test_pictures_that_nobody_made_cost_nothing() -> None:
     assert settlement(Finish.LEFT, SENT, asked(images=2), PICTURES, reserved=80_000) == LOSS
+    assert settlement(Finish.DONE, WHOLE, asked(images=2), PICTURES, reserved=80_000).actual_micros == 0
 
 
 def test_pictures_without_their_tokens_are_estimated_where_tokens_are_priced() -> None:
-    made = Progress(was_sent=True, usage=TokenUsage(images=2), delivered=FORTY)
-    assert settlement(Finish.DONE, made, asked(images=2), PICTURES, reserved=80_000).is_estimated is False
-    told = settlement(Finish.DONE, made, asked(images=2), TOKENS, reserved=10_000)
-    assert (told.actual_micros, told.is_estimated, told.usage.images) == (580, True, 2)
+    made = replace(WHOLE, usage=TokenUsage(images=2), delivered=Delivered(pictures=2))
+    by_piece = settlement(Finish.DONE, made, asked(images=2), PICTURES, reserved=80_000)
+    assert (by_piece.actual_micros, by_piece.is_estimated) == (80_000, False)
+    told = settlement(Finish.DONE, made, asked(images=2), TOKENS, reserved=100_000)
+    assert (told.actual_micros, told.is_estimated, told.usage.images) == (500 + 2 * 1056 * 40, True, 2)
     assert settlement(Finish.CUT, made, asked(images=2), TOKENS, reserved=10_000) == LOSS

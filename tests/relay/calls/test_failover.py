@@ -3,7 +3,14 @@
 import pytest
 
 from adapters.base import ErrorKind, UpstreamError
-from common.errors import UpstreamBusy, UpstreamRefusal, UpstreamTimeout, UpstreamUnavailable, UpstreamUnknown
+from common.errors import (
+    ModelNotFound,
+    UpstreamBusy,
+    UpstreamRefusal,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+    UpstreamUnknown,
+)
 from relay.calls import failover
 from relay.calls.ending import Finish
 
@@ -56,10 +63,24 @@ def test_a_call_ends_where_something_may_have_been_accepted_or_the_request_is_re
 )
 def test_a_call_that_no_channel_takes_says_when_to_come_back(errors, resting, raised, wait) -> None:
     """After rate limits it is the caller's to wait; a provider's 401 is none of the caller's."""
-    ended = failover.failed(errors, resting)
+    ended = failover.failed(errors, resting, model="gpt-5")
     assert (type(ended.error), ended.finish) == (raised, Finish.REFUSED)
     assert ended.error.headers.get("Retry-After") == wait
     assert not ended.error.may_have_cost
+
+
+def test_a_model_that_every_channel_refuses_does_not_exist() -> None:
+    unknown = GOES_ON["no such model there"]
+    ended = failover.failed([unknown, unknown], None, model="gpt-5")
+    assert (type(ended.error), ended.finish) == (ModelNotFound, Finish.REFUSED)
+    assert (ended.error.message, ended.error.param) == ("The model `gpt-5` does not exist.", "model")
+    assert ended.error.headers == {}
+
+
+@pytest.mark.parametrize(("errors", "resting"), [([REFUSED], None), ([], 3.0)])
+def test_a_model_that_another_channel_may_have_is_only_unavailable(errors, resting) -> None:
+    ended = failover.failed([*errors, GOES_ON["no such model there"]], resting, model="gpt-5")
+    assert isinstance(ended.error, UpstreamUnavailable)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +92,7 @@ def test_a_call_that_no_channel_takes_says_when_to_come_back(errors, resting, ra
     ],
 )
 def test_an_answer_that_is_lost_is_the_operators_loss_and_not_to_be_repeated(seen, raised) -> None:
-    ended = failover.failed([LIMITED, seen], None)
+    ended = failover.failed([LIMITED, seen], None, model="gpt-5")
     assert (type(ended.error), ended.finish, ended.error.may_have_cost) == (raised, Finish.UNKNOWN, True)
 
 
@@ -87,7 +108,7 @@ def test_an_answer_that_is_lost_is_the_operators_loss_and_not_to_be_repeated(see
 )
 def test_a_refused_request_is_told_in_the_providers_words(status, shown, error_type) -> None:
     said = error(ErrorKind.INVALID_REQUEST, "max_tokens is too large, Bearer sk-1234567890abcdef", http_status=status)
-    ended = failover.failed([said], None)
+    ended = failover.failed([said], None, model="gpt-5")
     assert isinstance(ended.error, UpstreamRefusal)
     assert (ended.error.status, ended.error.type, ended.finish) == (shown, error_type, Finish.REFUSED)
     assert ended.error.message.startswith("max_tokens is too large")

@@ -13,6 +13,9 @@ from relay.families.base import Delivered
 from tests.relay.pricing import PICTURES, PRICE, TOKENS, asked
 
 LIMITED = Tariff(tokens=replace(PRICE, max_output_tokens=500))
+KNOWN = Tariff(tokens=replace(PRICE, max_output_tokens=10, max_input_tokens=9000, image_tokens=50))
+HOURS = Tariff(tokens=replace(PRICE, max_output_tokens=10, cache_write_1h=Decimal(6), audio_output=Decimal(70)))
+TOOLS = {"web_search": Decimal("0.01"), "code": Decimal("0.03")}
 UNREAL = Tariff(tokens=None, picture=Decimal(10) ** 12)
 
 
@@ -29,6 +32,17 @@ UNREAL = Tariff(tokens=None, picture=Decimal(10) ** 12)
         (asked(images=3), PICTURES, 120_000),
         (asked(), PICTURES, 40_000),
         (asked(images=10), UNREAL, money.LARGEST),
+        (asked(pictures_in=2), TOKENS, 1000 * 3 + 2 * 16_384 * 3 + 8192 * 40),
+        (asked(pictures_in=2), KNOWN, 1100 * 3 + 10 * 40),
+        (asked(file_path="input[0]"), KNOWN, 10_000 * 3 + 10 * 40),
+        (asked(file_path="input[0]", pictures_in=1), KNOWN, 10_050 * 3 + 10 * 40),
+        (asked(amounts=frozenset({"cache_write_1h"})), HOURS, 1000 * 6 + 10 * 40),
+        (asked(amounts=frozenset({"audio_output"})), HOURS, 1000 * 3 + 10 * 70),
+        (asked(amounts=frozenset({"cache_write_1h", "audio_output"})), KNOWN, 1000 * 3 + 10 * 40),
+        (asked(tools={"web_search": 3}), replace(KNOWN, tools=TOOLS), 10_000 * 3 + 10 * 40 + 30_000),
+        (asked(tools={"web_search": None, "code": 0}), replace(KNOWN, tools=TOOLS), 10_000 * 3 + 10 * 40 + 100_000),
+        (asked(tools={"other": None}), replace(PICTURES, tools=TOOLS), 40_000),
+        (asked(images=2, tools={"code": 1}), replace(PICTURES, tools=TOOLS), 110_000),
     ],
 )
 def test_the_reserve_is_what_a_call_can_cost_at_most(call, tariff, micros) -> None:

@@ -147,12 +147,13 @@ def a_stream_that_breaks_is_no_success(place: Place, connect: Connect) -> None:
             assert not isinstance(error, anthropic.APIConnectionError), word
 
 
-def a_client_that_leaves_ends_the_call_upstream(place: Place, connect: Connect) -> None:
-    prompt = new_prompt("[stream:hang]")
-    with connect() as client, client.messages.stream(**asked(prompt)) as stream:
+def a_client_that_leaves_pays_for_the_whole_answer(place: Place, connect: Connect) -> None:
+    before = place.output_tokens("anthropic-left")
+    with connect("anthropic-left") as client, client.messages.stream(**asked(f"{FOX} [stream:held]")) as stream:
         for _ in stream:
             break
-    place.wait_until_left(prompt)
+    place.release()
+    place.wait_until_charged("anthropic-left", before + len(FOX.split()))
 
 
 CALLS: tuple[Call, ...] = (
@@ -165,7 +166,7 @@ CALLS: tuple[Call, ...] = (
     what_is_busy_or_away_says_so,
     what_may_have_been_bought_is_not_asked_for_again,
     a_stream_that_breaks_is_no_success,
-    a_client_that_leaves_ends_the_call_upstream,
+    a_client_that_leaves_pays_for_the_whole_answer,
 )
 
 

@@ -54,8 +54,12 @@ class Place:
         with urllib.request.urlopen(asked) as answer:
             return sum(int(model["output_tokens"]) for model in json.load(answer)["by_model"])
 
+    def hold(self) -> None:
+        """From here on the sandbox holds what is to be held; it forgets what it sold."""
+        urllib.request.urlopen(f"{self.sandbox_url}/reset", data=b"").close()
+
     def release(self) -> None:
-        """Let every answer of the sandbox go on that is held."""
+        """Every answer of the sandbox goes on that is held."""
         urllib.request.urlopen(f"{self.sandbox_url}/release", data=b"").close()
 
     def wait_until_charged(self, key: str, output_tokens: int) -> None:

@@ -148,6 +148,7 @@ def a_stream_that_breaks_is_no_success(place: Place, connect: Connect) -> None:
 
 
 def a_client_that_leaves_pays_for_the_whole_answer(place: Place, connect: Connect) -> None:
+    place.hold()
     before = place.output_tokens("anthropic-left")
     with connect("anthropic-left") as client, client.messages.stream(**asked(f"{FOX} [stream:held]")) as stream:
         for _ in stream:

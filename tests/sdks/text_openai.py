@@ -178,6 +178,7 @@ def a_stream_that_breaks_is_no_success(place: Place, connect: Connect) -> None:
 
 
 def a_client_that_leaves_pays_for_the_whole_answer(place: Place, connect: Connect) -> None:
+    place.hold()
     before = place.output_tokens("openai-left")
     with connect("openai-left") as client:
         stream = client.chat.completions.create(**asked(f"{FOX} [stream:held]"), stream=True)

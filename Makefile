@@ -52,7 +52,7 @@ faults: $(STAMP)
 	$(ON_POSTGRESQL) $(PYTEST) -m soak
 
 sdks: $(STAMP)
-	$(ON_SQLITE) $(PYTEST) -rs -s tests/sdks/other_versions.py
+	$(ON_SQLITE) $(PYTEST) -rs -s tests/sdks/other_versions.py tests/sdks/coding_agents.py
 
 docs: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs

@@ -15,7 +15,7 @@ from billing.budget_standing import BudgetStanding, HolderKind
 from billing.budget_windows import BudgetWindow
 from billing.ledger import AccountState
 from common import moments, money, sql
-from common.errors import InsufficientBalance
+from common.errors import InsufficientBalance, InsufficientQuota
 from pages import words
 
 WHOSE = {"account": "account", "key": "API key"}
@@ -36,7 +36,8 @@ class Budgets:
         if not short:
             return None
         budget = max(short, key=lambda b: b.renews_at)
-        return InsufficientBalance(
+        error = InsufficientQuota if of_what == "call" else InsufficientBalance
+        return error(
             f"The {budget.window} budget of the {WHOSE[budget.holder]} is {words.usd(budget.limit_micros)}. "
             f"{words.usd(max(0, self._left(budget)))} of it are left, and this {of_what} may cost "
             f"{words.usd(amount)}. The budget renews at {moments.iso(budget.renews_at, timespec='seconds')}."

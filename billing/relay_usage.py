@@ -6,9 +6,9 @@ from typing import Any
 from billing import budget_standing, budgets
 from common import sql
 from common.money import usd
+from common.token_usage import COUNTS
 
-SHOWN = ("input_tokens", "cached_tokens", "output_tokens", "images")
-FIGURES = ("calls", *SHOWN, "cost_micros")
+FIGURES = ("calls", *COUNTS, "cost_micros")
 
 
 def of_key(key_id: int, account_id: int) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def of_key(key_id: int, account_id: int) -> dict[str, Any]:
         "total": _spent(_summed(rows, lambda row: "").get("", dict.fromkeys(FIGURES, 0))),
         "by_day": [{"date": day, **_spent(by_day[day])} for day in sorted(by_day, reverse=True)],
         "by_model": [
-            {"model": model, "calls": sums["calls"], **{name: sums[name] for name in SHOWN}, "cost": _cost(sums)}
+            {"model": model, "calls": sums["calls"], **{name: sums[name] for name in COUNTS}, "cost": _cost(sums)}
             for model, sums in sorted(by_model.items())
         ],
     }

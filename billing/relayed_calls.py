@@ -18,7 +18,7 @@ from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
 from common.database.database_retry import AWAY
 from common.database.lost_commits import is_doubtful
-from common.errors import InsufficientBalance
+from common.errors import InsufficientBalance, InsufficientQuota
 from common.token_usage import COUNTS, TokenUsage
 from pages import words
 
@@ -137,7 +137,7 @@ def _judge(
 
 
 def _too_little(available: int, needed: int) -> InsufficientBalance:
-    return InsufficientBalance(
+    return InsufficientQuota(
         f"The available balance of {words.usd(max(0, available))} does not cover what this call may cost, "
         f"{words.usd(needed)}. A lower limit of output tokens lowers that."
     )

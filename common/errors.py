@@ -66,20 +66,46 @@ class PermissionRefused(ApiError):
     """The key is good, but not for this path."""
 
     type, status = "permission_error", 403
-    default_message = "This API key may not call this endpoint."
+    default_message = (
+        "This API key may not call this endpoint: it is a Task key, for /v1/tasks and /v1/images. "
+        "This endpoint needs a general key (it begins with dr-gen-)."
+    )
 
 
 class EndpointUnsupported(ApiError):
     """The path exists, but not for the platform of the key's group."""
 
     type, status = "not_found_error", 404
-    default_message = "This endpoint is not supported for this platform."
+    default_message = (
+        "This endpoint is not supported for this platform: the group of this API key speaks the protocol of another "
+        "vendor. Call that vendor's paths, or use a key of another group."
+    )
+
+
+class PathNotServed(ApiError):
+    """A vendor has the path, or a client with a wrong base URL calls it. The message says what to do."""
+
+    type, status = "not_found_error", 404
+
+
+class UpgradeRequired(ApiError):
+    """A WebSocket is asked for, which no path offers: the header names what is spoken (RFC 9110, 15.5.22)."""
+
+    type, status = "invalid_request_error", 426
+    default_message = "WebSocket is not served here. Send POST /v1/responses over HTTP."
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Upgrade": "HTTP/1.1", "Connection": "Upgrade"})
 
 
 class ModelNotFound(ApiError):
-    """A general key's group has no price for the model: it is not on offer."""
+    """A model that a general key's group has no price for, or that no upstream knows: it is not on offer."""
 
     type, status = "not_found_error", 404
+
+    @property
+    def code(self) -> str:
+        return "model_not_found"
 
 
 class UpstreamRefusal(ApiError):
@@ -139,6 +165,12 @@ class BillingUnsupported(ApiError):
 
 class InsufficientBalance(ApiError):
     type, status = "TASK_INSUFFICIENT_BALANCE", 403
+
+
+class InsufficientQuota(InsufficientBalance):
+    """Of a relayed call: OpenAI's word and status, on which coding agents end at once."""
+
+    type, status = "insufficient_quota", 429
 
 
 class InvalidRequest(ApiError):

@@ -155,6 +155,9 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
         await relay.serve(scope, body, receive, reply)
     elif image_calls.is_one(scope):
         await image_calls.serve(scope, body, receive, reply)
+    elif error := companions.refusal(scope):
+        body.close()
+        await refusals.answer(scope, error).send(reply)
     else:
         whole = await waiting.answer(posting.ask, scope, body, receive)
         await whole.send(reply)

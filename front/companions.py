@@ -1,9 +1,12 @@
-"""Requests as the official SDKs send them: where they put the key, and the headers by which they name a request."""
+"""Requests as the official SDKs send them: where they put the key, the headers by which they name a request, and the
+paths that nobody serves."""
 
 from urllib.parse import unquote_plus
 
+from common.errors import ApiError
 from common.http import dialects
 from common.http.asgi import Scope, dialect_of, header, joined
+from relay import unserved
 
 KEY_HEADERS = (b"x-api-key", b"x-goog-api-key")
 
@@ -11,6 +14,11 @@ KEY_HEADERS = (b"x-api-key", b"x-goog-api-key")
 def serves_sdks(scope: Scope) -> bool:
     """Whether SDKs of others call this path."""
     return dialect_of(scope).serves_sdks
+
+
+def refusal(scope: Scope) -> ApiError | None:
+    """What a client reads on a path of the vendors' that is not served; None where Django knows better."""
+    return unserved.refusal(scope["path"]) if serves_sdks(scope) else None
 
 
 def bring_key(scope: Scope) -> None:

@@ -86,7 +86,7 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     headers = dialects.headers(error, dialect)
     if isinstance(error, errors.MethodNotAllowed):
         headers = {"Allow": ", ".join(context["view"].allowed_methods), **headers}
-    return Response(dialect.body(error), status=error.status, headers=headers)
+    return Response(dialect.body(error), status=dialect.status(error), headers=headers)
 
 
 def is_page(request: HttpRequest) -> bool:
@@ -101,7 +101,7 @@ def is_of_pages(path: str) -> bool:
 def respond(request: HttpRequest, error: errors.ApiError) -> HttpResponse:
     dialect = dialects.of(request.path)
     content, headers = json.dumps(dialect.body(error)), dialects.headers(error, dialect)
-    return HttpResponse(content, status=error.status, content_type="application/json", headers=headers)
+    return HttpResponse(content, status=dialect.status(error), content_type="application/json", headers=headers)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -116,7 +116,7 @@ def _error(raised: BaseException, call: ImageCall, scope: Scope) -> Answer:
 
 def _naming(refused: Answer, call: ImageCall) -> Answer:
     """A refusal; where nobody knows whether the draft became a task, it says which one that would be."""
-    if (b"x-should-retry", b"false") not in refused.headers:
+    if refused.status < 500 or (b"x-should-retry", b"false") not in refused.headers:
         return refused
     return Answer(status=refused.status, headers=refused.headers + _headers(call), body=refused.body)
 

@@ -19,11 +19,12 @@ from common.errors import (
     PermissionRefused,
     TaskNotFound,
     UnsupportedMediaType,
+    UpgradeRequired,
 )
 from common.http import rates
-from common.http.asgi import Answer, Receive, Scope, Send, joined, values
+from common.http.asgi import Answer, Receive, Scope, Send, header, joined, values
 from common.http.front_body import Body
-from relay import admission, usage
+from relay import admission, unserved, usage
 from relay.admission import RelayAdmission, RelayCaller
 from relay.calls import serving
 from relay.families import registry
@@ -34,6 +35,7 @@ from tasks import gate
 
 GENERAL = keys.PREFIXES[ApiKey.Binding.GENERAL.value]
 IMAGES_PATH = "/v1/images/"
+RESPONSES_PATH = "/v1/responses"
 NO_GROUP = "This API key belongs to no group, and may not call this endpoint."
 OTHER_METHOD = "This path does not take that method."
 
@@ -102,10 +104,10 @@ async def _admitted(scope: Scope) -> RelayAdmission:
 
 
 async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:
-    """Raises TaskNotFound for what Google's clients might call here and nobody serves."""
+    """Raises PathNotServed for what Google's clients might call here and nobody serves."""
     lookup = _lookup(scope["path"])
     if lookup is None or (scope["method"] == "POST" and ":" in scope["path"]):
-        raise TaskNotFound("Unknown path.")
+        raise unserved.of_verb(scope["path"])
     if scope["method"] not in ("GET", "HEAD"):
         raise MethodNotAllowed(OTHER_METHOD, headers={"Allow": "GET, HEAD"})
     rates.check("read", admitted.caller.key_id)
@@ -118,13 +120,22 @@ def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
     if found is None:
         raise TaskNotFound("Unknown path.")
     if scope["method"] != "POST":
-        raise MethodNotAllowed(OTHER_METHOD, headers={"Allow": "POST"})
+        raise _other_method(scope)
     family, path = found
     group = _serving(admitted.group, family, path)
     query, content_type = scope["query_string"].decode("latin-1"), joined(scope["headers"], b"content-type")
     betas = [beta.strip() for said in values(scope["headers"], b"anthropic-beta") for beta in said.split(",")]
     path = replace(path, query=query, content_type=content_type, betas=tuple(filter(None, betas)))
     return RelayEntry(caller=admitted.caller, group=group, family=family, path=path)
+
+
+def _other_method(scope: Scope) -> ApiError:
+    """A WebSocket begins with GET. A proxy may drop `Upgrade`, but not the fields that only its handshake has."""
+    headers = scope["headers"]
+    asks = "websocket" in joined(headers, b"upgrade").lower() or header(headers, b"sec-websocket-version")
+    if scope["method"] == "GET" and scope["path"] == RESPONSES_PATH and asks:
+        return UpgradeRequired()
+    return MethodNotAllowed(OTHER_METHOD, headers={"Allow": "POST"})
 
 
 def _require_plain(scope: Scope) -> None:

@@ -72,7 +72,7 @@ def error_answer(error: ApiError, *, dialect: ErrorDialect = dialects.TASKS, hea
     """The error as it is documented for the dialect; `headers` are added to its own."""
     named = dialects.headers(error, dialect).items()
     own = tuple((name.lower().encode(), value.encode("latin-1")) for name, value in named)
-    return json_answer(error.status, dialect.body(error), headers=own + headers)
+    return json_answer(dialect.status(error), dialect.body(error), headers=own + headers)
 
 
 async def disconnected(receive: Receive) -> None:

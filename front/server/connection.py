@@ -5,10 +5,11 @@ shape.
 """
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
 from gunicorn.asgi import parser
-from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
+from gunicorn.asgi.protocol import _REASON_PHRASES, ASGIProtocol, BodyReceiver
 from gunicorn.http.errors import ParseException
 
 from common.http import dialects
@@ -20,6 +21,8 @@ from front.server.places import Places
 HEAD_BYTES = 256 * 1024
 # A ValueError is a Content-Length of more digits than Python reads as a number.
 UNREADABLE = (parser.ParseError, ParseException, ValueError)
+# gunicorn has no words for some, 402 and 426 among them, and would say "Unknown".
+_REASON_PHRASES.update({status.value: status.phrase for status in HTTPStatus if status not in _REASON_PHRASES})
 
 
 class HttpConnection(ASGIProtocol):  # type: ignore[misc]

@@ -6,6 +6,7 @@ import pytest
 
 from billing import relay_usage, relayed_calls
 from billing.models import RelayedCall
+from common.token_usage import COUNTS
 from tests.billing import relayed_steps as steps
 from tests.rows import make_key
 
@@ -43,7 +44,8 @@ def test_settled_calls_are_summed_by_day_and_model(key, other_key, django_assert
         {"date": today, "calls": 2, "cost": 0.25003},
         {"date": "2026-01-01", "calls": 1, "cost": 1.5},
     ]
-    tokens = {"input_tokens": 100, "cached_tokens": 40, "output_tokens": 20, "images": 0}
+    told = {"input_tokens": 100, "cached_tokens": 40, "output_tokens": 20, "reasoning_tokens": 5}
+    tokens = dict.fromkeys(COUNTS, 0) | told
     assert usage["by_model"] == [
         {"model": "gpt-5", "calls": 2, **{name: 2 * count for name, count in tokens.items()}, "cost": 1.75},
         {"model": "gpt-5-mini", "calls": 1, **tokens, "cost": Decimal("0.00003")},

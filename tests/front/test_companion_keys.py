@@ -12,6 +12,7 @@ from accounts.models import Account
 from billing.models import RelayUsage
 from catalog.models import GroupChannel
 from common.http.asgi import Message
+from common.token_usage import COUNTS
 from front import application
 from tasks import switches
 from tests.relay.general import make_general_key, make_group
@@ -176,7 +177,7 @@ def test_lists_are_only_read(account):
         for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
             said = ask(method, path, general.secret)
             assert (said.status, said.headers["allow"]) == (405, "GET, HEAD"), (method, path)
-    assert ask("POST", "/v1/models/gpt-1:embedContent", general.secret).refusal == (404, "not_found_error")
+    assert ask("POST", "/v1/models/gpt-1:embedContent", general.secret).refusal == (404, "NOT_FOUND")
 
 
 def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
@@ -191,7 +192,7 @@ def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
     one = ask("GET", "/v1beta/models/gpt-2", secret).document
     assert (one["name"], one["supportedGenerationMethods"]) == ("models/gpt-2", [])
     assert ask("GET", "/v1/models/gpt-2", secret).document["id"] == "gpt-2"
-    assert ask("GET", "/v1/models/other", secret).refusal == (404, "not_found_error")
+    assert ask("GET", "/v1/models/other", secret).document["error"]["code"] == "model_not_found"
     assert ask("GET", "/v1/models", secret, anthropic_version="1", query="limit=0").refusal == (
         400,
         "invalid_request_error",
@@ -201,10 +202,10 @@ def test_a_list_is_in_the_dialect_of_its_path_or_of_its_headers(account):
 def test_the_usage_is_that_of_the_key_and_its_account(account):
     general, other = (make_general_key(account, None, name) for name in ("mine", "another"))
     day = {"day": "2026-11-20", "model": "gpt-1"}
-    RelayUsage.objects.create(key=general.record, **day, calls=2, input_tokens=7, output_tokens=3, cost_micros=30)
+    tokens = dict.fromkeys(COUNTS, 0) | {"input_tokens": 7, "cache_write_1h_tokens": 5, "output_tokens": 3}
+    RelayUsage.objects.create(key=general.record, **day, calls=2, **tokens, cost_micros=30)
     RelayUsage.objects.create(key=other.record, **day, calls=1, cost_micros=5)
     said = ask("GET", "/v1/usage", general.secret)
-    tokens = {"input_tokens": 7, "cached_tokens": 0, "output_tokens": 3, "images": 0}
     assert said.document == {
         "object": "usage",
         "account": "tester",
@@ -290,13 +291,25 @@ def test_the_first_violation_is_the_answer(account, key, settings):
         assert refusal() == (415, "invalid_request_error")
         del wrong[name]
     assert refusal() == refusal(model=1) == (400, "invalid_request_error")
-    assert refusal(model="other") == (404, "not_found_error")
+    assert refusal(model="other") == (404, "invalid_request_error")
     assert refusal(model="gpt-1") == (403, "permission_error")
     Account.objects.update(billing="balance")
     assert refusal(model="gpt-1") == (503, "overloaded_error")
     channel = make_channel("text-1", "openai_relay", "http://127.0.0.1:9/v1")
     GroupChannel.objects.create(group=group, channel=channel)
-    assert refusal(model="gpt-1") == (403, "insufficient_quota")
+    assert refusal(model="gpt-1") == (429, "insufficient_quota")
+
+
+@pytest.mark.parametrize("limits", [{"balance_micros": 39_999}, {"budget_day_micros": 39_999, "has_budgets": True}])
+def test_pictures_of_a_general_key_that_cannot_pay_are_refused_as_openai_does(account, limits):
+    group = make_group("pictures", image_generation=True, image_prices={"gpt-image-2": 0.04})
+    channel = make_channel("pictures-1", "openai_relay", "http://127.0.0.1:9/v1")
+    GroupChannel.objects.create(group=group, channel=channel)
+    Account.objects.update(**limits)
+    body = json.dumps({"model": "gpt-image-2", "prompt": "a fox"}).encode()
+    said = ask("POST", "/v1/images/generations", make_general_key(account, group).secret, body=body)
+    assert said.refusal == (429, "insufficient_quota")
+    assert "retry-after" not in said.headers
 
 
 def test_a_packed_body_is_not_taken(account):
@@ -306,7 +319,39 @@ def test_a_packed_body_is_not_taken(account):
         assert said.refusal == (415, "invalid_request_error")
 
 
+def test_a_path_that_is_not_served_is_refused_in_its_vendors_words_and_says_what_to_do(account):
+    general = make_general_key(account, make_group("text"))
+    for path, type_, words in (
+        ("/v1/embeddings", "not_found_error", "does not serve /v1/embeddings. It serves text and pictures"),
+        ("/v1/messages/batches/x", "not_found_error", "Send each request by itself."),
+        ("/v1beta/cachedContents", "NOT_FOUND", "send the whole conversation with each."),
+        ("/v1beta/models/gem-1:embedContent", "NOT_FOUND", "does not serve :embedContent of a model."),
+        ("/v1/v1/messages", "not_found_error", "/v1/messages is: correct the base URL of your client."),
+        ("/responses", "not_found_error", "/v1/responses is: correct the base URL of your client."),
+    ):
+        said = ask("POST", path, general.secret)
+        assert said.refusal == (404, type_), path
+        assert words in said.document["error"]["message"], path
+        assert said.headers["x-should-retry"] == "false"
+
+
+def test_a_path_that_is_not_served_needs_no_key(db):
+    assert ask("POST", "/v1/embeddings").refusal == (404, "not_found_error")
+
+
 def test_unknown_paths_stay_unknown(account):
     general = make_general_key(account, make_group("text"))
-    for path in ("/v1/chat", "/v1/responses/x", "/v1/messages/batches", "/v1beta/x", "/v1/embeddings"):
+    for path in ("/v1/nothing", "/v2/x"):
         assert ask("POST", path, general.secret).refusal == (404, "TASK_NOT_FOUND"), path
+
+
+@pytest.mark.parametrize("sent", [{"upgrade": "WebSocket", "connection": "Upgrade"}, {"sec_websocket_version": "13"}])
+def test_a_websocket_is_told_to_use_http(account, sent):
+    """Also where a proxy has dropped what concerns its own connection."""
+    general = make_general_key(account, make_group("text"))
+    said = ask("GET", "/v1/responses", general.secret, body=b"", **sent)
+    assert said.refusal == (426, "invalid_request_error")
+    assert said.headers["upgrade"] == "HTTP/1.1"
+    assert ask("GET", "/v1/responses", "dr-gen-unknown", body=b"", **sent).status == 401
+    assert ask("GET", "/v1/chat/completions", general.secret, body=b"", **sent).status == 405
+    assert ask("GET", "/v1/responses", general.secret, body=b"").status == 405

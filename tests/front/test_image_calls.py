@@ -571,7 +571,7 @@ def test_many_calls_of_one_idempotency_key_all_get_its_picture(call):
     assert not waiting.replays
 
 
-def test_what_is_refused_before_it_is_a_task_may_be_tried_again(call):
+def test_what_is_refused_before_it_is_a_task_names_none_and_is_not_repeated(call):
     client = Client()
     run(call(client, fields={"n": 99}))
-    assert client.refusal == (400, "TASK_INVALID_REQUEST", "", "")
+    assert client.refusal == (400, "TASK_INVALID_REQUEST", "false", "")

@@ -15,7 +15,7 @@ from billing.relayed_calls import NewCall, SeenUsage
 from common import sql
 from common.concurrency import account_lines, threads
 from common.database import query_deadline
-from common.errors import InsufficientBalance
+from common.errors import InsufficientQuota
 from relay import books
 from tests.account_lines import gathered, held_account
 from tests.billing import relayed_steps as steps
@@ -82,7 +82,7 @@ def test_a_call_is_reserved_noted_and_ended(key):
 def test_a_group_is_one_transaction_and_judged_in_its_order(key, other_key):
     calls = [call_of(key, AVAILABLE - 1), call_of(key, 2), call_of(other_key), call_of(key, 1)]
     found = run(outcomes(*[books.reserve(call) for call in calls]))
-    assert [type(each) for each in found] == [type(None), InsufficientBalance, type(None), type(None)]
+    assert [type(each) for each in found] == [type(None), InsufficientQuota, type(None), type(None)]
     assert states().keys() == {calls[n].call_id for n in (0, 2, 3)}
     assert sql.column("SELECT count(DISTINCT created_at) FROM billing_relayedcall") == [1]
 

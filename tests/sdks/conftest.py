@@ -42,7 +42,11 @@ KEYS = {
     "closed": ("--no-task-api",),
     "full": ("--max-queued", "0"),
     **{name: ("--binding", "general", "--group", name) for name in GROUPS},
-    **{f"{of}{use}": ("--binding", "general", "--group", f"{of}-main") for of in PLATFORMS for use in ("", "-bill")},
+    **{
+        f"{of}{use}": ("--binding", "general", "--group", f"{of}-main")
+        for of in PLATFORMS
+        for use in ("", "-bill", "-left")
+    },
     **{f"{of}-page": ("--binding", "general", "--group", name) for of, name in OF_THE_EXAMPLE.items()},
 }
 MAKE_KEYS = """

@@ -20,6 +20,7 @@ MAJORS = ("openai==1.109.1", "openai==2.54.0")
 TEXT_MAJORS = {
     "openai==1.109.1": "text_openai",
     "anthropic==0.125.0": "text_anthropic",
+    "anthropic==2.14.0": "text_anthropic",
     "google-genai==1.75.0": "text_google",
 }
 NPM = ("openai@6.49.0", "@anthropic-ai/sdk@1.11.0", "@google/genai@2.32.0")

@@ -48,12 +48,26 @@ class Place:
         """How many paid calls this prompt made."""
         return int(self.audit()["by_prompt"].get(prompt, 0))
 
-    def wait_until_left(self, prompt: str) -> None:
-        """Until the service has ended its call with this prompt before its end."""
+    def output_tokens(self, key: str) -> int:
+        """How many this key was charged for."""
+        asked = urllib.request.Request(f"{self.url}/v1/usage", headers={"Authorization": f"Bearer {self.keys[key]}"})
+        with urllib.request.urlopen(asked) as answer:
+            return sum(int(model["output_tokens"]) for model in json.load(answer)["by_model"])
+
+    def hold(self) -> None:
+        """From here on the sandbox holds what is to be held; it forgets what it sold."""
+        urllib.request.urlopen(f"{self.sandbox_url}/reset", data=b"").close()
+
+    def release(self) -> None:
+        """Every answer of the sandbox goes on that is held."""
+        urllib.request.urlopen(f"{self.sandbox_url}/release", data=b"").close()
+
+    def wait_until_charged(self, key: str, output_tokens: int) -> None:
         deadline = time.monotonic() + PATIENCE
-        while not self.audit()["left_by_prompt"].get(prompt):
-            assert time.monotonic() < deadline, "the call to the provider goes on"
+        while self.output_tokens(key) < output_tokens:
+            assert time.monotonic() < deadline, "the call is not charged"
             time.sleep(0.02)
+        assert self.output_tokens(key) == output_tokens
 
 
 def new_prompt(words: str = "") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import openai
 import pytest
 
+from common.token_usage import COUNTS
 from tests.sdks import document, text_anthropic, text_google, text_openai
 from tests.sdks.conftest import Shop
 from tests.sdks.places import FOX, IMAGE, TEXT, new_prompt
@@ -43,9 +44,18 @@ def billed(shop: Shop, key: str) -> dict[str, dict[str, Any]]:
     return {one.pop("model"): one for one in usage["by_model"]}
 
 
-def line(calls: int, tokens_in: int, cached: int, out: int, images: int, micros: int) -> dict[str, Any]:
-    counts = {"input_tokens": tokens_in, "cached_tokens": cached, "output_tokens": out, "images": images}
-    return {"calls": calls, **counts, "cost": Decimal(micros) / 1_000_000}
+def line(calls: int, micros: int, **counts: int) -> dict[str, Any]:
+    return {"calls": calls, **dict.fromkeys(COUNTS, 0), **counts, "cost": Decimal(micros) / 1_000_000}
+
+
+def told(calls: int, *, thoughts: int = 2) -> dict[str, int]:
+    """What the sandbox says of as many calls with the prompt below."""
+    each = {"input_tokens": 10, "cached_tokens": 3, "output_tokens": 7, "reasoning_tokens": thoughts}
+    return {name: count * calls for name, count in each.items()}
+
+
+PICTURES = {"input_tokens": 5, "output_tokens": 2096, "image_tokens": 2096, "images": 2}
+PICTURE = {"input_tokens": 5, "output_tokens": 1048, "image_tokens": 1048}
 
 
 def test_every_call_is_charged_once_by_what_it_used(shop):
@@ -63,9 +73,9 @@ def test_every_call_is_charged_once_by_what_it_used(shop):
         list(client.models.generate_content_stream(model=TEXT, contents=prompt))
         client.models.generate_content(model=text_google.PICTURE, contents=FOX)
     for key, expected in (
-        ("openai-bill", {TEXT: line(2, 20, 6, 14, 0, 158), IMAGE: line(1, 5, 0, 2096, 2, 80_000)}),
-        ("anthropic-bill", {TEXT: line(1, 10, 3, 7, 0, 79)}),
-        ("gemini-bill", {TEXT: line(1, 10, 3, 7, 0, 79), text_google.PICTURE: line(1, 5, 0, 1048, 0, 125_770)}),
+        ("openai-bill", {TEXT: line(2, 158, **told(2)), IMAGE: line(1, 80_000, **PICTURES)}),
+        ("anthropic-bill", {TEXT: line(1, 79, **told(1, thoughts=0))}),
+        ("gemini-bill", {TEXT: line(1, 79, **told(1)), text_google.PICTURE: line(1, 125_770, **PICTURE)}),
     ):
         found = billed(shop, key)
         assert {name: {**one, "cost": Decimal(str(one["cost"]))} for name, one in found.items()} == expected, key

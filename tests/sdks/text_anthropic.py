@@ -10,7 +10,7 @@ from typing import Any
 import anthropic
 from anthropic import Anthropic, AsyncAnthropic
 
-from tests.sdks.blocking import raised, run_to_its_end
+from tests.sdks.blocking import Blocking, raised, run_to_its_end
 from tests.sdks.places import FOX, TEXT, Call, Connect, Place, made_by_itself, new_prompt
 
 LOOK = {"name": "look", "input_schema": {"type": "object", "properties": {"where": {"type": "string"}}}}
@@ -57,6 +57,26 @@ def a_message_is_streamed(place: Place, connect: Connect) -> None:
             message = stream.get_final_message()
         (use,) = message.content
         assert (message.stop_reason, use.name, use.input) == ("tool_use", "look", {"where": FOX})
+
+
+@anthropic.beta_tool
+def look(where: str) -> str:
+    """Looks somewhere."""
+    return where
+
+
+@anthropic.beta_async_tool
+async def look_asynchronously(where: str) -> str:
+    """Looks somewhere."""
+    return where
+
+
+def a_tool_runner_goes_on_without_a_thread(place: Place, connect: Connect) -> None:
+    """Newer majors ask for a thread by themselves, and do without one if they are told so in `error.details`."""
+    with connect() as client:
+        tool = look_asynchronously if isinstance(client, Blocking) else look
+        *_, last = client.beta.messages.tool_runner(**asked(), tools=[tool])
+        assert last.content[0].text == FOX
 
 
 def tokens_are_counted(place: Place, connect: Connect) -> None:
@@ -127,24 +147,27 @@ def a_stream_that_breaks_is_no_success(place: Place, connect: Connect) -> None:
             assert not isinstance(error, anthropic.APIConnectionError), word
 
 
-def a_client_that_leaves_ends_the_call_upstream(place: Place, connect: Connect) -> None:
-    prompt = new_prompt("[stream:hang]")
-    with connect() as client, client.messages.stream(**asked(prompt)) as stream:
+def a_client_that_leaves_pays_for_the_whole_answer(place: Place, connect: Connect) -> None:
+    place.hold()
+    before = place.output_tokens("anthropic-left")
+    with connect("anthropic-left") as client, client.messages.stream(**asked(f"{FOX} [stream:held]")) as stream:
         for _ in stream:
             break
-    place.wait_until_left(prompt)
+    place.release()
+    place.wait_until_charged("anthropic-left", before + len(FOX.split()))
 
 
 CALLS: tuple[Call, ...] = (
     a_message_is_answered,
     a_message_is_streamed,
+    a_tool_runner_goes_on_without_a_thread,
     tokens_are_counted,
     the_models_are_listed,
     a_refusal_has_its_class,
     what_is_busy_or_away_says_so,
     what_may_have_been_bought_is_not_asked_for_again,
     a_stream_that_breaks_is_no_success,
-    a_client_that_leaves_ends_the_call_upstream,
+    a_client_that_leaves_pays_for_the_whole_answer,
 )
 
 

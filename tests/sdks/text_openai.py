@@ -117,7 +117,7 @@ def a_refusal_has_its_class(place: Place, connect: Connect) -> None:
     for key, change, kind, code in (
         ("dr-gen-of-nobody", {}, openai.AuthenticationError, "authentication_error"),
         ("task", {}, openai.PermissionDeniedError, "permission_error"),
-        ("openai", {"model": "nothing-1"}, openai.NotFoundError, "not_found_error"),
+        ("openai", {"model": "nothing-1"}, openai.NotFoundError, "invalid_request_error"),
         ("openai", {"messages": "a fox"}, openai.BadRequestError, "invalid_request_error"),
         ("openai", asked("a fox [moderated]"), openai.BadRequestError, "invalid_request_error"),
         ("anthropic", {}, openai.NotFoundError, "not_found_error"),
@@ -177,14 +177,16 @@ def a_stream_that_breaks_is_no_success(place: Place, connect: Connect) -> None:
             assert_is_told(client.responses.create(model=TEXT, input=f"{FOX} {word}", stream=True), word)
 
 
-def a_client_that_leaves_ends_the_call_upstream(place: Place, connect: Connect) -> None:
-    prompt = new_prompt("[stream:hang]")
-    with connect() as client:
-        stream = client.chat.completions.create(**asked(prompt), stream=True)
+def a_client_that_leaves_pays_for_the_whole_answer(place: Place, connect: Connect) -> None:
+    place.hold()
+    before = place.output_tokens("openai-left")
+    with connect("openai-left") as client:
+        stream = client.chat.completions.create(**asked(f"{FOX} [stream:held]"), stream=True)
         for _ in stream:
             break
         stream.close()
-    place.wait_until_left(prompt)
+    place.release()
+    place.wait_until_charged("openai-left", before + len(FOX.split()))
 
 
 CALLS: tuple[Call, ...] = (
@@ -199,7 +201,7 @@ CALLS: tuple[Call, ...] = (
     what_is_busy_or_away_says_so,
     what_may_have_been_bought_is_not_asked_for_again,
     a_stream_that_breaks_is_no_success,
-    a_client_that_leaves_ends_the_call_upstream,
+    a_client_that_leaves_pays_for_the_whole_answer,
 )
 
 

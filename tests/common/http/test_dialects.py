@@ -7,10 +7,12 @@ import pytest
 from common.errors import (
     AuthenticationError,
     InsufficientBalance,
+    InsufficientQuota,
     InternalError,
     InvalidRequest,
     MethodNotAllowed,
     ModelNotFound,
+    PathNotServed,
     PermissionRefused,
     PricingUnavailable,
     RateLimited,
@@ -41,8 +43,8 @@ def test_sdks_get_openais_shape(path):
     assert decoded(WRONG, path=path) == {"error": shown | {"code": "TASK_INVALID_REQUEST"}}
 
 
-UNKNOWN = ["", "/v1/tasks", "/v1/tasks/images", "/v1/imagesque", "/other/v1/images/edits"]
-UNKNOWN += ["/v1/chat", "/v1/chat/completions/x", "/v1/messages/batches", "/v1/usages", "/v1beta", "/v1beta/modelsque"]
+UNKNOWN = ["", "/", "/v1", "/v1/nothing", "/v1/tasks", "/v1/tasks/images", "/v1/imagesque", "/v1/usages", "/v1betas"]
+UNKNOWN += ["/v1/tasks/responses", "/v1/admin/messages", "/admin/messages", "/console/models", "/docs/responses"]
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
@@ -56,7 +58,7 @@ def test_other_paths_get_type_and_message_alone(path):
         (WRONG, "invalid_request_error", "INVALID_ARGUMENT"),
         (AuthenticationError(), "authentication_error", "UNAUTHENTICATED"),
         (PermissionRefused(), "permission_error", "PERMISSION_DENIED"),
-        (ModelNotFound("model: is not on offer."), "not_found_error", "NOT_FOUND"),
+        (PathNotServed("Not here."), "not_found_error", "NOT_FOUND"),
         (TaskNotFound("Unknown path."), "not_found_error", "NOT_FOUND"),
         (MethodNotAllowed("This path does not take that method."), "invalid_request_error", "INVALID_ARGUMENT"),
         (RequestTooLarge("Too large."), "request_too_large", "INVALID_ARGUMENT"),
@@ -78,11 +80,67 @@ def test_each_vendors_clients_get_its_own_words(error, type_, google):
     assert decoded(error, path=GENERATE) == decoded(error, path="/v1beta/tunedModels/x:y") == shown
 
 
-def test_an_empty_balance_has_a_word_of_its_own():
-    empty = InsufficientBalance("The balance does not cover this call.")
-    assert decoded(empty, path=CHAT)["error"]["type"] == "insufficient_quota"
+OPENAI, ANTHROPIC, GOOGLE = "OPENAI_TEXT", "ANTHROPIC", "GOOGLE"
+VENDORS_PATHS = [
+    *((path, OPENAI) for path in ("/v1/chat", "/v1/chat/completions/x", "/v1/responses/resp_1/cancel")),
+    *((path, OPENAI) for path in ("/v1/completions", "/v1/embeddings", "/v1/audio/speech", "/v1/vector_stores/x")),
+    *((path, ANTHROPIC) for path in ("/v1/messages/batches", "/v1/messages/batches/x/results", "/v1/complete")),
+    *((path, GOOGLE) for path in ("/v1beta", "/v1beta/files/x", "/upload/v1beta/files", "/v1alpha/models/x:predict")),
+    *((path, GOOGLE) for path in ("/v1/models/x:embedContent", "/v1/models/x:batchEmbedContents", "/v1beta/models/x")),
+    *((path, OPENAI) for path in ("/responses", "/v1/v1/chat/completions", "/openai/v1/responses", "/v1beta/openai/x")),
+    *((path, ANTHROPIC) for path in ("/messages", "/v1/v1/messages", "/anthropic/v1/messages/count_tokens")),
+    *((path, GOOGLE) for path in ("/models/x:generateContent", "/v1/v1beta/models/x:streamGenerateContent")),
+]
+
+
+@pytest.mark.parametrize(("path", "name"), VENDORS_PATHS)
+def test_a_path_of_a_vendor_is_answered_in_its_dialect_served_or_not(path, name):
+    assert dialect_of(scope("POST", path)) is getattr(dialects, name)
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/v1/batches/x", "/v1/v1/models", "/models"])
+def test_a_path_that_several_vendors_have_tells_them_apart_by_the_headers(path):
+    assert dialect_of(scope("GET", path)) is dialects.OPENAI_TEXT
+    assert dialect_of(scope("GET", path, anthropic_version="2026-10-21")) is dialects.ANTHROPIC
+    assert dialect_of(scope("GET", path, x_goog_api_key="k")) is dialects.GOOGLE
+
+
+@pytest.mark.parametrize("kind", [InsufficientBalance, InsufficientQuota])
+def test_too_little_balance_has_each_vendors_status_and_word(kind):
+    empty = kind("0.10 USD are left, and this call may cost 1.29 USD.")
+    seen = {path: error_answer(empty, dialect=dialect_of(scope("POST", path))) for path in (CHAT, MESSAGES, GENERATE)}
+    assert [answer.status for answer in seen.values()] == [429, 402, 403]
+    error = decoded(empty, path=CHAT)["error"]
+    assert (error["type"], error["code"]) == ("insufficient_quota", "insufficient_quota")
     assert decoded(empty, path=MESSAGES)["error"]["type"] == "billing_error"
-    assert decoded(empty, path=GENERATE)["error"]["status"] == "PERMISSION_DENIED"
+    google = decoded(empty, path=GENERATE)["error"]
+    assert (google["code"], google["status"]) == (403, "PERMISSION_DENIED")
+
+
+def test_pictures_of_a_task_key_keep_the_interfaces_word_for_too_little_balance():
+    path = "/v1/images/generations"
+    task, relayed = InsufficientBalance("Too little."), InsufficientQuota("Too little.")
+    assert error_answer(task, dialect=dialects.of(path)).status == 403
+    assert decoded(task, path=path)["error"]["type"] == "TASK_INSUFFICIENT_BALANCE"
+    assert error_answer(relayed, dialect=dialects.of(path)).status == 429
+    assert decoded(relayed, path=path)["error"]["type"] == "insufficient_quota"
+
+
+def test_an_unknown_model_has_each_vendors_words():
+    unknown = ModelNotFound("The model `gpt-0` does not exist.", param="model")
+    shown = {"message": unknown.message, "type": "invalid_request_error", "param": "model", "code": "model_not_found"}
+    for path in (CHAT, "/v1/images/generations", "/v1/models/gpt-0"):
+        assert decoded(unknown, path=path) == {"error": shown}
+    assert decoded(unknown, path=MESSAGES)["error"]["type"] == "not_found_error"
+    assert decoded(unknown, path=GENERATE)["error"]["status"] == "NOT_FOUND"
+
+
+def test_what_programs_read_of_an_error_stands_in_anthropics_details():
+    details = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+    refused = InvalidRequest("thread: is not supported.", details=details)
+    assert decoded(refused, path=MESSAGES)["error"]["details"] == details
+    assert "details" not in decoded(WRONG, path=MESSAGES)["error"]
+    assert decoded(refused, path="/v1/tasks") == {"error": {"type": refused.type, "message": refused.message}}
 
 
 def test_a_providers_refusal_keeps_its_words():
@@ -102,11 +160,30 @@ def test_paths_that_vendors_share_answer_by_the_headers(path):
     assert decoded(WRONG, "GET", path, x_goog_api_key="k")["error"]["status"] == "INVALID_ARGUMENT"
 
 
+SDKS = (dialects.OPENAI, dialects.OPENAI_TEXT, dialects.ANTHROPIC, dialects.GOOGLE)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [WRONG, AuthenticationError(), PermissionRefused(), ModelNotFound("?"), PathNotServed("?"), InsufficientQuota("?")],
+)
+def test_sdks_do_not_repeat_what_is_refused_however_often_it_is_sent(error):
+    for dialect in SDKS:
+        assert dialects.headers(error, dialect) == {"x-should-retry": "false"}
+    assert "x-should-retry" not in dialects.headers(error, dialects.TASKS)
+
+
+@pytest.mark.parametrize("error", [RateLimited("?"), ServiceUnavailable(), RequestTooLarge("?"), InternalError()])
+def test_sdks_decide_for_themselves_on_everything_else(error):
+    for dialect in SDKS:
+        assert "x-should-retry" not in dialects.headers(error, dialect)
+
+
 def test_only_sdks_are_told_to_stay_away_and_never_for_long():
     away = PricingUnavailable("No price.", headers={"Retry-After": "300"})
     lost = ServiceUnavailable(may_have_cost=True)
     assert dialects.headers(away, dialects.TASKS) == {"Retry-After": "300"}
     assert dialects.headers(lost, dialects.TASKS) == {"Retry-After": "5"}
-    for dialect in (dialects.OPENAI, dialects.OPENAI_TEXT, dialects.ANTHROPIC, dialects.GOOGLE):
+    for dialect in SDKS:
         assert dialects.headers(away, dialect) == {"Retry-After": "60"}
         assert dialects.headers(lost, dialect) == {"Retry-After": "5", "x-should-retry": "false"}

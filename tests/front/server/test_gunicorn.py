@@ -6,6 +6,7 @@ import socket
 
 import gunicorn
 import pytest
+from gunicorn.asgi import protocol
 from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.asgi.parser import PythonProtocol
 from gunicorn.asgi.protocol import ASGIProtocol, BodyReceiver
@@ -103,6 +104,13 @@ def test_its_configuration_is_what_the_documents_say():
     assert (configured.http_parser, configured.asgi_loop, configured.http_protocols) == ("python", "asyncio", "h1")
     assert (configured.http2_cleartext, configured.proxy_protocol) == ("off", "off")
     assert configured.worker_class == f"{WebWorker.__module__}.{WebWorker.__name__}"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(402, "Payment Required"), (426, "Upgrade Required"), (404, "Not Found")]
+)
+def test_every_status_has_its_words_on_the_wire(status, words):
+    assert protocol._get_cached_status_line((1, 1), status) == f"HTTP/1.1 {status} {words}\r\n".encode()
 
 
 def test_no_request_is_cancelled_while_the_answer_of_a_client_that_left_is_read() -> None:

@@ -1,0 +1,70 @@
+"""Paths that the vendors' clients call and nobody serves: what their client reads, which says what to do. Pure.
+
+Such a path is no secret, so it is refused without a key. How the answer looks, `common/http/dialects.py` says.
+"""
+
+import re
+
+from common.errors import PathNotServed
+
+SINGLY = "Send each request by itself."
+WITH_THE_REQUEST = "Send a file within the request that needs it."
+NOTHING_KEPT = "Nothing is kept here between requests: send the whole conversation with each."
+OF_THE_VENDOR = "It serves text and pictures; call the vendor's own API for this."
+VERBS = "It serves :generateContent, :streamGenerateContent and :countTokens."
+
+# The paths, how they are named, and what to do. The first that fits counts.
+NOT_SERVED: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(path, re.DOTALL), name, cure)
+    for path, name, cure in (
+        (r"/v1/messages/batches(?:/.*)?", "/v1/messages/batches", SINGLY),
+        (r"/v1/batches(?:/.*)?", "/v1/batches", SINGLY),
+        (r"/v1beta/batches(?:/.*)?", "/v1beta/batches", SINGLY),
+        (r"/v1/(?:files|uploads)(?:/.*)?", "/v1/files", WITH_THE_REQUEST),
+        (r"(?:/upload)?/v1(?:beta|alpha)/files(?:/.*)?", "/v1beta/files", WITH_THE_REQUEST),
+        (r"/v1(?:beta|alpha)?/cachedContents(?:/.*)?", "/v1beta/cachedContents", NOTHING_KEPT),
+        (r"/v1/responses/.+", "/v1/responses/{id}", NOTHING_KEPT),
+        (r"/v1/chat/completions/.+", "/v1/chat/completions/{id}", NOTHING_KEPT),
+        (r"/v1/(?:conversations|threads|assistants)(?:/.*)?", "/v1/conversations", NOTHING_KEPT),
+        (r"/v1/completions", "/v1/completions", "Use POST /v1/chat/completions."),
+        (r"/v1/complete", "/v1/complete", "Use POST /v1/messages."),
+        (r"/v1/embeddings(?:/.*)?", "/v1/embeddings", OF_THE_VENDOR),
+        (r"/v1/audio(?:/.*)?", "/v1/audio", OF_THE_VENDOR),
+        (r"/v1/moderations(?:/.*)?", "/v1/moderations", OF_THE_VENDOR),
+        (r"/v1/realtime(?:/.*)?", "/v1/realtime", OF_THE_VENDOR),
+        (r"/v1/images/variations", "/v1/images/variations", "Use POST /v1/images/edits."),
+    )
+)
+# The version twice, none of it, something before it or a slash behind it: what a wrong base URL makes of a served path.
+MISPLACED = re.compile(
+    r"(?!/(?:v1/(?:tasks|admin|images|videos)|admin|console|docs|assets)(?:/|$))"
+    r"(?:/.*)?(?P<path>/chat/completions|/responses|/messages(?:/count_tokens)?|/images/(?:generations|edits)"
+    r"|/models(?:/[^/]+:(?P<verb>generateContent|streamGenerateContent|countTokens))?)/?",
+    re.DOTALL,
+)
+OF_A_VENDOR = re.compile(
+    r"/v1/(?:chat|messages|containers|evals|fine_tuning|organizations?|skills|vector_stores)(?:/.*)?"
+    r"|(?:/upload)?/v1(?:beta|alpha)(?:/.*)?",
+    re.DOTALL,
+)
+VERB = re.compile(r":(?P<verb>[A-Za-z]{1,40})$")
+
+
+def refusal(path: str) -> PathNotServed | None:
+    """The error of a path that no family and no list has taken; None where the path is no vendor's."""
+    for pattern, name, cure in NOT_SERVED:
+        if pattern.fullmatch(path):
+            return PathNotServed(f"This service does not serve {name}. {cure}")
+    if found := MISPLACED.fullmatch(path):
+        served = f"/v1beta/models/{{model}}:{found['verb']}" if found["verb"] else f"/v1{found['path']}"
+        return PathNotServed(f"This path is not served, but {served} is: correct the base URL of your client.")
+    if OF_A_VENDOR.fullmatch(path):
+        return PathNotServed(f"This service does not serve this path. {OF_THE_VENDOR}")
+    return None
+
+
+def of_verb(path: str) -> PathNotServed:
+    """The error of what Google's clients ask of a model, and nobody serves."""
+    found = VERB.search(path)
+    asked = f":{found['verb']}" if found else "this method"
+    return PathNotServed(f"This service does not serve {asked} of a model. {VERBS}")

@@ -82,9 +82,7 @@ async def answered(scope: Scope, awaited: Answer | Awaited) -> Answer:
         outcome = await promises.awaited(awaited.promise)
         answer = _accepted(await _shown(awaited, outcome))
     except Exception as raised:
-        error = error_responses.documented(raised)
-        error_responses.report(raised, error)
-        answer = error_answer(error, dialect=dialect_of(scope))
+        answer = error_answer(error_responses.told(raised), dialect=dialect_of(scope))
     names = {name for name, _ in answer.headers}
     headers = (*answer.headers, *(pair for pair in awaited.left if pair[0] not in names))
     return Answer(status=answer.status, headers=headers, body=answer.body)

@@ -50,6 +50,7 @@ async def go_on(scope: Scope, body: Body, handed: Handed) -> Answer:
     """The same of a request that was let in, or refused, on a thread of the account's share."""
     if isinstance(handed.outcome, Admission):
         threads.share.set(threads.of_account(handed.outcome.caller.account_id))
+    await body.unfold()
     context = contextvars.copy_context()
     found = threads.executor.submit(context.run, run, scope, body, handed)
     found.add_done_callback(lambda _: body.close())

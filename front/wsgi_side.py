@@ -23,6 +23,7 @@ NONE: frozenset[str] = frozenset()
 
 async def ask(scope: Scope, body: Body) -> Answer:
     """Django's answer. The body is closed, also where the client leaves before its turn has come."""
+    await body.unfold()
     context = contextvars.copy_context()
     answer = threads.executor.submit(context.run, run, scope, body)
     answer.add_done_callback(lambda _: body.close())

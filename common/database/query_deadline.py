@@ -137,14 +137,14 @@ class Budget:
             self._current = None
 
 
-class Budgets(threading.local):
+class HeldBudgets(threading.local):
     """Those that hold on this thread, the outer ones first."""
 
     def __init__(self) -> None:
         self.held: list[Budget] = []
 
 
-_budgets = Budgets()
+_budgets = HeldBudgets()
 
 
 @contextmanager

@@ -192,7 +192,7 @@ async def _begun(reply: UpstreamReply, reader: StreamReader) -> BegunStream:
 
 async def more(stream: BegunStream) -> list[bytes]:
     """The next frames; none at the end. Raises UpstreamError where it breaks off, or a frame never ends."""
-    while piece := await stream.reply.read():
+    while piece := await _piece(stream):
         try:
             if frames := stream.frames.feed(piece):
                 return frames
@@ -200,3 +200,13 @@ async def more(stream: BegunStream) -> list[bytes]:
             raise UpstreamError(ErrorKind.AMBIGUOUS, "a frame is too large", code="size") from error
     last = stream.frames.rest()
     return [last] if last else []
+
+
+async def _piece(stream: BegunStream) -> bytes:
+    """What has come; empty at the end, and where a stream breaks off that lacks nothing any more."""
+    try:
+        return await stream.reply.read()
+    except UpstreamError:
+        if stream.reader.can_end:
+            return b""
+        raise

@@ -6,7 +6,7 @@ import pytest
 
 from common.http.spool import spool
 from tests.relay.calling import TEXT_STREAM, Relay, chat, completion, delta, last_delta, row, used
-from tests.relay.upstreams import LAST_CHUNK, Behaviour, Talk, Upstream, answers, chunk, head, streams
+from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk, head, streams
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PICTURES = {"prices": {}, "image_prices": {"img": 0.04}}
@@ -174,6 +174,11 @@ def test_events_are_known_by_how_they_begin_even_byte_by_byte(relay, begin) -> N
     assert (client.status, client.body.endswith(b"data: [DONE]\n\n"), relay.spent) == (200, True, 280)
 
 
+def called(arguments: str, reason: str | None) -> dict:
+    tool = {"index": 0, "function": {"name": "f", "arguments": arguments}}
+    return delta("", choices=[{"index": 0, "delta": {"tool_calls": [tool]}, "finish_reason": reason}])
+
+
 def test_a_stream_without_done_is_whole_after_the_reason_and_is_estimated_without_usage(relay) -> None:
     relay.channel(Upstream(streams(delta("Hello there."), last_delta())))
     client = relay.call(chat(stream=True))
@@ -181,15 +186,23 @@ def test_a_stream_without_done_is_whole_after_the_reason_and_is_estimated_withou
     assert (row().outcome, row().is_estimated, relay.spent > 0) == ("succeeded", True, True)
 
 
+@pytest.mark.parametrize("documents", [(delta("Hi."), last_delta(), used()), (called("{}", "tool_calls"), used())])
+def test_a_connection_that_breaks_after_the_reason_cuts_nothing(relay, documents) -> None:
+    async def breaks(talk: Talk) -> None:
+        await talk.say(STREAM)
+        for document in documents:
+            await talk.event(document)
+        talk.writer.close()
+
+    relay.channel(Upstream(breaks))
+    client = relay.call(chat(stream=True))
+    assert (b'"error"' in client.body, client.has_end, row().outcome, relay.spent) == (False, True, "succeeded", 280)
+
+
 def test_the_usage_after_the_reason_is_waited_for(relay) -> None:
     relay.channel(Upstream(streams(delta("Hello there."), last_delta(), used())))
     relay.call(chat(stream=True))
     assert (row().is_estimated, relay.spent) == (False, 280)
-
-
-def called(arguments: str, reason: str | None) -> dict:
-    tool = {"index": 0, "function": {"name": "f", "arguments": arguments}}
-    return delta("", choices=[{"index": 0, "delta": {"tool_calls": [tool]}, "finish_reason": reason}])
 
 
 @pytest.mark.parametrize("reason", ["", "null", None])

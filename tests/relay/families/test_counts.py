@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from catalog.token_prices import of_row
 from common.token_usage import TokenUsage
 from relay.families import counts
 from relay.families.base import AskedCall
@@ -84,6 +85,12 @@ def told(**numbers: Any) -> dict[str, Any]:
 def test_parts_and_totals_of_openais_usage(usage, inputs, cached, outputs):
     used = CHAT.usage({"usage": usage}, ASKED)
     assert (used.input_tokens, used.cached_tokens, used.output_tokens) == (inputs, cached, outputs)
+
+
+def test_what_stands_beside_the_prompt_costs_its_own_price():
+    price = of_row("*", {"input": 1, "output": 10, "cached_input": "0.1"})
+    usage = CHAT.usage({"usage": told(p=479, c=373, t=14164, cached_tokens=13312)}, ASKED)
+    assert price.cost_micros(usage) == 5_540
 
 
 @pytest.mark.parametrize("usage", [{}, told(p=0, c=0, t=0), told(t=120), told(p=-1, c="x"), told(p=0, c=0.0)])

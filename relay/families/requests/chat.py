@@ -64,14 +64,13 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     options = fields.optional_object(document, "stream_options")
     limits = [fields.count(document, name) for name in ("max_completion_tokens", "max_tokens")]
     held = contents.found(document, ROOTS)
-    amounts = [field.amount for field in _amounts(document, held)]
     return reading.asked(
         document,
         raw,
         held,
         model=fields.model(document),
         is_stream=is_stream,
-        amounts=frozenset(amounts),
+        amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(_providers(document)),
         output_limit=reading.larger(*limits),
         choices=fields.count(document, "n", most=MOST_CHOICES) or 1,

@@ -77,7 +77,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         held,
         model=model,
         is_stream=path.verb == STREAM,
-        amounts=frozenset(field.amount for field in _amounts(document, held) if field.amount),
+        amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(tools.of_google(document.get("tools"))),
         output_limit=reading.larger(*limits),
         choices=max(choices),

@@ -104,9 +104,10 @@ def _of_source(source: Mapping[str, Any], said: str) -> Kind | None:
         return None
     if said == "image":
         return _of_picture(source)
-    is_inline = form in ("text", "base64") and isinstance(source.get("data"), str)
-    declared = _declared(source, {}, is_encoded=form != "text")
-    return Kind.TEXT if is_inline and declared is Kind.TEXT else Kind.FILE
+    if form not in ("text", "base64") or not isinstance(source.get("data"), str):
+        return Kind.FILE
+    declared = _declared(source, {}, is_encoded=form == "base64")
+    return Kind.TEXT if declared is Kind.TEXT or (form == "text" and declared is None) else Kind.FILE
 
 
 def _of_picture(item: Any) -> Kind:

@@ -61,7 +61,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         passes=2 if _is_compacted(document) else 1,
         model=fields.model(document),
         is_stream=not is_free and fields.flag(document, "stream"),
-        amounts=frozenset(field.amount for field in _amounts(document, held)),
+        amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(_providers(document, held)),
         output_limit=fields.count(document, "max_tokens"),
         is_free=is_free,

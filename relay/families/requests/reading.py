@@ -1,11 +1,11 @@
 """What the requests of all dialects are read with: what they may use and hold at most."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from common import strict_json
 from relay.families import bounds
-from relay.families.base import AskedCall
+from relay.families.base import AskedCall, RefusedField
 from relay.families.requests.contents import Contents
 
 
@@ -33,6 +33,11 @@ def asked(
         choices=max(passes, choices),
         **more,
     )
+
+
+def amounts(fields: Iterable[RefusedField]) -> frozenset[str]:
+    """Those of a price that these fields use."""
+    return frozenset(field.amount for field in fields if field.amount)
 
 
 def larger(*limits: int | None) -> int | None:

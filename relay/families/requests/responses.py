@@ -91,7 +91,9 @@ def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
     listed = document.get("input")
     for index, item in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(item, dict) and item.get("type") != LISTED_ONLY:
-            yield from tools.listed(item.get("tools"), ("input", index, "tools"))
+            for name in item:
+                if folded(name) == "tools":
+                    yield from tools.listed(item[name], ("input", index, name))
 
 
 def _providers(document: Mapping[str, Any], most: int | None) -> Iterator[ProviderTool]:

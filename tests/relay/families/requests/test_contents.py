@@ -82,6 +82,7 @@ TEXTS = {
     "what a function was asked": {"functionCall": {"args": {"inlineData": {"data": BASE64}}}},
     "what a function returned": {"functionResponse": {"response": {"fileData": {"fileUri": "https://a.example"}}}},
     "a text as a document": document_of(type="text", media_type="text/plain", data="AAAA " + BASE64),
+    "a text as a document of no kind": document_of(type="text", data="x"),
     "a text in base64": {"inlineData": {"mimeType": "application/json", "data": BASE64}},
     "a program in base64": {"inlineData": {"mimeType": "application/x-python; charset=utf-8", "data": BASE64}},
     "a text as a file": {

@@ -1,6 +1,10 @@
 """Tools that the client runs pass wherever they stand; those that the provider runs are named, with the cure."""
 
+import typing
+
 import pytest
+from anthropic.types.beta import BetaToolUnionParam
+from openai.types.responses import ToolParam
 
 from relay.families.requests import tools
 from tests.relay.families.requests.asking import CHAT, GEMINI, MESSAGES, RESPONSES, paths, refused, understood
@@ -74,6 +78,7 @@ def test_tools_of_responses_that_the_provider_runs_go_by_the_vendors_name(tool, 
     call, [field] = understood(RESPONSES, {"tools": [FUNCTION, tool]})
     assert (call.tools, field.name, field.path, field.tool) == ({name: None}, "tools", "tools[1]", name)
     assert paths(RESPONSES, {"input": [{"type": "additional_tools", "tools": [tool]}]}) == ["input[0].tools[0]"]
+    assert paths(RESPONSES, {"input": [{"type": "additional_tools", "Tools": [tool]}]}) == ["input[0].Tools[0]"]
     assert paths(RESPONSES, {"tools": [{**SPACE, "tools": [FUNCTION, tool]}]}) == ["tools[0].tools[1]"]
 
 
@@ -185,3 +190,28 @@ def test_two_entries_of_one_tool_have_both_their_limits():
     listed = [tools.ProviderTool(name="a", trail=(), limit=limit) for limit in (2, 3)]
     assert tools.limits(listed) == {"a": 5}
     assert tools.limits([*listed, tools.ProviderTool(name="a", trail=())]) == {"a": None}
+
+
+def kinds_and_fields(union: object) -> list[tuple[str, dict]]:
+    """Of each tool of an SDK its type and its fields."""
+    hints = [typing.get_type_hints(tool) for tool in typing.get_args(union)]
+    return [(kind, dict.fromkeys(said, 1)) for said in hints for kind in strings_in(said["type"])]
+
+
+def strings_in(hint: object) -> list[str]:
+    if isinstance(hint, str):
+        return [hint]
+    return [text for inner in typing.get_args(hint) for text in strings_in(inner)]
+
+
+@pytest.mark.parametrize(
+    ("union", "is_clients", "known", "least"),
+    [
+        (ToolParam, tools.is_openai_clients, tools.OPENAI, 7),
+        (BetaToolUnionParam, tools.is_anthropic_clients, tools.ANTHROPIC, 12),
+    ],
+)
+def test_every_field_of_the_clients_tools_in_the_official_sdks_is_known(union, is_clients, known, least):
+    own = [(kind, said) for kind, said in kinds_and_fields(union) if is_clients({**said, "type": kind})]
+    assert len(own) >= least
+    assert [field.path for _, said in own for field in known.unknown(said)] == []

@@ -84,7 +84,7 @@ RELAYED = (
     chat("unknown model", 404, model="llama-1"),
     chat("bad field", 400, more='"max_tokens": "ten",'),
     chat("bad end", 400, end=f'{WIDE}"}}}}'),
-    chat("bad character", 400, end='\\ud800"}]}'),
+    chat("bad character", 400, end='\x01"}]}'),
     chat("messages", 403, more='"max_tokens": 10,', path="/v1/messages"),
     form("file", "/v1/images/edits", 403, FILE, "gpt-image-2"),
     form("text", "/v1/images/edits", 404, TEXT, "llama-1"),
@@ -92,6 +92,7 @@ RELAYED = (
 TASKS = (
     task("long prompt", 400, PROMPT, f'{WIDE}"}}}}'),
     task("bad end of a task", 400, PROMPT, f'{WIDE}"}}'),
+    task("bad character of a task", 400, PROMPT, '\\ud800"}}'),
     task("quote", 400, PROMPT, f'{WIDE}"}}}}', path="/v1/tasks/quote"),
     task("options", 400, OPTIONS, f'{WIDE}"}}}}}}'),
     task("pictures", 400, IMAGES, f'{WIDE}"]}}}}'),

@@ -38,8 +38,10 @@ class Flaw(ValueError):
         self.key = key
 
 
-def loads(raw: bytes, *, max_depth: int = 64) -> Any:
-    """The parsed body. Raises InvalidRequest naming the cause, with the JSON path where there is one."""
+def loads(raw: bytes, *, max_depth: int = 64, is_kept: bool = True) -> Any:
+    """The parsed body. Without `is_kept` it is only looked at, and its texts and numbers may be any that JSON has; a
+    number of more than 20 digits is not read as what it is. Raises InvalidRequest naming the cause, with the JSON path
+    where there is one."""
     if raw.startswith(codecs.BOM_UTF8):
         raise InvalidRequest("The body starts with a byte order mark.")
     if not raw or raw.isspace():
@@ -49,28 +51,28 @@ def loads(raw: bytes, *, max_depth: int = 64) -> Any:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"The body is not valid UTF-8 (byte {error.start}).") from None
-    if not MAY_BE_UNSTORABLE.search(raw):
+    if not is_kept or not MAY_BE_UNSTORABLE.search(raw):
         with suppress(ValueError):
-            return STRICT.decode(text)
-    return _judged(text)
+            return (STRICT if is_kept else LOOKING).decode(text)
+    return _judged(text, is_kept)
 
 
-def _judged(text: str) -> Any:
-    """The document as the tolerant decoder finds it, slower. Raises InvalidRequest for its first flaw."""
+def _judged(text: str, is_kept: bool) -> Any:
+    """The document as a tolerant decoder finds it, slower. Raises InvalidRequest for its first flaw."""
     try:
-        document = TOLERANT.decode(text)
+        document = (TOLERANT if is_kept else TOLERANT_LOOKING).decode(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidRequest(f"The body is not valid JSON: {error.msg} ({where}).") from None
-    for trail, reason in _flaws(document, ()):
+    for trail, reason in _flaws(document, (), is_kept):
         field_at_fault = path(trail)
         raise InvalidRequest(f"{field_at_fault or 'The body'}: {reason}.", param=field_at_fault or None)
     return document
 
 
-def loads_object(raw: bytes) -> dict[str, Any]:
+def loads_object(raw: bytes, *, is_kept: bool = True) -> dict[str, Any]:
     """As `loads`, for a body that must be one JSON object."""
-    document = loads(raw)
+    document = loads(raw, is_kept=is_kept)
     if not isinstance(document, dict):
         raise InvalidRequest("The body must be a JSON object.")
     return document
@@ -141,6 +143,10 @@ def _integer(digits: str) -> int:
     raise Flaw("an integer beyond 64 bits")
 
 
+def _any_integer(digits: str) -> int:
+    return int(digits) if len(digits) <= 20 else LARGEST + 1
+
+
 def _float(digits: str) -> float:
     number = float(digits)
     if math.isfinite(number):
@@ -179,22 +185,33 @@ HOOKS: dict[str, Any] = {
     "parse_float": _float,
     "parse_constant": _constant,
 }
-TOLERATING: dict[str, Any] = {name: _tolerant(hook) for name, hook in HOOKS.items()}
-STRICT, TOLERANT = json.JSONDecoder(**HOOKS), json.JSONDecoder(**TOLERATING)
+LOOKING_HOOKS: dict[str, Any] = {
+    "object_pairs_hook": _object,
+    "parse_int": _any_integer,
+    "parse_constant": _constant,
+}
 
 
-def _flaws(value: Any, trail: Trail) -> Iterator[tuple[Trail, str]]:
+def _tolerating(hooks: dict[str, Any]) -> dict[str, Any]:
+    return {name: _tolerant(hook) for name, hook in hooks.items()}
+
+
+STRICT, TOLERANT = json.JSONDecoder(**HOOKS), json.JSONDecoder(**_tolerating(HOOKS))
+LOOKING, TOLERANT_LOOKING = json.JSONDecoder(**LOOKING_HOOKS), json.JSONDecoder(**_tolerating(LOOKING_HOOKS))
+
+
+def _flaws(value: Any, trail: Trail, is_kept: bool) -> Iterator[tuple[Trail, str]]:
     if isinstance(value, str):
-        if reason := _unstorable(value):
+        if is_kept and (reason := _unstorable(value)):
             yield trail, reason
     elif isinstance(value, dict):
         for key, item in value.items():
-            if reason := _unstorable(key):
+            if is_kept and (reason := _unstorable(key)):
                 yield (*trail, key), reason
-            yield from _flaws(item, (*trail, key))
+            yield from _flaws(item, (*trail, key), is_kept)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _flaws(item, (*trail, index))
+            yield from _flaws(item, (*trail, index), is_kept)
     elif isinstance(value, Flaw):
         yield trail if value.key is None else (*trail, value.key), value.reason
 

@@ -22,7 +22,7 @@ from common.errors import (
     UpgradeRequired,
 )
 from common.http import rates
-from common.http.asgi import Answer, Receive, Scope, Send, header, joined
+from common.http.asgi import Answer, Receive, Scope, Send, header, joined, values
 from common.http.front_body import Body
 from relay import admission, unserved, usage
 from relay.admission import RelayAdmission, RelayCaller
@@ -124,7 +124,8 @@ def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
     family, path = found
     group = _serving(admitted.group, family, path)
     query, content_type = scope["query_string"].decode("latin-1"), joined(scope["headers"], b"content-type")
-    path = replace(path, query=query, content_type=content_type)
+    betas = [beta.strip() for said in values(scope["headers"], b"anthropic-beta") for beta in said.split(",")]
+    path = replace(path, query=query, content_type=content_type, betas=tuple(filter(None, betas)))
     return RelayEntry(caller=admitted.caller, group=group, family=family, path=path)
 
 

@@ -88,7 +88,7 @@ def _part(segment: MultipartSegment, content: bytes, number: int) -> FormPart:
     named, names = segment["Content-Disposition"], [name for name, _ in segment.headerlist]
     words = [word.lower() for word in WORD.findall(named)]
     is_read = WORD.sub("", named).strip(" \t;").lower() == "form-data"
-    if not segment.name or not is_read or len({*names, *words}) < len(names + words):
+    if not segment.name or not is_read or "name*" in words or len({*names, *words}) < len(names + words):
         _refuse(f"Part {number} of the body is not valid: it needs one Content-Disposition with one name")
     part = FormPart(name=segment.name, is_file="filename" in words or "filename*" in words, content=content)
     shown = strict_json.field("", part.name)

@@ -7,35 +7,39 @@ accepted (`relay/calls/failover.py`). One deadline holds for all attempts togeth
 
 import asyncio
 from collections import deque
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import partial
 
 from adapters.base import ErrorKind, UpstreamError
 from catalog import relay_channels
 from catalog.relay_channels import Candidate, Candidates
 from common.concurrency import threads
-from relay.calls import failover, times, whole_answers
+from relay.calls import failover, stream_options, times, whole_answers, whole_streams
 from relay.calls.runs import Attempt, CallRun
 from relay.calls.whole_answers import WantedAnswer, WholeAnswer
 from relay.families.base import Endpoint, StreamReader
-from relay.wire import sse, upstream
+from relay.wire import beginnings, sse, upstream
 from relay.wire.sse import Frames, FrameTooLarge
 from relay.wire.upstream import Outgoing, UpstreamReply
-
-EVENT_STREAM = "text/event-stream"
 
 
 @dataclass(slots=True, kw_only=True)
 class BegunStream:
-    """A stream whose first event is there. `shown` is what the client gets of it, `waiting` what came with it."""
+    """A stream whose first event is there. `shown` is what the client gets of it, `waiting` what came with it. `answer`
+    is what came in the stream's place, whole: its room is occupied as long as its frames wait."""
 
     reply: UpstreamReply
     frames: Frames
     reader: StreamReader
     shown: list[bytes] = field(default_factory=list)
     waiting: deque[bytes] = field(default_factory=deque)
+    answer: WholeAnswer | None = None
 
     def close(self) -> None:
         self.reply.close()
+        if self.answer is not None:
+            self.answer.close()
 
 
 Answered = BegunStream | WholeAnswer
@@ -68,7 +72,7 @@ async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], 
         raise UpstreamError(ErrorKind.RATE_LIMITED, "too many calls wait for this channel here", retry_after=1.0)
     try:
         async with asyncio.timeout_at(run.ends_at):
-            answered = await _answered(run, attempt, await _outgoing(run, attempt, headers, connect_seconds))
+            answered = await _tried(run, attempt, headers, connect_seconds)
     except (UpstreamError, TimeoutError) as raised:
         error = raised if isinstance(raised, UpstreamError) else _late(attempt)
         await run.refused(attempt, error)
@@ -82,11 +86,29 @@ def _late(attempt: Attempt) -> UpstreamError:
     return UpstreamError(kind, "no answer within the time of the call", code="time")
 
 
-async def _outgoing(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Outgoing:
+async def _tried(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Answered:
+    """Once more without `stream_options` where the upstream refuses them. Raises UpstreamError."""
+    takes = stream_options.are_taken(attempt.candidate)
+    try:
+        outgoing = await _outgoing(run, attempt, headers, connect_seconds, takes_stream_options=takes)
+        return await _answered(run, attempt, outgoing)
+    except UpstreamError as error:
+        if not (takes and stream_options.were_refused(error, run.demand.asked)):
+            raise
+    attempt.was_sent = False
+    outgoing = await _outgoing(run, attempt, headers, connect_seconds, takes_stream_options=False)
+    answered = await _answered(run, attempt, outgoing)
+    stream_options.remember(attempt.candidate, run.content.document)
+    return answered
+
+
+async def _outgoing(
+    run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float, *, takes_stream_options: bool
+) -> Outgoing:
     demand, content = run.demand, run.content
     family, asked = demand.family, demand.asked
     endpoint = _endpoint(demand.group.platform, attempt)
-    body = family.body
+    body = partial(family.body, takes_stream_options=takes_stream_options)
     arguments = (content.document, content.raw, asked, attempt.upstream_model)
     return Outgoing(
         url=family.url(endpoint, demand.path, asked),
@@ -109,19 +131,34 @@ def _endpoint(platform: str, attempt: Attempt) -> Endpoint:
 async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answered:
     """Raises UpstreamError for what is no success."""
     demand, model = run.demand, attempt.upstream_model
+    wanted = WantedAnswer(family=demand.family, asked=demand.asked, path=demand.path, upstream_model=model)
     reply = await upstream.post(outgoing)
     try:
         if not 200 <= reply.status < 300:
             raise await _refusal(run, reply)
         if not demand.asked.is_stream:
-            wanted = WantedAnswer(family=demand.family, asked=demand.asked, upstream_model=model)
             return await whole_answers.received(reply, wanted, payer=demand.caller.account_id)
-        if not reply.headers.get("Content-Type", EVENT_STREAM).lower().startswith(EVENT_STREAM):
+        begin = await beginnings.of(reply)
+        if beginnings.are_json(begin):
+            return await _whole_stream(reply, wanted, payer=demand.caller.account_id)
+        if not beginnings.are_events(begin, reply.headers.get("Content-Type", "")):
             raise await _refusal(run, reply)
         return await _begun(reply, demand.family.stream(demand.asked, model))
     except BaseException:
         reply.close()
         raise
+
+
+async def _whole_stream(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> BegunStream:
+    """A whole answer as the stream that was asked for."""
+    answer = await whole_answers.received(reply, wanted, payer=payer)
+    try:
+        frames = await whole_streams.frames_of(answer, wanted)
+    except BaseException:
+        answer.close()
+        raise
+    reader = whole_streams.WholeReader(answer, len(frames))
+    return BegunStream(reply=reply, frames=Frames(), reader=reader, waiting=deque(frames), answer=answer)
 
 
 async def _refusal(run: CallRun, reply: UpstreamReply) -> UpstreamError:

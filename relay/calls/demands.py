@@ -16,7 +16,7 @@ from common.concurrency import threads
 from common.errors import BillingUnsupported, InvalidRequest
 from common.http.front_body import MEMORY_BYTES, Body
 from relay.admission import RelayCaller
-from relay.calls import reservation
+from relay.calls import permissions, reservation
 from relay.families.base import AskedCall, CallPath, Family, RefusedField
 
 # What takes longer to read than the way to a thread and back.
@@ -66,11 +66,13 @@ async def understood(
 ) -> Demand:
     """Reads the body. Raises the ApiError of the first check that fails."""
     await content.load()
-    if content.is_large:
-        content.document, asked = await threads.compute(_read, family, content.raw, path, group.extra_fields)
-    else:
-        content.document, asked = _read(family, content.raw, path, group.extra_fields)
-    tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality)
+    read = (
+        await threads.compute(_read, family, content.raw, path)
+        if content.is_large
+        else _read(family, content.raw, path)
+    )
+    content.document, asked, fields = read
+    tariff = _priced(asked, fields, group, family)
     if caller.is_subscription:
         raise BillingUnsupported("Subscription billing is not supported for this endpoint.")
     require_bounded(asked, tariff)
@@ -88,14 +90,19 @@ async def understood(
     )
 
 
-def _read(
-    family: Family, raw: bytes, path: CallPath, extra_fields: frozenset[str]
-) -> tuple[Mapping[str, Any], AskedCall]:
+def _read(family: Family, raw: bytes, path: CallPath) -> tuple[Mapping[str, Any], AskedCall, list[RefusedField]]:
     """Raises UnsupportedMediaType and InvalidRequest."""
     document = family.document(raw, path)
-    asked = family.read(document, raw, path)
-    refuse(family.refused(document, path), extra_fields)
-    return document, asked
+    return document, family.read(document, raw, path), family.refused(document, path)
+
+
+def _priced(asked: AskedCall, fields: Sequence[RefusedField], group: GroupEntry, family: Family) -> Tariff:
+    """The price, of a call whose fields may all pass. What no price would open is refused before a model is looked for.
+    Raises what `permissions.refuse` and `tariffs.of` raise."""
+    permissions.refuse([field for field in fields if not (field.amount or field.only_by_piece)], group, None)
+    tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality)
+    permissions.refuse(fields, group, tariff)
+    return tariff
 
 
 def require_bounded(asked: AskedCall, tariff: Tariff) -> None:
@@ -103,10 +110,3 @@ def require_bounded(asked: AskedCall, tariff: Tariff) -> None:
     is_known = tariff.picture is not None or tariff.max_input_tokens is not None
     if asked.file_path and not asked.is_free and not is_known:
         raise InvalidRequest(f"{asked.file_path}: {UNBOUNDED}", param=asked.file_path)
-
-
-def refuse(fields: Sequence[RefusedField], extra_fields: frozenset[str]) -> None:
-    """Raises InvalidRequest naming the first field that the operator has not let through."""
-    for field in fields:
-        if field.name not in extra_fields:
-            raise InvalidRequest(f"{field.path}: {field.reason}.", param=field.path)

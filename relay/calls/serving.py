@@ -17,7 +17,7 @@ from common.http.asgi import Receive, Scope, Send, disconnected
 from common.http.front_body import Body
 from common.process import shutdown
 from relay.admission import RelayCaller
-from relay.calls import attempts, demands, failover, times
+from relay.calls import attempts, demands, failover, permissions, times
 from relay.calls.attempts import BegunStream
 from relay.calls.clients import Client
 from relay.calls.demands import Content, Demand
@@ -46,12 +46,14 @@ async def serve(
     guard = Guard(client)
     with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
         demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
-        await _served(guard, CallRun(demand, content, client), _headers(scope))
+        await _served(guard, CallRun(demand, content, client), _headers(scope, demand))
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    """The client's, by lower-case name; of those that came twice, the first."""
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+def _headers(scope: Scope, demand: Demand) -> dict[str, str]:
+    """The client's, by lower-case name; of those that came twice, the first, but for betas."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+    betas = permissions.sent_betas(demand.path.betas, demand.group)
+    return {**headers, "anthropic-beta": ",".join(betas)} if "anthropic-beta" in headers else headers
 
 
 async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ from common.http.asgi import Headers, Send
 from common.http.spool import Room
 from common.token_usage import TokenUsage
 from relay.calls.demands import INLINE_BYTES
-from relay.families.base import AskedCall, Delivered, Family
+from relay.families.base import AskedCall, CallPath, Delivered, Family
 from relay.wire import long_strings
 from relay.wire.upstream import UpstreamReply
 
@@ -31,10 +31,11 @@ ROOM_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedAnswer:
-    """How an answer is read: as whose, to what was asked, from which model."""
+    """How an answer is read: as whose, to what was asked and where, from which model."""
 
     family: Family
     asked: AskedCall
+    path: CallPath
     upstream_model: str
 
 
@@ -69,14 +70,15 @@ class WholeAnswer:
             self._examine(reply.status, reply.headers, wanted)
 
     def _examine(self, status: int, headers: Mapping[str, str], wanted: WantedAnswer) -> None:
-        document = self._document()
-        usage = wanted.family.usage(document) if isinstance(document, dict) else None
-        if not isinstance(document, dict) or (usage is None and document.get("error")):
+        document, family, asked = self._document(), wanted.family, wanted.asked
+        usage = family.usage(document, asked)
+        is_error = usage is None and isinstance(document, dict) and bool(document.get("error"))
+        if is_error or not family.is_answer(document, asked):
             self._file.seek(0)
-            raise wanted.family.refusal(status, headers, self._file.read(ERROR_BYTES))
+            raise family.refusal(status, headers, self._file.read(ERROR_BYTES))
         self.usage = usage
         if not (usage and usage.input_tokens and usage.output_tokens):
-            self.delivered = wanted.family.delivered(document)
+            self.delivered = family.delivered(document, asked)
         if wanted.upstream_model != wanted.asked.model:
             self._rename(wanted)
 
@@ -95,6 +97,14 @@ class WholeAnswer:
         self._file.truncate()
         self._file.write(shown)
         self.size = len(shown)
+
+    def frames(self, wanted: WantedAnswer) -> list[bytes]:
+        """The answer as the frames of a stream. It may block for long. Raises UpstreamError."""
+        self._file.seek(0)
+        try:
+            return wanted.family.frames(error_kinds.parsed(self._file.read()), wanted.asked, wanted.path)
+        except RecursionError as error:
+            raise UpstreamError(ErrorKind.AMBIGUOUS, "the answer is too deep", code="size") from error
 
     async def send(self, send: Send, headers: Headers) -> None:
         """A slow client holds no thread."""

@@ -160,18 +160,18 @@ class Family(Protocol):
         """With the credential, and what of the client's headers (lower-case names) is the dialect's own. Raises
         UpstreamError (AUTH) without a usable credential."""
 
-    def usage(self, document: Any) -> TokenUsage | None:
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
         """That of a whole answer; None where it tells none."""
 
-    def delivered(self, document: Any) -> Delivered:
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         """What a whole answer has brought, for an estimate where it tells no usage."""
 
-    def is_answer(self, document: Any) -> bool:
+    def is_answer(self, document: Any, asked: AskedCall) -> bool:
         """Whether a whole body with a status of success is an answer of the dialect: it has the dialect's own member,
         or usage."""
 
-    def frames(self, document: Any, raw: bytes, asked: AskedCall) -> list[bytes]:
-        """A whole answer as the frames of a stream, for a client that asked for one; `raw` is the answer's JSON."""
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        """A whole answer as the frames of a stream, for a client that asked for one."""
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         """A whole answer as the client gets it: the same bytes, with the name that the client sent."""

@@ -1,32 +1,30 @@
 """`chat`: POST /v1/chat/completions, OpenAI's oldest dialect, which most others speak too.
 
 A stream tells its usage only where it is asked to, in a chunk of its own; the relay always asks. It ends with
-`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason` and the usage
-has come, for then nothing is missing; without either it was cut. Facts: openai 3.54 (`types/chat`).
+`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason`; without it, it
+was cut. An empty one is none, nor is the text "null". Facts: openai 3.54 (`types/chat`).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
-from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
+from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
+from relay.families.frames import chat_frames
+from relay.families.requests import chat as requests
 from relay.families.watching import FrameReader, texts
-from relay.wire import splicing
 
 DONE = re.compile(rb"^data: ?\[DONE\]", re.MULTILINE)
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
-FINISHED = re.compile(rb'"finish_reason"\s*:\s*"')
+FINISHED = re.compile(rb'"finish_reason"\s*:\s*"(?!"|null")')
+CHOICES = re.compile(rb'"choices"\s*:\s*\[')
 NO_CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\]')
-TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "text")
+TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "transcript")
 IN_FRAMES = texts(*TEXTS)
-ASKED = b'"include_usage":true'
-OWN_TOOLS = ("function", "custom")
-MOST_CHOICES = 128
-# Searches, plug-ins, and other models than the one that is priced, as OpenAI-compatible providers offer them.
-PRICED_APART = ("web_search_options", "search_parameters", "plugins", "models", "provider")
 
 
 class ChatFamily(CommonFamily):
@@ -37,35 +35,14 @@ class ChatFamily(CommonFamily):
     error_path = "/v1/chat/completions"
     words = refusals.OPENAI
     passed_on = ("openai-beta",)
-    file_roots = ("messages",)
+    member = "choices"
     texts = frozenset(TEXTS)
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        fields.query(path.query, self.query)
-        is_stream = fields.flag(document, "stream")
-        options = fields.optional_object(document, "stream_options")
-        limits = [fields.count(document, name) for name in ("max_completion_tokens", "max_tokens")]
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=is_stream,
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            output_limit=max((limit for limit in limits if limit is not None), default=None),
-            choices=fields.count(document, "n", most=MOST_CHOICES) or 1,
-            shows_usage=not is_stream or fields.flag(options, "include_usage", "stream_options"),
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        modalities = document.get("modalities")
-        is_spoken = isinstance(modalities, list) and "audio" in modalities
-        return [
-            *refused_fields.given(document, PRICED_APART, refused_fields.COSTS),
-            *refused_fields.given(document if is_spoken else {}, ("modalities",), refused_fields.COSTS),
-            *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
-            *refused_fields.tools(document.get("tools"), OWN_TOOLS.__contains__),
-            *refused_fields.everywhere(document, "messages", ("file_id",)),
-        ]
+        return requests.refused(document)
 
     def body(
         self,
@@ -77,13 +54,25 @@ class ChatFamily(CommonFamily):
         takes_stream_options: bool = True,
     ) -> bytes:
         named = super().body(document, raw, asked, upstream_model)
-        return _with_usage(named, document) if asked.is_stream and not asked.shows_usage else named
+        if not takes_stream_options:
+            return requests.without_options(named)
+        return requests.with_usage(named, document) if asked.is_stream and not asked.shows_usage else named
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        return requests.with_limit(raw, limit)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.openai_url(endpoint, "/chat/completions")
 
-    def usage(self, document: Any) -> TokenUsage | None:
-        return counts.believed(_usage, fields.mapping(document).get("usage"))
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        cited = tool_counts.of_citations(_messages(document, "message"), asked)
+        return openai_counts.of_answer(document, asked, cited)
+
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        return replace(super().delivered(document, asked), pictures=_pictures(document, "message"))
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        return chat_frames.of_answer(fields.mapping(document), asked)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ChatReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
@@ -92,35 +81,44 @@ class ChatFamily(CommonFamily):
 class ChatReader(FrameReader):
     """The chunks of one answer."""
 
-    __slots__ = ()
+    __slots__ = ("_has_choices",)
 
     def _watch(self, frame: bytes) -> bool:
+        self._has_choices = getattr(self, "_has_choices", False) or CHOICES.search(frame) is not None
         if b"[DONE]" in frame and DONE.search(frame):
-            self.is_over = self.can_end = True
-            return True
+            return self._done()
         is_told = TOLD.search(frame) is not None
         if is_told:
-            told = counts.believed(_usage, self._parsed(frame).get("usage"))
-            self.usage = told or self.usage
-        self._finished += len(FINISHED.findall(frame))
-        self.can_end = self._finished >= self._asked.choices and self.usage is not None
+            self._take_usage(self._parsed(frame))
+        if b'"images"' in frame:
+            self._deliver(0, _pictures(self._parsed(frame), "delta"))
+        if self._asked.tools and b'"annotations"' in frame:
+            cited = tool_counts.of_citations(_messages(self._parsed(frame), "delta"), self._asked)
+            self._count_tools(tool_counts.most(self._tools, cited))
+        if FINISHED.search(frame):
+            self._end_choices(self._parsed(frame).get("choices"), "finish_reason")
         return self._asked.shows_usage or not (is_told and NO_CHOICES.search(frame))
 
+    def _done(self) -> bool:
+        self.is_over = self.can_end = True
+        if not (self._has_choices or self.usage):
+            self._fail("the stream has ended without an answer")
+        return self.error is None
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
-    return counts.openai_usage(told, "prompt", "completion")
+    def _take_usage(self, chunk: Mapping[str, Any]) -> None:
+        for told in openai_counts.usages(chunk):
+            if self._learn(told, openai_counts.told):
+                self._count_tools(tool_counts.most(self._tools, tool_counts.requests_told(told, self._asked)))
+                return
 
 
-def _with_usage(raw: bytes, document: Mapping[str, Any]) -> bytes:
-    """The body that asks for the usage at the stream's end, and else for the same."""
-    options = fields.mapping(document.get("stream_options"))
-    if not isinstance(document.get("stream_options"), dict):
-        found = splicing.span(raw, "stream_options")
-        asking = b"{" + ASKED + b"}"
-        member = b'"stream_options":' + asking
-        return splicing.added(raw, (0, len(raw)), member) if found is None else splicing.replaced(raw, found, asking)
-    found = splicing.span(raw, "stream_options", "include_usage")
-    if found is not None and "include_usage" in options:
-        return splicing.replaced(raw, found, b"true")
-    whole = splicing.span(raw, "stream_options")
-    return raw if whole is None else splicing.added(raw, whole, ASKED)
+def _messages(document: Any, name: str) -> Iterator[dict[str, Any]]:
+    """What the choices of an answer (`message`) or of a chunk (`delta`) say."""
+    choices = fields.mappings(fields.mapping(document).get("choices"))
+    return (fields.mapping(choice.get(name)) for choice in choices)
+
+
+def _pictures(document: Any, name: str) -> int:
+    """As OpenRouter's models give them."""
+    images = (image for message in _messages(document, name) for image in fields.mappings(message.get("images")))
+    return sum(1 for image in images if fields.mapping(image.get("image_url")).get("url"))

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from adapters.base import UpstreamError
 from common.errors import ApiError
 from common.http import dialects
-from relay.families import bounds, endpoints, fields, refusals
+from common.token_usage import TokenUsage
+from relay.families import counts, endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint
 from relay.wire import splicing, sse
 
@@ -23,12 +24,12 @@ class CommonFamily:
     words: ClassVar[refusals.ErrorWords]
     passed_on: ClassVar[tuple[str, ...]] = ()
     """The client's own headers that go upstream, beside those of the body."""
-    query: ClassVar[tuple[str, ...]] = ()
-    """The query parameters that the dialect has."""
-    file_roots: ClassVar[tuple[str, ...]]
-    """The fields of a body in which files may stand."""
     name_path: ClassVar[tuple[str, ...]] = ("model",)
     """Where a whole answer names the model."""
+    member: ClassVar[str]
+    """The field in which every whole answer has its list."""
+    counted: ClassVar[str] = ""
+    """Where the dialect counts tokens for nothing: the field of the answer that tells them."""
     texts: ClassVar[frozenset[str]]
     """The fields of an answer that hold what the model has written."""
     objects: ClassVar[frozenset[str]] = frozenset()
@@ -36,9 +37,6 @@ class CommonFamily:
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
         return fields.json_object(raw, path.content_type)
-
-    def input_bound(self, document: Mapping[str, Any], raw: bytes) -> int:
-        return bounds.input_tokens(document, raw, self.file_roots)
 
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
         return endpoints.headers(endpoint, client, platform=self.platform, passed_on=self.passed_on)
@@ -52,19 +50,26 @@ class CommonFamily:
         *,
         takes_stream_options: bool = True,
     ) -> bytes:
-        return raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
+        named = raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
+        return named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        """The body with the dialect's own limit of output; a dialect without one leaves it as it is."""
+        return raw
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         return answer if upstream_model == asked.model else splicing.renamed(answer, self.name_path, asked.model)
 
-    def delivered(self, document: Any) -> Delivered:
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        raise NotImplementedError
+
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         return Delivered(output_bytes=written_bytes(document, self.texts, self.objects))
 
-    def is_answer(self, document: Any) -> bool:
-        return isinstance(document, dict)
-
-    def frames(self, document: Any, raw: bytes, asked: AskedCall) -> list[bytes]:
-        return [sse.frame(raw.decode())]
+    def is_answer(self, document: Any, asked: AskedCall) -> bool:
+        if asked.is_free:
+            return counts.count(document, self.counted) is not None
+        return isinstance(fields.mapping(document).get(self.member), list) or self.usage(document, asked) is not None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         return refusals.of_answer(self.words, status, headers, body)
@@ -76,10 +81,13 @@ class CommonFamily:
         return dict(dialects.of(self.error_path).body(error))
 
 
-def written_bytes(value: Any, texts: Collection[str] = (), objects: Collection[str] = ()) -> int:
-    """The bytes of all texts under these names, and of all that is in the objects under those, however deep it lies."""
+def written_bytes(
+    value: Any, texts: Collection[str] = (), objects: Collection[str] = (), *, is_written: bool = False
+) -> int:
+    """The bytes of all texts under these names, and of all that is in the objects under those, however deep it lies; of
+    everything where it `is_written` by the model."""
     total = 0
-    waiting = [(value, False)]
+    waiting = [(value, is_written)]
     while waiting:
         value, is_written = waiting.pop()
         if isinstance(value, list):
@@ -89,6 +97,6 @@ def written_bytes(value: Any, texts: Collection[str] = (), objects: Collection[s
                 total += len(name) if is_written else 0
                 is_text = name in texts and isinstance(item, str)
                 waiting.append((item, is_written or is_text or name in objects))
-        elif is_written:
+        elif is_written and value is not None:
             total += len(str(value).encode(errors="replace"))
     return total

@@ -11,6 +11,7 @@ from common.errors import InvalidRequest, UnsupportedMediaType
 JSON = "application/json"
 CHARSETS = ("utf-8", "utf8")
 LONGEST_MODEL = 256
+LONGEST_TEXT = 64
 MOST_TOKENS = 2**31
 
 
@@ -32,7 +33,7 @@ def json_object(raw: bytes, content_type: str) -> dict[str, Any]:
     for name, _, value in (parameter.partition("=") for parameter in parameters):
         if name.strip() == "charset" and value.strip().strip('"') not in CHARSETS:
             raise UnsupportedMediaType("Content-Type: the charset must be utf-8.")
-    return strict_json.loads_object(raw)
+    return strict_json.loads_object(raw, is_kept=False)
 
 
 def model(document: Mapping[str, Any]) -> str:
@@ -44,7 +45,17 @@ def checked_model(name: Any) -> str:
     """The name of a model. Raises InvalidRequest."""
     if not isinstance(name, str) or not name or len(name) > LONGEST_MODEL or not name.isprintable():
         raise refusal("model", f"must be a text of 1 to {LONGEST_MODEL} printable characters")
+    if name != name.strip():
+        raise refusal("model", "must have no blanks around it")
     return name
+
+
+def text(document: Mapping[str, Any], name: str) -> str:
+    """A short text, empty where it is absent or null. Raises InvalidRequest."""
+    value = document.get(name)
+    if value is not None and not (isinstance(value, str) and value.isprintable() and len(value) <= LONGEST_TEXT):
+        raise refusal(name, f"must be a text of at most {LONGEST_TEXT} printable characters")
+    return value or ""
 
 
 def flag(document: Mapping[str, Any], name: str, parent: str = "") -> bool:

@@ -4,46 +4,35 @@
 The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. Upstream a stream is
 only spoken as server-sent events; a client that does not ask for `alt=sse` reads the chunks as one JSON array, as
 Google writes it. A stream has no last event. It has ended well once every candidate has its `finishReason`, or the
-prompt was blocked. Each chunk may tell the usage; the last one counts. Facts: google-genai 3.4 (`types.py`,
+prompt was blocked. Each chunk may tell the usage, and a later one completes it. Facts: google-genai 3.4 (`types.py`,
 `models.py`).
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
-from common import strict_json
-from common.errors import InvalidRequest
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
+from relay.families import counts, endpoints, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
-from relay.families.refused_fields import COSTS, FOREIGN
+from relay.families.requests import generate_content as requests
+from relay.families.requests.generate_content import COUNT, STREAM
 from relay.families.watching import FrameReader, texts
-from relay.wire import splicing, sse
+from relay.wire import sse
 
-STREAM, COUNT = "streamGenerateContent", "countTokens"
 VERBS = ("generateContent", STREAM, COUNT)
-SSE = "sse"
-ARRAY = (None, "json")
-ALT = {STREAM: (*ARRAY, SSE), "generateContent": ARRAY, COUNT: ARRAY}
 TOLD = re.compile(rb'"usageMetadata"\s*:\s*\{')
 ENDS = re.compile(rb'"(?:finish|block)Reason"\s*:\s*"')
-IN_FRAMES = texts("text")
+TEXTS = ("text", "thoughtSignature", "code")
+IN_FRAMES = texts(*TEXTS)
+GROUNDS = (b'"groundingMetadata"', b'"urlContextMetadata"', b'"executableCode"')
 ARGUMENTS = frozenset({"args"})
-MOST_CANDIDATES = 128
-COLLECTIONS = ("models/", "tunedModels/")
-MODELS = re.compile(r"^(?:models/)++")
-OWN_TOOLS = ("functionDeclarations", "function_declarations")
-OWN_OUTPUT = ("TEXT", "IMAGE", "MODALITY_UNSPECIFIED")
-USUAL_TIERS = (*refused_fields.TIERS, "standard", "STANDARD", "FLEX", "SERVICE_TIER_UNSPECIFIED")
-# A file of the operator's account, at whatever host.
-STORED_FILE = re.compile(r"/v1\w*/files/", re.IGNORECASE)
 
 
 class GenerateContentFamily(CommonFamily):
@@ -53,39 +42,17 @@ class GenerateContentFamily(CommonFamily):
     platform = "gemini"
     error_path = "/v1beta/models/any:streamGenerateContent"
     words = refusals.GOOGLE
-    query = ("alt", "key")
-    file_roots = ("contents", "systemInstruction", "system_instruction")
     name_path = ("modelVersion",)
-    texts = frozenset({"text"})
+    member = "candidates"
+    counted = "totalTokens"
+    texts = frozenset(TEXTS)
     objects = ARGUMENTS
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        alt = fields.query(path.query, self.query).get("alt")
-        if alt not in ALT[path.verb]:
-            raise fields.refusal("alt", f"must be {'json or sse' if path.verb == STREAM else 'json'} on this endpoint")
-        model, (parent, config) = _model(path.model), _either(document, "generationConfig")
-        _refuse_another(document, model)
-        limits = [fields.count(config, name, parent=parent) for name in _spellings("maxOutputTokens")]
-        choices = [
-            fields.count(config, name, most=MOST_CANDIDATES, parent=parent) or 1
-            for name in _spellings("candidateCount")
-        ]
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=model,
-            is_stream=path.verb == STREAM,
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            output_limit=max((limit for limit in limits if limit is not None), default=None),
-            choices=max(choices),
-            is_array=path.verb == STREAM and alt != SSE,
-            is_free=path.verb == COUNT,
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        """Named in JSON's spelling, however the request spells them."""
-        inner = [mapping(document.get(name)) for name in _spellings("generateContentRequest")]
-        return [replace(field, name=_in_json(field.name)) for asked in (document, *inner) for field in _refused(asked)]
+        return requests.refused(document)
 
     def body(
         self,
@@ -96,26 +63,36 @@ class GenerateContentFamily(CommonFamily):
         *,
         takes_stream_options: bool = True,
     ) -> bytes:
-        """The model may also stand in the body, and does where a whole request is counted."""
-        if upstream_model == asked.model:
-            return raw
-        for place in ((), *((name,) for name in _spellings("generateContentRequest"))):
-            found = splicing.span(raw, *place, "model")
-            if found is not None and raw[found[0] : found[0] + 1] == b'"':
-                raw = splicing.renamed(raw, (*place, "model"), _resource(upstream_model))
-        return raw
+        named = raw if upstream_model == asked.model else requests.renamed(raw, upstream_model)
+        return named if asked.sent_limit is None else requests.with_limit(named, document, asked.sent_limit)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         version = "v1" if path.path.startswith("/v1/") else "v1beta"
-        name = quote(_resource(endpoint.upstream_model), safe="/")
+        name = quote(requests.resource(endpoint.upstream_model), safe="/")
         how = "?alt=sse" if asked.is_stream else ""
         return endpoints.host_url(endpoint, f"/{version}/{name}:{path.verb}{how}")
 
-    def usage(self, document: Any) -> TokenUsage | None:
-        return counts.believed(_usage, mapping(document).get("usageMetadata"))
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        document = _joined(document)
+        run = tool_counts.of_candidates(mapping(document).get("candidates"), asked)
+        return tool_counts.put_in(_usage(mapping(mapping(document).get("usageMetadata"))), run)
 
-    def delivered(self, document: Any) -> Delivered:
-        return super().delivered(mapping(document).get("candidates"))
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        contents = _contents(_joined(document))
+        return replace(super().delivered(contents, asked), pictures=_pictures(contents))
+
+    def is_answer(self, document: Any, asked: AskedCall) -> bool:
+        if isinstance(document, list) and not asked.is_stream:
+            return False
+        joined = _joined(document)
+        is_blocked = bool(mapping(joined.get("promptFeedback")).get("blockReason"))
+        return (is_blocked and not asked.is_free) or super().is_answer(joined, asked)
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        if isinstance(document, list):
+            own = {"modelVersion": asked.model}
+            return [sse.frame(json.dumps({**chunk, **own})) for chunk in mappings(document)]
+        return [sse.frame(json.dumps(document))]
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return CandidatesReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
@@ -128,13 +105,23 @@ class CandidatesReader(FrameReader):
 
     def _watch(self, frame: bytes) -> bool:
         if TOLD.search(frame):
-            told = counts.believed(_usage, self._parsed(frame).get("usageMetadata"))
-            self.usage = told or self.usage
+            self._learn(mapping(self._parsed(frame).get("usageMetadata")), _usage)
+        if any(mark in frame for mark in GROUNDS):
+            candidates = self._parsed(frame).get("candidates")
+            self._count_tools(tool_counts.of_later_candidates(self._tools, candidates, self._asked))
         if b'"functionCall"' in frame:
-            self._deliver(written_bytes(self._parsed(frame), objects=ARGUMENTS))
+            self._deliver(written_bytes(_contents(self._parsed(frame)), objects=ARGUMENTS))
+        if b'"inlineData"' in frame:
+            self._deliver(0, _pictures(_contents(self._parsed(frame))))
         if ENDS.search(frame):
             self._end(self._parsed(frame))
         return not self._asked.is_array or self._is_element(frame)
+
+    def _texts_in(self, frame: bytes) -> int:
+        """What a search has found is quoted beside the content."""
+        if GROUNDS[0] in frame:
+            return written_bytes(_contents(self._parsed(frame)), TEXTS)
+        return super()._texts_in(frame)
 
     def _is_element(self, frame: bytes) -> bool:
         """Whether it is one of the client's array. A chunk that is no JSON would spoil the others: it is an error."""
@@ -142,107 +129,60 @@ class CandidatesReader(FrameReader):
         if said in (b"", sse.DONE):
             return False
         if not isinstance(error_kinds.parsed(said), dict):
-            self.error = UpstreamError(ErrorKind.AMBIGUOUS, "a chunk of the stream is no JSON object")
-            self.is_over, self.can_end = True, False
+            self._fail("a chunk of the stream is no JSON object")
         return self.error is None
 
     def _end(self, chunk: Mapping[str, Any]) -> None:
-        self._finished += sum(1 for candidate in mappings(chunk.get("candidates")) if candidate.get("finishReason"))
         is_blocked = bool(mapping(chunk.get("promptFeedback")).get("blockReason"))
-        self.can_end = self.can_end or is_blocked or self._finished >= self._asked.choices
+        self.can_end = self.can_end or is_blocked
+        self._end_choices(chunk.get("candidates"), "finishReason")
 
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
+def _joined(document: Any) -> dict[str, Any]:
+    """The answer; of one that came as the array of its chunks, all of them together."""
+    joined: dict[str, Any] = {}
+    for chunk in mappings(document):
+        candidates = [*mappings(joined.get("candidates")), *mappings(chunk.get("candidates"))]
+        told = counts.completed(mapping(joined.get("usageMetadata")), mapping(chunk.get("usageMetadata")))
+        joined = {**joined, **chunk, "candidates": candidates, "usageMetadata": told}
+    return joined or mapping(document)
+
+
+def _contents(document: Any) -> list[Any]:
+    return [candidate.get("content") for candidate in mappings(mapping(document).get("candidates"))]
+
+
+def _pictures(contents: list[Any]) -> int:
+    parts = (part for content in contents for part in mappings(mapping(content).get("parts")))
+    inline = (mapping(part.get("inlineData")) for part in parts)
+    return sum(1 for data in inline if data.get("data") and str(data.get("mimeType")).startswith("image/"))
+
+
+def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
     """Thoughts are beside the candidates, and what tools brought is beside the prompt."""
-    given = counts.count(told, "promptTokenCount") + counts.count(told, "toolUsePromptTokenCount")
-    thoughts = counts.count(told, "thoughtsTokenCount")
-    made = counts.count(told, "candidatesTokenCount") + thoughts
-    made = counts.output(made, total=counts.count(told, "totalTokenCount"), input_tokens=given)
-    details = mappings(told.get("candidatesTokensDetails"))
-    pictures = sum(counts.count(detail, "tokenCount") for detail in details if detail.get("modality") == "IMAGE")
-    return TokenUsage(
-        input_tokens=given,
-        cached_tokens=min(given, counts.count(told, "cachedContentTokenCount")),
-        output_tokens=made,
-        reasoning_tokens=thoughts,
-        image_tokens=min(made, pictures),
+    given = [counts.count(told, name) for name in ("promptTokenCount", "toolUsePromptTokenCount")]
+    return counts.believed(
+        counts.ToldCounts(
+            input=None if given == [None, None] else sum(number or 0 for number in given),
+            output=counts.count(told, "candidatesTokenCount"),
+            total=counts.count(told, "totalTokenCount"),
+            cached=counts.count(told, "cachedContentTokenCount") or 0,
+            audio_in=_fresh(told, "AUDIO"),
+            images_in=_fresh(told, "IMAGE"),
+            thoughts=counts.count(told, "thoughtsTokenCount") or 0,
+            images_out=_of_kind(told, "candidatesTokensDetails", "IMAGE"),
+            audio_out=_of_kind(told, "candidatesTokensDetails", "AUDIO"),
+            are_thoughts_beside=True,
+        )
     )
 
 
-def _refused(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    for name in (*_spellings("cachedContent"), *_spellings("continuationToken")):
-        yield from refused_fields.given(document, (name,), FOREIGN)
-    for name in _spellings("serviceTier"):
-        yield from refused_fields.beyond(document, name, USUAL_TIERS)
-    tools = document.get("tools")
-    for index, tool in enumerate(tools if isinstance(tools, list) else [tools] if tools else []):
-        others = [name for name, value in mapping(tool).items() if name not in OWN_TOOLS and value is not None]
-        if others or not isinstance(tool, dict):
-            path = f"tools[{index}].{others[0]}" if others else f"tools[{index}]"
-            yield RefusedField(name="tools", path=path, reason=refused_fields.PROVIDERS)
-    yield from _output(document)
-    for root in ("contents", *_spellings("systemInstruction")):
-        yield from _files(document, root)
+def _fresh(told: Mapping[str, Any], modality: str) -> int:
+    """Those of one kind that went in, and came from no cache."""
+    given = _of_kind(told, "promptTokensDetails", modality) + _of_kind(told, "toolUsePromptTokensDetails", modality)
+    return max(0, given - _of_kind(told, "cacheTokensDetails", modality))
 
 
-def _output(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    """Anything but text and pictures."""
-    for parent in _spellings("generationConfig"):
-        for name in _spellings("responseModalities"):
-            wanted = mapping(document.get(parent)).get(name)
-            if isinstance(wanted, list) and not all(str(kind).upper() in OWN_OUTPUT for kind in wanted):
-                yield RefusedField(name=name, path=f"{parent}.{name}", reason=COSTS)
-
-
-def _files(document: Mapping[str, Any], root: str) -> Iterator[RefusedField]:
-    for trail, held in refused_fields.below(document, root, _spellings("fileData")):
-        named = [mapping(held).get(name) for name in _spellings("fileUri")]
-        if not all(_is_public(uri) for uri in named if uri is not None):
-            yield RefusedField(name="fileData", path=strict_json.path(trail), reason="names no public http(s) address")
-
-
-def _is_public(uri: Any) -> bool:
-    try:
-        parts = urlsplit(uri if isinstance(uri, str) else "")
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and not STORED_FILE.search(parts.path)
-
-
-def _model(name: str) -> str:
-    """The name in the path, which goes into another one: as it is priced, and by no longer name for the same."""
-    name = MODELS.sub("", fields.checked_model(name))
-    if not name or any(part in ("", ".", "..") for part in name.split("/")):
-        raise fields.refusal("model", "is no name of a model")
-    return name
-
-
-def _resource(model: str) -> str:
-    return model if model.startswith(COLLECTIONS) else f"models/{model}"
-
-
-def _refuse_another(document: Mapping[str, Any], model: str) -> None:
-    """Raises InvalidRequest where the body names another model than the path, which is the one that is priced."""
-    inner = [(f"{name}.", mapping(document.get(name))) for name in _spellings("generateContentRequest")]
-    for parent, asked in (("", document), *inner):
-        if asked.get("model") not in (None, model, _resource(model)):
-            raise InvalidRequest(f"{parent}model must be the model of the path.", param=f"{parent}model")
-
-
-def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """An object under either spelling of its name, and that spelling. Raises InvalidRequest where both are there:
-    whoever reads on might take the other one."""
-    json_name, other = _spellings(name)
-    if document.get(json_name) is not None and document.get(other) is not None:
-        raise fields.refusal(other, f"is {json_name} a second time")
-    given = json_name if document.get(other) is None else other
-    return given, fields.optional_object(document, given)
-
-
-def _spellings(name: str) -> tuple[str, str]:
-    """As JSON writes it, and as the protocol does."""
-    return name, re.sub(r"[A-Z]", lambda big: f"_{big[0].lower()}", name)
-
-
-def _in_json(name: str) -> str:
-    return re.sub(r"_([a-z])", lambda small: small[1].upper(), name)
+def _of_kind(told: Mapping[str, Any], name: str, modality: str) -> int:
+    details = mappings(told.get(name))
+    return sum(counts.count(detail, "tokenCount") or 0 for detail in details if detail.get("modality") == modality)

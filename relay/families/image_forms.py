@@ -5,31 +5,33 @@ from typing import Any
 from common.errors import InvalidRequest
 from common.http import multipart
 from common.http.multipart import FormPart
-from relay.families import bounds
+from relay.families.requests.contents import Contents
 from relay.wire.splicing import Span
 
 SWITCHES = {"true": True, "false": False}
 NUMBERS = ("n", "frame_count")
-FILES = ("image", "images", "mask")
+FILES = ("image", "images", "mask", "markup")
 LIST = "[]"  # ends the name of a part that may come more than once
 
 
 class FormFields(dict[str, Any]):
-    """The texts of a form by name, numbers and switches as JSON has them. `model_span` is where the model's name stands
-    in the bytes, `input_bound` the most tokens that the form can be."""
+    """The fields of a form by name: its texts, numbers and switches as JSON has them; of pictures only that they are
+    there. `model_span` is where the model's name stands in the bytes, `contents` what the form holds beside text."""
 
     def __init__(self, raw: bytes, content_type: str) -> None:
         """Raises InvalidRequest."""
         super().__init__()
-        parts = multipart.parse(raw, content_type)
         self.model_span: Span | None = None
-        self.input_bound = len(raw)
-        for part, span in zip(parts, _spans(raw), strict=False):
-            if part.is_file:
-                if part.name.removesuffix(LIST) not in FILES:  # some servers take a file for a text all the same
-                    raise InvalidRequest(f"{part.name} must be no file.", param=part.name)
-                self.input_bound -= len(part.content) - bounds.file_tokens(len(part.content))
+        self.contents = Contents()
+        for part, span in zip(multipart.parse(raw, content_type), _spans(raw), strict=False):
+            name = part.name.removesuffix(LIST)
+            if name in FILES:
+                self.contents.pictures += 1
+                self.contents.inline_bytes += len(part.content) if part.is_file else 0
+                self.setdefault(part.name, "" if part.is_file else _value(part))
                 continue
+            if part.is_file:  # some servers take a file for a text all the same
+                raise InvalidRequest(f"{part.name} must be no file.", param=part.name)
             if part.name in self and not part.name.endswith(LIST):
                 raise InvalidRequest(f"{part.name} comes twice.", param=part.name)
             self[part.name] = _value(part)

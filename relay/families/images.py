@@ -7,29 +7,27 @@ picture. Facts: openai 3.54 (parameters of both, `images_response.py`, and the e
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from adapters.base import text
 from common.http import multipart
-from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
+from common.token_usage import COUNTS, TokenUsage
+from relay.families import endpoints, fields, openai_counts, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
+from relay.families.frames import image_frames
 from relay.families.image_forms import FormFields
-from relay.families.refused_fields import COSTS
+from relay.families.requests import images as requests
 from relay.families.watching import FrameReader
-from relay.wire import splicing
 
 GENERATIONS, EDITS = "/v1/images/generations", "/v1/images/edits"
-MOST_PICTURES = 128
 EVENT = re.compile(rb'"type"\s*:\s*"image_(?:generation|edit)\.(?:partial_image|completed)"')
 COMPLETED = ("image_generation.completed", "image_edit.completed")
 PARTIAL = ("image_generation.partial_image", "image_edit.partial_image")
-# For an svg another model is paid as well, and an animation is several pictures.
-PRICED_APART = ("svg", "frame_count")
-USUAL_FORMATS = ("png", "jpeg", "webp")
+LONGEST_KIND = 40  # of a size or a quality
 
 
 class ImagesFamily(CommonFamily):
@@ -40,7 +38,7 @@ class ImagesFamily(CommonFamily):
     error_path = GENERATIONS
     words = refusals.OPENAI
     passed_on = ("openai-beta",)
-    file_roots = ("image", "images", "mask")
+    member = "data"
     texts = frozenset({"revised_prompt"})
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
@@ -48,32 +46,11 @@ class ImagesFamily(CommonFamily):
             return FormFields(raw, path.content_type)
         return super().document(raw, path)
 
-    def input_bound(self, document: Mapping[str, Any], raw: bytes) -> int:
-        return document.input_bound if isinstance(document, FormFields) else super().input_bound(document, raw)
-
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        fields.query(path.query, self.query)
-        pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=fields.flag(document, "stream"),
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            choices=pictures,
-            images=pictures,
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return [
-            *refused_fields.given(document, PRICED_APART, COSTS),
-            *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
-            *self._stored(document),
-        ]
-
-    def _stored(self, document: Mapping[str, Any]) -> Iterator[RefusedField]:
-        for root in self.file_roots:
-            yield from refused_fields.everywhere(document, root, ("file_id",))
+        return requests.refused(document)
 
     def body(
         self,
@@ -86,23 +63,23 @@ class ImagesFamily(CommonFamily):
     ) -> bytes:
         if not isinstance(document, FormFields):
             return super().body(document, raw, asked, upstream_model)
-        if upstream_model == asked.model:
-            return raw
-        if document.model_span is None:
-            raise fields.refusal("model", "cannot be read in this form")
-        return splicing.replaced(raw, document.model_span, upstream_model.encode())
+        return raw if upstream_model == asked.model else requests.renamed_form(document, raw, upstream_model)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.openai_url(endpoint, path.path.removeprefix("/v1"))
 
-    def usage(self, document: Any) -> TokenUsage | None:
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
         """Of the pictures alone where no tokens are told."""
-        made = mapping(document).get("data")
-        return _with_pictures(mapping(document).get("usage"), len(made) if isinstance(made, list) else 0)
+        answer = mapping(document)
+        made = min(sum(map(_is_picture, fields.mappings(answer.get("data")))), asked.images)
+        return _with_pictures(_usage(mapping(answer.get("usage"))), made, answer)
 
-    def delivered(self, document: Any) -> Delivered:
-        usage = self.usage(document)
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        usage = self.usage(document, asked)
         return Delivered(pictures=usage.images if usage else 0)
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        return image_frames.of_answer(mapping(document), is_edit=path.path == EDITS)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ImagesReader(asked, upstream_model, words=self.words, texts=None, name_path=self.name_path)
@@ -111,40 +88,50 @@ class ImagesFamily(CommonFamily):
 class ImagesReader(FrameReader):
     """The events of one call's pictures."""
 
-    __slots__ = ()
+    __slots__ = ("_completed", "_made")
 
     def _watch(self, frame: bytes) -> bool:
         if b'"image_' in frame and EVENT.search(frame):
             event = self._parsed(frame)
             if event.get("type") in PARTIAL:
-                self._count(self._finished + 1, {})
+                self._take(event, 0)
             elif event.get("type") in COMPLETED:
-                self._finished += 1
-                self._count(self._finished, event.get("usage"))
-                self.is_over = self.can_end = self._finished >= self._asked.images
+                self._take(event, 1)
         return True
 
-    def _count(self, pictures: int, told: Any) -> None:
-        """Each event tells the tokens of its own picture."""
-        known, more = self.usage or TokenUsage(), _with_pictures(told, 0) or TokenUsage()
-        self.usage = TokenUsage(
-            input_tokens=known.input_tokens + more.input_tokens,
-            cached_tokens=known.cached_tokens + more.cached_tokens,
-            output_tokens=known.output_tokens + more.output_tokens,
-            image_tokens=known.image_tokens + more.image_tokens,
-            images=min(max(known.images, pictures), self._asked.images),
-        )
-        self.delivered = Delivered(pictures=self.usage.images)
+    def _take(self, event: Mapping[str, Any], completed: int) -> None:
+        """Each event tells the tokens of its own picture, and the completed one of the last picture ends the stream."""
+        begun, is_picture = getattr(self, "_made", 0), _is_picture(event)
+        self._made = begun + (completed if is_picture else 0)
+        self._completed = getattr(self, "_completed", 0) + completed
+        known, told = self.usage or TokenUsage(), _usage(mapping(event.get("usage"))) or TokenUsage()
+        pictures = min(max(known.images, begun + int(is_picture)), self._asked.images)
+        if completed or pictures != known.images:
+            tokens = _sum(known, told) if completed else known
+            self.usage = _with_pictures(tokens, pictures, event)
+        self.delivered = Delivered(pictures=pictures)
+        self.is_over = self.can_end = self._completed >= self._asked.images
 
 
-def _with_pictures(told: Any, pictures: int) -> TokenUsage | None:
-    usage = counts.believed(_usage, told)
-    if usage is None:
-        return TokenUsage(images=pictures) if pictures else None
-    return replace(usage, images=pictures)
+def _is_picture(item: Mapping[str, Any]) -> bool:
+    return any(isinstance(item.get(name), str) and item[name] for name in ("b64_json", "url"))
 
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
-    usage = counts.openai_usage(told, "input", "output")
-    is_divided = isinstance(told.get("output_tokens_details"), dict)
-    return usage if is_divided else replace(usage, image_tokens=usage.output_tokens)
+def _sum(one: TokenUsage, other: TokenUsage) -> TokenUsage:
+    return replace(one, **{name: getattr(one, name) + getattr(other, name) for name in COUNTS})
+
+
+def _with_pictures(usage: TokenUsage | None, pictures: int, told: Mapping[str, Any]) -> TokenUsage | None:
+    """The usage with so many pictures, of the size and quality that are told; None where nothing was used."""
+    if not pictures and (usage is None or not usage.input_tokens + usage.output_tokens):
+        return None
+    known = usage or TokenUsage()
+    size, quality = (text(told.get(name))[:LONGEST_KIND] for name in ("size", "quality"))
+    return replace(known, images=pictures, size=size or known.size, quality=quality or known.quality)
+
+
+def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
+    usage = openai_counts.told(told)
+    if usage is None or isinstance(told.get("output_tokens_details"), dict):
+        return usage
+    return replace(usage, image_tokens=usage.output_tokens)

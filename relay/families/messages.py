@@ -11,22 +11,18 @@ from typing import Any, ClassVar
 
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
-from relay.families.base import AskedCall, CallPath, Endpoint, RefusedField, StreamReader
-from relay.families.common import CommonFamily
-from relay.families.refused_fields import COSTS
+from relay.families import counts, endpoints, fields, refusals, tool_counts
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
+from relay.families.common import CommonFamily, written_bytes
+from relay.families.frames import message_frames
+from relay.families.requests import messages as requests
 from relay.families.watching import FrameReader, texts
 
 COUNT_TOKENS = "/v1/messages/count_tokens"
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
 STOP = re.compile(rb'"type"\s*:\s*"message_stop"')
-TEXTS = ("text", "thinking", "partial_json")
+TEXTS = ("text", "thinking", "partial_json", "signature")
 IN_FRAMES = texts(*TEXTS)
-# Run by the client itself, beside those that it defines.
-CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
-# Other models, tools of other servers, and what somebody else has in his account.
-PRICED_APART = ("mcp_servers", "container", "fallbacks", "fallback_credit_token", "billing_policy", "thread")
-USUAL_REGIONS = ("global", "not_available")
 
 
 class MessagesFamily(CommonFamily):
@@ -38,34 +34,19 @@ class MessagesFamily(CommonFamily):
     error_event = "error"
     words = refusals.ANTHROPIC
     passed_on = (*ANTHROPIC_VERSION, "anthropic-beta")
-    query = ("beta",)
-    file_roots = ("messages", "system")
+    member = "content"
+    counted = "input_tokens"
     texts = frozenset(TEXTS)
     objects = frozenset({"input"})
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        if fields.query(path.query, self.query).get("beta") not in (None, "true"):
-            raise fields.refusal("beta", "must be true")
-        is_free = path.path == COUNT_TOKENS
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=not is_free and fields.flag(document, "stream"),
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            output_limit=fields.count(document, "max_tokens"),
-            is_free=is_free,
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return [
-            *refused_fields.given(document, PRICED_APART, COSTS),
-            *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
-            *refused_fields.beyond(document, "speed", ("standard",)),
-            *refused_fields.beyond(document, "inference_geo", USUAL_REGIONS),
-            *refused_fields.tools(document.get("tools"), _is_clients),
-            *refused_fields.everywhere(document, "messages", ("file_id",)),
-        ]
+        return requests.refused(document, path)
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        return requests.with_limit(raw, limit)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.host_url(endpoint, path.path) + ("?beta=true" if path.query else "")
@@ -73,8 +54,18 @@ class MessagesFamily(CommonFamily):
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
         return {**ANTHROPIC_VERSION, **super().headers(endpoint, client)}
 
-    def usage(self, document: Any) -> TokenUsage | None:
-        return counts.believed(_usage, fields.mapping(document).get("usage"))
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        told = fields.mapping(fields.mapping(document).get("usage"))
+        run = tool_counts.of_blocks(fields.mapping(document).get("content"), asked)
+        return tool_counts.put_in(_usage(told), tool_counts.most(run, tool_counts.requests_told(told, asked)))
+
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        blocks = fields.mapping(document).get("content")
+        written = super().delivered(blocks, asked).output_bytes
+        return Delivered(output_bytes=written + sum(map(_hidden, fields.mappings(blocks))))
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        return message_frames.of_answer(fields.mapping(document))
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         path = ("message", "model")
@@ -84,40 +75,60 @@ class MessagesFamily(CommonFamily):
 class MessagesReader(FrameReader):
     """The events of one message."""
 
-    __slots__ = ("_told",)
+    __slots__ = ()
 
     def _watch(self, frame: bytes) -> bool:
         if TOLD.search(frame):
-            self._learn(self._parsed(frame))
+            self._take_usage(self._parsed(frame))
+        if b"content_block_start" in frame:
+            self._take_block(fields.mapping(self._parsed(frame).get("content_block")))
         if b"message_stop" in frame and STOP.search(frame) and self._parsed(frame).get("type") == "message_stop":
             self.is_over = self.can_end = True
         return True
 
-    def _learn(self, event: Mapping[str, Any]) -> None:
-        """What a later event tells overrides; a zero does not, for some gateways only fill the field with it."""
+    def _take_usage(self, event: Mapping[str, Any]) -> None:
         told = fields.mapping(event.get("usage") or fields.mapping(event.get("message")).get("usage"))
-        known = getattr(self, "_told", {})
-        merged = {**known, **{name: value for name, value in told.items() if value or name not in known}}
-        if usage := counts.believed(_usage, merged):
-            self.usage, self._told = usage, merged
+        if self._learn(told, _usage):
+            self._count_tools(tool_counts.most(self._tools, tool_counts.requests_told(told, self._asked)))
+
+    def _take_block(self, block: Mapping[str, Any]) -> None:
+        """Of one that is told at once: what it asks of a tool, or what nobody is to read."""
+        self._count_tools(tool_counts.both(self._tools, tool_counts.of_blocks([block], self._asked)))
+        self._deliver(_hidden(block) + written_bytes(block.get("input"), is_written=True))
 
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
+def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
     compacted = [item for item in fields.mappings(told.get("iterations")) if item.get("type") == "compaction"]
-    read, written, fresh, given = 0, 0, 0, 0
-    for counted in (told, *compacted):  # what a compaction uses is not in the sums
-        read += counts.count(counted, "cache_read_input_tokens")
-        written += counts.count(counted, "cache_creation_input_tokens")
-        fresh += counts.count(counted, "input_tokens")
-        given += counts.count(counted, "output_tokens")
-    return TokenUsage(
-        input_tokens=fresh + read + written,
-        cached_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=given,
-        reasoning_tokens=counts.count(told, "output_tokens_details", "thinking_tokens"),
+    counted = [told, *compacted]  # what a compaction uses is not in the sums
+    written = [_written(one) for one in counted]
+    return counts.believed(
+        counts.ToldCounts(
+            input=_sum(counted, "input_tokens"),
+            output=_sum(counted, "output_tokens"),
+            cached=_sum(counted, "cache_read_input_tokens"),
+            written=sum(minutes for minutes, _ in written),
+            written_1h=sum(hour for _, hour in written),
+            thoughts=counts.count(told, "output_tokens_details", "thinking_tokens") or 0,
+            is_cache_beside=True,
+        )
     )
 
 
-def _is_clients(kind: Any) -> bool:
-    return kind in (None, "custom") or (isinstance(kind, str) and kind.startswith(CLIENT_TOOLS))
+def _written(told: Mapping[str, Any]) -> tuple[int, int]:
+    """Tokens written to the cache for minutes and for an hour. What their total has beyond the two is for an hour where
+    any is, else for minutes."""
+    total = counts.count(told, "cache_creation_input_tokens") or 0
+    minutes = counts.count(told, "cache_creation", "ephemeral_5m_input_tokens") or 0
+    hour = counts.count(told, "cache_creation", "ephemeral_1h_input_tokens") or 0
+    rest = max(0, total - minutes - hour)
+    return (minutes, hour + rest) if hour else (minutes + rest, 0)
+
+
+def _sum(counted: list[Mapping[str, Any]], name: str) -> int:
+    return sum(counts.count(one, name) or 0 for one in counted)
+
+
+def _hidden(block: Mapping[str, Any]) -> int:
+    """The bytes of thoughts that come encrypted."""
+    data = block.get("data")
+    return len(data) if block.get("type") == "redacted_thinking" and isinstance(data, str) else 0

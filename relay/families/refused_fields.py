@@ -3,7 +3,7 @@
 Each is named by the field that an operator lists in `extra_fields`, and by the path at which it stands.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from common.strict_json import Trail
@@ -11,51 +11,69 @@ from common.strict_json import path as path_of
 from relay.families.base import RefusedField
 
 COSTS = "costs beyond the prices of this model"
-PROVIDERS = f"is run by the provider, and {COSTS}"
-FOREIGN = "names an object of another account"
+FOREIGN = "names an object of the operator's account with the provider"
 TIERS = ("auto", "default", "standard_only", "flex")
+USUAL_CACHE = "30m"
+AUDIO_INPUT, AUDIO_OUTPUT, LONG_CACHE = "audio_input", "audio_output", "cache_write_1h"
+UNSOLD = {
+    AUDIO_INPUT: "is sound, which has no price (audio_input) for this model",
+    AUDIO_OUTPUT: "asks for sound, which has no price (audio_output) for this model",
+    LONG_CACHE: "asks for a longer cache than five minutes, which has no price (cache_write_1h) for this model",
+}
 
-# What a tool was asked, and what it has answered: whatever its author likes.
-OF_TOOLS = ("input", "args", "response")
+
+def says(value: Any) -> bool:
+    """Whether a field says something. An empty object does: `web_search_options: {}` means a search."""
+    return not (value is None or value is False or value == [])
 
 
 def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
-    """The top-level fields of these names that say something. An empty object does: `web_search_options: {}` means a
-    search."""
+    """The top-level fields of these names that say something."""
     for name in names:
-        if document.get(name) not in (None, False, []):
+        if says(document.get(name)):
             yield RefusedField(name=name, path=name, reason=reason)
 
 
-def beyond(document: Mapping[str, Any], name: str, usual: Collection[str]) -> Iterator[RefusedField]:
+def beyond(
+    document: Mapping[str, Any], name: str, usual: Collection[Any], *, only_by_piece: bool = False
+) -> Iterator[RefusedField]:
     """The field, where it says anything else than the usual."""
     if document.get(name) is not None and document[name] not in usual:
-        yield RefusedField(name=name, path=name, reason=COSTS)
+        yield RefusedField(name=name, path=name, reason=COSTS, only_by_piece=only_by_piece)
 
 
-def tools(listed: Any, is_own: Callable[[Any], bool], where: str = "tools") -> Iterator[RefusedField]:
-    """The tools of a list that are none of the client's own: the provider runs them, at a price of their own."""
-    for index, tool in enumerate(listed if isinstance(listed, list) else []):
-        if not isinstance(tool, dict) or not is_own(tool.get("type")):
-            yield RefusedField(name="tools", path=f"{where}[{index}]", reason=PROVIDERS)
+def kinds_of_output(value: Any, trail: Trail, usual: Collection[str]) -> Iterator[RefusedField]:
+    """The field that names the kinds of an answer, as a list or one alone, where it names others than the usual."""
+    listed = value if isinstance(value, list) else [] if value is None else [value]
+    kinds = {str(kind).strip().upper() for kind in listed}
+    if any("AUDIO" in kind for kind in kinds):
+        yield from unsold([trail], AUDIO_OUTPUT)
+    elif not kinds <= set(usual):
+        yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=COSTS)
 
 
-def everywhere(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[RefusedField]:
-    """The fields of these names in the objects below a field; not in what a tool was asked or has answered."""
-    for trail, _ in below(document, root, names):
+def cache_options(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    """A cache of OpenAI's that lasts longer than the usual."""
+    name, key = "prompt_cache_options", "ttl"
+    options = document.get(name)
+    if isinstance(options, dict) and options.get(key) not in (None, USUAL_CACHE):
+        yield RefusedField(name=name, path=f"{name}.{key}", reason=COSTS)
+
+
+def costly(trails: Iterable[Trail]) -> Iterator[RefusedField]:
+    """The fields at these places, which no price covers."""
+    for trail in trails:
+        yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=COSTS)
+
+
+def unsold(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
+    """The fields at these places, which use an amount that not every price has."""
+    for trail in trails:
+        name = next(step for step in reversed(trail) if isinstance(step, str))
+        yield RefusedField(name=name, path=path_of(trail), reason=UNSOLD[amount], amount=amount)
+
+
+def foreign(trails: Iterable[Trail]) -> Iterator[RefusedField]:
+    """The fields at these places, which name objects of the operator's account."""
+    for trail in trails:
         yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=FOREIGN)
-
-
-def below(document: Mapping[str, Any], root: str, names: Collection[str]) -> Iterator[tuple[Trail, Any]]:
-    """Where fields of these names stand below a field, and what they say."""
-    waiting: list[tuple[Trail, Any]] = [((root,), document.get(root))]
-    while waiting:
-        trail, value = waiting.pop()
-        if isinstance(value, list):
-            waiting += [((*trail, index), item) for index, item in enumerate(value) if isinstance(item, dict | list)]
-        elif isinstance(value, dict):
-            for name, item in value.items():
-                if name in names and item is not None:
-                    yield (*trail, name), item
-                elif isinstance(item, dict | list) and not (name in OF_TOOLS and "name" in value):
-                    waiting.append(((*trail, name), item))

@@ -8,22 +8,24 @@ is not raised by them either; so the frame that ends a cut stream has the `error
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from common.errors import ApiError
 from common.token_usage import TokenUsage
-from relay.families import bounds, counts, endpoints, fields, refusals, refused_fields
+from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
-from relay.families.common import CommonFamily
-from relay.families.refused_fields import FOREIGN
+from relay.families.common import CommonFamily, written_bytes
+from relay.families.frames import response_frames
+from relay.families.requests import responses as requests
 from relay.families.watching import FrameReader, texts
 
 LAST_TYPES = ("response.completed", "response.incomplete", "response.failed")
 LAST = re.compile(rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"')
+ITEM_DONE = re.compile(rb'"type"\s*:\s*"response\.output_item\.done"')
 IN_FRAMES = texts("delta")  # what is done is said a second time
-OWN_TOOLS = ("function", "custom")
-LISTED_ONLY = "mcp_list_tools"
+HIDDEN = "encrypted_content"
+TEXTS = frozenset({"text", "refusal", "arguments", "input", "code", HIDDEN})
 
 
 class ResponsesFamily(CommonFamily):
@@ -35,39 +37,30 @@ class ResponsesFamily(CommonFamily):
     error_event = "error"
     words = refusals.OPENAI
     passed_on = ("openai-beta",)
-    file_roots = ("input",)
-    texts = frozenset({"text", "refusal", "arguments", "input"})
+    member = "output"
+    texts = TEXTS
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        fields.query(path.query, self.query)
-        bound = self.input_bound(document, raw)
-        return AskedCall(
-            model=fields.model(document),
-            is_stream=fields.flag(document, "stream"),
-            input_bound=bound,
-            input_estimate=bounds.likely(bound),
-            output_limit=fields.count(document, "max_output_tokens"),
-        )
+        return requests.read(document, raw, path)
 
     def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return [
-            *refused_fields.given(document, ("background",), "would go on after this call"),
-            *refused_fields.given(document, ("previous_response_id", "conversation"), FOREIGN),
-            *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
-            *refused_fields.tools(document.get("tools"), OWN_TOOLS.__contains__),
-            *_objects(document),
-            *_items(document.get("input")),
-            *refused_fields.everywhere(document, "input", ("file_id",)),
-        ]
+        return requests.refused(document)
+
+    def with_limit(self, raw: bytes, limit: int) -> bytes:
+        return requests.with_limit(raw, limit)
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         return endpoints.openai_url(endpoint, "/responses")
 
-    def usage(self, document: Any) -> TokenUsage | None:
-        return counts.believed(_usage, fields.mapping(document).get("usage"))
+    def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
+        run = tool_counts.of_items(fields.mapping(document).get("output"), asked)
+        return openai_counts.of_answer(document, asked, run)
 
-    def delivered(self, document: Any) -> Delivered:
-        return super().delivered(fields.mapping(document).get("output"))
+    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
+        return _delivered(fields.mapping(document).get("output"))
+
+    def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
+        return response_frames.of_answer(fields.mapping(document))
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         path = ("response", "model")
@@ -86,13 +79,32 @@ class ResponsesReader(FrameReader):
     __slots__ = ()
 
     def _watch(self, frame: bytes) -> bool:
-        if b'"response.' in frame and LAST.search(frame):
-            event = self._parsed(frame)
-            if event.get("type") in LAST_TYPES:
-                told = counts.believed(_usage, fields.mapping(event.get("response")).get("usage"))
-                self.usage = told or self.usage
+        if b'"response.' in frame:
+            if ITEM_DONE.search(frame):
+                self._take_item(fields.mapping(self._parsed(frame).get("item")))
+            if LAST.search(frame) and self._parsed(frame).get("type") in LAST_TYPES:
+                self._take_last(self._parsed(frame))
                 self.is_over = self.can_end = True
         return True
+
+    def _take_item(self, item: Mapping[str, Any]) -> None:
+        self._count_tools(tool_counts.both(self._tools, tool_counts.of_items([item], self._asked)))
+        hidden = item.get(HIDDEN)
+        self._deliver(len(hidden) if isinstance(hidden, str) else 0, int(_is_picture(item)))
+
+    def _take_last(self, event: Mapping[str, Any]) -> None:
+        """What was done may stand here for the first time."""
+        response = fields.mapping(event.get("response"))
+        for told in (fields.mapping(response.get("usage")), fields.mapping(event.get("usage"))):
+            if self._learn(told, openai_counts.told):
+                self._tools = tool_counts.most(self._tools, tool_counts.requests_told(told, self._asked))
+                break
+        self._count_tools(tool_counts.most(self._tools, tool_counts.of_items(response.get("output"), self._asked)))
+        whole = _delivered(response.get("output"))
+        self.delivered = Delivered(
+            output_bytes=max(self.delivered.output_bytes, whole.output_bytes),
+            pictures=max(self.delivered.pictures, whole.pictures),
+        )
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if document.get("type") == "response.failed" and not self._is_begun:
@@ -100,21 +112,10 @@ class ResponsesReader(FrameReader):
         return super()._error_in(document)
 
 
-def _usage(told: Mapping[str, Any]) -> TokenUsage:
-    return counts.openai_usage(told, "input", "output")
+def _delivered(output: Any) -> Delivered:
+    return Delivered(output_bytes=written_bytes(output, TEXTS), pictures=sum(map(_is_picture, fields.mappings(output))))
 
 
-def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    for name, key in (("prompt", "id"), ("prompt_cache_options", "comparison_response_id")):
-        if fields.mapping(document.get(name)).get(key) is not None:
-            yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
-
-
-def _items(listed: Any) -> Iterator[RefusedField]:
-    """Items that stand for stored ones, and tools that come as items."""
-    for index, item in enumerate(listed if isinstance(listed, list) else []):
-        kind = item.get("type") if isinstance(item, dict) else ""
-        if kind == "item_reference" or (kind is None and "role" not in item and "id" in item):
-            yield RefusedField(name="item_reference", path=f"input[{index}]", reason=FOREIGN)
-        elif isinstance(item, dict) and kind != LISTED_ONLY:
-            yield from refused_fields.tools(item.get("tools"), OWN_TOOLS.__contains__, f"input[{index}].tools")
+def _is_picture(item: Mapping[str, Any]) -> bool:
+    result = item.get("result")
+    return item.get("type") == "image_generation_call" and isinstance(result, str) and bool(result)

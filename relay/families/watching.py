@@ -5,18 +5,26 @@ A frame is parsed only where its bytes can hold what is looked for. A quote insi
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from adapters.base import UpstreamError
+from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
+from relay.families import counts, tool_counts
 from relay.families.base import AskedCall, Delivered
+from relay.families.fields import mappings
 from relay.families.refusals import ErrorWords, of_frame
 from relay.wire import long_strings, splicing, sse
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
+NAMED_ERROR = re.compile(rb"^event: ?error\s*$", re.MULTILINE)
+# How gateways say in a first event that they have failed, without any `error`.
+FAILED = re.compile(rb'"success"\s*:\s*false|"(?:code|status|status_code|statusCode)"\s*:\s*"?[45]\d\d"?\s*[,}]')
+MEMBERS = ("candidates", "choices", "promptFeedback", "response", "type", "usage", "usageMetadata")
 NOTHING = Delivered()
+UNFINISHED = ("", "null", "FINISH_REASON_UNSPECIFIED")
+MOST_CHOICES = 128
 BLANK_LINE = b"\n"
 DATA = re.compile(rb"(?:\A|(?<=[\r\n]))data:")
 # From here on a frame is a picture, mostly, of which nothing is to be learned.
@@ -41,10 +49,12 @@ class FrameReader:
     __slots__ = (
         "_asked",
         "_document",
-        "_finished",
+        "_ended",
         "_is_begun",
         "_name_path",
         "_texts",
+        "_told",
+        "_tools",
         "_upstream_model",
         "_words",
         "can_end",
@@ -66,7 +76,9 @@ class FrameReader:
         self._asked, self._upstream_model = asked, upstream_model
         self._words, self._texts, self._name_path = words, texts, name_path
         self._document: dict[str, Any] | None = None
-        self._finished = 0
+        self._ended: set[int] = set()
+        self._told: dict[str, Any] = {}
+        self._tools: Mapping[str, int] = {}
         self._is_begun = False
         self.usage: TokenUsage | None = None
         self.error: UpstreamError | None = None
@@ -82,10 +94,9 @@ class FrameReader:
         seen = frame if len(frame) < LARGE_BYTES else long_strings.without(frame)
         if not seen.startswith(b"data:") and sse.data(seen) is None:
             return BLANK_LINE
-        if self._texts:
-            self._deliver(sum(decoded_bytes(text[1]) for text in self._texts.finditer(seen)))
+        self._deliver(self._texts_in(seen))
         is_shown = self._watch(seen)
-        error = self._error_in(self._parsed(seen)) if b'"error"' in seen and ERROR.search(seen) else None
+        error = self._error(seen)
         self._is_begun = True
         if error is not None:
             self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False
@@ -103,6 +114,48 @@ class FrameReader:
     def _watch(self, frame: bytes) -> bool:
         """Takes note of what a frame tells; False for one that the client has not asked for."""
         raise NotImplementedError
+
+    def _texts_in(self, frame: bytes) -> int:
+        """The bytes of what the model has written in it."""
+        return sum(decoded_bytes(text[1]) for text in self._texts.finditer(frame)) if self._texts else 0
+
+    def _learn(self, told: Mapping[str, Any], read: Callable[[Mapping[str, Any]], TokenUsage | None]) -> bool:
+        """Takes in what a frame tells of the usage; False for one that tells no tokens."""
+        merged = counts.completed(self._told, told)
+        usage = read(merged)
+        if usage is None or not told:
+            return False
+        self._told, self.usage = merged, tool_counts.put_in(usage, self._tools)
+        return True
+
+    def _count_tools(self, tools: Mapping[str, int]) -> None:
+        """So often the tools of the provider have run until now."""
+        self._tools = tools
+        self.usage = tool_counts.put_in(self.usage, tools)
+
+    def _end_choices(self, choices: Any, name: str) -> None:
+        """Takes note of those that give a reason (`name`) why they have ended. An absent index is the place."""
+        for place, choice in enumerate(mappings(choices)):
+            index, reason = choice.get("index", place), choice.get(name)
+            is_index = isinstance(index, int) and 0 <= index < MOST_CHOICES
+            if is_index and isinstance(reason, str) and reason not in UNFINISHED:
+                self._ended.add(index)
+        self.can_end = self.can_end or len(self._ended) >= self._asked.choices
+
+    def _fail(self, words: str) -> None:
+        """The stream is none: nobody knows whether it was bought."""
+        self.error, self.is_over, self.can_end = UpstreamError(ErrorKind.AMBIGUOUS, words), True, False
+
+    def _error(self, frame: bytes) -> Mapping[str, Any] | None:
+        if b"error" in frame:
+            if NAMED_ERROR.search(frame):
+                return self._parsed(frame)
+            if ERROR.search(frame):
+                return self._error_in(self._parsed(frame))
+        if not self._is_begun and FAILED.search(frame):
+            document = self._parsed(frame)
+            return document if document and not any(document.get(name) for name in MEMBERS) else None
+        return None
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """What of a frame's document is an error, as an answer of the vendor would say it; None where nothing is."""

@@ -6,13 +6,14 @@ A parser would hold the interpreter for all of them, and the event loop with it.
 import mmap
 
 LONGEST_TEXT = 64 * 1024
+KEPT = 64  # of a picture: that there is one
 LOOKED_AT = 1024
 # What text has and base64 has not.
 OF_TEXT = (b" ", b"\\", b"\n")
 
 
 def without(raw: bytes | mmap.mmap) -> bytes:
-    """The JSON with every string emptied that is longer than 64 KiB and begins like no text. For bytes that are no
+    """The JSON with every string cut short that is longer than 64 KiB and begins like no text. For bytes that are no
     JSON, some bytes that are none either."""
     kept: list[bytes] = []
     begin = position = 0
@@ -21,7 +22,7 @@ def without(raw: bytes | mmap.mmap) -> bytes:
         if closed < 0:
             break
         if closed - opened > LONGEST_TEXT and not _is_text(raw[opened + 1 : opened + 1 + LOOKED_AT]):
-            kept.append(raw[begin : opened + 1])
+            kept.append(raw[begin : opened + 1 + KEPT])
             begin = closed
         position = closed + 1
     return b"".join([*kept, raw[begin:]])
@@ -40,4 +41,4 @@ def _closing(raw: bytes | mmap.mmap, begin: int) -> int:
 
 
 def _is_text(head: bytes) -> bool:
-    return any(sign in head for sign in OF_TEXT)
+    return not head.isascii() or any(sign in head for sign in OF_TEXT)

@@ -13,6 +13,7 @@ STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 WHOLE_STRING = re.compile(STRING, re.DOTALL)
 OPENED = re.compile(rb"[ \t\r\n]*+\{")
 KEY = re.compile(rb"[ \t\r\n,]*+(" + STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
+COMMA = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+")
 SCALAR = re.compile(rb"[^ \t\r\n,\]}]++")
 MARK = re.compile(rb'[^"{}\[\]]*+["{}\[\]]')
 QUOTE, BACKSLASH = ord('"'), ord("\\")
@@ -52,6 +53,31 @@ def added(raw: bytes, found: Span, member: bytes) -> bytes:
         return raw
     is_empty = raw[opened.end() : found[1]].lstrip()[:1] == b"}"
     return raw[: opened.end()] + member + (b"" if is_empty else b",") + raw[opened.end() :]
+
+
+def with_member(raw: bytes, path: Sequence[str], name: str, value: bytes) -> bytes:
+    """The bytes with this value of a member of the object at a path, whether or not it was there. Unchanged where no
+    object stands there."""
+    found = span(raw, *path, name)
+    if found is not None:
+        return replaced(raw, found, value)
+    whole = span(raw, *path)
+    return raw if whole is None else added(raw, whole, json.dumps(name).encode() + b":" + value)
+
+
+def without(raw: bytes, name: str) -> bytes:
+    """The bytes without one member of the whole object; unchanged where it is not there."""
+    opened = OPENED.match(raw)
+    position = opened.end() if opened else len(raw)
+    while key := KEY.match(raw, position):
+        begin, position = position, _end(raw, key.end())
+        if position < 0:
+            return raw
+        if _says(key[1], name):
+            comma = COMMA.match(raw, position)
+            is_first = opened is not None and begin == opened.end()
+            return raw[: key.start(1) if is_first else begin] + raw[comma.end() if comma and is_first else position :]
+    return raw
 
 
 def _value(raw: bytes, name: str, begin: int, end: int) -> Span | None:

@@ -52,17 +52,25 @@ class UpstreamReply:
         self._response = response
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
+        self._unread = b""
         self._read: Callable[[], Awaitable[bytes]] = self._plain
         if inflating.is_compressed(coding := response.headers.get("Content-Encoding", "")):
             self._read = inflating.Inflated(coding, self._plain).read
 
     async def read(self) -> bytes:
         """What has come, at least a byte; empty at the end. Raises UpstreamError (AMBIGUOUS) where it breaks off."""
+        if self._unread:
+            piece, self._unread = self._unread, b""
+            return piece
         try:
             return await self._read()
         except (*FAULTS, inflating.BadCompression) as error:
             self.close()
             raise fault(error, was_sent=True) from error
+
+    def put_back(self, piece: bytes) -> None:
+        """This was read, and is read next."""
+        self._unread = piece
 
     async def _plain(self) -> bytes:
         return await self._response.content.readany()

@@ -12,14 +12,21 @@ from sandbox.wire import Request
 
 ROLES = ("developer", "system", "user", "assistant")
 TEXTS, FILES = ("input_text", "output_text"), ("input_image", "input_file", "input_audio")
-SILENT = ("function_call", "custom_tool_call", "reasoning", "item_reference")
-RESULTS = ("function_call_output", "custom_tool_call_output")
+SILENT = (
+    *("function_call", "custom_tool_call", "reasoning", "item_reference", "additional_tools", "tool_search_call"),
+    *("local_shell_call", "shell_call", "apply_patch_call", "computer_call", "compaction"),
+)
+RESULTS = (
+    *("function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output"),
+    *("shell_call_output", "apply_patch_call_output", "computer_call_output"),
+)
 KNOWN = (
     *("access_programs", "background", "background_options", "context_management", "conversation", "include", "input"),
     *("instructions", "max_output_tokens", "max_tool_calls", "metadata", "model", "moderation", "parallel_tool_calls"),
     *("previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
     *("reasoning", "safety_identifier", "service_tier", "store", "stream", "stream_options", "temperature", "text"),
     *("tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user", "image"),
+    "client_metadata",  # which Codex sends
 )
 
 

@@ -196,3 +196,16 @@ def test_the_digest_tells_documents_and_broken_bodies_apart():
 @given(json_values)
 def test_the_digest_of_a_body_is_the_digest_of_its_document(document: object):
     assert strict_json.digest(json.dumps(document).encode()) == strict_json.digest_of(document)
+
+
+def test_what_is_only_looked_at_may_hold_all_that_json_has():
+    raw = b'{"a": "\\u0000\\ud800", "b\\u0000": 18446744073709551615, "c": 1e999, "d": ' + b"9" * 5_000 + b"}"
+    document = strict_json.loads_object(raw, is_kept=False)
+    assert (document["a"], document["b\0"], document["c"]) == ("\0\ud800", 2**64 - 1, float("inf"))
+    assert document["d"] > 2**62
+
+
+@pytest.mark.parametrize("raw", [b'{"a": 1, "a": 2}', b'{"a": NaN}', b'{"a": "\t"}', b"{" + b'"a":{' * 64 + b"}" * 65])
+def test_what_is_only_looked_at_must_be_clear_all_the_same(raw):
+    with pytest.raises(InvalidRequest):
+        strict_json.loads_object(raw, is_kept=False)

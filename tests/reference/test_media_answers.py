@@ -120,7 +120,9 @@ def test_a_stream_of_pictures_is_as_documented(account, last, schema):
     """Also one that breaks off before its picture is whole."""
     events = [{"type": f"image_generation.{name}", "b64_json": "iVBO"} for name in ("partial_image", last)]
     there = Upstream(streams(*events))
-    group = make_group("pictures", image_generation=True, image_prices={"gpt-image-2": 0.04})
+    group = make_group(
+        "pictures", image_generation=True, image_prices={"gpt-image-2": 0.04}, extra_fields=["partial_images"]
+    )
     GroupChannel.objects.create(group=group, channel=make_channel("painter", "openai_relay", f"{there.url}/v1"))
     body = {**RELAYED, "stream": True, "partial_images": 1}
     answer = told("POST", GENERATIONS, make_general_key(account, group), body, beside=there)

@@ -14,7 +14,8 @@ from common.http.asgi import is_below
 from front import application, error_responses
 from relay import usage
 from relay.families import registry
-from relay.families.generate_content import COLLECTIONS, VERBS
+from relay.families.generate_content import VERBS
+from relay.families.requests.generate_content import COLLECTIONS
 from relay.lists import model_lists
 from tasks_api.views import UnknownPathView
 from tests.reference import places

@@ -92,6 +92,10 @@ class Upstream:
         await asyncio.gather(*self._talks, return_exceptions=True)
         self._talks.clear()
 
+    def behaves(self, *behaviours: Behaviour) -> None:
+        """From the next request on."""
+        self._waiting = list(behaviours)
+
     def close(self) -> None:
         """Nobody listens at its address."""
         self._socket.close()

@@ -154,28 +154,17 @@ def test_addresses_and_credentials_follow_the_channels_platform():
 
 
 def test_a_whole_answer_tells_its_usage():
-    assert CHAT.usage({"usage": TOLD}) == USED
-
-
-def test_thoughts_that_only_the_total_counts_are_counted():
-    told = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
-    assert CHAT.usage({"usage": told}).output_tokens == 30
-
-
-@pytest.mark.parametrize("count", [-1, 10**12, 1.0, "5", True, [], {}])
-@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens", "total_tokens"])
-def test_a_count_that_is_none_makes_no_usage(name, count):
-    assert CHAT.usage({"usage": {**TOLD, name: count}}) is None
+    assert CHAT.usage({"usage": TOLD}, asked()) == USED
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"usage": None}, {"usage": {}}, {"usage": {"prompt_tokens": 0}}])
 def test_no_usage_is_none(document):
-    assert CHAT.usage(document) is None
+    assert CHAT.usage(document, asked()) is None
 
 
 def test_the_texts_of_a_whole_answer_are_counted():
     message = {"content": "é", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}], "refusal": None}
-    assert CHAT.delivered({"model": "m", "choices": [{"message": message}]}).output_bytes == 4
+    assert CHAT.delivered({"model": "m", "choices": [{"message": message}]}, asked()).output_bytes == 4
 
 
 def test_a_stream_passes_unchanged_but_for_the_usage_that_nobody_asked_for():
@@ -192,14 +181,43 @@ def test_usage_that_was_asked_for_passes():
     assert taken(reader, USAGE) == [USAGE]
 
 
-def test_a_stream_ends_well_with_done_or_with_all_its_reasons_and_the_usage():
-    for frames, can_end in (((END,), False), ((USAGE,), False), ((END, USAGE), True), ((DONE,), True), ((), False)):
-        reader = CHAT.stream(asked(stream=True), "m")
-        taken(reader, *frames)
-        assert reader.can_end is can_end, frames
+@pytest.mark.parametrize(
+    ("frames", "can_end"),
+    [
+        ((), False),
+        ((chunk("a"),), False),
+        ((USAGE,), False),
+        ((chunk("a"), DONE), True),
+        ((chunk("a"), END), True),
+        ((chunk("a", finish_reason=""), chunk("b", finish_reason="null"), chunk("c", finish_reason=None)), False),
+    ],
+)
+def test_a_stream_ends_well_with_done_or_with_the_reason_of_its_choice(frames, can_end):
+    reader = CHAT.stream(asked(stream=True), "m")
+    taken(reader, *frames)
+    assert reader.can_end is can_end
+
+
+def test_a_stream_of_several_choices_ends_with_the_reason_of_each():
     reader = CHAT.stream(asked(stream=True, n=2), "m")
-    taken(reader, END, USAGE)
+    taken(reader, END, END)
     assert not reader.can_end
+    taken(reader, event({"choices": [{"index": 1, "delta": {}, "finish_reason": "length"}]}))
+    assert reader.can_end
+
+
+def test_the_usage_that_comes_after_the_reason_is_still_read():
+    reader = CHAT.stream(asked(stream=True), "m")
+    taken(reader, chunk("a"), END)
+    assert not reader.is_over
+    taken(reader, USAGE)
+    assert (reader.usage, reader.can_end, reader.is_over) == (USED, True, False)
+
+
+def test_a_stream_that_says_only_that_it_is_done_is_no_answer():
+    reader = CHAT.stream(asked(stream=True), "m")
+    assert taken(reader, event({"choices": None}), DONE)[1] == b""
+    assert (reader.error.kind, reader.can_end) == (ErrorKind.AMBIGUOUS, False)
 
 
 def test_what_a_model_says_is_no_sign():

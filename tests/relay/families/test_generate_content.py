@@ -157,22 +157,11 @@ def test_the_model_in_a_body_is_mapped_as_well():
 
 
 def test_thoughts_and_prompts_of_tools_count():
-    assert GENERATE_CONTENT.usage({"usageMetadata": TOLD}) == USED
-    assert GENERATE_CONTENT.usage({"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}}).input_tokens == 9
-    for told in (
-        {},
-        None,
-        {**TOLD, "thoughtsTokenCount": -1},
-        {"promptTokenCount": "9"},
-        {**TOLD, "totalTokenCount": 1e9},
-    ):
-        assert GENERATE_CONTENT.usage({"usageMetadata": told}) is None
-
-
-def test_the_last_usage_of_a_stream_counts():
-    reader = GENERATE_CONTENT.stream(streamed(), "m")
-    taken(reader, event({"usageMetadata": {"promptTokenCount": 9}}), event({"usageMetadata": TOLD}))
-    assert reader.usage == USED
+    assert GENERATE_CONTENT.usage({"usageMetadata": TOLD}, asked()) == USED
+    told = {"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}}
+    assert GENERATE_CONTENT.usage(told, asked()).input_tokens == 9
+    for nothing in ({}, None, {"promptTokenCount": "9"}):
+        assert GENERATE_CONTENT.usage({"usageMetadata": nothing}, asked()) is None
 
 
 def test_a_stream_ends_well_after_every_candidates_reason_or_a_block():
@@ -181,7 +170,9 @@ def test_a_stream_ends_well_after_every_candidates_reason_or_a_block():
         (1, [chunk("a"), args], False),
         (1, [chunk("a", finishReason="STOP")], True),
         (2, [chunk("a", finishReason="STOP")], False),
-        (2, [chunk("a", finishReason="STOP"), chunk("b", finishReason="MAX_TOKENS")], True),
+        (1, [chunk("a", finishReason="FINISH_REASON_UNSPECIFIED")], False),
+        (2, [chunk("a", finishReason="STOP"), chunk("b", finishReason="STOP")], False),
+        (2, [chunk("a", finishReason="STOP"), chunk("b", finishReason="MAX_TOKENS", index=1)], True),
         (1, [event({"promptFeedback": {"blockReason": "SAFETY"}})], True),
     ):
         reader = GENERATE_CONTENT.stream(streamed(candidateCount=choices), "m")

@@ -64,7 +64,7 @@ def test_a_form_is_read_and_goes_on_as_it_came():
     document = IMAGES.document(raw, FORM)
     call = IMAGES.read(document, raw, FORM)
     assert (document["n"], call.model, call.images, call.is_stream) == (2, "m", 2, True)
-    assert 16_384 < call.input_bound < 18_000
+    assert (call.input_bound, call.pictures_in) == (len(raw) - len(PICTURE), 2)
     assert IMAGES.body(document, raw, call, "m") is raw
     mapped = form(
         ("image[];a.png", PICTURE),
@@ -134,15 +134,46 @@ def test_addresses_are_those_of_the_paths():
 
 
 def test_pictures_and_tokens_of_an_answer_are_counted():
-    made = {"data": [{"b64_json": "AA"}, {"url": "u"}]}
-    assert IMAGES.usage({**made, "usage": TOLD}) == TokenUsage(
-        input_tokens=10, output_tokens=50, image_tokens=50, images=2
+    made, two = {"data": [{"b64_json": "AA"}, {"url": "u"}]}, asked(n=2)
+    assert IMAGES.usage({**made, "usage": TOLD}, two) == TokenUsage(
+        input_tokens=10, image_input_tokens=4, output_tokens=50, image_tokens=50, images=2
     )
     divided = {**TOLD, "output_tokens_details": {"image_tokens": 40, "text_tokens": 10}}
-    assert IMAGES.usage({**made, "usage": divided}).image_tokens == 40
-    assert IMAGES.usage(made) == TokenUsage(images=2)
-    assert IMAGES.usage({**made, "usage": {"output_tokens": -1}}) == TokenUsage(images=2)
-    assert [IMAGES.usage(document) for document in ({}, {"data": []}, {"data": "x"}, None)] == [None] * 4
+    assert IMAGES.usage({**made, "usage": divided}, two).image_tokens == 40
+    assert IMAGES.usage(made, two) == TokenUsage(images=2)
+    assert IMAGES.usage({**made, "usage": {"output_tokens": -1}}, two) == TokenUsage(images=2)
+    assert [IMAGES.usage(document, two) for document in ({}, {"data": []}, {"data": "x"}, None)] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("items", "asked_for", "images"),
+    [
+        ([{"b64_json": "AA"}, None, {"b64_json": None, "url": None}], 3, 1),
+        ([{"b64_json": ""}, {"url": ""}, {"b64_json": 5}, {"url": ["u"]}, "AA"], 5, 0),
+        ([{"b64_json": "AA"}] * 9, 1, 1),
+        ([{"b64_json": None, "url": "u"}] * 2, 4, 2),
+    ],
+)
+def test_a_picture_counts_where_there_is_one_and_at_most_as_many_as_were_asked_for(items, asked_for, images):
+    usage = IMAGES.usage({"data": items}, asked(n=asked_for))
+    assert usage == (TokenUsage(images=images) if images else None)
+    assert IMAGES.delivered({"data": items}, asked(n=asked_for)).pictures == images
+    assert IMAGES.is_answer({"data": items}, asked())
+
+
+def test_pictures_of_a_stream_count_alike():
+    reader = IMAGES.stream(asked(n=3, stream=True), "m")
+    kind = "image_generation.completed"
+    taken(reader, *(event({"type": kind, "b64_json": data}) for data in ("AA", "", None)))
+    assert (reader.usage, reader.can_end, reader.delivered.pictures) == (TokenUsage(images=1), True, 1)
+
+
+def test_an_answer_tells_size_and_quality():
+    told = {"data": [{"url": "u"}], "size": "1024x1536", "quality": "high"}
+    assert IMAGES.usage(told, asked()) == TokenUsage(images=1, size="1024x1536", quality="high")
+    reader = IMAGES.stream(asked(stream=True), "m")
+    taken(reader, event({"type": "image_edit.completed", "b64_json": "A", "size": "1x1", "quality": "low"}))
+    assert (reader.usage.size, reader.usage.quality) == ("1x1", "low")
 
 
 def test_a_stream_ends_with_its_last_picture_and_sums_them_up():
@@ -153,7 +184,9 @@ def test_a_stream_ends_with_its_last_picture_and_sums_them_up():
     assert taken(reader, first) == [first]
     assert (reader.usage.images, reader.is_over, reader.can_end) == (1, False, False)
     assert taken(reader, PARTIAL, last, b"data: [DONE]\n\n") == [PARTIAL, last, b""]
-    assert reader.usage == TokenUsage(input_tokens=20, output_tokens=100, image_tokens=100, images=2)
+    assert reader.usage == TokenUsage(
+        input_tokens=20, image_input_tokens=8, output_tokens=100, image_tokens=100, images=2
+    )
     assert (reader.is_over, reader.can_end, reader.error) == (True, True, None)
 
 

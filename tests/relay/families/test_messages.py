@@ -111,7 +111,7 @@ def test_cache_tokens_and_compactions_count_beside_the_input():
             {"type": "compaction", "input_tokens": 4, "output_tokens": 2},
         ],
     }
-    assert MESSAGES.usage({"usage": told}) == TokenUsage(
+    assert MESSAGES.usage({"usage": told}, asked()) == TokenUsage(
         input_tokens=134, cached_tokens=100, cache_write_tokens=20, output_tokens=9, reasoning_tokens=3
     )
 
@@ -159,7 +159,7 @@ def test_the_clients_name_stands_in_the_message():
     assert taken(MESSAGES.stream(asked(), "up"), START) == [START.replace(b'"up"', b'"m"')]
     answer = b'{"content":[{"type":"tool_use","input":{"model":"up"}}], "model":"up"}'
     assert MESSAGES.shown(answer, asked(), "up") == answer[:-5] + b'"m"}'
-    assert MESSAGES.delivered(json.loads(answer)).output_bytes == len("modelup")
+    assert MESSAGES.delivered(json.loads(answer), asked()).output_bytes == len("modelup")
 
 
 @pytest.mark.parametrize(

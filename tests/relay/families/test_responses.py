@@ -106,8 +106,8 @@ def test_the_clients_name_stands_in_the_response():
         {"tools": [{"model": "up"}], "model": "up", "output": [{"content": [{"text": "ab"}]}], "prompt": {"text": "c"}}
     )
     assert json.loads(RESPONSES.shown(answer.encode(), asked(), "up"))["model"] == "m"
-    assert RESPONSES.delivered(json.loads(answer)).output_bytes == 2
-    assert RESPONSES.usage({"usage": TOLD}) == USED
+    assert RESPONSES.delivered(json.loads(answer), asked()).output_bytes == 2
+    assert RESPONSES.usage({"usage": TOLD}, asked()) == USED
 
 
 @pytest.mark.parametrize(

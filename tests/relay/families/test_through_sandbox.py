@@ -63,10 +63,10 @@ class Asked:
 def test_a_stream_tells_what_a_whole_answer_does(provider, dialect):
     prompt = "a fox in snow [thinking=2] [cached=1]"
     whole = Asked(provider, dialect, prompt, is_stream=False)
-    usage = whole.family.usage(whole.answer.json())
+    usage = whole.family.usage(whole.answer.json(), whole.call)
     assert usage.input_tokens > 0 < usage.output_tokens
     assert b'"m"' in whole.family.shown(whole.answer.content, whole.call, "up")
-    assert whole.family.delivered(whole.answer.json()).output_bytes >= len("a fox in snow")
+    assert whole.family.delivered(whole.answer.json(), whole.call).output_bytes >= len("a fox in snow")
 
     asked = Asked(provider, dialect, prompt, is_stream=True)
     reader, frames = asked.family.stream(asked.call, "up"), Frames()

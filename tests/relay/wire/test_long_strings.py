@@ -9,13 +9,19 @@ from relay.wire import long_strings
 
 PICTURE = "iVBORw0KGgo" * 10_000
 TEXT = 'He said: "no", ' * 10_000
-DOCUMENT = {"data": [{"b64_json": PICTURE, "n": 1}, {"b64_json": PICTURE}], "text": TEXT, "usage": {"total": 3}}
+CHINESE = "\u6ca1\u6709\u7a7a\u683c" * 20_000
+DOCUMENT = {
+    "data": [{"b64_json": PICTURE, "n": 1}, {"b64_json": PICTURE}],
+    "text": TEXT,
+    "more": CHINESE,
+    "usage": {"total": 3},
+}
 
 
 def test_pictures_are_left_out_and_texts_are_kept() -> None:
-    raw = json.dumps(DOCUMENT).encode()
-    empty = {"b64_json": ""}
-    assert json.loads(long_strings.without(raw)) == {**DOCUMENT, "data": [{**empty, "n": 1}, empty]}
+    raw = json.dumps(DOCUMENT, ensure_ascii=False).encode()
+    begun = {"b64_json": PICTURE[: long_strings.KEPT]}
+    assert json.loads(long_strings.without(raw)) == {**DOCUMENT, "data": [{**begun, "n": 1}, begun]}
 
 
 def test_a_file_is_read_where_it_lies(tmp_path) -> None:

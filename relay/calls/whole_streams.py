@@ -1,0 +1,32 @@
+"""A stream that was asked for, and an answer that came whole: its frames, and a reader that knows what it cost."""
+
+from adapters.base import UpstreamError
+from common.concurrency import threads
+from common.token_usage import TokenUsage
+from relay.calls.demands import INLINE_BYTES
+from relay.calls.whole_answers import WantedAnswer, WholeAnswer
+from relay.families.base import Delivered
+
+
+class WholeReader:
+    """Hands out the frames of an answer that was read already (families.base.StreamReader)."""
+
+    def __init__(self, answer: WholeAnswer, frames: int) -> None:
+        self._left = frames
+        self.usage: TokenUsage | None = answer.usage
+        self.delivered: Delivered = answer.delivered
+        self.error: UpstreamError | None = None
+        self.can_end = self.is_over = not frames
+
+    def take(self, frame: bytes) -> bytes:
+        """What the client gets: the frame as it is."""
+        self._left -= 1
+        self.can_end = self.is_over = self._left <= 0
+        return frame
+
+
+async def frames_of(answer: WholeAnswer, wanted: WantedAnswer) -> list[bytes]:
+    """The frames of an answer that has been examined."""
+    if answer.size > INLINE_BYTES:
+        return await threads.compute(answer.frames, wanted)
+    return answer.frames(wanted)

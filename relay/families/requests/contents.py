@@ -1,0 +1,116 @@
+"""Finds what stands in a conversation beside its text: pictures, files, sound, stored objects, hours of cache, tools.
+
+What a tool was asked and has answered is whatever its author likes, and read as text, as its definition is.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from common.strict_json import Trail
+from relay.families.refused_fields import USUAL_CACHE
+from relay.families.requests import media
+from relay.families.requests.media import Kind, folded
+
+TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
+OF_TOOLS = frozenset({"args", "response"})
+TOOL_CALLS = frozenset({"functioncall", "functionresponse", "toolcall", "toolresponse"})
+
+
+@dataclass(slots=True)
+class Contents:
+    """What was found, and where. `inline_bytes` are those of pictures and files in base64, which are no text.
+    `costly` are fields that no price covers, `addresses` are Google's `fileData`, `definitions` tools that come in the
+    midst of a conversation."""
+
+    pictures: int = 0
+    inline_bytes: int = 0
+    files: list[Trail] = field(default_factory=list)
+    sounds: list[Trail] = field(default_factory=list)
+    stored: list[Trail] = field(default_factory=list)
+    long_caches: list[Trail] = field(default_factory=list)
+    costly: list[Trail] = field(default_factory=list)
+    addresses: list[tuple[Trail, Any]] = field(default_factory=list)
+    definitions: list[tuple[Trail, Any]] = field(default_factory=list)
+
+    def add(self, trail: Trail, kind: Kind, item: Any) -> None:
+        """Counts one thing."""
+        if kind is Kind.TEXT:
+            return
+        self.inline_bytes += media.inline_bytes(item)
+        if kind is Kind.PICTURE:
+            self.pictures += 1
+            return
+        self.files.append(trail)
+        if kind is Kind.SOUND:
+            self.sounds.append(trail)
+
+
+def found(document: Mapping[str, Any], roots: Collection[str]) -> Contents:
+    """What is in the fields of these names."""
+    contents = Contents()
+    waiting = list(_fields((), {root: document.get(root) for root in roots}, ""))[::-1]
+    while waiting:
+        trail, holder, name, value, is_held = waiting.pop()
+        key = folded(name)
+        if not is_held:
+            is_held = _judge(contents, trail, key, value, holder)
+        if key == media.STORED or (key == "id" and is_held and folded(str(trail[-2])) == "audio"):
+            contents.stored.append(trail)
+        waiting += list(_below(trail, value, key, is_held))[::-1]
+    return contents
+
+
+def lasts_beyond(control: Any, usual: str) -> bool:
+    """Whether what is said of a cache asks for another life than the usual one."""
+    said = [value for name, value in control.items() if folded(name) == "ttl"] if isinstance(control, dict) else []
+    return any(value not in (None, usual) for value in said)
+
+
+def long_caches(document: Mapping[str, Any], tools: Iterable[tuple[Trail, Any]]) -> Iterator[Trail]:
+    """Where a request itself or one of its tools asks for more than the five minutes that every price covers."""
+    for trail, holder in [((), document), *tools]:
+        if isinstance(holder, dict) and lasts_beyond(holder.get("cache_control"), "5m"):
+            yield (*trail, "cache_control")
+
+
+Found = tuple[Trail, Mapping[str, Any], str, Any, bool]
+"""A field: where it stands, in which object, its name, its value, and whether it is inside of a thing that counts."""
+
+
+def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
+    """Whether the field holds a thing that counts."""
+    if key == "cachecontrol" and lasts_beyond(value, "5m"):
+        contents.long_caches.append(trail)
+    elif key == "promptcachebreakpoint" and lasts_beyond(value, USUAL_CACHE):
+        contents.costly.append(trail)
+    elif key == "definition" and media.type_of(holder) == "tool_definition":
+        contents.definitions.append((trail, value))
+    elif key == "filedata" and isinstance(value, dict):
+        contents.addresses.append((trail, value))
+        contents.add(trail, Kind.FILE, value)
+        return True
+    if key not in media.KEYS:
+        return False
+    kinds = [(item, media.kind(key, item, holder)) for item in (value if isinstance(value, list) else [value])]
+    for item, kind in kinds:
+        if kind is not None:
+            contents.add(trail, kind, item)
+    return any(kind is not None for _, kind in kinds)
+
+
+def _below(trail: Trail, value: Any, key: str, is_held: bool) -> Iterator[Found]:
+    """The fields of the objects that a field holds, in their order."""
+    if isinstance(value, dict):
+        yield from _fields(trail, value, key, is_held)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _below((*trail, index), item, key, is_held)
+
+
+def _fields(trail: Trail, holder: Mapping[str, Any], parent: str, is_held: bool = False) -> Iterator[Found]:
+    is_use = holder.get("type") in TOOL_USES
+    for name, value in holder.items():
+        is_of_tools = name == "tools" or (is_use and name == "input") or (parent in TOOL_CALLS and name in OF_TOOLS)
+        if value is not None and not is_of_tools:
+            yield (*trail, name), holder, name, value, is_held

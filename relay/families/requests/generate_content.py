@@ -1,0 +1,196 @@
+"""Requests of `generate_content`: what they ask for, what of it is refused, and the bytes that go upstream.
+
+The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. Facts: google-genai
+3.6 (`types.py`, `models.py`), and what Gemini CLI sends.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from common import strict_json
+from common.errors import InvalidRequest
+from common.strict_json import Trail
+from relay.families import fields, refused_fields
+from relay.families.base import AskedCall, CallPath, RefusedField
+from relay.families.fields import mapping
+from relay.families.refused_fields import AUDIO_INPUT, AUDIO_OUTPUT, FOREIGN
+from relay.families.requests import addresses, contents, reading, tools
+from relay.families.requests.contents import Contents
+from relay.families.requests.known_fields import DialectFields, in_json, in_protocol
+from relay.wire import splicing
+
+STREAM, COUNT = "streamGenerateContent", "countTokens"
+SSE = "sse"
+ARRAY = (None, "json")
+ALT = {STREAM: (*ARRAY, SSE), "generateContent": ARRAY, COUNT: ARRAY}
+QUERY = ("alt", "key")
+ROOTS = ("contents", "systemInstruction", "system_instruction")
+MOST_CANDIDATES = 128
+COLLECTIONS = ("models/", "tunedModels/")
+MODELS = re.compile(r"^(?:models/)++")
+USUAL_OUTPUT = ("TEXT", "IMAGE", "MODALITY_UNSPECIFIED", "0", "1", "2")
+SOUND_NUMBER = "3"
+USUAL_TIERS = (*refused_fields.TIERS, "standard", "STANDARD", "FLEX", "SERVICE_TIER_UNSPECIFIED")
+CONFIG, WHOLE = "generationConfig", "generateContentRequest"
+# Other models, and other kinds of output.
+PRICED_APART = ("routingConfig", "modelSelectionConfig", "translationConfig", "audioTranscriptionConfig")
+ACCOUNTS_OWN = ("cachedContent", "continuationToken", "generationOutputConfig", "modelArmorConfig")
+
+SETTINGS = DialectFields(
+    "temperature topP topK seed stopSequences maxOutputTokens candidateCount presencePenalty frequencyPenalty"
+    " responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseFormat responseModalities"
+    " mediaResolution imageConfig speechConfig audioTimestamp enableAffectiveDialog enableEnhancedCivicAnswers "
+    + " ".join(PRICED_APART),
+    two_spellings=True,
+    thinkingConfig=DialectFields("includeThoughts thinkingBudget thinkingLevel", two_spellings=True),
+)
+REQUEST = DialectFields(
+    "model contents systemInstruction tools toolConfig safetySettings serviceTier labels store "
+    + " ".join(ACCOUNTS_OWN),
+    two_spellings=True,
+    generationConfig=SETTINGS,
+)
+
+
+def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
+    """Raises InvalidRequest."""
+    alt = fields.query(path.query, QUERY).get("alt")
+    if alt not in ALT[path.verb]:
+        raise fields.refusal("alt", f"must be {'json or sse' if path.verb == STREAM else 'json'} on this endpoint")
+    model = checked_model(path.model)
+    for _, asked in _requests(document):
+        REQUEST.check(asked)
+        tools.check(tools.listed(asked.get("tools")), tools.GOOGLE)
+    parent, config = _either(document, CONFIG)
+    _either(document, WHOLE)
+    _refuse_another(document, model)
+    limits = [fields.count(config, name, parent=parent) for name in _spellings("maxOutputTokens")]
+    choices = [
+        fields.count(config, name, most=MOST_CANDIDATES, parent=parent) or 1 for name in _spellings("candidateCount")
+    ]
+    held = contents.found(document, ROOTS)
+    return reading.asked(
+        document,
+        raw,
+        held,
+        model=model,
+        is_stream=path.verb == STREAM,
+        amounts=frozenset(field.amount for field in _amounts(document, held) if field.amount),
+        tools=tools.limits(tools.of_google(document.get("tools"))),
+        output_limit=reading.larger(*limits),
+        choices=max(choices),
+        is_array=path.verb == STREAM and alt != SSE,
+        is_free=path.verb == COUNT,
+    )
+
+
+def refused(document: Mapping[str, Any]) -> list[RefusedField]:
+    """What passes only where something opens it, named in JSON's spelling, however the request spells it."""
+    return [replace(field, name=in_json(field.name)) for _, asked in _requests(document) for field in _refused(asked)]
+
+
+def with_limit(raw: bytes, document: Mapping[str, Any], limit: int) -> bytes:
+    """The body with a limit of output that it does not have yet, in the spelling of its settings."""
+    value = str(limit).encode()
+    parent = next((name for name in _spellings(CONFIG) if name in document), CONFIG)
+    inner = _spellings("maxOutputTokens")[_spellings(CONFIG).index(parent)]
+    config = document.get(parent)
+    if not isinstance(config, dict):
+        return splicing.with_member(raw, (), parent, b'{"%s":%s}' % (inner.encode(), value))
+    name = next((name for name in _spellings("maxOutputTokens") if name in config), inner)
+    return splicing.with_member(raw, (parent,), name, value)
+
+
+def renamed(raw: bytes, upstream_model: str) -> bytes:
+    """The body with another name of the model, which may stand there, too, and does where a whole request is
+    counted."""
+    for place in ((), *((name,) for name in _spellings(WHOLE))):
+        raw = splicing.renamed(raw, (*place, "model"), resource(upstream_model))
+    return raw
+
+
+def resource(model: str) -> str:
+    """The name of a model in a path of Google's."""
+    return model if model.startswith(COLLECTIONS) else f"models/{model}"
+
+
+def checked_model(name: str) -> str:
+    """The name in the path, which goes into another one: as it is priced, and by no longer name for the same. Raises
+    InvalidRequest."""
+    name = fields.checked_model(MODELS.sub("", fields.checked_model(name)))
+    if any(part in ("", ".", "..") for part in name.split("/")):
+        raise fields.refusal("model", "is no name of a model")
+    return name
+
+
+def _requests(document: Mapping[str, Any]) -> Iterator[tuple[Trail, Mapping[str, Any]]]:
+    """The request, and the one inside of it that is counted."""
+    yield (), {name: value for name, value in document.items() if name not in _spellings(WHOLE)}
+    for name in _spellings(WHOLE):
+        if isinstance(document.get(name), dict):
+            yield (name,), document[name]
+
+
+def _refused(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    held = contents.found(document, ROOTS)
+    yield from REQUEST.unknown(document)
+    for name in ACCOUNTS_OWN:
+        yield from refused_fields.given(document, _spellings(name), FOREIGN)
+    for name in _spellings("serviceTier"):
+        yield from refused_fields.beyond(document, name, USUAL_TIERS)
+    for tool in tools.of_google(document.get("tools")):
+        yield tool.refusal()
+    for parent, name, value in _settings(document, PRICED_APART):
+        if refused_fields.says(value):
+            yield from refused_fields.costly([(parent, name)])
+    yield from _amounts(document, held)
+    for trail, address in held.addresses:
+        if not addresses.is_public(address):
+            yield RefusedField(name="fileData", path=strict_json.path(trail), reason="names no public http(s) address")
+    yield from refused_fields.foreign(held.stored)
+
+
+def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
+    """What uses amounts that not every price has, and kinds of output that none has."""
+    for parent, name, value in _settings(document, ("responseModalities",)):
+        listed = value if isinstance(value, list) else [value]
+        kinds = ["AUDIO" if str(kind) == SOUND_NUMBER else kind for kind in listed]
+        yield from refused_fields.kinds_of_output(kinds, (parent, name), USUAL_OUTPUT)
+    for parent, name, value in _settings(document, ("speechConfig",)):
+        if refused_fields.says(value):
+            yield from refused_fields.unsold([(parent, name)], AUDIO_OUTPUT)
+    yield from refused_fields.unsold(held.sounds, AUDIO_INPUT)
+
+
+def _settings(document: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
+    """Those of these names that say something, in whatever spelling, with that of the object in which they stand."""
+    for parent in _spellings(CONFIG):
+        config = mapping(document.get(parent))
+        for name in (spelling for wanted in names for spelling in _spellings(wanted)):
+            if config.get(name) is not None:
+                yield parent, name, config[name]
+
+
+def _refuse_another(document: Mapping[str, Any], model: str) -> None:
+    """Raises InvalidRequest where the body names another model than the path, which is the one that is priced."""
+    for trail, asked in _requests(document):
+        if asked.get("model") not in (None, model, resource(model)):
+            path = strict_json.path((*trail, "model"))
+            raise InvalidRequest(f"{path} must be the model of the path.", param=path)
+
+
+def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
+    """An object under either spelling of its name, and that spelling. Raises InvalidRequest where both are there:
+    whoever reads on might take the other one."""
+    json_name, other = _spellings(name)
+    if document.get(json_name) is not None and document.get(other) is not None:
+        raise fields.refusal(other, f"is {json_name} a second time")
+    given = json_name if document.get(other) is None else other
+    return given, fields.optional_object(document, given)
+
+
+def _spellings(name: str) -> tuple[str, str]:
+    """As JSON writes it, and as the protocol does."""
+    return name, in_protocol(name)

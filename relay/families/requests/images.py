@@ -1,0 +1,82 @@
+"""Requests of `images`: what they ask for, what of it is refused, and the bytes that go upstream.
+
+Facts: openai 3.57 (the parameters of both paths); which fields change the cost, adapters/openai/images_fields.py.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from relay.families import fields, refused_fields
+from relay.families.base import AskedCall, CallPath, RefusedField
+from relay.families.image_forms import FormFields
+from relay.families.refused_fields import COSTS
+from relay.families.requests import contents, reading
+from relay.families.requests.known_fields import DialectFields
+from relay.wire import splicing
+
+ROOTS = ("image", "images", "mask", "markup")
+MOST_PICTURES = 128
+# For an svg another model is paid as well, and an animation is several pictures.
+PRICED_APART = ("svg", "frame_count")
+USUAL_FORMATS = ("png", "jpeg", "webp")
+# What costs more of the tokens that are counted, and nothing more of a picture that is paid by the piece.
+USUAL_BY_PIECE: Mapping[str, tuple[Any, ...]] = {
+    "input_fidelity": ("low",),
+    "moderation": ("auto",),
+    "partial_images": (0, "0"),
+    "complexity": ("low",),
+    "prompt_rewriter": (),
+    "markup": (),
+}
+NAMES = (
+    "model prompt n size quality stream background output_compression output_format frame_duration_ms response_format"
+    " style user safety_identifier aspect_ratio seed guidance_scale negative_prompt watermark image images mask "
+    + " ".join((*PRICED_APART, *USUAL_BY_PIECE))
+)
+FIELDS, FORM_FIELDS = DialectFields(NAMES), DialectFields(f"{NAMES} image[] images[]")
+
+
+def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
+    """Raises InvalidRequest."""
+    fields.query(path.query, ())
+    _known(document).check(document)
+    pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
+    return reading.asked(
+        document,
+        raw,
+        document.contents if isinstance(document, FormFields) else contents.found(document, ROOTS),
+        model=fields.model(document),
+        is_stream=fields.flag(document, "stream"),
+        choices=pictures,
+        images=pictures,
+        size=fields.text(document, "size"),
+        quality=fields.text(document, "quality"),
+    )
+
+
+def refused(document: Mapping[str, Any]) -> list[RefusedField]:
+    """What passes only where something opens it."""
+    held = contents.found(document, ROOTS)
+    return [
+        *_known(document).unknown(document),
+        *refused_fields.given(document, PRICED_APART, COSTS),
+        *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
+        *_by_piece(document),
+        *refused_fields.foreign(held.stored),
+    ]
+
+
+def renamed_form(document: FormFields, raw: bytes, upstream_model: str) -> bytes:
+    """A form with another name of the model. Raises InvalidRequest where its place is not clear."""
+    if document.model_span is None:
+        raise fields.refusal("model", "cannot be read in this form")
+    return splicing.replaced(raw, document.model_span, upstream_model.encode())
+
+
+def _known(document: Mapping[str, Any]) -> DialectFields:
+    return FORM_FIELDS if isinstance(document, FormFields) else FIELDS
+
+
+def _by_piece(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    for name, usual in USUAL_BY_PIECE.items():
+        yield from refused_fields.beyond(document, name, usual, only_by_piece=True)

@@ -1,0 +1,161 @@
+"""Says what a field of a conversation holds beside text: a picture, a sound, another file; in doubt the dearer thing.
+
+Of a file what a model reads as text stays text, for that is counted by its bytes. Names are compared folded: some
+servers read `IMAGE_URL` as `image_url`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from mimetypes import guess_type
+from typing import Any
+
+BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+", re.IGNORECASE)
+LONGEST_WORD = 64
+DATA_URL = re.compile(r"\s*data:([^;,]*)[^,]*,", re.IGNORECASE)
+TEXT_TYPE = re.compile(
+    r"text/.|application/(?:[a-z.+-]*json|[a-z.+-]*xml|(?:x-)?(?:yaml|javascript|typescript|python|sh|toml|sql|ndjson|tex))"
+    r"(?:$|[;\s])"
+)
+TEXT_IN_DISGUISE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|epub|rtf|zip)\s*$", re.IGNORECASE)
+# How base64 of a PDF, an archive, a picture, a sound or a film begins, whatever is said of it.
+BINARY = ("JVBER", "UEsD", "iVBOR", "/9j/", "R0lGOD", "UklGR", "SUQz", "T2dnU", "AAAA", "H4sI", "0M8R4")
+
+PICTURES = frozenset({"imageurl", "image", "images", "imagedata", "inputimage", "mask", "markup"})
+SOUNDS = frozenset({"inputaudio", "audio", "audios", "audiourl", "audiodata"})
+FILES = frozenset(
+    {"file", "files", "filedata", "fileurl", "inputfile", "document", "documenturl", "documentdata", "pdf", "pdfurl"}
+    | {"video", "videos", "videourl", "inputvideo", "media", "mediaurl"}
+)
+INLINE, SOURCE, STORED, RESULT = "inlinedata", "source", "fileid", "result"
+BARE = frozenset({"data", "url", "uri", "base64"})
+"""They hold one only in a part whose type says so."""
+KEYS = PICTURES | SOUNDS | FILES | BARE | {INLINE, SOURCE, STORED, RESULT}
+"""All that may hold one."""
+KIND_FIELDS = frozenset({"mimetype", "mediatype", "contenttype"})
+NAME_FIELDS = frozenset({"filename", "displayname"})
+# Parts in whose place a picture may stand, beside those whose type has "image" in it.
+PICTURE_TYPES = ("", "text", "input_text", "message", "computer_screenshot")
+
+
+class Kind(Enum):
+    """What a thing counts as."""
+
+    PICTURE = 1
+    FILE = 2
+    SOUND = 3
+    TEXT = 4
+
+
+def folded(name: str) -> str:
+    """The name of a field without regard to case and underscores."""
+    return name.casefold().replace("_", "")
+
+
+def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
+    """Of one item under a folded name in an object; None where it is nothing but text."""
+    said = type_of(holder)
+    if key == INLINE:
+        return _declared(item, {}, is_encoded=True) or Kind.FILE
+    if key == SOURCE:
+        return _of_source(item, said) if isinstance(item, dict) else None
+    if key in SOUNDS:
+        return Kind.SOUND
+    if key in FILES:
+        is_text = _is_inline(item) and _declared(item, holder, is_encoded=True) is Kind.TEXT
+        return Kind.TEXT if is_text else Kind.FILE
+    if key in PICTURES:
+        return _of_picture(item) if said in PICTURE_TYPES or "image" in said else Kind.FILE
+    if key == STORED:
+        return _of_stored(said)
+    if key == RESULT and said == "image_generation_call":
+        return Kind.PICTURE
+    return _of_bare(item, said) if key in BARE and isinstance(item, str) else None
+
+
+def inline_bytes(item: Any) -> int:
+    """How many of its bytes are base64, not counting words that look like it."""
+    return sum(len(text) for text in texts(item) if len(text) > LONGEST_WORD and BASE64.fullmatch(text))
+
+
+def type_of(holder: Mapping[str, Any]) -> str:
+    """The type of a part, empty where it has none."""
+    said = holder.get("type")
+    return said.strip().lower() if isinstance(said, str) else ""
+
+
+def texts(item: Any) -> Iterator[str]:
+    """All texts in a thing."""
+    waiting = [item]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+
+
+def _of_source(source: Mapping[str, Any], said: str) -> Kind | None:
+    """Of one of Anthropic's sources, in a part of this type."""
+    form = source.get("type")
+    if form == "content":  # of parts, which are looked at on their own
+        return None
+    if said == "image":
+        return _of_picture(source)
+    is_inline = form in ("text", "base64") and isinstance(source.get("data"), str)
+    declared = _declared(source, {}, is_encoded=form != "text")
+    return Kind.TEXT if is_inline and declared is Kind.TEXT else Kind.FILE
+
+
+def _of_picture(item: Any) -> Kind:
+    return Kind.PICTURE if _declared(item, {}) in (None, Kind.PICTURE) else Kind.FILE
+
+
+def _of_stored(said: str) -> Kind | None:
+    if said.endswith("citation"):
+        return None
+    return Kind.PICTURE if "image" in said or said == "computer_screenshot" else Kind.FILE
+
+
+def _of_bare(item: str, said: str) -> Kind | None:
+    if "image" in said:
+        return _of_picture(item)
+    if "audio" in said:
+        return Kind.SOUND
+    return Kind.FILE if any(word in said for word in ("video", "file", "document", "media")) else None
+
+
+def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False) -> Kind | None:
+    """What is said of a thing in its address, beside it or else by its name; None where nothing is said. With
+    `is_encoded` its bytes are looked at, too, where it is said to be text."""
+    places = [place for place in (item, holder) if isinstance(place, dict)]
+    said = [match[1] for text in texts(item) if (match := DATA_URL.match(text)) and match[1]]
+    said += [str(place[name]) for place in places for name in place if place[name] and folded(name) in KIND_FIELDS]
+    names = [str(place[name]) for place in places for name in place if place[name] and folded(name) in NAME_FIELDS]
+    told = {_of_media_type(media_type) for media_type in said or [guess_type(name)[0] or "" for name in names]}
+    if told == {Kind.TEXT}:
+        is_binary = is_encoded and any(DATA_URL.sub("", text).lstrip().startswith(BINARY) for text in texts(item))
+        return Kind.FILE if is_binary or any(map(TEXT_IN_DISGUISE.search, names)) else Kind.TEXT
+    if len(told) < 2:
+        return next(iter(told), None)
+    return Kind.SOUND if Kind.SOUND in told else Kind.FILE
+
+
+def _of_media_type(said: str) -> Kind:
+    said = said.strip().lower()
+    if said.startswith("image/"):
+        return Kind.PICTURE
+    if said.startswith("audio/"):
+        return Kind.SOUND
+    return Kind.TEXT if TEXT_TYPE.match(said) else Kind.FILE
+
+
+def _is_inline(item: Any) -> bool:
+    """Whether all that a file is stands here, in base64."""
+    held = item if isinstance(item, dict) else {"data": item}
+    written = [
+        value for name, value in held.items() if folded(name) not in (*NAME_FIELDS, *KIND_FIELDS, "type", "format")
+    ]
+    return bool(written) and all(isinstance(value, str) and BASE64.fullmatch(value) for value in written)

@@ -1,0 +1,136 @@
+"""Requests of `messages` and of its counting: what they ask for, and what of it is refused.
+
+Facts: anthropic 2.14 (`types/beta`), and what Claude Code sends beside it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from relay.families import fields, refused_fields
+from relay.families.base import AskedCall, CallPath, RefusedField
+from relay.families.refused_fields import AUDIO_INPUT, COSTS, LONG_CACHE
+from relay.families.requests import contents, reading, tools
+from relay.families.requests.contents import Contents
+from relay.families.requests.known_fields import DialectFields
+from relay.families.requests.tools import Listed, ProviderTool, is_anthropic_clients
+from relay.wire import splicing
+
+ROOTS = ("system", "messages")
+QUERY = ("beta",)
+COUNTING = "/count_tokens"
+MCP_SERVERS = "mcp_servers"
+# Other models, and what somebody else has in his account.
+PRICED_APART = ("container", "fallbacks", "fallback_credit_token", "billing_policy", "user_profile_id", "workspace_id")
+USUAL_REGIONS = ("global", "not_available")
+THREAD = "keeps the conversation in the operator's account with the provider: send all of its messages instead"
+THREAD_DETAILS = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+FIELDS = DialectFields(
+    "model messages system max_tokens stream stop_sequences temperature top_k top_p thinking tools tool_choice"
+    " context_management compaction output_config output_format diagnostics context_hint mcp_servers thread"
+    " service_tier speed inference_geo " + " ".join(PRICED_APART),
+    metadata=DialectFields("user_id"),
+    cache_control=DialectFields("type ttl"),
+)
+# Of the values of `anthropic-beta` those that change the cost or keep something in the operator's account: longer
+# contexts, files, containers, other servers and models, threads, memories, bills. Of the others each only opens fields.
+CLOSED_BETAS = re.compile(
+    r"\s*(?:context-\d+[mk]|files-api|code-execution|skills|mcp-client|mcp-servers|mcp-tunnels|message-threads"
+    r"|fast-mode|server-side-fallback|fallback-credit|managed-agents|agent-memory|dreaming|message-batches"
+    r"|user-profiles|environments|efs|webhooks)(?:-|$)",
+    re.IGNORECASE,
+)
+# A client that sends whatever it knows, and goes on without what is not there.
+AGENT_BETA = "claude-code-"
+BETA_REASON = "may cost beyond the prices of this model, or keep something in the operator's account"
+ANTHROPIC_BETA = "anthropic-beta"
+
+
+def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
+    """Raises InvalidRequest."""
+    if fields.query(path.query, QUERY).get("beta") not in (None, "true"):
+        raise fields.refusal("beta", "must be true")
+    FIELDS.check(document)
+    held = contents.found(document, ROOTS)
+    tools.check(_tools(document, held), tools.ANTHROPIC)
+    is_free = path.path.endswith(COUNTING)
+    return reading.asked(
+        document,
+        raw,
+        held,
+        passes=2 if _is_compacted(document) else 1,
+        model=fields.model(document),
+        is_stream=not is_free and fields.flag(document, "stream"),
+        amounts=frozenset(field.amount for field in _amounts(document, held)),
+        tools=tools.limits(_providers(document, held)),
+        output_limit=fields.count(document, "max_tokens"),
+        is_free=is_free,
+    )
+
+
+def refused(document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
+    """What passes only where something opens it."""
+    held = contents.found(document, ROOTS)
+    return [
+        *_thread(document),
+        *FIELDS.unknown(document),
+        *refused_fields.given(document, PRICED_APART, COSTS),
+        *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
+        *refused_fields.beyond(document, "speed", ("standard",)),
+        *refused_fields.beyond(document, "inference_geo", USUAL_REGIONS),
+        *(_refusal(tool) for tool in _providers(document, held)),
+        *tools.unknown(_tools(document, held), tools.ANTHROPIC, is_anthropic_clients),
+        *_amounts(document, held),
+        *refused_fields.foreign(held.stored),
+        *_betas(path.betas),
+    ]
+
+
+def with_limit(raw: bytes, limit: int) -> bytes:
+    """The body with a limit of output that it does not have yet."""
+    return splicing.with_member(raw, (), "max_tokens", str(limit).encode())
+
+
+def is_closed(beta: str) -> bool:
+    """Whether a value of `anthropic-beta` passes only where the operator has opened it."""
+    return CLOSED_BETAS.match(beta) is not None
+
+
+def _betas(betas: Sequence[str]) -> Iterator[RefusedField]:
+    """Those that are closed. An agent's are left out of what goes upstream instead."""
+    if not any(beta.startswith(AGENT_BETA) for beta in betas):
+        for beta in filter(is_closed, betas):
+            yield RefusedField(name=ANTHROPIC_BETA, path=ANTHROPIC_BETA, reason=f"{beta} {BETA_REASON}", beta=beta)
+
+
+def _thread(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    if refused_fields.says(document.get("thread")):
+        yield RefusedField(name="thread", path="thread", reason=THREAD, details=THREAD_DETAILS)
+
+
+def _tools(document: Mapping[str, Any], held: Contents) -> Iterator[Listed]:
+    """Those of the request, and those that come in the midst of the conversation."""
+    yield from tools.listed(document.get("tools"))
+    yield from held.definitions
+
+
+def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[ProviderTool]:
+    yield from tools.providers(_tools(document, held), is_anthropic_clients)
+    if refused_fields.says(document.get(MCP_SERVERS)):
+        yield ProviderTool(name="mcp", trail=(MCP_SERVERS,))
+
+
+def _refusal(tool: ProviderTool) -> RefusedField:
+    return tool.refusal(MCP_SERVERS if tool.trail == (MCP_SERVERS,) else "tools")
+
+
+def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
+    own = contents.long_caches(document, _tools(document, held))
+    yield from refused_fields.unsold(held.sounds, AUDIO_INPUT)
+    yield from refused_fields.unsold([*own, *held.long_caches], LONG_CACHE)
+
+
+def _is_compacted(document: Mapping[str, Any]) -> bool:
+    """Whether the provider may read all of it once more, to write a summary."""
+    edits = fields.mappings(fields.mapping(document.get("context_management")).get("edits"))
+    return document.get("compaction") is not None or any("compact" in str(edit.get("type")) for edit in edits)

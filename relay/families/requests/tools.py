@@ -1,0 +1,153 @@
+"""Tells the tools that a client runs itself from those that the provider runs, which cost by the call.
+
+The former pass, also in namespaces and as items of a conversation. The latter go by the vendor's own name, without the
+date of their version: `web_search` for `web_search_preview_2025_03_11`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from common import strict_json
+from common.strict_json import Trail
+from relay.families.base import RefusedField
+from relay.families.requests.known_fields import DialectFields, in_protocol
+from relay.families.requests.media import folded
+
+VERSION = re.compile(r"_(?:\d{8}|\d{4}_\d{2}_\d{2})$")
+SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
+MOST_CALLS = 10_000  # no request makes more
+ALIASES = {"mcp_toolset": "mcp"}
+HINTS = {
+    "shell": ", or environment.type local, where you run it yourself",
+    "tool_search": ", or execution client, where you run it yourself",
+}
+
+OPENAI_CLIENTS = (
+    "function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use", "computer_use_preview",
+)  # fmt: skip
+OPENAI = DialectFields(
+    "type name description parameters strict function custom tools execution environment allowed_callers defer_loading"
+    " output_schema async format cache_control display_width display_height max_output_length"
+)
+ANTHROPIC_CLIENTS = re.compile(r"custom|(?:bash|text_editor|computer|memory)_\d+|(?:computer|browser)_toolset_\d+")
+ANTHROPIC = DialectFields(
+    "type name description input_schema cache_control allowed_callers defer_loading eager_input_streaming"
+    " input_examples strict display_width_px display_height_px display_number enable_zoom max_characters configs"
+)
+GOOGLE_CLIENTS = ("functionDeclarations", "computerUse")
+GOOGLE = DialectFields(
+    "functionDeclarations computerUse codeExecution enterpriseWebSearch exaAiSearch fileSearch googleMaps googleSearch"
+    " googleSearchRetrieval mcpServers parallelAiSearch retrieval urlContext",
+    two_spellings=True,
+)
+
+Listed = tuple[Trail, Any]
+"""A tool where it stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderTool:
+    """A tool that the provider runs, and the request's own limit of its calls. It has no name where it is none."""
+
+    name: str
+    trail: Trail
+    limit: int | None = None
+
+    def refusal(self, name: str = "tools") -> RefusedField:
+        """As it is refused where no price opens it."""
+        shown = f"the tool {self.name}" if self.name else "a tool of no kind that this service knows"
+        cure = f"it needs a price in tool_prices of this group{HINTS.get(self.name, '')}, or leave it out"
+        reason = f"is {shown}, which the provider runs: {cure}"
+        return RefusedField(name=name, path=strict_json.path(self.trail), reason=reason, tool=self.name)
+
+
+def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
+    """The tools of a list, and of the namespaces in it, which are none themselves."""
+    for index, tool in enumerate(value if isinstance(value, list) else [value] if isinstance(value, dict) else []):
+        where = (*trail, index)
+        yield where, tool
+        if isinstance(tool, dict) and tool.get("type") == "namespace":
+            yield from listed(tool.get("tools"), (*where, "tools"))
+
+
+def check(tools: Iterable[Listed], known: DialectFields) -> None:
+    """Raises InvalidRequest for a field of a tool that is a known one but for its writing."""
+    for trail, tool in tools:
+        if isinstance(tool, dict):
+            known.check(tool, trail)
+
+
+def unknown(tools: Iterable[Listed], known: DialectFields, is_clients: Callable[[Any], bool]) -> Iterator[RefusedField]:
+    """The fields of a client's own tools that nobody knows: a cost may hide there."""
+    for trail, tool in tools:
+        if is_clients(tool):
+            yield from known.unknown(tool, trail)
+
+
+def providers(
+    tools: Iterable[Listed], is_clients: Callable[[Any], bool], *, most: int | None = None
+) -> Iterator[ProviderTool]:
+    """Those that the provider runs; `most` is the request's limit for all of them together."""
+    for trail, tool in tools:
+        if not is_clients(tool):
+            kind = tool.get("type") if isinstance(tool, dict) else None
+            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool) or most)
+
+
+def of_google(value: Any) -> Iterator[ProviderTool]:
+    """Those of Google's list: each entry has some by name."""
+    for trail, entry in listed(value):
+        if not isinstance(entry, dict):
+            yield ProviderTool(name="", trail=trail)
+            continue
+        for name, said in entry.items():
+            if said is not None and name not in GOOGLE_CLIENTS and name not in map(in_protocol, GOOGLE_CLIENTS):
+                yield ProviderTool(name=vendors_name(in_protocol(name)), trail=(*trail, name))
+
+
+def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
+    """The most calls of each tool by its name; None where one of its entries has no limit."""
+    most: dict[str, int | None] = {}
+    for tool in found:
+        known = most.get(tool.name, 0)
+        most[tool.name] = None if known is None or tool.limit is None else known + tool.limit
+    return most
+
+
+def vendors_name(kind: Any) -> str:
+    """The name of a tool by its type; empty where it has none that could be one."""
+    name = VERSION.sub("", kind).removesuffix("_preview") if isinstance(kind, str) else ""
+    return ALIASES.get(name, name) if SHOWN.fullmatch(name) else ""
+
+
+def is_openai_clients(tool: Any) -> bool:
+    """Whether the client runs one of OpenAI's tools."""
+    if not isinstance(tool, dict):
+        return False
+    kind = tool.get("type")
+    if kind == "tool_search":
+        return bool(tool.get("execution") == "client")
+    if kind == "shell":
+        environment = tool.get("environment")
+        return isinstance(environment, dict) and environment.get("type") == "local"
+    return kind in OPENAI_CLIENTS if isinstance(kind, str) else kind is None and isinstance(tool.get("function"), dict)
+
+
+def is_chat_clients(tool: Any) -> bool:
+    """Whether the client runs a tool of the chat dialect: it has but functions and the like."""
+    return is_openai_clients(tool) and tool.get("type") in (None, "function", "custom")
+
+
+def is_anthropic_clients(tool: Any) -> bool:
+    """Whether the client runs one of Anthropic's tools."""
+    kind = tool.get("type") if isinstance(tool, dict) else False
+    return kind is None or (isinstance(kind, str) and ANTHROPIC_CLIENTS.fullmatch(kind) is not None)
+
+
+def _limit(tool: Any) -> int | None:
+    """The most uses of a tool, in whatever writing: some servers take the one, some the other."""
+    said = [tool[name] for name in tool if folded(name) == "maxuses"] if isinstance(tool, dict) else []
+    limits = [most for most in said if isinstance(most, int) and not isinstance(most, bool) and most > 0]
+    return min(max(limits), MOST_CALLS) if limits and len(limits) == len(said) else None

@@ -1,0 +1,144 @@
+"""How often the provider has run each of its tools, as answers show or tell it. Pure.
+
+Tools have the vendor's names without a version (`web_search` for `web_search_20250305`), or as the request has them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from common.token_usage import TokenUsage
+from relay.families import counts
+from relay.families.base import AskedCall
+from relay.families.fields import mapping, mappings
+
+# The items of a response in which OpenAI's tools have run.
+ITEMS = {
+    "web_search_call": "web_search",
+    "file_search_call": "file_search",
+    "code_interpreter_call": "code_interpreter",
+    "image_generation_call": "image_generation",
+    "mcp_call": "mcp",
+    "shell_call": "shell",
+    "tool_search_call": "tool_search",
+}
+# Those that the client may run as well: they count where the request has them as the provider's.
+OF_EITHER = ("shell", "tool_search")
+# Actions of a web search that OpenAI does not charge: looking at what was found.
+UNPAID_ACTIONS = ("open_page", "find", "find_in_page")
+# Where a usage counts them: Anthropic's, whose names OpenRouter has as well, and xAI's.
+TOLD = (
+    *(("server_tool_use", f"{name}_requests", name) for name in ("web_search", "web_fetch", "code_execution")),
+    *(
+        ("server_side_tool_usage_details", f"{name}_calls", name)
+        for name in ("web_search", "x_search", "code_interpreter", "file_search", "mcp")
+    ),
+)
+# The blocks of a message in which Anthropic's tools have run.
+BLOCKS = {
+    "web_search": "web_search",
+    "web_fetch": "web_fetch",
+    "code_execution": "code_execution",
+    "bash_code_execution": "code_execution",
+    "text_editor_code_execution": "code_execution",
+    "tool_search_tool_regex": "tool_search",
+    "tool_search_tool_bm25": "tool_search",
+}
+# Google's tools whose finds ground an answer alike.
+GOOGLES_SEARCHES = (
+    "google_search", "google_search_retrieval", "enterprise_web_search", "exa_ai_search", "parallel_ai_search",
+)  # fmt: skip
+
+
+def of_items(items: Any, asked: AskedCall) -> dict[str, int]:
+    """Of a response's output."""
+    kinds = [item.get("type") for item in mappings(items) if _is_paid(item)]
+    found = Counter(ITEMS[kind] for kind in kinds if isinstance(kind, str) and kind in ITEMS)
+    return _named({name: found[name] for name in found if name not in OF_EITHER or name in asked.tools}, asked)
+
+
+def of_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
+    """Of a message's content."""
+    names = [block.get("name") for block in mappings(blocks) if block.get("type") == "server_tool_use"]
+    found = Counter(BLOCKS[name] for name in names if isinstance(name, str) and name in BLOCKS)
+    found["mcp"] = sum(1 for block in mappings(blocks) if block.get("type") == "mcp_tool_use")
+    return _named(found, asked)
+
+
+def of_citations(messages: Iterable[Mapping[str, Any]], asked: AskedCall) -> dict[str, int]:
+    """Of the messages of a chat completion: where addresses are cited there has been a search, if one was asked for."""
+    name = next((tool for tool in asked.tools if "search" in tool), "")
+    cited = (note for message in messages for note in mappings(message.get("annotations")))
+    return {name: 1} if name and any(note.get("type") == "url_citation" for note in cited) else {}
+
+
+def of_candidates(candidates: Any, asked: AskedCall) -> dict[str, int]:
+    """Of Google's candidates: each query of a search counts, each address that was read, each piece of code."""
+    found: Counter[str] = Counter()
+    for candidate in mappings(candidates):
+        grounds = mapping(candidate.get("groundingMetadata"))
+        chunks = mappings(grounds.get("groundingChunks"))
+        queries = _length(grounds.get("webSearchQueries")) + _length(grounds.get("imageSearchQueries"))
+        is_searched = bool(grounds.get("searchEntryPoint")) or any(chunk.get("web") for chunk in chunks)
+        found[next(filter(asked.tools.__contains__, GOOGLES_SEARCHES), GOOGLES_SEARCHES[0])] += max(
+            queries, int(is_searched)
+        )
+        found["google_maps"] += int(any(chunk.get("maps") for chunk in chunks))
+        found["file_search"] += int(any(chunk.get("retrievedContext") for chunk in chunks))
+        found["url_context"] += _length(mapping(candidate.get("urlContextMetadata")).get("urlMetadata"))
+        parts = mappings(mapping(candidate.get("content")).get("parts"))
+        found["code_execution"] += sum(1 for part in parts if part.get("executableCode"))
+    return _named(found, asked)
+
+
+def of_later_candidates(known: Mapping[str, int], candidates: Any, asked: AskedCall) -> dict[str, int]:
+    """Of a stream as of its next chunk: what grounds an answer is told again and again, code only once."""
+    found, code = of_candidates(candidates, asked), _as_asked("code_execution", asked)
+    run = known.get(code, 0) + found.get(code, 0)
+    return {**most(known, found), **({code: run} if run else {})}
+
+
+def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
+    """What a usage tells of them."""
+    told = {name: number for parent, field, name in TOLD if (number := counts.count(usage, parent, field))}
+    return _named(told, asked)
+
+
+def most(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
+    """Of two countings of the same calls, the greater by tool."""
+    return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
+
+
+def both(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
+    """Calls, and further ones."""
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+
+
+def put_in(usage: TokenUsage | None, tools: Mapping[str, int]) -> TokenUsage | None:
+    """The usage with these calls; of the calls alone where no tokens are told."""
+    if not tools:
+        return usage
+    return replace(usage or TokenUsage(), tools=tools, tool_calls=sum(tools.values()))
+
+
+def _is_paid(item: Mapping[str, Any]) -> bool:
+    return mapping(item.get("action")).get("type") not in UNPAID_ACTIONS
+
+
+def _length(listed: Any) -> int:
+    return sum(1 for item in listed if item) if isinstance(listed, list) else 0
+
+
+def _named(found: Mapping[str, int], asked: AskedCall) -> dict[str, int]:
+    return {_as_asked(name, asked): number for name, number in found.items() if number}
+
+
+def _as_asked(name: str, asked: AskedCall) -> str:
+    """As the request has it where that is a version of the tool, as `web_search_preview` is, or spells it otherwise."""
+    versions = (known for known in asked.tools if _plain(known).startswith(_plain(name)))
+    return name if name in asked.tools else next(versions, name)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()

@@ -1,0 +1,199 @@
+"""Which bodies with a status of success are answers, and what they have brought, whole and in a stream."""
+
+from typing import Any
+
+import pytest
+
+from adapters.base import ErrorKind
+from relay.families.base import AskedCall, Delivered, Family
+from relay.families.registry import CHAT, GENERATE_CONTENT, IMAGES, MESSAGES, RESPONSES
+from tests.relay.families.asking import event, taken
+
+ASKED = AskedCall(model="m", is_stream=True, input_bound=1, input_estimate=1, images=2)
+COUNTING = AskedCall(model="m", is_stream=False, input_bound=1, input_estimate=1, is_free=True)
+FAMILIES = {
+    CHAT: ("choices", {"usage": {"prompt_tokens": 1}}),
+    RESPONSES: ("output", {"usage": {"input_tokens": 1}}),
+    MESSAGES: ("content", {"usage": {"input_tokens": 1}}),
+    GENERATE_CONTENT: ("candidates", {"usageMetadata": {"promptTokenCount": 1}}),
+    IMAGES: ("data", {"usage": {"input_tokens": 1}}),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_an_answer_has_its_dialects_list_or_a_usage(family: Family):
+    member, used = FAMILIES[family]
+    for document in ({member: []}, {member: [{}], "code": 0}, used):
+        assert family.is_answer(document, ASKED), document
+    zeros = {name: dict.fromkeys(usage, 0) for name, usage in used.items()}
+    failures = (
+        {},
+        {member: None},
+        {member: {}, **zeros},
+        {member: "x"},
+        {"code": 429, "msg": "busy", "success": False},
+        {"error": "x"},
+        [],
+        None,
+        7,
+    )
+    for document in failures:
+        assert not family.is_answer(document, ASKED), document
+
+
+def test_a_prompt_that_google_blocks_is_answered():
+    assert GENERATE_CONTENT.is_answer({"promptFeedback": {"blockReason": "SAFETY"}}, ASKED)
+    assert not GENERATE_CONTENT.is_answer({"promptFeedback": {}}, ASKED)
+
+
+def test_counted_tokens_are_an_answer():
+    assert MESSAGES.is_answer({"input_tokens": 0}, COUNTING)
+    assert GENERATE_CONTENT.is_answer({"totalTokens": 7}, COUNTING)
+    for document in ({}, {"input_tokens": None, "totalTokens": "7"}, {"content": [], "candidates": []}):
+        assert not MESSAGES.is_answer(document, COUNTING)
+        assert not GENERATE_CONTENT.is_answer(document, COUNTING)
+
+
+PICTURE = "iVBORw0KGgo" * 10_000
+SHOWN: list[tuple[Family, Any, list[Any], Delivered]] = [
+    (
+        CHAT,
+        {"choices": [{"message": {"content": "é", "reasoning_content": "abc", "refusal": "no"}}]},
+        [{"choices": [{"delta": {"content": "é", "reasoning_content": "abc", "refusal": "no"}}]}],
+        Delivered(output_bytes=7),
+    ),
+    (
+        CHAT,
+        {
+            "choices": [
+                {"message": {"tool_calls": [{"function": {"arguments": '{"a": 1}'}}, {"custom": {"input": "b"}}]}}
+            ]
+        },
+        [
+            {"choices": [{"delta": {"tool_calls": [{"function": {"arguments": '{"a"'}}]}}]},
+            {"choices": [{"delta": {"tool_calls": [{"function": {"arguments": ": 1}"}}, {"custom": {"input": "b"}}]}}]},
+        ],
+        Delivered(output_bytes=9),
+    ),
+    (
+        CHAT,
+        {"choices": [{"message": {"content": "", "images": [{"image_url": {"url": PICTURE}}, {"image_url": {}}]}}]},
+        [
+            {"choices": [{"delta": {"images": [{"image_url": {"url": PICTURE}}]}}]},
+            {"choices": [{"delta": {"images": 5}}]},
+        ],
+        Delivered(pictures=1),
+    ),
+    (
+        RESPONSES,
+        {
+            "output": [
+                {"type": "reasoning", "summary": [{"text": "why"}], "encrypted_content": "gAAA"},
+                {"type": "message", "content": [{"text": "hé"}, {"refusal": "no"}]},
+                {"type": "function_call", "arguments": "{}"},
+                {"type": "image_generation_call", "result": PICTURE},
+                {"type": "image_generation_call", "result": None},
+            ]
+        },
+        [
+            {"type": "response.reasoning_summary_text.delta", "delta": "why"},
+            {"type": "response.output_item.done", "item": {"type": "reasoning", "encrypted_content": "gAAA"}},
+            {"type": "response.output_text.delta", "delta": "hé"},
+            {"type": "response.refusal.delta", "delta": "no"},
+            {"type": "response.output_item.done", "item": {"content": [{"text": "hé"}, {"refusal": "no"}]}},
+            {"type": "response.function_call_arguments.delta", "delta": "{}"},
+            {"type": "response.output_item.done", "item": {"type": "image_generation_call", "result": PICTURE}},
+        ],
+        Delivered(output_bytes=14, pictures=1),
+    ),
+    (
+        RESPONSES,
+        {"output": [{"content": [{"text": "all at once"}]}]},
+        [{"type": "response.completed", "response": {"output": [{"content": [{"text": "all at once"}]}]}}],
+        Delivered(output_bytes=11),
+    ),
+    (
+        MESSAGES,
+        {
+            "content": [
+                {"type": "thinking", "thinking": "why", "signature": "abcd"},
+                {"type": "redacted_thinking", "data": "xyz"},
+                {"type": "text", "text": "hé"},
+                {"type": "tool_use", "input": {"a": "bc"}},
+            ]
+        },
+        [
+            {"type": "content_block_delta", "delta": {"thinking": "why"}},
+            {"type": "content_block_delta", "delta": {"signature": "abcd"}},
+            {"type": "content_block_start", "content_block": {"type": "redacted_thinking", "data": "xyz"}},
+            {"type": "content_block_delta", "delta": {"text": "hé"}},
+            {"type": "content_block_start", "content_block": {"type": "tool_use", "input": {}}},
+            {"type": "content_block_delta", "delta": {"partial_json": "abc"}},
+        ],
+        Delivered(output_bytes=16),
+    ),
+    (
+        MESSAGES,
+        {"content": [{"type": "tool_use", "input": {"a": "bc"}}]},
+        [{"type": "content_block_start", "content_block": {"type": "tool_use", "input": {"a": "bc"}}}],
+        Delivered(output_bytes=3),
+    ),
+    (
+        GENERATE_CONTENT,
+        {
+            "candidates": [
+                {
+                    "content": {
+                        "parts": [
+                            {"text": "hé", "thought": True},
+                            {"functionCall": {"name": "f", "args": {"a": "bc"}}, "thoughtSignature": "wxyz"},
+                            {"executableCode": {"code": "1+1"}},
+                            {"inlineData": {"mimeType": "image/png", "data": PICTURE}},
+                            {"inlineData": {"mimeType": "image/png", "data": ""}},
+                            {"inlineData": {"mimeType": "audio/wav", "data": "AA"}},
+                        ]
+                    },
+                    "groundingMetadata": {"groundingSupports": [{"segment": {"text": "what was said, again"}}]},
+                }
+            ]
+        },
+        [],
+        Delivered(output_bytes=13, pictures=1),
+    ),
+]
+
+
+@pytest.mark.parametrize(("family", "whole", "chunks", "delivered"), SHOWN)
+def test_all_that_an_answer_shows_or_hides_is_delivered(family, whole, chunks, delivered):
+    assert family.delivered(whole, ASKED) == delivered
+    reader = family.stream(ASKED, "m")
+    taken(reader, *map(event, chunks or [whole]))
+    assert reader.delivered == delivered
+
+
+def test_an_event_that_is_named_an_error_is_one():
+    for said, kind in (({"code": "Throttling", "status": 429}, ErrorKind.RATE_LIMITED), ({}, ErrorKind.AMBIGUOUS)):
+        reader = CHAT.stream(ASKED, "m")
+        first = event({"choices": [{"delta": {"content": "event: error"}}]})
+        assert taken(reader, first, event(said, "error")) == [first, b""]
+        assert (reader.error.kind, reader.can_end) == (kind, False)
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [
+        ({"code": 429, "msg": "busy", "success": False}, ErrorKind.RATE_LIMITED),
+        ({"success": False, "message": "no"}, ErrorKind.AMBIGUOUS),
+        ({"status": "503", "detail": "x"}, ErrorKind.AMBIGUOUS),
+        ({"code": 500}, ErrorKind.AMBIGUOUS),
+        ({"choices": [{"delta": {}}], "code": 429}, None),
+        ({"code": 4290}, None),
+    ],
+)
+def test_a_first_event_that_only_fails_is_an_error(frame, kind):
+    reader = CHAT.stream(ASKED, "m")
+    assert taken(reader, event(frame)) == [b"" if kind else event(frame)]
+    assert (reader.error and reader.error.kind) == kind
+    later = CHAT.stream(ASKED, "m")
+    taken(later, event({"choices": [{"delta": {"content": "a"}}]}), event(frame))
+    assert later.error is None

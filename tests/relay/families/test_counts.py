@@ -1,0 +1,251 @@
+"""What each dialect's usage means: every count on its own, parts and wholes, and totals that show what is missing."""
+
+import json
+from typing import Any
+
+import pytest
+
+from common.token_usage import TokenUsage
+from relay.families import counts
+from relay.families.base import AskedCall
+from relay.families.registry import CHAT, GENERATE_CONTENT, MESSAGES, RESPONSES
+from tests.relay.families.asking import event, taken
+
+ASKED = AskedCall(model="m", is_stream=True, input_bound=1, input_estimate=1)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (0, 0),
+        (12, 12),
+        (12.0, 12),
+        (100_000_000, 100_000_000),
+        (100_000_001, None),
+        (10**400, None),
+        (12.5, None),
+        (-1, None),
+        (-0.0, 0),
+        (float("nan"), None),
+        (float("inf"), None),
+        (True, None),
+        ("12", None),
+        ([], None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_a_count_is_a_whole_number_that_a_call_can_have(value, number):
+    assert counts.whole(value) == number
+
+
+def told(**numbers: Any) -> dict[str, Any]:
+    """OpenAI's usage in short: p(rompt), c(ompletion), t(otal), and details."""
+    names = {"p": "prompt_tokens", "c": "completion_tokens", "t": "total_tokens"}
+    usage = {names.get(name, name): number for name, number in numbers.items()}
+    for name, parent in (
+        ("cached_tokens", "prompt_tokens_details"),
+        ("cache_write_tokens", "prompt_tokens_details"),
+        ("reasoning_tokens", "completion_tokens_details"),
+    ):
+        if name in usage:
+            usage.setdefault(parent, {})[name] = usage.pop(name)
+    return usage
+
+
+@pytest.mark.parametrize(
+    ("usage", "inputs", "cached", "outputs"),
+    [
+        (told(p=479, c=373, t=14164, cached_tokens=13312), 13791, 13312, 373),
+        (told(p=100, c=20, t=120, cached_tokens=60), 100, 60, 20),
+        (told(p=100, c=20, cached_tokens=300), 400, 300, 20),
+        (told(p=100, c=20, t=420, cached_tokens=300), 400, 300, 20),
+        (told(p=100, c=20, t=200, cached_tokens=60, cache_write_tokens=20), 180, 60, 20),
+        (told(p=100, c=5, t=40), 100, 0, 5),
+        (told(p=10, c=5, t=100_000), 10, 0, 5),
+        (told(p=10, c=5, t=40, reasoning_tokens=25), 10, 0, 30),
+        (told(p=10, c=30, t=40, reasoning_tokens=25), 10, 0, 30),
+        (told(p=10, c=30, reasoning_tokens=25), 10, 0, 30),
+        (told(p=10, c=5, t=140, reasoning_tokens=25, cached_tokens=100), 110, 100, 30),
+        (told(c=20, t=120), 100, 0, 20),
+        (told(p=100, t=120), 100, 0, 20),
+        (told(p=100, c=-1, t=120), 100, 0, 20),
+        (told(p="100", c=20, t=120), 100, 0, 20),
+        (told(p=100, c=None), 100, 0, 0),
+        (told(p=100, c=20, t=-5), 100, 0, 20),
+        (told(p=100, c=20, t=True), 100, 0, 20),
+        (told(p=0, c=20, t=120), 0, 0, 20),
+        (told(p=100.0, c=20.0), 100, 0, 20),
+        (told(p=100, t=20), 100, 0, 0),
+        ({"input_tokens": 100, "output_tokens": 20}, 100, 0, 20),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "input_tokens": 0, "output_tokens": 0}, 100, 0, 20),
+    ],
+)
+def test_parts_and_totals_of_openais_usage(usage, inputs, cached, outputs):
+    used = CHAT.usage({"usage": usage}, ASKED)
+    assert (used.input_tokens, used.cached_tokens, used.output_tokens) == (inputs, cached, outputs)
+
+
+@pytest.mark.parametrize("usage", [{}, told(p=0, c=0, t=0), told(t=120), told(p=-1, c="x"), told(p=0, c=0.0)])
+def test_a_usage_of_zeros_is_none(usage):
+    assert CHAT.usage({"usage": usage}, ASKED) is None
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"usage": {**told(p=100, c=20), "cached_tokens": 60}},
+        {"usage": {**told(p=100, c=20), "prompt_cache_hit_tokens": 60, "prompt_cache_miss_tokens": 40}},
+        {"usage": {**told(p=100, c=20), "prompt_cache_hit_tokens": 60, "prompt_tokens_details": {"cached_tokens": 60}}},
+        {"usage": {**told(p=100, c=20), "cache_read_input_tokens": 60}},
+        {"usage": {**told(p=100, c=20), "cached_tokens": 0, "prompt_tokens_details": {"cached_tokens": 60}}},
+        {"choices": [{"usage": told(p=100, c=20, cached_tokens=60)}]},
+        {"usage": None, "choices": [{"usage": told(p=100, c=20, cached_tokens=60)}]},
+        {"usage": told(p=0, c=0), "choices": [{"usage": {**told(p=100, c=20), "cached_tokens": 60}}]},
+    ],
+)
+def test_other_places_of_the_usage_are_read_whole_and_in_a_stream(document):
+    used = TokenUsage(input_tokens=100, cached_tokens=60, output_tokens=20)
+    assert CHAT.usage(document, ASKED) == used
+    reader = CHAT.stream(ASKED, "m")
+    taken(reader, event(document))
+    assert reader.usage == used
+
+
+def test_sound_pictures_and_the_cache_are_parts_that_never_exceed_their_whole():
+    details = {"cached_tokens": 50, "cache_write_tokens": 20, "audio_tokens": 20, "image_tokens": 40}
+    usage = {
+        "input_tokens": 100,
+        "output_tokens": 20,
+        "input_tokens_details": details,
+        "output_tokens_details": {"image_tokens": 15, "audio_tokens": 15, "reasoning_tokens": 99},
+    }
+    assert RESPONSES.usage({"usage": usage}, ASKED) == TokenUsage(
+        input_tokens=100,
+        cached_tokens=50,
+        cache_write_tokens=20,
+        audio_input_tokens=20,
+        image_input_tokens=10,
+        output_tokens=20,
+        image_tokens=15,
+        audio_output_tokens=5,
+        reasoning_tokens=20,
+    )
+
+
+@pytest.mark.parametrize(
+    ("creation", "written", "written_1h"),
+    [
+        ({"cache_creation_input_tokens": 1200}, 1200, 0),
+        ({"cache_creation_input_tokens": 1200, "cache_creation": None}, 1200, 0),
+        ({"cache_creation_input_tokens": 1200, "cache_creation": {"ephemeral_1h_input_tokens": 1200}}, 0, 1200),
+        ({"cache_creation": {"ephemeral_5m_input_tokens": 200, "ephemeral_1h_input_tokens": 1000}}, 200, 1000),
+        ({"cache_creation_input_tokens": 1200, "cache_creation": {"ephemeral_1h_input_tokens": 1000}}, 0, 1200),
+        (
+            {
+                "cache_creation_input_tokens": 1200,
+                "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+            },
+            1200,
+            0,
+        ),
+        (
+            {
+                "cache_creation_input_tokens": 100,
+                "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 900},
+            },
+            100,
+            900,
+        ),
+        ({"cache_creation_input_tokens": -5, "cache_creation": {"ephemeral_5m_input_tokens": 7}}, 7, 0),
+    ],
+)
+def test_writes_to_anthropics_cache_are_divided_by_their_hours(creation, written, written_1h):
+    usage = MESSAGES.usage({"usage": {"input_tokens": 10, "output_tokens": 5, **creation}}, ASKED)
+    assert (usage.cache_write_tokens, usage.cache_write_1h_tokens) == (written, written_1h)
+    assert usage.input_tokens == 10 + written + written_1h
+
+
+@pytest.mark.parametrize(
+    ("metadata", "used"),
+    [
+        (
+            {"promptTokenCount": 500, "candidatesTokenCount": 10, "thoughtsTokenCount": 5, "totalTokenCount": 515},
+            TokenUsage(input_tokens=500, output_tokens=15, reasoning_tokens=5),
+        ),
+        (
+            {"promptTokenCount": 500, "candidatesTokenCount": 15, "thoughtsTokenCount": 5, "totalTokenCount": 515},
+            TokenUsage(input_tokens=500, output_tokens=15, reasoning_tokens=5),
+        ),
+        (
+            {"promptTokenCount": 500, "thoughtsTokenCount": 5, "totalTokenCount": 505},
+            TokenUsage(input_tokens=500, output_tokens=5, reasoning_tokens=5),
+        ),
+        (
+            {"promptTokenCount": 500, "candidatesTokenCount": 10, "totalTokenCount": 9_999},
+            TokenUsage(input_tokens=500, output_tokens=10),
+        ),
+        (
+            {"candidatesTokenCount": 10, "thoughtsTokenCount": 5, "totalTokenCount": 515},
+            TokenUsage(input_tokens=500, output_tokens=15, reasoning_tokens=5),
+        ),
+        (
+            {"promptTokenCount": 500, "thoughtsTokenCount": -1, "candidatesTokenCount": 10},
+            TokenUsage(input_tokens=500, output_tokens=10),
+        ),
+        (
+            {
+                "promptTokenCount": 500,
+                "promptTokensDetails": [
+                    {"modality": "TEXT", "tokenCount": 100},
+                    {"modality": "AUDIO", "tokenCount": 300},
+                    {"modality": "IMAGE", "tokenCount": 100},
+                ],
+                "cachedContentTokenCount": 150,
+                "cacheTokensDetails": [{"modality": "AUDIO", "tokenCount": 150}],
+                "candidatesTokenCount": 90,
+                "candidatesTokensDetails": [
+                    {"modality": "IMAGE", "tokenCount": 60},
+                    {"modality": "AUDIO", "tokenCount": 20},
+                ],
+            },
+            TokenUsage(
+                input_tokens=500,
+                cached_tokens=150,
+                audio_input_tokens=150,
+                image_input_tokens=100,
+                output_tokens=90,
+                image_tokens=60,
+                audio_output_tokens=20,
+            ),
+        ),
+    ],
+)
+def test_googles_usage(metadata, used):
+    assert GENERATE_CONTENT.usage({"usageMetadata": metadata}, ASKED) == used
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"candidatesTokenCount": 15, "totalTokenCount": 515},
+        {"promptTokenCount": 0, "candidatesTokenCount": 15, "totalTokenCount": 515},
+        {"promptTokenCount": None, "candidatesTokenCount": 15, "totalTokenCount": -1},
+        {"promptTokenCount": "no", "candidatesTokenCount": 15},
+    ],
+)
+def test_a_later_usage_of_googles_stream_completes_the_earlier(later):
+    reader = GENERATE_CONTENT.stream(ASKED, "m")
+    first = {"promptTokenCount": 500, "candidatesTokenCount": 2, "totalTokenCount": 502}
+    taken(reader, event({"usageMetadata": first}), event({"usageMetadata": later}))
+    assert reader.usage == TokenUsage(input_tokens=500, output_tokens=15)
+
+
+def test_a_usage_is_kept_small_whatever_a_stream_tells():
+    reader = GENERATE_CONTENT.stream(ASKED, "m")
+    taken(reader, event({"usageMetadata": {"promptTokenCount": 5}}))
+    for number in range(3):
+        many = {f"name{number}-{place}": 1 for place in range(200)}
+        taken(reader, event({"usageMetadata": {**many, "promptTokenCount": 7 + number}}))
+    assert len(json.dumps(reader._told)) < 3_000
+    assert reader.usage.input_tokens == 9

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 
 from billing import budgets, call_statements, ledger
 from billing.budgets import Budgets
@@ -17,7 +17,7 @@ from billing.call_statements import COUNT_COLUMNS
 from billing.ledger import AccountState, UnbalancedHold
 from common import ids, sql
 from common.database.database_retry import AWAY
-from common.database.lost_commits import is_doubtful
+from common.database.lost_commits import ask_anew, is_doubtful
 from common.errors import InsufficientBalance, InsufficientQuota
 from common.token_usage import COUNTS, TokenUsage
 from pages import words
@@ -147,7 +147,7 @@ def _took_place(calls: Sequence[NewCall], error: Exception) -> bool:
     """Whether the transaction that wrote them was committed, although the commit failed like this."""
     if not is_doubtful(error):
         return False
-    connection.close()
+    ask_anew()
     try:
         _outlive({call.account_id for call in calls})
         return bool(sql.fetch("SELECT 1 FROM billing_relayedcall WHERE id = %s", [calls[0].call_id]))

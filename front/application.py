@@ -107,8 +107,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         reply.status = reply.status or CLIENT_LEFT
         raise
     except Exception as raised:
-        error = error_responses.documented(raised)
-        error_responses.report(raised, error)
+        error = error_responses.told(raised)
         if not reply.status:
             await refusals.answer(scope, error).send(reply)
     finally:

@@ -1,6 +1,7 @@
 """Django's WSGI applications, behind the front in `front/application.py`: one for pages, a lean one for the API."""
 
 import os
+from io import BytesIO
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +22,11 @@ class Request(WSGIRequest):
             super().__init__(environ)
         except (ValueError, LookupError, BadRequest):
             super().__init__({**environ, "CONTENT_TYPE": ""})
+
+    def close(self) -> None:
+        """Its answer is made. A view and its answer refer to each other, and so to this: without its body."""
+        super().close()
+        self._body, self._stream = b"", BytesIO()
 
 
 class ApiHandler(WSGIHandler):

@@ -21,7 +21,7 @@ from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from common import errors
+from common import errors, tracebacks
 from common.http import dialects
 from common.http.asgi import is_below
 from console import doors
@@ -70,6 +70,14 @@ def _headers(raised: Exception) -> dict[str, str]:
     return {}
 
 
+def told(raised: BaseException) -> errors.ApiError:
+    """The error that its client is told, of which our own faults are reported. Nothing of the request hangs on it."""
+    error = documented(raised)
+    report(raised, error)
+    tracebacks.let_go(raised)
+    return error
+
+
 def report(raised: BaseException, error: errors.ApiError) -> None:
     """Log our own faults once: a traceback where we do not know what it is, a line where the database is away."""
     if isinstance(error, errors.InternalError):
@@ -80,8 +88,7 @@ def report(raised: BaseException, error: errors.ApiError) -> None:
 
 def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's EXCEPTION_HANDLER."""
-    error = documented(exc)
-    report(exc, error)
+    error = told(exc)
     dialect = dialects.of(context["request"].path)
     headers = dialects.headers(error, dialect)
     if isinstance(error, errors.MethodNotAllowed):

@@ -108,8 +108,7 @@ def _late(call: ImageCall, scope: Scope) -> Answer:
 
 
 def _error(raised: BaseException, call: ImageCall, scope: Scope) -> Answer:
-    error = error_responses.documented(raised)
-    error_responses.report(raised, error)
+    error = error_responses.told(raised)
     error.may_have_cost = error.may_have_cost or call.task_id is not None
     return error_answer(error, dialect=dialect_of(scope), headers=_headers(call))
 

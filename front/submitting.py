@@ -50,6 +50,7 @@ async def go_on(scope: Scope, body: Body, handed: Handed) -> Answer:
     """The same of a request that was let in, or refused, on a thread of the account's share."""
     if isinstance(handed.outcome, Admission):
         threads.share.set(threads.of_account(handed.outcome.caller.account_id))
+    await body.unfold()
     context = contextvars.copy_context()
     found = threads.executor.submit(context.run, run, scope, body, handed)
     found.add_done_callback(lambda _: body.close())
@@ -82,9 +83,7 @@ async def answered(scope: Scope, awaited: Answer | Awaited) -> Answer:
         outcome = await promises.awaited(awaited.promise)
         answer = _accepted(await _shown(awaited, outcome))
     except Exception as raised:
-        error = error_responses.documented(raised)
-        error_responses.report(raised, error)
-        answer = error_answer(error, dialect=dialect_of(scope))
+        answer = error_answer(error_responses.told(raised), dialect=dialect_of(scope))
     names = {name for name, _ in answer.headers}
     headers = (*answer.headers, *(pair for pair in awaited.left if pair[0] not in names))
     return Answer(status=answer.status, headers=headers, body=answer.body)

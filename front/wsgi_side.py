@@ -3,7 +3,6 @@
 It holds a thread only while Django computes; slow uploads and slow readers are left to the event loop.
 """
 
-import asyncio
 import contextvars
 import sys
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import Any
 
 from a2wsgi.wsgi import build_environ
 
-from common.concurrency import threads
+from common.concurrency import promises, threads
 from common.database import query_deadline
 from common.http.asgi import ENVIRON, REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.http.front_body import Body
@@ -24,10 +23,11 @@ NONE: frozenset[str] = frozenset()
 
 async def ask(scope: Scope, body: Body) -> Answer:
     """Django's answer. The body is closed, also where the client leaves before its turn has come."""
+    await body.unfold()
     context = contextvars.copy_context()
     answer = threads.executor.submit(context.run, run, scope, body)
     answer.add_done_callback(lambda _: body.close())
-    return await asyncio.wrap_future(answer)
+    return await promises.awaited(answer)
 
 
 def run(scope: Scope, body: Body) -> Answer:

@@ -1,11 +1,13 @@
 """Commits whose answer is lost, on PostgreSQL: what stands in the place of a commit, and how it gets there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
+from common.database import query_deadline
 from tests.databases import database_url
 
 Commit = Callable[[], None]
@@ -39,3 +41,28 @@ def lose_the_answer(commit: Commit) -> None:
 def lose_the_commit(commit: Commit) -> None:
     end_session()
     commit()
+
+
+@contextmanager
+def little_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For the statements of this block, and none of them can be canceled: what is too late is cut off."""
+    monkeypatch.setattr(query_deadline, "CANCEL_SECONDS", 0.1)
+    monkeypatch.setattr("psycopg.Connection.cancel_safe", lambda *_, **__: None)
+    with query_deadline.limited(0.5):
+        yield
+
+
+def fall_silent() -> None:
+    """The server says nothing more on this thread's connection, which is cut for that; then its session ends."""
+    session = connection.connection.info.backend_pid
+    try:
+        with connection.wrap_database_errors:
+            connection.connection.execute("SELECT pg_sleep(3600)")
+    finally:
+        with psycopg.connect(database_url(), autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", [session])
+
+
+def answer_too_late(commit: Commit) -> None:
+    commit()
+    fall_silent()

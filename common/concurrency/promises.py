@@ -7,7 +7,7 @@ sixteen times, and comes back to its work that much later.
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -56,12 +56,12 @@ class Waiter(asyncio.Future[Result]):
         promise = self._let_go()
         if promise is None:
             return
-        try:
-            self.set_result(promise.result())
-        except CancelledError:
+        if promise.cancelled():
             super().cancel()
-        except BaseException as error:
+        elif error := promise.exception():  # raised here, it would hold this frame, and so itself
             self.set_exception(error)
+        else:
+            self.set_result(promise.result())
 
     def _let_go(self) -> "Future[Result] | None":
         """Promises keep their callbacks, and so this: without an end it would be garbage that only a search finds."""

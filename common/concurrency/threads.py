@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
-from common.concurrency import turns
+from common.concurrency import promises, turns
 from common.database import query_deadline
 
 Result = TypeVar("Result")
@@ -138,17 +138,17 @@ def returning_connection(function: Callable[..., Result], *arguments: Any, secon
 async def call(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run blocking work with database access on one of the threads."""
     context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(
-        executor, context.run, returning_connection, function, *arguments
-    )
+    return await promises.awaited(executor.submit(context.run, returning_connection, function, *arguments))
 
 
 async def compute(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run blocking work without a database on one of the threads. When canceled it is waited for: nobody closes a file
     that is being read."""
-    step = asyncio.get_running_loop().run_in_executor(executor, function, *arguments)
+    step = executor.submit(function, *arguments)
     try:
-        return await asyncio.shield(step)
+        return await promises.awaited(step)
     except asyncio.CancelledError:
-        await asyncio.wait([step])
+        is_over: Future[None] = Future()
+        step.add_done_callback(lambda _: is_over.set_result(None))
+        await asyncio.wait([promises.awaited(is_over)])
         raise

@@ -1,7 +1,12 @@
 """Transactions that failed at their commit: whether they may have taken place all the same."""
 
+from django.db import connection
+
+from common.database import query_deadline
 from common.database.query_deadline import OutOfTime
 
+# A server that has kept an answer back until the time was over may well give the next one.
+LOOK_UP_SECONDS = 2.0
 CONNECTION_FAULTS = ("08", "57P")  # SQLSTATEs of connections that end; any other is the server's own no
 
 
@@ -10,3 +15,9 @@ def is_doubtful(error: Exception) -> bool:
     that the old one held."""
     state = getattr(error.__cause__, "sqlstate", None)
     return not isinstance(error, OutOfTime) and (not state or state.startswith(CONNECTION_FAULTS))
+
+
+def ask_anew() -> None:
+    """What this thread asks next goes over a new connection, and has time of its own."""
+    connection.close()
+    query_deadline.grant(LOOK_UP_SECONDS)

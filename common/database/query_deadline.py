@@ -126,11 +126,25 @@ class Budget:
             if not isinstance(raw, sqlite3.Connection):  # SQLite goes on working while its rows are fetched
                 self.finish()
 
+    def grant(self, seconds: float) -> None:
+        """What comes next has so many seconds at least, whatever was before it."""
+        self._left = max(self._left, seconds)
+
     def finish(self) -> None:
         """The current statement is done, its rows included."""
         if self._current:
             watchdog.leave(self._current)
             self._current = None
+
+
+class HeldBudgets(threading.local):
+    """Those that hold on this thread, the outer ones first."""
+
+    def __init__(self) -> None:
+        self.held: list[Budget] = []
+
+
+_budgets = HeldBudgets()
 
 
 @contextmanager
@@ -155,10 +169,19 @@ def _commits_within(budget: Budget) -> Iterator[None]:
 def limited(seconds: float | None = None) -> Iterator[None]:
     """The statements and commits of this block on this thread; each beyond the time raises OperationalError."""
     budget = Budget(SECONDS if seconds is None else seconds)
+    _budgets.held.append(budget)
     try:
         with connection.execute_wrapper(budget), _commits_within(budget):
             yield
     finally:
+        _budgets.held.remove(budget)
         budget.finish()
         if isinstance(connection.connection, FileConnection):
             connection.connection.patience = connection.connection.usual_patience
+
+
+def grant(seconds: float) -> None:
+    """What this thread has to ask of the database next has so many seconds at least: for a question without which
+    nobody knows what became of the time that is used up."""
+    for budget in _budgets.held:
+        budget.grant(seconds)

@@ -9,7 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
+from common.concurrency import threads
 from common.errors import InvalidRequest, RequestTooLarge
+from common.http import unfolding
 from common.http.asgi import Receive, Scope, header
 from common.http.spool import Room, SpoolFull
 
@@ -38,6 +40,22 @@ class Body:
     file: SpooledTemporaryFile[bytes]
     size: int
     place: Room | None = None
+
+    async def unfold(self) -> None:
+        """Wait for room for what it is while it is read, in memory; a small one needs none. Where that fails, the body
+        is closed. Raises SpoolFull."""
+        if self.place and self.size > UNASKED_BYTES:
+            try:
+                await self.place.unfold(await threads.compute(unfolding.most_bytes, self.file))
+            except BaseException:
+                self.close()
+                raise
+            self.file.seek(0)
+
+    def fold(self, count: int) -> None:
+        """It has been read, and so many bytes of it stay in memory until it is closed."""
+        if self.place:
+            self.place.fold(count)
 
     def close(self) -> None:
         self.file.close()

@@ -58,9 +58,15 @@ def parse(raw: bytes, content_type: str) -> list[FormPart]:
             parts.append(_part(segment, content, len(parts) + 1))
     except MultipartError as error:
         _refuse(f"Part {len(parts) + 1} of the body is not valid: {error}")
-    if (b"\r\n" + raw).partition(b"\r\n--" + boundary + b"--")[2].strip():
+    if _behind(raw, b"--" + boundary + b"--").strip():
         _refuse("The body goes on behind its last boundary")
     return parts
+
+
+def _behind(raw: bytes, last: bytes) -> bytes:
+    """What stands behind the first line that begins like this."""
+    begin = 0 if raw.startswith(last) else raw.find(b"\r\n" + last) + 2
+    return raw[begin + len(last) :] if begin != 1 else b""
 
 
 def _boundary(content_type: str) -> bytes:

@@ -1,17 +1,22 @@
 """What the bodies of requests occupy in this process, in bytes: bounded, and a quarter of it for each payer.
 
-Bytes count from the moment they have arrived, in memory or on disk, until the request has been answered.
+Bytes count from the moment they have arrived, in memory or on disk, until the request has been answered. What they
+unfold to in memory counts beside them (`common/http/unfolding.py`).
 """
 
+import asyncio
 import threading
 from collections import Counter
 from collections.abc import Hashable
 
 from django.conf import settings
 
+from common.concurrency import promises
 from common.errors import ServiceUnavailable
+from common.http.unfolding import memory
 
 PARTS = 4
+UNFOLDING_SECONDS = 30.0
 
 
 class SpoolFull(ServiceUnavailable):
@@ -40,6 +45,7 @@ class Room:
     def __init__(self, payer: Hashable) -> None:
         self._payer = payer
         self._count = 0
+        self._unfolded = 0
 
     def add(self, count: int) -> None:
         """So many bytes more. Raises SpoolFull."""
@@ -70,7 +76,29 @@ class Room:
             spool.held[payer] += count
             self._count = count
 
+    async def unfold(self, count: int) -> None:
+        """So many bytes of memory, once there is room for them. Raises SpoolFull where none comes in half a minute."""
+        self.fold(0)
+        promise = memory.take(self._payer, count)
+        try:
+            async with asyncio.timeout(UNFOLDING_SECONDS):
+                await promises.awaited(promise)
+        except BaseException as error:
+            memory.give_back(self._payer, 0 if promise.cancel() else count)
+            if isinstance(error, TimeoutError):
+                raise SpoolFull from None
+            raise
+        self._unfolded = count
+
+    def fold(self, count: int) -> None:
+        """Keep so many of these bytes."""
+        with spool.lock:
+            given_back, self._unfolded = self._unfolded - count, count
+        if given_back:
+            memory.give_back(self._payer, given_back)
+
     def release(self) -> None:
+        self.fold(0)
         with spool.lock:
             self._taken()
             if spool.beyond.get(self._payer) is self:

@@ -14,6 +14,7 @@ from catalog.groups import GroupEntry
 from catalog.tariffs import Tariff
 from common.concurrency import threads
 from common.errors import BillingUnsupported, InvalidRequest
+from common.http import unfolding
 from common.http.front_body import MEMORY_BYTES, Body
 from relay.admission import RelayCaller
 from relay.calls import permissions, reservation
@@ -52,9 +53,15 @@ class Content:
         return self._body.size > INLINE_BYTES
 
     async def load(self) -> None:
+        """Raises SpoolFull where there is no room in memory for it."""
         self._body.file.seek(0)
+        await self._body.unfold()
         read = self._body.file.read
         self.raw = await threads.compute(read) if self._body.size > MEMORY_BYTES else read()
+
+    def fold(self) -> None:
+        """Both have been made, and take no more than they are."""
+        self._body.fold(len(self.raw) + unfolding.size_of(self.document))
 
     def close(self) -> None:
         self.raw, self.document = b"", {}
@@ -66,12 +73,11 @@ async def understood(
 ) -> Demand:
     """Reads the body. Raises the ApiError of the first check that fails."""
     await content.load()
-    read = (
-        await threads.compute(_read, family, content.raw, path)
-        if content.is_large
-        else _read(family, content.raw, path)
-    )
-    content.document, asked, fields = read
+    if content.is_large:
+        content.document, asked, fields = await threads.compute(_read, family, content.raw, path)
+        await threads.compute(content.fold)
+    else:
+        content.document, asked, fields = _read(family, content.raw, path)
     tariff = _priced(asked, fields, group, family)
     if caller.is_subscription:
         raise BillingUnsupported("Subscription billing is not supported for this endpoint.")

@@ -131,7 +131,7 @@ def of_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: 
     sent = {**lower, "Retry-After": lower.get("retry-after", "")}
     document = error_kinds.parsed(body)
     refused = _refusal(words, _said_status(document) if status < 300 else status, sent, document)
-    refused.names_stream_options = status in OF_REQUEST and STREAM_OPTIONS in body
+    refused.names_stream_options = refused.http_status in OF_REQUEST and STREAM_OPTIONS in body
     return refused
 
 

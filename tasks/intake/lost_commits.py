@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 
 from billing import ledger
 from common import sql
 from common.database.database_retry import AWAY
-from common.database.lost_commits import is_doubtful
+from common.database.lost_commits import ask_anew, is_doubtful
 from tasks.assets import stored_inputs
 from tasks.intake.drafts import Draft
 
@@ -25,7 +25,8 @@ class OutcomeUnknown(OperationalError):
 def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
     """Whether the transaction that wrote the drafts was committed, although the commit failed like this.
 
-    Asked on a new connection, once whatever is left of the old one has let go of the accounts. Raises OutcomeUnknown.
+    Asked on a new connection, once whatever is left of the old one has let go of the accounts, in time of its own.
+    Raises OutcomeUnknown.
     """
     return is_doubtful(error) and bool(_asked_anew(drafts, error))
 
@@ -41,7 +42,7 @@ def found(drafts: Sequence[Draft], error: Exception) -> list[tuple[str, datetime
 
 
 def _asked_anew(drafts: Sequence[Draft], error: Exception) -> list[tuple[str, datetime]]:
-    connection.close()
+    ask_anew()
     try:
         return _written(drafts) or []
     except AWAY:

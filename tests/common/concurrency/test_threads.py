@@ -1,12 +1,16 @@
 """How the threads of a web process are dealt."""
 
+import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
+from common import tracebacks
 from common.concurrency import threads
 from common.concurrency.threads import THREADS, DealtThreads, Share
 from tools.children import PATIENCE, wait_until
@@ -110,3 +114,46 @@ def test_what_was_canceled_in_the_queue_is_left_out_and_faults_are_passed_on(wor
     with pytest.raises(ValueError, match="invalid literal"):
         faulty.result(PATIENCE)
     assert own.begun == [1]
+
+
+def test_work_that_is_canceled_while_it_runs_is_waited_for():
+    begun, release, is_over = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        assert release.wait(PATIENCE)
+        is_over.set()
+
+    async def leave() -> None:
+        waiting = asyncio.ensure_future(threads.compute(work))
+        await asyncio.to_thread(begun.wait, PATIENCE)
+        waiting.cancel()
+        asyncio.get_running_loop().call_soon(release.set)
+        await asyncio.wait([waiting])
+        assert waiting.cancelled()
+        assert is_over.is_set()
+
+    asyncio.run(leave())
+
+
+def test_work_that_fails_holds_what_it_was_about_no_longer_than_its_error_lives():
+    class Thing:
+        pass
+
+    def fails(thing: Thing) -> None:
+        raise ValueError
+
+    async def ask() -> "weakref.ref[Thing]":
+        thing = Thing()
+        try:
+            await threads.compute(fails, thing)
+        except ValueError as error:
+            tracebacks.let_go(error)
+        return weakref.ref(thing)
+
+    gc.disable()
+    try:
+        left = asyncio.run(ask())
+        wait_until(lambda: left() is None, what="the thread's last step")
+    finally:
+        gc.enable()

@@ -15,6 +15,7 @@ from common.database import query_deadline
 from common.http import front_body
 from front import wsgi_side
 from tests.scopes import scope
+from tools.children import PATIENCE
 
 COUNTING = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c{end}) SELECT {what} FROM c"
 
@@ -47,6 +48,14 @@ def for_ever() -> None:
 def test_all_statements_together_are_bounded(short):
     with query_deadline.limited(), pytest.raises(OperationalError, match=r"used up|interrupt|cancel"):
         for_ever()
+
+
+def test_what_is_granted_holds_inside_and_outside(short):
+    with query_deadline.limited(0.0), query_deadline.limited(0.0):
+        with pytest.raises(OperationalError):
+            sql.value("SELECT 1")
+        query_deadline.grant(PATIENCE)
+        assert sql.value("SELECT 1") == 1
 
 
 def test_rows_without_end_are_not_fetched_for_ever(short):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from common.http.spool import spool
 from tests.relay.calling import TEXT_STREAM, Relay, chat, completion, delta, last_delta, row, used
 from tests.relay.upstreams import LAST_CHUNK, Behaviour, Talk, Upstream, answers, chunk, head, streams
 
@@ -145,6 +146,7 @@ def test_a_large_whole_answer_to_a_stream_passes(relay) -> None:
     relay.channel(Upstream(answers(completion(choices=choices))))
     client = relay.call(chat(stream=True))
     assert (len(client.body) > len(text), client.body.endswith(b"data: [DONE]\n\n"), relay.spent) == (True, True, 280)
+    assert (spool.held, spool.beyond) == ({}, {})
 
 
 @pytest.mark.parametrize(

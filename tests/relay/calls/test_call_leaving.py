@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from billing import relayed_calls
 from billing.models import RelayedCall
 from catalog import relay_channels
+from common.http.asgi import Message
 from common.process import shutdown
 from relay import books
 from relay.calls import attempts, in_flight, times, whole_answers
@@ -175,26 +177,41 @@ def test_a_refusal_behind_a_client_that_left_costs_nothing_and_is_tried_nowhere_
     assert (row().outcome, row().state, relay.spent) == ("left", "released", 0)
 
 
+class HeldStep:
+    """A step of the books that begins, and goes no further before it may."""
+
+    def __init__(self, step: Callable[..., Any]) -> None:
+        self._step = step
+        self.has_begun, self.may_go_on = threading.Event(), threading.Event()
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.has_begun.set()
+        assert self.may_go_on.wait(PATIENCE)
+        return self._step(*arguments)
+
+
 def test_a_client_that_leaves_before_anything_was_sent_pays_nothing(relay, monkeypatch) -> None:
     """It leaves while its money is being held."""
     relay.channel(there := Upstream(answers(completion())))
-    client, reserved = Client(), books.reserve
+    monkeypatch.setattr(relayed_calls, "reserve_free", step := HeldStep(relayed_calls.reserve_free))
+    client = Client()
 
-    async def leaves(call: Any) -> None:
+    async def work() -> None:
+        call = asyncio.create_task(relay.ask(client=client))
+        await wait_for(step.has_begun.is_set)
         client.left.set()
-        await asyncio.sleep(0)
-        await reserved(call)
+        await call
+        step.may_go_on.set()
 
-    monkeypatch.setattr(books, "reserve", leaves)
-    relay.call(client=client)
+    relay.run(work)
     assert (client.sent, there.requests) == ([], [])
-    once_ended()
+    once("released")
     assert relay.spent == 0
 
 
-def once_ended() -> None:
-    """Returns when the books have been told of all calls."""
-    wait_until(lambda: not RelayedCall.objects.filter(state="open").exists())
+def once(state: str) -> None:
+    """Returns when the books say this of the only call."""
+    wait_until(lambda: list(RelayedCall.objects.values_list("state", flat=True)) == [state], what=state)
 
 
 def test_a_client_that_leaves_after_a_refusal_pays_nothing(relay, monkeypatch) -> None:
@@ -221,18 +238,28 @@ def test_a_client_that_leaves_after_a_refusal_pays_nothing(relay, monkeypatch) -
 
 
 def test_a_client_that_leaves_while_its_end_is_written_is_charged_once(relay, monkeypatch) -> None:
-    client, ended = Client(), books.end
-
-    async def leaves(ending: Any) -> bool:
-        client.left.set()
-        await asyncio.sleep(0)
-        return await ended(ending)
-
-    monkeypatch.setattr(books, "end", leaves)
+    monkeypatch.setattr(relayed_calls, "end_free", step := HeldStep(relayed_calls.end_free))
     relay.channel(Upstream(answers(completion())))
-    relay.call(client=client)
-    once_ended()
-    assert (row().state, row().outcome, relay.spent) == ("settled", "succeeded", 280)
+    is_told = asyncio.Event()
+
+    class Leaver(Client):
+        async def receive(self) -> Message:
+            message = await super().receive()
+            is_told.set()
+            return message
+
+    async def work() -> None:
+        client = Leaver()
+        call = asyncio.create_task(relay.ask(client=client))
+        await wait_for(step.has_begun.is_set)
+        client.left.set()
+        await is_told.wait()
+        step.may_go_on.set()
+        await call
+
+    relay.run(work)
+    once("settled")
+    assert (row().outcome, relay.spent) == ("succeeded", 280)
 
 
 def test_a_client_that_leaves_once_its_call_has_failed_pays_nothing(relay, monkeypatch) -> None:
@@ -395,7 +422,7 @@ def test_a_stream_that_ends_within_the_grace_of_a_stop_ends_well(relay, stopping
         await talk.say(STREAM)
         await talk.event(TEXT_STREAM[0])
         stopping()
-        await asyncio.sleep(0.05)  # several looks
+        await wait_for(lambda: in_flight.in_flight._ends_at is not None)
         for event in TEXT_STREAM[1:]:
             await talk.event(event)
         await talk.say(chunk(b""))

@@ -42,7 +42,8 @@ def test_a_stream_costs_what_the_same_answer_costs_whole(relay) -> None:
     """Pain 3: streams billed as nothing."""
     relay.channel(there := Upstream(streams(*TEXT_STREAM)))
     client = relay.call(chat(stream=True))
-    assert there.bodies == [chat(stream=True, stream_options={"include_usage": True})]
+    sent = {"stream_options": {"include_usage": True}, "max_completion_tokens": demands.settings.RELAY_OUTPUT_TOKENS}
+    assert there.bodies == [chat(stream=True, **sent)]
     assert client.headers["content-type"] == "text/event-stream"
     assert client.body.count(b"data: ") == 4  # the usage was not asked for
     assert client.body.endswith(b"data: [DONE]\n\n")
@@ -116,7 +117,7 @@ def test_a_model_without_a_price_is_refused_and_never_free(relay) -> None:
 
 
 def test_a_field_beyond_the_price_table_passes_only_where_the_operator_says_so(relay) -> None:
-    searching = chat(web_search_options={})
+    searching = chat(web_search_options={}, max_tokens=100)
     relay.channel(there := Upstream(answers(completion())))
     client = relay.call(searching)
     assert (client.status, client.error["param"], there.requests) == (400, "web_search_options", [])

@@ -122,6 +122,7 @@ def test_a_200_that_is_no_answer_is_as_definite_as_the_code_in_its_body(body, ki
         (404, b"stream_options", False),
         (500, b"stream_options", False),
         (200, b"stream_options", False),
+        (200, b'{"code": 400, "msg": "stream_options"}', True),
         (400, b'{"error": {"message": "no"}}', False),
     ],
 )

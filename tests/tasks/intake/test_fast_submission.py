@@ -199,6 +199,19 @@ def test_a_task_whose_answer_was_lost_is_told_as_created(key, other_key, image_m
     assert steps.breaches() == []
 
 
+def answer_too_late(execute, *arguments):
+    execute(*arguments)
+    lost_answers.fall_silent()
+
+
+def test_a_task_whose_answer_took_all_the_time_is_told_as_created(key, image_model, monkeypatch):
+    draft = steps.drafted(key)
+    counted()
+    with lost_answers.little_time(monkeypatch), connection.execute_wrapper(once(answer_too_late)):
+        assert written(draft) == [True]
+    assert steps.breaches() == []
+
+
 def test_a_statement_that_got_lost_is_not_repeated(key, image_model):
     draft = steps.drafted(key)
     counted()

@@ -44,6 +44,14 @@ def test_what_was_committed_is_created_and_keeps_its_inputs(key, image_model, fo
     assert steps.breaches() == []
 
 
+def test_what_was_committed_in_the_last_moment_is_created(key, image_model, at_the_next_commit, monkeypatch):
+    draft = steps.drafted(key)
+    at_the_next_commit(lost_answers.answer_too_late)
+    with lost_answers.little_time(monkeypatch):
+        created = submission.submit_one(draft)
+    assert created == Created(task_id=draft.task_id, created_at=Task.objects.get().created_at)
+
+
 def test_connections_that_nobody_uses_are_not_waited_for(key, image_model, at_the_next_commit, monkeypatch):
     draft, asked = steps.drafted(key), list[object]()
     monkeypatch.setattr("psycopg_pool.ConnectionPool.check", asked.append)

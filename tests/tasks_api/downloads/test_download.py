@@ -255,7 +255,7 @@ async def cancel_in_the_middle(request: dict[str, Any]) -> None:
 
     async def send(message: Any) -> None:
         begun.set()
-        await asyncio.sleep(0)
+        await asyncio.Event().wait()
 
     task = asyncio.create_task(application(request, receive, send))
     await begun.wait()

@@ -91,6 +91,8 @@ class Relaying:
                 async with asyncio.timeout(times.BEAT_SECONDS):
                     frames = await attempts.more(self._stream)
             except TimeoutError:
+                if self._stream.reader.can_end:  # an upstream that leaves its connection open behind the last event
+                    return []
                 await self._tell([BEAT])
                 continue
             self._seconds_left -= loop.time() - began

@@ -54,6 +54,20 @@ def test_a_cut_stream_ends_with_an_error_and_without_usage_it_is_the_operators_l
     assert (row().outcome, row().state, row().is_loss, relay.spent) == ("cut", "released", True, 0)
 
 
+def test_a_stream_that_has_said_all_and_stays_open_ends_well(relay) -> None:
+    async def lingers(talk: Talk) -> None:
+        await talk.say(STREAM)
+        for event in TEXT_STREAM[:-1]:
+            await talk.event(event)
+        await talk.outlasts()
+
+    relay.channel(Upstream(lingers))
+    client = relay.call(chat(stream=True))
+    assert b'"error"' not in client.body
+    assert client.has_end
+    assert (row().outcome, relay.spent) == ("succeeded", 280)
+
+
 def test_a_cut_stream_that_told_its_usage_is_charged_by_it(relay) -> None:
     relay.channel(Upstream(streams(delta("Hel", usage=used(100, 5)["usage"]))))
     client = relay.call(chat(stream=True))

@@ -9,6 +9,7 @@ from django.db.models import Sum
 
 from billing import relayed_calls
 from billing.models import Hold
+from common.errors import InsufficientBalance
 from tasks import lifecycle
 from tasks.intake import limits, submission
 from tasks.models import Task, TaskEvent
@@ -55,7 +56,7 @@ def test_a_budget_is_strict_over_all_who_spend_it(image_model, whose):
     jobs = [partial(submission.submit_one, steps.drafted(key)) for _ in range(48)]
     calls = [relayed_steps.new_call(key, 1_000_000, process_id=relayed_steps.process()) for _ in range(16)]
     outcomes = steps.at_once(jobs + [partial(reserved, call) for call in calls])
-    assert Counter(type(outcome).__name__ for outcome in outcomes)["InsufficientBalance"] == 54
+    assert sum(isinstance(outcome, InsufficientBalance) for outcome in outcomes) == 54
     account.refresh_from_db()
     assert account.held_micros == 10_000_000
     assert budget_steps.used(key) == {f"{whose} month": 10_000_000}

@@ -80,13 +80,13 @@ FILE, TEXT = 'name="image"; filename="a.png"', 'name="prompt"'
 
 # Of a general key without balance; and of a Task key without balance.
 RELAYED = (
-    chat("no balance", 403),
+    chat("no balance", 429),
     chat("unknown model", 404, model="llama-1"),
     chat("bad field", 400, more='"max_tokens": "ten",'),
     chat("bad end", 400, end=f'{WIDE}"}}}}'),
     chat("bad character", 400, end='\x01"}]}'),
-    chat("messages", 403, more='"max_tokens": 10,', path="/v1/messages"),
-    form("file", "/v1/images/edits", 403, FILE, "gpt-image-2"),
+    chat("messages", 402, more='"max_tokens": 10,', path="/v1/messages"),
+    form("file", "/v1/images/edits", 429, FILE, "gpt-image-2"),
     form("text", "/v1/images/edits", 404, TEXT, "llama-1"),
 )
 TASKS = (

@@ -33,7 +33,14 @@ class Caller:
         self.relay.channel(self.upstream)
 
     def status(self, body: Any = None) -> int:
-        return int(self.relay.run(lambda: self._ask(chat() if body is None else body))[0]["status"])
+        return int(self._asked(body)[0]["status"])
+
+    def refusal(self) -> str:
+        """The type of the error."""
+        return str(json.loads(self._asked()[1]["body"])["error"]["type"])
+
+    def _asked(self, body: Any = None) -> list[Message]:
+        return list(self.relay.run(lambda: self._ask(chat() if body is None else body)))
 
     async def _ask(self, body: Any) -> list[Message]:
         given = {"authorization": f"Bearer {self.relay.key.secret}", "content_type": "application/json"}
@@ -82,7 +89,7 @@ def set_no_budget(caller: Caller) -> None:
 
 @pytest.mark.parametrize(
     ("change", "status"),
-    [(disable, 401), (leave_the_group, 404), (become_a_subscriber, 403), (spend_all, 403), (set_no_budget, 403)],
+    [(disable, 401), (leave_the_group, 404), (become_a_subscriber, 403), (spend_all, 429), (set_no_budget, 429)],
 )
 def test_a_change_holds_from_the_next_call_on(caller, change, status) -> None:
     change(caller)
@@ -101,7 +108,7 @@ def test_refused_calls_count_against_the_rate(caller, settings, monkeypatch) -> 
     settings.RATE_LIMITS = {"relay": 2}
     monkeypatch.setattr(rates, "_window", -1)
     Account.objects.update(held_micros=10_000_000)
-    assert [caller.status() for _ in range(3)] == [403, 403, 429]
+    assert [caller.refusal() for _ in range(3)] == ["insufficient_quota", "insufficient_quota", "rate_limit_error"]
 
 
 def test_a_bad_body_of_who_was_let_in_before_is_refused_behind_his_key(caller) -> None:

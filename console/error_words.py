@@ -62,6 +62,10 @@ OF_REQUESTS = {
     "overloaded_error": Advice("No provider of the model can be reached now.", WAIT),
     "api_error": Advice("The provider's answer was lost.", "Nothing was charged; ask again if you still need it."),
     "timeout_error": Advice("The provider took too long.", "Nothing was charged; ask again if you still need it."),
+    "insufficient_quota": Advice(
+        "The balance or a budget is under what the call may cost.", "Top up, or set a lower limit of the output."
+    ),
+    "invalid_request_error": Advice("The way of asking is not served here.", "Look at the reference for what is."),
     "not_found_error": Advice("The key's platform does not have it.", "Look at the reference for what it has."),
     "TASK_SCOPE_REQUIRED": Advice("The key is not one for tasks.", "Use a key that begins with dr-task-."),
     "TASK_BILLING_UNSUPPORTED": Advice("The account pays by subscription.", f"Tasks need a balance. {ASK}"),

@@ -51,6 +51,6 @@ def ending(call: NewCall, actual: int | None = 150, **fields: Any) -> CallEnding
 
 def ended(key: IssuedKey, actual: int | None = 150, *, model: str = "gpt-5", **fields: Any) -> RelayedCall:
     """A call that was reserved and has ended; the fields are of its end."""
-    call = opened(key, model=model)
+    call = opened(key, max(500, actual or 0), model=model)
     assert relayed_calls.end([ending(call, actual, **fields)]) == [True]
     return RelayedCall.objects.get(id=call.call_id)

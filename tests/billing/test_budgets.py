@@ -53,21 +53,21 @@ def test_an_estimate_counts_until_its_actual_cost_takes_its_place(key):
     names = ("account day", "account month", "key day", "key month")
     assert used(key) == dict.fromkeys(names, 570)
     assert Hold.objects.get(reference=charged.call_id).budget_day == today()
-    end(charged, 600)
-    assert used(key) == dict.fromkeys(names, 670)
+    end(charged, 400)
+    assert used(key) == dict.fromkeys(names, 470)
     end(returned, None)
-    assert used(key) == dict.fromkeys(names, 600)
+    assert used(key) == dict.fromkeys(names, 400)
 
 
 def test_what_comes_back_later_goes_to_the_window_that_it_was_taken_from(key):
     limit(key.account, day="1", month="1")
-    charged, returned, kept_open = (relayed_steps.opened(key, amount) for amount in (500, 70, 3))
+    charged, returned, kept_open = (relayed_steps.opened(key, amount) for amount in (500, 70, 7))
     let_a_month_pass()
     then, now = month_before(today()).isoformat(), today().isoformat()
     relayed_steps.opened(key, 20)
     end(charged, 100)
     end(returned, None)
-    was = {f"account {then}": 103, f"account {then[:7]}": 103}
+    was = {f"account {then}": 107, f"account {then[:7]}": 107}
     assert kept() == {**was, f"account {now}": 20, f"account {now[:7]}": 20}
     assert used(key) == {"account day": 20, "account month": 20}
     end(kept_open, 5)

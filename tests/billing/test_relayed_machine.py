@@ -91,16 +91,20 @@ class CallMachine(RuleBasedStateMachine):
     def note(self, pick: int, micros: int) -> None:
         if self.calls:
             expected = self.calls[pick % len(self.calls)]
-            seen = SeenUsage(call_id=expected.call.call_id, usage=TokenUsage(input_tokens=pick), actual_micros=micros)
+            noted = min(micros, expected.call.estimated_micros)
+            seen = SeenUsage(call_id=expected.call.call_id, usage=TokenUsage(input_tokens=pick), actual_micros=noted)
             relayed_calls.note([seen])
             if expected.state == "open":
-                expected.noted = micros
+                expected.noted = noted
 
     @rule(picks=st.lists(st.tuples(PICK, st.none() | MICROS), min_size=1, max_size=4))
     def end(self, picks: list[tuple[int, int | None]]) -> None:
         """Several at once, the same call twice among them."""
         if self.calls:
-            chosen = [(self.calls[pick % len(self.calls)], actual) for pick, actual in picks]
+            picked = [(self.calls[pick % len(self.calls)], actual) for pick, actual in picks]
+            chosen = [
+                (each, None if actual is None else min(actual, each.call.estimated_micros)) for each, actual in picked
+            ]
             outcomes = relayed_calls.end([relayed_steps.ending(each.call, actual) for each, actual in chosen])
             for (each, actual), outcome in zip(chosen, outcomes, strict=True):
                 assert outcome is (each.state == "open")

@@ -136,11 +136,11 @@ def test_usage_is_read_of_one_key_and_no_call(busy):
 
 def test_a_scrape_reads_no_call_that_has_ended_well(busy):
     running_totals.relayed.settled = running_totals.Settled()
-    assert list(metrics.relayed())  # the first one of a process reads all usage
+    assert list(metrics.relayed({1: "text-1"}))  # the first one of a process reads all usage
     with steps.captured() as statements:
-        found = {family.name: family.samples[0].value for family in metrics.relayed()}
+        found = {family.name: family.samples[0].value for family in metrics.relayed({1: "text-1"})}
     assert scans(statements) == []
-    assert list(found.values()) == [OPEN, 400 * KEYS, CALLS / 2_000, CALLS / 2_000]
+    assert list(found.values()) == [OPEN, 400 * KEYS, CALLS / 2_000, CALLS / 2_000, 0]
 
 
 @pytest.mark.parametrize(

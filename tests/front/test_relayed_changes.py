@@ -33,7 +33,14 @@ class Caller:
         self.relay.channel(self.upstream)
 
     def status(self, body: Any = None) -> int:
-        return int(self.relay.run(lambda: self._ask(chat() if body is None else body))[0]["status"])
+        return int(self._asked(body)[0]["status"])
+
+    def refusal(self) -> str:
+        """The type of the error."""
+        return str(json.loads(self._asked()[1]["body"])["error"]["type"])
+
+    def _asked(self, body: Any = None) -> list[Message]:
+        return list(self.relay.run(lambda: self._ask(chat() if body is None else body)))
 
     async def _ask(self, body: Any) -> list[Message]:
         given = {"authorization": f"Bearer {self.relay.key.secret}", "content_type": "application/json"}
@@ -100,8 +107,8 @@ def test_new_prices_hold_from_the_next_call_on(caller) -> None:
 def test_refused_calls_count_against_the_rate(caller, settings, monkeypatch) -> None:
     settings.RATE_LIMITS = {"relay": 2}
     monkeypatch.setattr(rates, "_window", -1)
-    become_a_subscriber(caller)
-    assert [caller.status() for _ in range(3)] == [403, 403, 429]
+    Account.objects.update(held_micros=10_000_000)
+    assert [caller.refusal() for _ in range(3)] == ["insufficient_quota", "insufficient_quota", "rate_limit_error"]
 
 
 def test_a_bad_body_of_who_was_let_in_before_is_refused_behind_his_key(caller) -> None:

@@ -109,10 +109,11 @@ class BudgetMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(hold.is_open for hold in self.holds))
     @rule(pick=PICK, actual=st.none() | st.integers(0, 500))
     def end(self, pick: int, actual: int | None) -> None:
-        """For nothing, for less than was held, or for more."""
+        """For nothing, for less than was held, or for more; a call never for more."""
         live = [hold for hold in self.holds if hold.is_open]
         hold = live[pick % len(live)]
         if hold.call:
+            actual = None if actual is None else min(actual, hold.amount)
             assert relayed_calls.end([relayed_steps.ending(hold.call, actual)]) == [True]
         elif actual is None:
             assert lifecycle.end([steps.cancellation_of(hold.task_id)])

@@ -14,7 +14,8 @@ HOLD = "every relayed call has one hold of its estimate"
 TOGETHER = "a relayed call and its hold are open, settled or released together"
 CHARGE = "a settled call has one charge of its actual cost, any other call none"
 USAGE = "the usage of a key, day and model = sum of its settled calls"
-RULES = (HOLD, TOGETHER, CHARGE, USAGE)
+BOUND = "no relayed call is charged more than its hold"
+RULES = (HOLD, BOUND, TOGETHER, CHARGE, USAGE)
 
 
 @pytest.fixture
@@ -48,6 +49,12 @@ def test_a_hold_of_another_amount_account_or_key_is_found(calls, other_account, 
     wrong = {"amount_micros": 1, "account": other_account, "key_id": 0}[field]
     Hold.objects.filter(reference=calls["released"]).update(**{field: wrong})
     assert broken() == {(HOLD, calls["released"])}
+
+
+def test_a_charge_above_the_hold_is_found(calls):
+    RelayedCall.objects.filter(id=calls["settled"]).update(estimated_micros=149)
+    Hold.objects.filter(reference=calls["settled"]).update(amount_micros=149)
+    assert broken() == {(BOUND, calls["settled"])}
 
 
 @pytest.mark.parametrize(("call", "state"), [("open", "released"), ("settled", "open"), ("released", "settled")])

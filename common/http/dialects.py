@@ -149,12 +149,12 @@ def _of_headers(names: set[bytes]) -> ErrorDialect:
 
 
 def headers(error: ApiError, dialect: ErrorDialect) -> dict[str, str]:
-    """The error's own; every 429 and 503 says when to come back, but for an empty balance, which no time refills; and
-    SDKs are told whether to."""
+    """The error's own; every 429 and 503 says when to come back, latest for an empty balance, which no time refills;
+    and SDKs are told whether to."""
     own = dict(error.headers)
     status, is_unpaid = dialect.status(error), isinstance(error, InsufficientBalance)
-    if status in (429, 503) and not is_unpaid:
-        own.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
+    if status in (429, 503):
+        own.setdefault("Retry-After", str(LONGEST_RETRY_SECONDS if is_unpaid else RETRY_AFTER_SECONDS))
     if dialect.serves_sdks:
         if own.get("Retry-After", "").isdigit():
             own["Retry-After"] = str(min(int(own["Retry-After"]), LONGEST_RETRY_SECONDS))

@@ -309,7 +309,7 @@ def test_pictures_of_a_general_key_that_cannot_pay_are_refused_as_openai_does(ac
     body = json.dumps({"model": "gpt-image-2", "prompt": "a fox"}).encode()
     said = ask("POST", "/v1/images/generations", make_general_key(account, group).secret, body=body)
     assert said.refusal == (429, "insufficient_quota")
-    assert "retry-after" not in said.headers
+    assert said.headers["retry-after"] == "60"
 
 
 def test_a_packed_body_is_not_taken(account):

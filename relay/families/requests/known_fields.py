@@ -5,6 +5,7 @@ without regard to case, so it would be read beside the one that was checked.
 """
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +17,7 @@ from relay.families.base import RefusedField
 
 UNKNOWN = "is not known to this service"
 # What forms and their headers put behind a name.
-ENDINGS = re.compile(r"[\s\[\]*]+$")
+ENDINGS = f"[]*{string.whitespace}"
 BIG = re.compile(r"[A-Z]")
 SMALL = re.compile(r"_([a-z])")
 
@@ -73,7 +74,7 @@ def folded(name: str) -> str:
     """A name as the most tolerant of servers would read it."""
     if name.isascii() and name.isidentifier():
         return name.lower()
-    return ENDINGS.sub("", unicodedata.normalize("NFKC", name).casefold()).strip()
+    return unicodedata.normalize("NFKC", name).casefold().rstrip(ENDINGS).strip()
 
 
 def in_protocol(name: str) -> str:

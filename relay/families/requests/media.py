@@ -12,12 +12,12 @@ from typing import Any
 
 BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+", re.IGNORECASE)
 LONGEST_WORD = 64
-DATA_URL = re.compile(r"\s*data:([^;,]*)[^,]*,", re.IGNORECASE)
+DATA_URL = re.compile(r"\s*+data:([^;,]*+)[^,]*+,", re.IGNORECASE)
 TEXT_TYPE = re.compile(
     r"text/.|application/(?:[a-z.+-]*json|[a-z.+-]*xml|(?:x-)?(?:yaml|javascript|typescript|python|sh|toml|sql|ndjson|tex))"
     r"(?:$|[;\s])"
 )
-TEXT_IN_DISGUISE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|epub|rtf|zip)\s*$", re.IGNORECASE)
+BINARY_NAMES = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".odp", ".epub", ".zip")
 # How base64 of a PDF, an archive, a picture, a sound or a film begins, whatever is said of it.
 BINARY = ("JVBER", "UEsD", "iVBOR", "/9j/", "R0lGOD", "UklGR", "SUQz", "T2dnU", "AAAA", "H4sI", "0M8R4")
 
@@ -137,11 +137,20 @@ def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False)
     names = [str(place[name]) for place in places for name in place if place[name] and folded(name) in NAME_FIELDS]
     told = {_of_media_type(media_type) for media_type in said or [guess_type(name)[0] or "" for name in names]}
     if told == {Kind.TEXT}:
-        is_binary = is_encoded and any(DATA_URL.sub("", text).lstrip().startswith(BINARY) for text in texts(item))
-        return Kind.FILE if is_binary or any(map(TEXT_IN_DISGUISE.search, names)) else Kind.TEXT
+        is_binary = is_encoded and any(_payload(text).startswith(BINARY) for text in texts(item))
+        return (
+            Kind.FILE if is_binary or any(name.strip().lower().endswith(BINARY_NAMES) for name in names) else Kind.TEXT
+        )
     if len(told) < 2:
         return next(iter(told), None)
     return Kind.SOUND if Kind.SOUND in told else Kind.FILE
+
+
+def _payload(text: str) -> str:
+    """What a text begins with, behind the head of a `data:` URL."""
+    head = DATA_URL.match(text)
+    begin = head.end() if head else 0
+    return text[begin : begin + 64].lstrip()
 
 
 def _of_media_type(said: str) -> Kind:

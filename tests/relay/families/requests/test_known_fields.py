@@ -112,3 +112,17 @@ def test_every_field_of_googles_sdk_is_known_in_its_place():
     inner = set(google_types.GenerationConfig.model_fields) | {"image_config", "thinking_config"}
     names = set(google_types.GenerateContentConfig.model_fields) - inner - OF_VERTEX - ELSEWHERE
     assert [field.path for field in generate_content.REQUEST.unknown(dict.fromkeys(names, 1))] == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {("a" + " " * 100_000) * 20 + "é": 1},
+        {"messages": [{"type": "image_url", "image_url": {"url": "data:" + "a" * 2_000_000}}]},
+        {"messages": [{"type": "file", "file": {"file_data": "AAAA", "filename": ".txt" + " " * 2_000_000}}]},
+    ],
+    ids=["name", "address", "file name"],
+)
+def test_no_name_takes_longer_than_its_length(fields):
+    """Else this does not end."""
+    refused(CHAT, fields)

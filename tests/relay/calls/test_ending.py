@@ -3,10 +3,16 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from catalog.tariffs import Tariff
+from catalog.token_prices import TokenPrice
+from common import token_usage
 from common.token_usage import TokenUsage
+from relay.calls import reservation
 from relay.calls.ending import CallSettlement, Finish, Progress, settlement
-from relay.families.base import Delivered
+from relay.families.base import AskedCall, Delivered
 from tests.relay.pricing import PICTURES, TOKENS, asked
 
 FORTY = Delivered(output_bytes=40)
@@ -85,3 +91,53 @@ def test_pictures_without_their_tokens_are_estimated_where_tokens_are_priced() -
     told = settlement(Finish.DONE, made, asked(images=2), TOKENS, reserved=100_000)
     assert (told.actual_micros, told.is_estimated, told.usage.images) == (500 + 2 * 1056 * 40, True, 2)
     assert settlement(Finish.CUT, made, asked(images=2), TOKENS, reserved=10_000) == LOSS
+
+
+AMOUNTS = st.decimals(0, 100, places=3)
+TOKEN_PRICES = st.builds(
+    TokenPrice,
+    pattern=st.just("*"),
+    **dict.fromkeys(("input", "output", "cached_input", "cache_write", "image_output", "image_input"), AMOUNTS),
+    **dict.fromkeys(("cache_write_1h", "audio_input", "audio_output"), st.none() | AMOUNTS),
+    image_tokens=st.integers(0, 50_000),
+    **dict.fromkeys(("max_input_tokens", "max_output_tokens"), st.none() | st.integers(1, 200_000)),
+)
+TOOLS = st.dictionaries(st.sampled_from(("web_search", "mcp")), AMOUNTS)
+TARIFFS = st.builds(Tariff, tokens=TOKEN_PRICES, picture=st.none() | AMOUNTS, tools=TOOLS)
+CALLS = st.builds(
+    AskedCall,
+    model=st.just("m"),
+    is_stream=st.booleans(),
+    **dict.fromkeys(("input_bound", "input_estimate"), st.integers(0, 100_000)),
+    pictures_in=st.integers(0, 20),
+    file_path=st.sampled_from(("", "messages[0]")),
+    amounts=st.frozensets(st.sampled_from(("cache_write_1h", "audio_input", "audio_output"))),
+    tools=st.dictionaries(st.sampled_from(("web_search", "mcp")), st.none() | st.integers(1, 20)),
+    output_limit=st.none() | st.integers(1, 100_000),
+    choices=st.integers(1, 8),
+    images=st.integers(0, 10),
+)
+COUNTS = st.integers(0, 10**8)
+USAGES = st.builds(
+    TokenUsage,
+    **dict.fromkeys(token_usage.COUNTS, COUNTS),
+    tools=st.dictionaries(st.sampled_from(("web_search", "mcp")), st.integers(0, 1000)),
+)
+PROGRESS = st.builds(
+    Progress,
+    was_sent=st.booleans(),
+    is_complete=st.booleans(),
+    was_held_up=st.booleans(),
+    usage=st.none() | USAGES,
+    delivered=st.builds(Delivered, output_bytes=COUNTS, pictures=st.integers(0, 100)),
+)
+
+
+@given(finish=st.sampled_from(Finish), progress=PROGRESS, call=CALLS, tariff=TARIFFS)
+def test_no_call_is_charged_below_nothing_or_above_its_hold(finish, progress, call, tariff) -> None:
+    hold = reservation.bound_micros(call, tariff, default_output=8192)
+    told = settlement(finish, progress, call, tariff, reserved=hold)
+    assert 0 <= (told.actual_micros or 0) <= hold
+    assert told.overrun_micros >= 0
+    assert (told.flags.get("usage_exceeds_hold", 0)) == told.overrun_micros
+    assert not told.overrun_micros or told.actual_micros == hold

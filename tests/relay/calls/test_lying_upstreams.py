@@ -32,6 +32,7 @@ PRICES = {
     }
 }
 WHOLE, CUT, LEFT = "whole", "cut", "left"
+MOMENTS = BEFORE_HEAD, AFTER_HEAD, MIDDLE, LAST = "before the head", "after the head", "in the middle", "at the end"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,31 +173,42 @@ USAGES = st.one_of(HONEST, PLAUSIBLE, JSON)
 
 @dataclass(frozen=True, kw_only=True)
 class Lie:
-    """An answer with a usage, and what comes of it: it is whole, breaks off, or its client leaves in the middle."""
+    """An answer with a usage, and what comes of it: it is whole, or at a moment it breaks off, or its client leaves."""
 
     dialect: Dialect
     usage: Any
     end: str
+    moment: str = MIDDLE
     client: Client = field(default_factory=Client)
 
     async def whole(self, talk: Talk) -> None:
         said = json.dumps({**self.dialect.answer, self.dialect.usage: self.usage}).encode()
-        await talk.say(head(content_type="application/json", content_length=str(len(said))), said[:-9])
-        await self._middle(talk)
-        await talk.say(said[-9:])
+        await self._reach(BEFORE_HEAD, talk)
+        await talk.say(head(content_type="application/json", content_length=str(len(said))))
+        await self._reach(AFTER_HEAD, talk)
+        await talk.say(said[:-9])
+        await self._reach(MIDDLE, talk)
+        await talk.say(said[-9:-1])
+        await self._reach(LAST, talk)
+        await talk.say(said[-1:])
 
     async def streamed(self, talk: Talk) -> None:
+        last = self.dialect.last(self.usage)
+        await self._reach(BEFORE_HEAD, talk)
         await talk.say(STREAM)
+        await self._reach(AFTER_HEAD, talk)
         for event in self.dialect.events:
             await talk.event(event)
-        last = self.dialect.last(self.usage)
-        await talk.event(last[0])
-        await self._middle(talk)
-        for event in last[1:]:
+        await self._reach(MIDDLE, talk)
+        for event in last[:-1]:
             await talk.event(event)
+        await self._reach(LAST, talk)
+        await talk.event(last[-1])
         await talk.say(LAST_CHUNK)
 
-    async def _middle(self, talk: Talk) -> None:
+    async def _reach(self, moment: str, talk: Talk) -> None:
+        if moment != self.moment:
+            return
         if self.end == CUT:
             talk.reset()
             raise ConnectionResetError
@@ -219,10 +231,10 @@ def test_a_call_costs_at_most_what_was_held_whatever_an_upstream_tells(account, 
     path = dialect.stream_path if is_stream and dialect.stream_path else dialect.path
 
     @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    @given(usage=USAGES)
-    def check(usage: Any) -> None:
+    @given(usage=USAGES, moment=st.sampled_from(MOMENTS))
+    def check(usage: Any, moment: str) -> None:
         known = set(RelayedCall.objects.values_list("id", flat=True))
-        lie = Lie(dialect=dialect, usage=usage, end=end)
+        lie = Lie(dialect=dialect, usage=usage, end=end, moment=moment)
         upstream.behaves(lie.streamed if is_stream else lie.whole)
         client = relay.call(asked, path=path, client=lie.client)
         assert client.status != 500
@@ -238,15 +250,16 @@ def test_a_call_costs_at_most_what_was_held_whatever_an_upstream_tells(account, 
     check()
 
 
+@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_client_that_left_is_charged_as_one_that_stayed(account, name, is_stream) -> None:
+def test_a_client_that_left_is_charged_as_one_that_stayed(account, name, is_stream, moment) -> None:
     dialect = DIALECTS[name]
     relay = Relay(account, dialect.platform, prices=PRICES)
     relay.channel(upstream := Upstream(answers({})))
     asked = {**dialect.asked, **dialect.streams} if is_stream else dialect.asked
     for end in (WHOLE, LEFT):
-        lie = Lie(dialect=dialect, usage=USED[name], end=end)
+        lie = Lie(dialect=dialect, usage=USED[name], end=end, moment=moment)
         upstream.behaves(lie.streamed if is_stream else lie.whole)
         path = dialect.stream_path if is_stream and dialect.stream_path else dialect.path
         relay.call(asked, path=path, client=lie.client)

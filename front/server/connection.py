@@ -45,6 +45,7 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        super().resume_writing()  # else whoever waits to send would wait for nobody
         self._places.gone(self)
 
     def hang_up(self) -> None:

@@ -100,6 +100,17 @@ def test_a_client_that_leaves_pays_what_the_answer_costs(stack, upstream, key) -
     assert stack.manage_json("check_ledger")["breaches"] == []
 
 
+def test_a_client_that_takes_nothing_of_its_answer_pays_what_it_costs(stack, upstream, key) -> None:
+    """The front hangs up on it, and the stream is read to its end all the same."""
+    stack.start_web(DJANGO_SETTINGS_MODULE="tests.front.server.stalling")
+    upstream[0].rest = EVENT * 50_000 + b"data: " + json.dumps(LAST).encode() + b"\n\ndata: [DONE]\n\n"
+    with closing(opened(stack, key)):
+        upstream[0].goes_on.set()
+        wait_until(lambda: usage(stack, key)["held"] == 0)
+    assert usage(stack, key)["total"] == {"calls": 1, "cost": 0.0006}
+    assert stack.manage_json("check_ledger")["breaches"] == []
+
+
 def test_a_call_whose_client_has_left_is_settled_by_the_process_that_stops(stack, upstream, key) -> None:
     web = stack.start_web(GUNICORN_CMD_ARGS="")
     with closing(opened(stack, key)):

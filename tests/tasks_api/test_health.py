@@ -347,3 +347,12 @@ def test_pending_deliveries_and_live_workers_are_counted(samples, make_task, mak
         Delivery.objects.create(id=f"{number}.1", task=task, account=task.account, url="", host="", status=status)
     found = samples()
     assert (found["darkroom_deliveries_pending[]"], found["darkroom_workers_alive[]"]) == (1, 1)
+
+
+def test_relayed_calls_that_would_have_cost_more_than_their_hold_are_counted_by_channel(samples, key, image_channel):
+    assert samples()["darkroom_relay_overruns_total['studio']"] == 0
+    told = {"flags": {"usage_exceeds_hold": 7}, "overrun_micros": 7, "channel_id": image_channel.pk}
+    call = relayed_steps.ended(key, **told)
+    relayed_steps.ended(key, channel_id=image_channel.pk)
+    assert samples()["darkroom_relay_overruns_total['studio']"] == 1
+    assert (call.flags, call.overrun_micros) == ({"usage_exceeds_hold": 7}, 7)

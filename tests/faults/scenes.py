@@ -8,6 +8,7 @@ import psutil
 import psycopg
 from django.db import connection
 
+from common import sql
 from tasks.models import Task
 from tests.databases import OF_THIS_DATABASE, database_url
 from tests.tasks import steps
@@ -80,6 +81,12 @@ def end_sessions() -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE application_name = 'worker' AND datname = current_database()"
         )
+
+
+def end_waiting_sessions() -> int:
+    """Cut those that wait for a lock in this PostgreSQL database; how many they were."""
+    waiting = "wait_event_type = 'Lock' AND datname = current_database()"
+    return len(sql.fetch(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {waiting}"))
 
 
 def waits_for(table: str) -> bool:

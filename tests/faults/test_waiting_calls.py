@@ -22,7 +22,7 @@ from tasks import lifecycle
 from tasks.models import Task
 from tests.adapters.raw_server import answer, raw_server
 from tests.faults.calling import Call
-from tests.faults.scenes import ended, held, kill_serving, serving, waits_for
+from tests.faults.scenes import end_waiting_sessions, ended, held, kill_serving, serving, waits_for
 from tests.rows import IssuedKey, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 from tests.worker.driving import task
@@ -108,11 +108,13 @@ def test_a_client_that_leaves_cancels_what_is_queued_and_has_paid_for_what_is_bo
 
 @on_postgresql
 def test_killed_before_the_commit_nothing_is_there(crew, start_web, key, image_model):
+    """Where the database notices the death: a statement that is its own transaction would be committed without it."""
     web = start_web(**PATIENT)
     with held("billing_hold"):
         waiting = Call(crew, key.secret, "a fox")
         wait_until(lambda: waits_for("billing_hold"), what="the transaction")
         kill_serving(web)
+        wait_until(lambda: end_waiting_sessions() or not waits_for("billing_hold"), what="the end of its statement")
     with pytest.raises(BROKEN):
         waiting.head()
     waiting.leave()

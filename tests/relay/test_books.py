@@ -19,6 +19,7 @@ from common.errors import InsufficientQuota
 from relay import books
 from tests.account_lines import gathered, held_account
 from tests.billing import relayed_steps as steps
+from tests.faults.scenes import end_waiting_sessions
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,12 +31,6 @@ AVAILABLE = 10_000_000
 def no_limit_of_time(monkeypatch):
     monkeypatch.setattr(query_deadline, "SECONDS", 4 * PATIENCE)
     monkeypatch.setattr(account_lines, "SHARED_PART", 1.0)
-
-
-def end_waiting_sessions() -> int:
-    """Of those that wait for a lock; how many they were."""
-    waiting = "wait_event_type = 'Lock' AND datname = current_database()"
-    return len(sql.fetch(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {waiting}"))
 
 
 async def aside(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -74,18 +74,17 @@ class TokenPrice:
     def cost(self, usage: TokenUsage) -> Decimal:
         """In micro-USD, exactly. Parts are taken from the whole in this order, each at most what is left of it: of the
         input cached, written, written for an hour, sound, pictures; of the output pictures, sound. A part that is not
-        sold costs as the one that it is nearest to."""
+        sold costs as the one that it is nearest to: where a cache has no price of its own, what came from it is sound
+        or a picture first."""
         price = self.at(usage.input_tokens)
         hour = price.cache_write if price.cache_write_1h is None else price.cache_write_1h
         heard = price.input if price.audio_input is None else price.audio_input
         spoken = price.output if price.audio_output is None else price.audio_output
-        inputs = (
-            (usage.cached_tokens, price.cached_input),
-            (usage.cache_write_tokens, price.cache_write),
-            (usage.cache_write_1h_tokens, hour),
-            (usage.audio_input_tokens, heard),
-            (usage.image_input_tokens, price.image_input),
-        )
+        cached = ((usage.cached_tokens, price.cached_input),)
+        written = ((usage.cache_write_tokens, price.cache_write), (usage.cache_write_1h_tokens, hour))
+        kinds = ((usage.audio_input_tokens, heard), (usage.image_input_tokens, price.image_input))
+        has_own_price = price.cached_input != price.input
+        inputs = (*cached, *written, *kinds) if has_own_price else (*written, *kinds, *cached)
         outputs = ((usage.image_tokens, price.image_output), (usage.audio_output_tokens, spoken))
         with localcontext(EXACT):
             return _divided(usage.input_tokens, price.input, inputs) + _divided(

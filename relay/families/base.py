@@ -39,11 +39,12 @@ class AskedCall:
     output (`audio_input`, `audio_output`, `cache_write_1h`). `tools` are the priced tools that the provider may run,
     by the vendor's name, each with the request's own limit of calls or None.
 
-    `output_limit` is the request's own limit in tokens for one answer, None where it has none; `sent_limit` is the one
-    that goes upstream because neither request nor price has one. `choices` says how many answers the request wants,
-    `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`: the
-    client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the
-    client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped.
+    `predicted_bound` are tokens of an answer that the request foretells: those that are wrong are paid beside the
+    output. `output_limit` is the request's own limit in tokens for one answer, None where it has none; `sent_limit` is
+    the one that goes upstream because neither request nor price has one. `choices` says how many answers the request
+    wants, `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`:
+    the client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether
+    the client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped.
     """
 
     model: str
@@ -54,6 +55,7 @@ class AskedCall:
     file_path: str = ""
     amounts: frozenset[str] = frozenset()
     tools: Mapping[str, int | None] = field(default_factory=dict)
+    predicted_bound: int = 0
     output_limit: int | None = None
     sent_limit: int | None = None
     choices: int = 1

@@ -26,6 +26,7 @@ FULL = token_prices.of_row(
         "max_output_tokens": 64_000,
     },
 )
+HEARD = token_prices.of_row("gpt-audio", {"input": "1", "output": "10", "audio_input": "40"})
 LONG = token_prices.of_row(
     "gemini-*",
     {"input": "2", "output": "12", "cached_input": "0.2", "audio_input": "4", "image_output": "120"}
@@ -54,6 +55,7 @@ LONG = token_prices.of_row(
         ),
         (FULL, {"input_tokens": 100, "audio_input_tokens": 50, "image_input_tokens": 10}, 350 + 40 + 120),
         (FULL, {"output_tokens": 100, "audio_output_tokens": 40, "image_tokens": 10}, 800 + 400 + 750),
+        (HEARD, {"input_tokens": 1000, "audio_input_tokens": 900, "cached_tokens": 900}, 900 * 40 + 100),
     ],
 )
 def test_what_usage_costs(price: TokenPrice, usage: dict[str, int], micros: int) -> None:

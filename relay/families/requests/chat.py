@@ -4,6 +4,7 @@ Beside OpenAI's fields (openai 3.57, `types/chat`) those pass that servers of th
 formats, thoughts and templates: they change what is said, not what it costs.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -72,6 +73,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         is_stream=is_stream,
         amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(_providers(document)),
+        predicted_bound=len(json.dumps(document["prediction"]).encode()) if document.get("prediction") else 0,
         output_limit=reading.larger(*limits),
         choices=fields.count(document, "n", most=MOST_CHOICES) or 1,
         shows_usage=not is_stream or fields.flag(options, "include_usage", "stream_options"),

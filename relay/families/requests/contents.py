@@ -88,7 +88,7 @@ def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mappi
         contents.definitions.append((trail, value))
     elif key == "filedata" and isinstance(value, dict):
         contents.addresses.append((trail, value))
-        contents.add(trail, Kind.FILE, value)
+        contents.add(trail, media.of_file(value, holder), value)
         return True
     if key not in media.KEYS:
         return False

@@ -12,6 +12,7 @@ from typing import Any
 
 BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+", re.IGNORECASE)
 LONGEST_WORD = 64
+LONGEST_ADDRESS = 4096
 DATA_URL = re.compile(r"\s*+data:([^;,]*+)[^,]*+,", re.IGNORECASE)
 TEXT_TYPE = re.compile(
     r"text/.|application/(?:[a-z.+-]*json|[a-z.+-]*xml|(?:x-)?(?:yaml|javascript|typescript|python|sh|toml|sql|ndjson|tex))"
@@ -63,7 +64,7 @@ def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
         return Kind.SOUND
     if key in FILES:
         is_text = _is_inline(item) and _declared(item, holder, is_encoded=True) is Kind.TEXT
-        return Kind.TEXT if is_text else Kind.FILE
+        return Kind.TEXT if is_text else of_file(item, holder)
     if key in PICTURES:
         return _of_picture(item) if said in PICTURE_TYPES or "image" in said else Kind.FILE
     if key == STORED:
@@ -71,6 +72,13 @@ def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
     if key == RESULT and said == "image_generation_call":
         return Kind.PICTURE
     return _of_bare(item, said) if key in BARE and isinstance(item, str) else None
+
+
+def of_file(item: Any, holder: Mapping[str, Any]) -> Kind:
+    """Of a file that is no text: sound where that is said of it, in any way."""
+    named = (guess_type(text)[0] or "" for text in texts(item) if len(text) < LONGEST_ADDRESS)
+    is_sound = _declared(item, holder) is Kind.SOUND or any(map(_is_sound, named))
+    return Kind.SOUND if is_sound else Kind.FILE
 
 
 def inline_bytes(item: Any) -> int:
@@ -153,11 +161,15 @@ def _payload(text: str) -> str:
     return text[begin : begin + 64].lstrip()
 
 
+def _is_sound(media_type: str) -> bool:
+    return media_type.startswith("audio/")
+
+
 def _of_media_type(said: str) -> Kind:
     said = said.strip().lower()
     if said.startswith("image/"):
         return Kind.PICTURE
-    if said.startswith("audio/"):
+    if _is_sound(said):
         return Kind.SOUND
     return Kind.TEXT if TEXT_TYPE.match(said) else Kind.FILE
 

@@ -33,10 +33,11 @@ FIELDS = DialectFields(
     cache_control=DialectFields("type ttl"),
 )
 # Of the values of `anthropic-beta` those that change the cost or keep something in the operator's account: longer
-# contexts, files, containers, other servers and models, threads, memories, bills. Of the others each only opens fields.
+# contexts and answers, files, containers, other servers and models, threads, memories, bills. Of the others each only
+# opens fields.
 CLOSED_BETAS = re.compile(
-    r"\s*(?:context-\d+[mk]|files-api|code-execution|skills|mcp-client|mcp-servers|mcp-tunnels|message-threads"
-    r"|fast-mode|server-side-fallback|fallback-credit|managed-agents|agent-memory|dreaming|message-batches"
+    r"\s*(?:context-\d+[mk]|output-\d+[mk]|files-api|code-execution|skills|mcp-client|mcp-servers|mcp-tunnels"
+    r"|message-threads|fast-mode|server-side-fallback|fallback-credit|managed-agents|agent-memory|dreaming|message-batches"
     r"|user-profiles|environments|efs|webhooks)(?:-|$)",
     re.IGNORECASE,
 )

@@ -6,6 +6,7 @@ from typing import Any
 from common import strict_json
 from relay.families import bounds
 from relay.families.base import AskedCall, RefusedField
+from relay.families.refused_fields import AUDIO_INPUT
 from relay.families.requests.contents import Contents
 
 
@@ -18,10 +19,11 @@ def asked(
     is_stream: bool,
     passes: int = 1,
     choices: int = 1,
+    amounts: frozenset[str] = frozenset(),
     **more: Any,
 ) -> AskedCall:
     """The call with what its conversation holds. The provider may read it in so many `passes`, and write as many
-    answers; `more` are the dialect's own fields of it."""
+    answers; `more` are the dialect's own fields of it. Any file may have sound in it, as films have."""
     bound = bounds.text_tokens(len(raw) - contents.inline_bytes, has_tools=bool(document.get("tools")))
     return AskedCall(
         model=model,
@@ -31,6 +33,7 @@ def asked(
         pictures_in=passes * contents.pictures,
         file_path=strict_json.path(contents.files[0]) if contents.files else "",
         choices=max(passes, choices),
+        amounts=amounts | {AUDIO_INPUT} if contents.files else amounts,
         **more,
     )
 

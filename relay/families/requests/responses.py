@@ -17,6 +17,11 @@ from relay.wire import splicing
 
 ROOTS = ("input", "instructions", "prompt")
 LISTED_ONLY = "mcp_list_tools"
+# Items that hold what they are, unless only their ids are sent: then they stand for stored ones. Names are folded.
+CONTENTS: Mapping[Any, tuple[str, ...]] = {
+    "reasoning": ("encryptedcontent", "summary", "content"),
+    "image_generation_call": ("result",),
+}
 USUAL_MODES = ("standard",)
 ITSELF = 'send the items themselves, with store: false and include: ["reasoning.encrypted_content"]'
 STORED_ITEM = f"names an item that is stored with the provider: {ITSELF}"
@@ -117,5 +122,6 @@ def _items(listed: Any) -> Iterator[RefusedField]:
     for index, item in enumerate(listed if isinstance(listed, list) else []):
         said = {folded(name): value for name, value in fields.mapping(item).items()}
         kind = said.get("type")
-        if kind == "item_reference" or (kind is None and "role" not in said and "id" in said):
+        is_empty = kind in CONTENTS and "id" in said and not any(said.get(name) for name in CONTENTS[kind])
+        if kind == "item_reference" or (kind is None and "role" not in said and "id" in said) or is_empty:
             yield RefusedField(name="item_reference", path=f"input[{index}]", reason=STORED_ITEM)

@@ -16,6 +16,9 @@ LIMITED = Tariff(tokens=replace(PRICE, max_output_tokens=500))
 KNOWN = Tariff(tokens=replace(PRICE, max_output_tokens=10, max_input_tokens=9000, image_tokens=50))
 HOURS = Tariff(tokens=replace(PRICE, max_output_tokens=10, cache_write_1h=Decimal(6), audio_output=Decimal(70)))
 TOOLS = {"web_search": Decimal("0.01"), "code": Decimal("0.03")}
+LARGE = Tariff(tokens=replace(PRICE, max_output_tokens=10, max_input_tokens=10**6))
+SEARCHED = replace(KNOWN, tools=TOOLS)
+FOUND = 65_536
 UNREAL = Tariff(tokens=None, picture=Decimal(10) ** 12)
 
 
@@ -39,8 +42,10 @@ UNREAL = Tariff(tokens=None, picture=Decimal(10) ** 12)
         (asked(amounts=frozenset({"cache_write_1h"})), HOURS, 1000 * 6 + 10 * 40),
         (asked(amounts=frozenset({"audio_output"})), HOURS, 1000 * 3 + 10 * 70),
         (asked(amounts=frozenset({"cache_write_1h", "audio_output"})), KNOWN, 1000 * 3 + 10 * 40),
-        (asked(tools={"web_search": 3}), replace(KNOWN, tools=TOOLS), 10_000 * 3 + 10 * 40 + 30_000),
-        (asked(tools={"web_search": None, "code": 0}), replace(KNOWN, tools=TOOLS), 10_000 * 3 + 10 * 40 + 100_000),
+        (asked(tools={"web_search": 3}), replace(KNOWN, tools=TOOLS), (1000 + 3 * FOUND) * 3 + 10 * 40 + 30_000),
+        (asked(tools={"web_search": 1}), replace(LARGE, tools=TOOLS), (1000 + 10**6) * 3 + 10 * 40 + 10_000),
+        (asked(tools={"web_search": None, "code": 0}), SEARCHED, (1000 + 10 * FOUND) * 3 + 10 * 40 + 100_000),
+        (asked(output_limit=100, predicted_bound=500), TOKENS, 1000 * 3 + 600 * 40),
         (asked(tools={"other": None}), replace(PICTURES, tools=TOOLS), 40_000),
         (asked(images=2, tools={"code": 1}), replace(PICTURES, tools=TOOLS), 110_000),
     ],

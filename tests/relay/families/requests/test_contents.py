@@ -71,6 +71,10 @@ FILES = {
     "gemini, in the other spelling": {"file_data": {"file_uri": "https://a.example/b"}},
 }
 SOUNDS = {
+    "gemini, by address": {"fileData": {"mimeType": "audio/mp3", "fileUri": "https://a.example/b"}},
+    "gemini, by its ending": {"fileData": {"fileUri": "https://a.example/b.mp3"}},
+    "a file of sound": {"type": "file", "file": {"file_data": f"data:audio/mp3;base64,{BASE64}"}},
+    "a file of sound by address": {"type": "input_file", "file_url": "https://a.example/b.wav"},
     "chat": {"type": "input_audio", "input_audio": {"data": BASE64, "format": "wav"}},
     "by address": {"type": "audio_url", "audio_url": {"url": "https://a.example/b"}},
     "gemini": {"inlineData": {"mimeType": "audio/mp3", "data": BASE64}},
@@ -118,6 +122,13 @@ def test_a_file_counts_as_a_file(place):
 def test_a_sound_counts_as_a_file_and_as_sound(place):
     held = found(SOUNDS[place])
     assert (held.pictures, len(held.files), len(held.sounds)) == (0, 1, 1)
+
+
+def test_any_file_may_have_sound_in_it():
+    film = {"input": [{"fileData": {"mimeType": "video/mp4", "fileUri": "https://a.example/b"}}]}
+    held = contents.found(film, ["input"])
+    asked = reading.asked(film, b"{}", held, model="m", is_stream=False)
+    assert (held.sounds, asked.amounts, asked.file_path) == ([], {"audio_input"}, "input[0].fileData")
 
 
 @pytest.mark.parametrize("place", TEXTS)

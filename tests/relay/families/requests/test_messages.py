@@ -71,6 +71,7 @@ def test_a_thread_is_refused_first_in_the_words_that_the_sdk_knows():
         "context-1m-2025-08-07", "files-api-2025-04-14", "code-execution-2025-08-25", "skills-2025-10-02",
         "mcp-client-2025-11-20", "message-threads-2026-08-12", "fast-mode-2026-02-01", "Context-1M-2099-01-01",
         "server-side-fallback-2026-07-01", "managed-agents-2026-04-01", "user-profiles-billing-2026-10-01",
+        "output-128k-2025-02-19",
     ],
 )  # fmt: skip
 def test_a_beta_that_changes_cost_or_state_is_refused_by_its_value(beta):
@@ -83,7 +84,7 @@ def test_a_beta_that_changes_cost_or_state_is_refused_by_its_value(beta):
     "beta",
     [
         "prompt-caching-2024-07-31", "token-counting-2024-11-01", "extended-cache-ttl-2025-04-11", "oauth-2025-04-20",
-        "interleaved-thinking-2025-05-14", "fine-grained-tool-streaming-2025-05-14", "output-128k-2025-02-19",
+        "interleaved-thinking-2025-05-14", "fine-grained-tool-streaming-2025-05-14",
         "computer-use-2025-11-24", "structured-outputs-2025-11-13", "advanced-tool-use-2025-11-20",
         "tool-search-tool-2025-10-19", "task-budgets-2026-03-13", "compact-2026-01-12", "context-hint-2026-04-09",
         "cache-diagnosis-2026-04-07", "brand-new-2030-01-01", "context-management-2025-06-27",

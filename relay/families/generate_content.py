@@ -73,9 +73,8 @@ class GenerateContentFamily(CommonFamily):
         return endpoints.host_url(endpoint, f"/{version}/{name}:{path.verb}{how}")
 
     def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
-        document = _joined(document)
-        run = tool_counts.of_candidates(mapping(document).get("candidates"), asked)
-        return tool_counts.put_in(_usage(mapping(mapping(document).get("usageMetadata"))), run)
+        run = tool_counts.of_candidates(_joined(document).get("candidates"), asked)
+        return tool_counts.put_in(_greatest(document), run)
 
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         contents = _contents(_joined(document))
@@ -143,9 +142,19 @@ def _joined(document: Any) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for chunk in mappings(document):
         candidates = [*mappings(joined.get("candidates")), *mappings(chunk.get("candidates"))]
-        told = counts.completed(mapping(joined.get("usageMetadata")), mapping(chunk.get("usageMetadata")))
-        joined = {**joined, **chunk, "candidates": candidates, "usageMetadata": told}
+        joined = {**joined, **chunk, "candidates": candidates}
     return joined or mapping(document)
+
+
+def _greatest(document: Any) -> TokenUsage | None:
+    """The usage of an answer; of one that came as the array of its chunks, what they tell together."""
+    told: dict[str, Any] = {}
+    usage: TokenUsage | None = None
+    for chunk in mappings(document) or [mapping(document)]:
+        told = counts.completed(told, mapping(chunk.get("usageMetadata")))
+        if later := _usage(told):
+            usage = counts.greater(usage, later)
+    return usage
 
 
 def _contents(document: Any) -> list[Any]:

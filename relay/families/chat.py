@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
-from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
+from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.frames import chat_frames
@@ -69,7 +69,9 @@ class ChatFamily(CommonFamily):
         return openai_counts.of_answer(document, asked, cited)
 
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
-        return replace(super().delivered(document, asked), pictures=_pictures(document, "message"))
+        return replace(
+            super().delivered(document, asked), pictures=pictures.of_messages(_messages(document, "message"))
+        )
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         return chat_frames.of_answer(fields.mapping(document), asked)
@@ -90,8 +92,8 @@ class ChatReader(FrameReader):
         is_told = TOLD.search(frame) is not None
         if is_told:
             self._take_usage(self._parsed(frame))
-        if b'"images"' in frame:
-            self._deliver(0, _pictures(self._parsed(frame), "delta"))
+        if b'"images"' in frame or b'"image_url"' in frame or b'"output_image"' in frame:
+            self._deliver(0, pictures.of_messages(_messages(self._parsed(frame), "delta")))
         if self._asked.tools and b'"annotations"' in frame:
             cited = tool_counts.of_citations(_messages(self._parsed(frame), "delta"), self._asked)
             self._count_tools(tool_counts.most(self._tools, cited))
@@ -116,9 +118,3 @@ def _messages(document: Any, name: str) -> Iterator[dict[str, Any]]:
     """What the choices of an answer (`message`) or of a chunk (`delta`) say."""
     choices = fields.mappings(fields.mapping(document).get("choices"))
     return (fields.mapping(choice.get(name)) for choice in choices)
-
-
-def _pictures(document: Any, name: str) -> int:
-    """As OpenRouter's models give them."""
-    images = (image for message in _messages(document, name) for image in fields.mappings(message.get("images")))
-    return sum(1 for image in images if fields.mapping(image.get("image_url")).get("url"))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from common.errors import ApiError
 from common.token_usage import TokenUsage
-from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
+from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import response_frames
@@ -117,5 +117,4 @@ def _delivered(output: Any) -> Delivered:
 
 
 def _is_picture(item: Mapping[str, Any]) -> bool:
-    result = item.get("result")
-    return item.get("type") == "image_generation_call" and isinstance(result, str) and bool(result)
+    return item.get("type") == "image_generation_call" and pictures.is_base64(item.get("result"))

@@ -261,3 +261,26 @@ def test_pictures_that_are_there_are_paid_by_the_piece(account, items, asked_for
     relay.channel(Upstream(answers({"created": 1, "data": items})))
     client = relay.call({**IMAGE, "n": asked_for, "stream": is_stream}, path="/v1/images/generations")
     assert (client.status, client.has_end, relay.spent) == (200, True, spent)
+
+
+PICTURED = [{"text": "A fox."}, {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}]
+DETAILS = [
+    None,
+    [],
+    [{"modality": "IMAGE", "tokenCount": 0}],
+    [{"modality": "TEXT", "tokenCount": 2}],
+    [{"modality": "MODALITY_UNSPECIFIED", "tokenCount": 800}],
+]
+
+
+@pytest.mark.parametrize("details", DETAILS)
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_pictures_whose_tokens_are_not_told_apart_are_paid_as_pictures(account, details, is_stream) -> None:
+    prices = {"*": {"input": 2, "output": 8, "image_output": 40, "max_output_tokens": 1000}}
+    relay = Relay(account, "gemini", prices=prices)
+    told = {"promptTokenCount": 100, "candidatesTokenCount": 800, "candidatesTokensDetails": details}
+    whole = {"candidates": [{"content": {"parts": PICTURED}, "finishReason": "STOP"}], "usageMetadata": told}
+    relay.channel(Upstream(streams(json.dumps(whole)) if is_stream else answers(whole)))
+    verb = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
+    relay.call({"contents": [{"parts": [{"text": "Hello"}]}]}, path=f"/v1beta/models/gpt-5:{verb}")
+    assert (relay.spent, row().flags) == (200 + 2 * 8 + 798 * 40, {"usage_completed": ["pictures"]})

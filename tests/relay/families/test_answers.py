@@ -85,6 +85,39 @@ SHOWN: list[tuple[Family, Any, list[Any], Delivered]] = [
         Delivered(pictures=1),
     ),
     (
+        CHAT,
+        {
+            "choices": [
+                {
+                    "message": {
+                        "content": [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}]
+                    }
+                }
+            ]
+        },
+        [{"choices": [{"delta": {"content": [{"type": "image_url", "image_url": {"url": "https://x.example/1"}}]}}]}],
+        Delivered(pictures=1),
+    ),
+    (
+        GENERATE_CONTENT,
+        {
+            "candidates": [
+                {
+                    "content": {
+                        "parts": [
+                            {"inline_data": {"mime_type": "image/png", "data": PICTURE}},
+                            {"fileData": {"mimeType": "image/png", "fileUri": "https://x.example/1"}},
+                            {"file_data": {"mime_type": "image/png", "file_uri": "gs://bucket/1"}},
+                            {"fileData": {"mimeType": "application/pdf", "fileUri": "https://x.example/2"}},
+                        ]
+                    }
+                }
+            ]
+        },
+        [],
+        Delivered(pictures=3),
+    ),
+    (
         RESPONSES,
         {
             "output": [

@@ -318,3 +318,10 @@ def test_usage_of_messages_in_other_words_and_with_totals(usage, used):
     reader = MESSAGES.stream(ASKED, "m")
     taken(reader, event({"type": "message_delta", "usage": usage}))
     assert reader.usage == used
+
+
+@pytest.mark.parametrize(("modality", "pictured"), [("image", 60), ("IMAGE", 60), (2, 60), (1, 0), (None, 0), ([], 0)])
+def test_kinds_of_googles_tokens_have_names_or_numbers(modality, pictured):
+    details = [{"modality": modality, "tokenCount": 60}]
+    told = {"promptTokenCount": 5, "candidatesTokenCount": 90, "candidatesTokensDetails": details}
+    assert GENERATE_CONTENT.usage({"usageMetadata": told}, ASKED).image_tokens == pictured

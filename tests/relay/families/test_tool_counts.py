@@ -14,8 +14,10 @@ ASKED = AskedCall(model="m", is_stream=True, input_bound=1, input_estimate=1)
 ALL = replace(
     ASKED,
     tools=dict.fromkeys(
-        ("web_search", "code_interpreter", "file_search", "image_generation", "mcp", "x_search", "code_execution")
-        + ("google_search", "google_maps", "url_context")
+        (
+            *("web_search", "code_interpreter", "file_search", "image_generation", "mcp", "x_search"),
+            *("code_execution", "google_search", "google_maps", "url_context"),
+        )
     ),
 )
 TOLD = {"input_tokens": 10, "output_tokens": 5}

@@ -48,8 +48,8 @@ class ToldCounts:
 
     @property
     def is_beyond_input(self) -> bool:
-        """Whether the tokens from and to the cache are no parts of the input: they cannot be, or the dialect counts them
-        beside it and the total does not show otherwise."""
+        """Whether the tokens from and to the cache are no parts of the input: they cannot be, or the dialect counts
+        them beside it and the total does not show otherwise."""
         asked = self.input or 0
         is_shown_inside = self.total is not None and self.total == asked + (self.output or 0)
         return self.through_cache > asked or (self.is_cache_beside and not is_shown_inside)

@@ -1,8 +1,8 @@
 """`images`: POST /v1/images/generations and /v1/images/edits of general keys, OpenAI's Images API.
 
 An edit is JSON or a form with files. What was made is counted in pictures, and in tokens where the answer tells them;
-its output tokens are those of pictures, but for those of text that it tells. A picture of which a stream has shown a part
-counts as made: nobody gets it for nothing by leaving early. A stream ends with the completed event of its last
+its output tokens are those of pictures, but for those of text that it tells. A picture of which a stream has shown a
+part counts as made: nobody gets it for nothing by leaving early. A stream ends with the completed event of its last
 picture. Facts: openai 3.54 (parameters of both, `images_response.py`, and the events in `image_*_event.py`).
 """
 

@@ -23,9 +23,11 @@ from relay.families.watching import FrameReader, texts
 LAST_TYPES = ("response.completed", "response.incomplete", "response.failed")
 LAST = re.compile(rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"')
 ITEM_DONE = re.compile(rb'"type"\s*:\s*"response\.output_item\.done"')
-IN_FRAMES = texts("delta")  # what is done is said a second time
+DONE = re.compile(rb'"type"\s*:\s*"response\.[a-z_.]+\.done"')
+IN_FRAMES = texts("delta")
 HIDDEN = "encrypted_content"
-TEXTS = frozenset({"text", "refusal", "arguments", "input", "code", HIDDEN})
+SHOWN = frozenset({"text", "refusal", "arguments", "input", "code"})
+TEXTS = SHOWN | {HIDDEN}
 
 
 class ResponsesFamily(CommonFamily):
@@ -76,7 +78,31 @@ class ResponsesFamily(CommonFamily):
 class ResponsesReader(FrameReader):
     """The events of one response."""
 
-    __slots__ = ()
+    __slots__ = ("_of_item", "_of_part")
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._of_item = self._of_part = 0
+
+    def _texts_in(self, frame: bytes) -> int:
+        """Of what is done only what no delta has brought."""
+        come = super()._texts_in(frame)
+        if DONE.search(frame):
+            event = self._parsed(frame)
+            return self._undelivered(event, str(event.get("type")))
+        self._of_item += come
+        self._of_part += come
+        return come
+
+    def _undelivered(self, event: Mapping[str, Any], kind: str) -> int:
+        if kind == "response.output_item.done":
+            come = max(0, written_bytes(event.get("item"), SHOWN) - self._of_item)
+            self._of_item = self._of_part = 0
+            return come
+        come = max(0, written_bytes(event, SHOWN) - self._of_part)
+        self._of_item += come
+        self._of_part = 0 if kind.endswith("part.done") else self._of_part + come
+        return come
 
     def _watch(self, frame: bytes) -> bool:
         if b'"response.' in frame:

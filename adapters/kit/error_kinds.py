@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from common.http import retry_after
 from common.outbound import Failed
 
 LONGEST_WAIT_SECONDS = 86_400.0
+LONGEST_NUMBER = 1000  # digits of one that is read; of a longer one it is only known to be enormous
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-tt-logid")
 
 
@@ -103,8 +105,16 @@ def parsed(body: bytes) -> Any:
     """The JSON document, None for what is none."""
     try:
         return json.loads(body)
-    except (ValueError, RecursionError):
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         return None
+    except ValueError:  # a number that Python does not read for its length
+        with suppress(ValueError, RecursionError):
+            return json.loads(body, parse_int=_shortened)
+        return None
+
+
+def _shortened(digits: str) -> int:
+    return int(digits[:LONGEST_NUMBER])
 
 
 def spoken_error(document: Any, status: int = 0) -> SpokenError:

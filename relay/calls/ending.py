@@ -9,6 +9,7 @@ from typing import Any
 from catalog.tariffs import Tariff
 from common.token_usage import TokenUsage
 from relay.calls import reservation
+from relay.families import bounds
 from relay.families.base import AskedCall, Delivered
 
 NOTHING_DELIVERED = Delivered()
@@ -102,7 +103,16 @@ def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tup
     if not usage.output_tokens and guess.output_tokens:
         usage = replace(usage, output_tokens=guess.output_tokens, image_tokens=guess.image_tokens)
         parts = [*parts, "output"]
+    elif delivered.pictures and not usage.image_tokens:
+        usage, parts = _pictured(usage, delivered, parts)
     return usage, parts
+
+
+def _pictured(usage: TokenUsage, delivered: Delivered, parts: list[str]) -> tuple[TokenUsage, list[str]]:
+    """Of pictures whose tokens were not told apart: what of the output is neither thought nor text."""
+    said = usage.reasoning_tokens + usage.audio_output_tokens + bounds.likely(delivered.output_bytes)
+    pictured = max(0, usage.output_tokens - said)
+    return (replace(usage, image_tokens=pictured), [*parts, "pictures"]) if pictured else (usage, parts)
 
 
 def _bounded(cost: int, usage: TokenUsage, reserved: int, flags: Mapping[str, Any]) -> CallSettlement:

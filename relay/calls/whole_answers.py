@@ -77,8 +77,7 @@ class WholeAnswer:
             self._file.seek(0)
             raise family.refusal(status, headers, self._file.read(ERROR_BYTES))
         self.usage = usage
-        if not (usage and usage.input_tokens and usage.output_tokens):
-            self.delivered = family.delivered(document, asked)
+        self.delivered = family.delivered(document, asked)
         if wanted.upstream_model != wanted.asked.model:
             self._rename(wanted)
 

@@ -7,13 +7,12 @@ was cut. An empty one is none, nor is the text "null". Facts: openai 3.54 (`type
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from common.token_usage import TokenUsage
-from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
+from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
-from relay.families.common import CommonFamily
+from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import chat_frames
 from relay.families.requests import chat as requests
 from relay.families.watching import FrameReader, texts
@@ -25,6 +24,10 @@ CHOICES = re.compile(rb'"choices"\s*:\s*\[')
 NO_CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\]')
 TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "transcript")
 IN_FRAMES = texts(*TEXTS)
+# The same thoughts under several names: vLLM and OpenRouter send two of them.
+THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
+IN_DETAILS = ("text", "summary", "data")
+TWICE = re.compile(rb'"(?:reasoning|reasoning_details|message|text)"\s*:')
 
 
 class ChatFamily(CommonFamily):
@@ -69,7 +72,8 @@ class ChatFamily(CommonFamily):
         return openai_counts.of_answer(document, asked, cited)
 
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
-        return replace(super().delivered(document, asked), pictures=_pictures(document, "message"))
+        written = sum(_written(choice, "message") for choice in _choices(document))
+        return Delivered(output_bytes=written, pictures=pictures.of_messages(_messages(document, "message")))
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         return chat_frames.of_answer(fields.mapping(document), asked)
@@ -90,14 +94,23 @@ class ChatReader(FrameReader):
         is_told = TOLD.search(frame) is not None
         if is_told:
             self._take_usage(self._parsed(frame))
-        if b'"images"' in frame:
-            self._deliver(0, _pictures(self._parsed(frame), "delta"))
+        if b'"images"' in frame or b'"image_url"' in frame or b'"output_image"' in frame:
+            self._deliver(0, pictures.of_messages(_messages(self._parsed(frame), "delta")))
         if self._asked.tools and b'"annotations"' in frame:
             cited = tool_counts.of_citations(_messages(self._parsed(frame), "delta"), self._asked)
             self._count_tools(tool_counts.most(self._tools, cited))
         if FINISHED.search(frame):
             self._end_choices(self._parsed(frame).get("choices"), "finish_reason")
         return self._asked.shows_usage or not (is_told and NO_CHOICES.search(frame))
+
+    def _texts_in(self, frame: bytes) -> int:
+        """What is said under several names counts once, and what a last chunk repeats of the whole not at all."""
+        if not TWICE.search(frame):
+            return super()._texts_in(frame)
+        choices = _choices(self._parsed(frame))
+        new = sum(_written(choice, "delta") for choice in choices)
+        whole = sum(_written({"message": choice.get("message")}, "message") for choice in choices)
+        return max(new, whole - self.delivered.output_bytes)
 
     def _done(self) -> bool:
         self.is_over = self.can_end = True
@@ -114,11 +127,18 @@ class ChatReader(FrameReader):
 
 def _messages(document: Any, name: str) -> Iterator[dict[str, Any]]:
     """What the choices of an answer (`message`) or of a chunk (`delta`) say."""
-    choices = fields.mappings(fields.mapping(document).get("choices"))
-    return (fields.mapping(choice.get(name)) for choice in choices)
+    return (fields.mapping(choice.get(name)) for choice in _choices(document))
 
 
-def _pictures(document: Any, name: str) -> int:
-    """As OpenRouter's models give them."""
-    images = (image for message in _messages(document, name) for image in fields.mappings(message.get("images")))
-    return sum(1 for image in images if fields.mapping(image.get("image_url")).get("url"))
+def _choices(document: Any) -> list[dict[str, Any]]:
+    return fields.mappings(fields.mapping(document).get("choices"))
+
+
+def _written(choice: Mapping[str, Any], name: str) -> int:
+    """The bytes of what a choice says (in `message` or `delta`): of its thoughts and of its answer the longest twin."""
+    said = fields.mapping(choice.get(name))
+    thoughts = max(written_bytes({each: said.get(each)}, (*THOUGHTS, *IN_DETAILS)) for each in THOUGHTS)
+    answer = written_bytes({"content": said.get("content")}, TEXTS)
+    twin = written_bytes({"text": choice.get("text")}, TEXTS)
+    rest = {each: value for each, value in said.items() if each not in (*THOUGHTS, "content")}
+    return thoughts + max(answer, twin) + written_bytes(rest, TEXTS)

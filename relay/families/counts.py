@@ -1,19 +1,23 @@
 """Token counts as upstreams tell them, believed part by part.
 
-A count is a whole number from 0 on that a call can have at all; JSON does not tell 12.0 from 12. Anything else (texts,
-fractions, negative or enormous numbers) is as if it were not told: only this part is missing then.
+A count is a whole number from 0 on, however large; JSON does not tell 12.0 from 12. Anything else (texts, fractions,
+negative numbers) is as if it were not told: only this part is missing then.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from common.token_usage import TokenUsage
 from relay.families.fields import mapping
 
-MOST_TOKENS = 100_000_000
-"""Far beyond every context and every answer that a model has."""
+MOST_TOKENS = 10**12
+"""As which every larger count is taken: more than any call holds, and columns add millions of them up."""
+INPUTS = (
+    "input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "audio_input_tokens",
+    "image_input_tokens",
+)  # fmt: skip
 MOST_NAMES = 100
 """Fields of one usage that are kept of a stream's events."""
 
@@ -44,15 +48,19 @@ class ToldCounts:
 
     @property
     def is_beyond_input(self) -> bool:
-        """Whether the tokens from and to the cache cannot be parts of the input."""
-        return self.is_cache_beside or self.through_cache > (self.input or 0)
+        """Whether the tokens from and to the cache are no parts of the input: they cannot be, or the dialect counts
+        them beside it and the total does not show otherwise."""
+        asked = self.input or 0
+        is_shown_inside = self.total is not None and self.total == asked + (self.output or 0)
+        return self.through_cache > asked or (self.is_cache_beside and not is_shown_inside)
 
 
 def whole(value: Any) -> int | None:
     """The count that a value is; None for what is no count."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
         return None
-    return int(value) if value == int(value) else None
+    told = min(value, MOST_TOKENS)
+    return int(told) if told == int(told) else None
 
 
 def count(told: Any, *path: str) -> int | None:
@@ -107,6 +115,16 @@ def completed(known: Mapping[str, Any], told: Mapping[str, Any], *, depth: int =
         elif whole(value) == 0:
             merged.setdefault(name, value)
     return merged
+
+
+def greater(known: TokenUsage | None, later: TokenUsage) -> TokenUsage:
+    """Of two usages of one call, whose counts only grow: the input and the output that are greater, each with its
+    parts; the later ones where they are alike."""
+    if known is None:
+        return later
+    given = known if known.input_tokens > later.input_tokens else later
+    made = known if known.output_tokens > later.output_tokens else later
+    return replace(made, **{name: getattr(given, name) for name in INPUTS})
 
 
 def _sums(told: ToldCounts) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
-from relay.families import counts, endpoints, refusals, tool_counts
+from relay.families import counts, endpoints, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
@@ -32,6 +32,8 @@ ENDS = re.compile(rb'"(?:finish|block)Reason"\s*:\s*"')
 TEXTS = ("text", "thoughtSignature", "code")
 IN_FRAMES = texts(*TEXTS)
 GROUNDS = (b'"groundingMetadata"', b'"urlContextMetadata"', b'"executableCode"')
+PICTURED = re.compile(rb'"(?:inline|file)(?:Data|_data)"')
+MODALITIES = {"IMAGE": 2, "AUDIO": 4}
 ARGUMENTS = frozenset({"args"})
 
 
@@ -73,13 +75,12 @@ class GenerateContentFamily(CommonFamily):
         return endpoints.host_url(endpoint, f"/{version}/{name}:{path.verb}{how}")
 
     def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
-        document = _joined(document)
-        run = tool_counts.of_candidates(mapping(document).get("candidates"), asked)
-        return tool_counts.put_in(_usage(mapping(mapping(document).get("usageMetadata"))), run)
+        run = tool_counts.of_candidates(_joined(document).get("candidates"), asked)
+        return tool_counts.put_in(_greatest(document), run)
 
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         contents = _contents(_joined(document))
-        return replace(super().delivered(contents, asked), pictures=_pictures(contents))
+        return replace(super().delivered(contents, asked), pictures=pictures.of_contents(contents))
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
         if isinstance(document, list) and not asked.is_stream:
@@ -111,8 +112,8 @@ class CandidatesReader(FrameReader):
             self._count_tools(tool_counts.of_later_candidates(self._tools, candidates, self._asked))
         if b'"functionCall"' in frame:
             self._deliver(written_bytes(_contents(self._parsed(frame)), objects=ARGUMENTS))
-        if b'"inlineData"' in frame:
-            self._deliver(0, _pictures(_contents(self._parsed(frame))))
+        if PICTURED.search(frame):
+            self._deliver(0, pictures.of_contents(_contents(self._parsed(frame))))
         if ENDS.search(frame):
             self._end(self._parsed(frame))
         return not self._asked.is_array or self._is_element(frame)
@@ -143,19 +144,23 @@ def _joined(document: Any) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for chunk in mappings(document):
         candidates = [*mappings(joined.get("candidates")), *mappings(chunk.get("candidates"))]
-        told = counts.completed(mapping(joined.get("usageMetadata")), mapping(chunk.get("usageMetadata")))
-        joined = {**joined, **chunk, "candidates": candidates, "usageMetadata": told}
+        joined = {**joined, **chunk, "candidates": candidates}
     return joined or mapping(document)
+
+
+def _greatest(document: Any) -> TokenUsage | None:
+    """The usage of an answer; of one that came as the array of its chunks, what they tell together."""
+    told: dict[str, Any] = {}
+    usage: TokenUsage | None = None
+    for chunk in mappings(document) or [mapping(document)]:
+        told = counts.completed(told, mapping(chunk.get("usageMetadata")))
+        if later := _usage(told):
+            usage = counts.greater(usage, later)
+    return usage
 
 
 def _contents(document: Any) -> list[Any]:
     return [candidate.get("content") for candidate in mappings(mapping(document).get("candidates"))]
-
-
-def _pictures(contents: list[Any]) -> int:
-    parts = (part for content in contents for part in mappings(mapping(content).get("parts")))
-    inline = (mapping(part.get("inlineData")) for part in parts)
-    return sum(1 for data in inline if data.get("data") and str(data.get("mimeType")).startswith("image/"))
 
 
 def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
@@ -185,4 +190,10 @@ def _fresh(told: Mapping[str, Any], modality: str) -> int:
 
 def _of_kind(told: Mapping[str, Any], name: str, modality: str) -> int:
     details = mappings(told.get(name))
-    return sum(counts.count(detail, "tokenCount") or 0 for detail in details if detail.get("modality") == modality)
+    return sum(counts.count(detail, "tokenCount") or 0 for detail in details if _is_kind(detail, modality))
+
+
+def _is_kind(detail: Mapping[str, Any], modality: str) -> bool:
+    """By its name, or the number of it in the protocol buffer."""
+    said = detail.get("modality")
+    return said == MODALITIES[modality] or str(said).upper() == modality

@@ -1,8 +1,8 @@
 """`images`: POST /v1/images/generations and /v1/images/edits of general keys, OpenAI's Images API.
 
 An edit is JSON or a form with files. What was made is counted in pictures, and in tokens where the answer tells them;
-its output tokens are those of pictures unless it says how they divide. A picture of which a stream has shown a part
-counts as made: nobody gets it for nothing by leaving early. A stream ends with the completed event of its last
+its output tokens are those of pictures, but for those of text that it tells. A picture of which a stream has shown a
+part counts as made: nobody gets it for nothing by leaving early. A stream ends with the completed event of its last
 picture. Facts: openai 3.54 (parameters of both, `images_response.py`, and the events in `image_*_event.py`).
 """
 
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from adapters.base import text
 from common.http import multipart
 from common.token_usage import COUNTS, TokenUsage
-from relay.families import endpoints, fields, openai_counts, refusals
+from relay.families import counts, endpoints, fields, openai_counts, pictures, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
@@ -105,33 +105,37 @@ class ImagesReader(FrameReader):
         self._made = begun + (completed if is_picture else 0)
         self._completed = getattr(self, "_completed", 0) + completed
         known, told = self.usage or TokenUsage(), _usage(mapping(event.get("usage"))) or TokenUsage()
-        pictures = min(max(known.images, begun + int(is_picture)), self._asked.images)
-        if completed or pictures != known.images:
+        made = min(max(known.images, begun + int(is_picture)), self._asked.images)
+        if completed or made != known.images:
             tokens = _sum(known, told) if completed else known
-            self.usage = _with_pictures(tokens, pictures, event)
-        self.delivered = Delivered(pictures=pictures)
+            self.usage = _with_pictures(tokens, made, event)
+        self.delivered = Delivered(pictures=made)
         self.is_over = self.can_end = self._completed >= self._asked.images
 
 
 def _is_picture(item: Mapping[str, Any]) -> bool:
-    return any(isinstance(item.get(name), str) and item[name] for name in ("b64_json", "url"))
+    return pictures.is_base64(item.get("b64_json")) or pictures.is_address(item.get("url"))
 
 
 def _sum(one: TokenUsage, other: TokenUsage) -> TokenUsage:
     return replace(one, **{name: getattr(one, name) + getattr(other, name) for name in COUNTS})
 
 
-def _with_pictures(usage: TokenUsage | None, pictures: int, told: Mapping[str, Any]) -> TokenUsage | None:
+def _with_pictures(usage: TokenUsage | None, made: int, told: Mapping[str, Any]) -> TokenUsage | None:
     """The usage with so many pictures, of the size and quality that are told; None where nothing was used."""
-    if not pictures and (usage is None or not usage.input_tokens + usage.output_tokens):
+    if not made and (usage is None or not usage.input_tokens + usage.output_tokens):
         return None
     known = usage or TokenUsage()
     size, quality = (text(told.get(name))[:LONGEST_KIND] for name in ("size", "quality"))
-    return replace(known, images=pictures, size=size or known.size, quality=quality or known.quality)
+    return replace(known, images=made, size=size or known.size, quality=quality or known.quality)
 
 
 def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
     usage = openai_counts.told(told)
-    if usage is None or isinstance(told.get("output_tokens_details"), dict):
+    if usage is None:
+        return None
+    details = told.get("output_tokens_details")
+    texts = max(counts.count(details, "text_tokens") or 0, usage.reasoning_tokens)
+    if usage.image_tokens and usage.image_tokens + texts >= usage.output_tokens:
         return usage
-    return replace(usage, image_tokens=usage.output_tokens)
+    return replace(usage, image_tokens=max(0, usage.output_tokens - texts) or usage.output_tokens)

@@ -1,8 +1,8 @@
 """`messages`: POST /v1/messages and /v1/messages/count_tokens, Anthropic's dialect.
 
-Its usage counts tokens from and to the cache beside `input_tokens`. A stream tells it in `message_start` and, with
-counts that are cumulative and override those, in `message_delta`. It ends with `message_stop`, always. Facts: anthropic
-2.12 (`types`, `types/beta`).
+Its usage counts tokens from and to the cache beside `input_tokens`, unless a total shows that they are in it. A stream
+tells the input in `message_start`, where the output is no more than a placeholder, and both in `message_delta`, with
+counts that only grow. It ends with `message_stop`, always. Facts: anthropic 2.12 (`types`, `types/beta`).
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from common.token_usage import TokenUsage
-from relay.families import counts, endpoints, fields, refusals, tool_counts
+from relay.families import counts, endpoints, fields, openai_counts, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import message_frames
@@ -19,6 +19,9 @@ from relay.families.requests import messages as requests
 from relay.families.watching import FrameReader, texts
 
 COUNT_TOKENS = "/v1/messages/count_tokens"
+# What gateways before other models say in the words of OpenAI.
+INPUT, OUTPUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
+OUTPUTS = (*OUTPUT, "total_tokens", "output_tokens_details", "completion_tokens_details")
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
 STOP = re.compile(rb'"type"\s*:\s*"message_stop"')
 TEXTS = ("text", "thinking", "partial_json", "signature")
@@ -88,6 +91,8 @@ class MessagesReader(FrameReader):
 
     def _take_usage(self, event: Mapping[str, Any]) -> None:
         told = fields.mapping(event.get("usage") or fields.mapping(event.get("message")).get("usage"))
+        if event.get("type") == "message_start":
+            told = {name: count for name, count in told.items() if name not in OUTPUTS}
         if self._learn(told, _usage):
             self._count_tools(tool_counts.most(self._tools, tool_counts.requests_told(told, self._asked)))
 
@@ -98,14 +103,17 @@ class MessagesReader(FrameReader):
 
 
 def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
+    if counts.count(told, INPUT[0]) is None and counts.count(told, OUTPUT[0]) is None:
+        return openai_counts.told(told)
     compacted = [item for item in fields.mappings(told.get("iterations")) if item.get("type") == "compaction"]
     counted = [told, *compacted]  # what a compaction uses is not in the sums
     written = [_written(one) for one in counted]
     return counts.believed(
         counts.ToldCounts(
-            input=_sum(counted, "input_tokens"),
-            output=_sum(counted, "output_tokens"),
-            cached=_sum(counted, "cache_read_input_tokens"),
+            input=_sum(counted, INPUT),
+            output=_sum(counted, OUTPUT),
+            total=counts.count(told, "total_tokens"),
+            cached=_sum(counted, ("cache_read_input_tokens",)),
             written=sum(minutes for minutes, _ in written),
             written_1h=sum(hour for _, hour in written),
             thoughts=counts.count(told, "output_tokens_details", "thinking_tokens") or 0,
@@ -124,8 +132,8 @@ def _written(told: Mapping[str, Any]) -> tuple[int, int]:
     return (minutes, hour + rest) if hour else (minutes + rest, 0)
 
 
-def _sum(counted: list[Mapping[str, Any]], name: str) -> int:
-    return sum(counts.count(one, name) or 0 for one in counted)
+def _sum(counted: list[Mapping[str, Any]], names: tuple[str, ...]) -> int:
+    return sum(counts.first(one, *((name,) for name in names)) or 0 for one in counted)
 
 
 def _hidden(block: Mapping[str, Any]) -> int:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from common.errors import ApiError
 from common.token_usage import TokenUsage
-from relay.families import endpoints, fields, openai_counts, refusals, tool_counts
+from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import response_frames
@@ -23,9 +23,11 @@ from relay.families.watching import FrameReader, texts
 LAST_TYPES = ("response.completed", "response.incomplete", "response.failed")
 LAST = re.compile(rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"')
 ITEM_DONE = re.compile(rb'"type"\s*:\s*"response\.output_item\.done"')
-IN_FRAMES = texts("delta")  # what is done is said a second time
+DONE = re.compile(rb'"type"\s*:\s*"response\.[a-z_.]+\.done"')
+IN_FRAMES = texts("delta")
 HIDDEN = "encrypted_content"
-TEXTS = frozenset({"text", "refusal", "arguments", "input", "code", HIDDEN})
+SHOWN = frozenset({"text", "refusal", "arguments", "input", "code"})
+TEXTS = SHOWN | {HIDDEN}
 
 
 class ResponsesFamily(CommonFamily):
@@ -76,7 +78,31 @@ class ResponsesFamily(CommonFamily):
 class ResponsesReader(FrameReader):
     """The events of one response."""
 
-    __slots__ = ()
+    __slots__ = ("_of_item", "_of_part")
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._of_item = self._of_part = 0
+
+    def _texts_in(self, frame: bytes) -> int:
+        """Of what is done only what no delta has brought."""
+        come = super()._texts_in(frame)
+        if DONE.search(frame):
+            event = self._parsed(frame)
+            return self._undelivered(event, str(event.get("type")))
+        self._of_item += come
+        self._of_part += come
+        return come
+
+    def _undelivered(self, event: Mapping[str, Any], kind: str) -> int:
+        if kind == "response.output_item.done":
+            come = max(0, written_bytes(event.get("item"), SHOWN) - self._of_item)
+            self._of_item = self._of_part = 0
+            return come
+        come = max(0, written_bytes(event, SHOWN) - self._of_part)
+        self._of_item += come
+        self._of_part = 0 if kind.endswith("part.done") else self._of_part + come
+        return come
 
     def _watch(self, frame: bytes) -> bool:
         if b'"response.' in frame:
@@ -117,5 +143,4 @@ def _delivered(output: Any) -> Delivered:
 
 
 def _is_picture(item: Mapping[str, Any]) -> bool:
-    result = item.get("result")
-    return item.get("type") == "image_generation_call" and isinstance(result, str) and bool(result)
+    return item.get("type") == "image_generation_call" and pictures.is_base64(item.get("result"))

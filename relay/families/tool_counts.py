@@ -1,6 +1,7 @@
 """How often the provider has run each of its tools, as answers show or tell it. Pure.
 
 Tools have the vendor's names without a version (`web_search` for `web_search_20250305`), or as the request has them.
+Only those count for which it asked.
 """
 
 from collections import Counter
@@ -123,7 +124,7 @@ def put_in(usage: TokenUsage | None, tools: Mapping[str, int]) -> TokenUsage | N
 
 
 def _is_paid(item: Mapping[str, Any]) -> bool:
-    return mapping(item.get("action")).get("type") not in UNPAID_ACTIONS
+    return item.get("status") != "failed" and mapping(item.get("action")).get("type") not in UNPAID_ACTIONS
 
 
 def _length(listed: Any) -> int:
@@ -131,7 +132,9 @@ def _length(listed: Any) -> int:
 
 
 def _named(found: Mapping[str, int], asked: AskedCall) -> dict[str, int]:
-    return {_as_asked(name, asked): number for name, number in found.items() if number}
+    """By the names that the request has. Of a tool that it has not, nothing is believed."""
+    named = ((_as_asked(name, asked), number) for name, number in found.items() if number)
+    return {name: number for name, number in named if name in asked.tools}
 
 
 def _as_asked(name: str, asked: AskedCall) -> str:

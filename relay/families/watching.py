@@ -125,7 +125,7 @@ class FrameReader:
         usage = read(merged)
         if usage is None or not told:
             return False
-        self._told, self.usage = merged, tool_counts.put_in(usage, self._tools)
+        self._told, self.usage = merged, tool_counts.put_in(counts.greater(self.usage, usage), self._tools)
         return True
 
     def _count_tools(self, tools: Mapping[str, int]) -> None:

@@ -89,7 +89,7 @@ def usage_of(answer: TextAnswer, out: int, *, is_last: bool) -> Shown:
     used = answer.used
     if used is None:
         return {}
-    shown = used.output - used.thoughts if is_last else out
+    shown = used.output - used.thoughts if is_last else min(out, used.output - used.thoughts)
     counts = {"promptTokenCount": used.input, "candidatesTokenCount": shown}
     thoughts = {"thoughtsTokenCount": used.thoughts} if used.thoughts else {}
     cached = {"cachedContentTokenCount": used.cached} if used.cached else {}

@@ -205,6 +205,40 @@ def test_the_usage_after_the_reason_is_waited_for(relay) -> None:
     assert (row().is_estimated, relay.spent) == (False, 280)
 
 
+TEXT = "word " * 400  # 500 tokens, likely
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize(
+    "told", [{}, {"usage": None}, {"usage": {"output_tokens": 0}}, {"usage": {"output_tokens": None}}]
+)
+def test_the_output_that_begins_a_message_is_none_that_was_told(account, told, is_cut) -> None:
+    relay = Relay(account, "anthropic")
+    start = {"model": "gpt-5", "usage": {"input_tokens": 10, "output_tokens": 1}}
+    said = (
+        {"type": "message_start", "message": start},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": TEXT}},
+    )
+    last = ({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, **told}, {"type": "message_stop"})
+    relay.channel(Upstream(streams(*said, *(() if is_cut else last))))
+    asked = {"model": "gpt-5", "max_tokens": 1000, "messages": [{"role": "user", "content": "Hello"}], "stream": True}
+    relay.call(asked, path="/v1/messages")
+    assert (relay.spent, row().output_tokens, row().flags) == (10 * 2 + 500 * 8, 500, {"usage_completed": ["output"]})
+
+
+@pytest.mark.parametrize("digits", [10, 18, 30, 5_000])
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_enormous_count_costs_the_hold_and_its_client_gets_the_answer(relay, is_stream, digits) -> None:
+    usage = json.dumps(used()).replace("100", "9" * digits)
+    whole = json.dumps(completion()).replace("100", "9" * digits).encode()
+    events = (json.dumps(delta("Hello there.")), json.dumps(last_delta()), usage, "[DONE]")
+    relay.channel(Upstream(streams(*events) if is_stream else answers(whole)))
+    client = relay.call(chat(stream=is_stream))
+    assert (client.status, client.has_end, row().actual_micros) == (200, True, row().estimated_micros)
+    assert row().flags == {"usage_exceeds_hold": row().overrun_micros}
+    assert row().input_tokens == min(int("9" * min(digits, 13)), 10**12)
+
+
 @pytest.mark.parametrize("reason", ["", "null", None])
 def test_a_cut_inside_a_tools_arguments_is_a_cut(relay, reason) -> None:
     relay.channel(Upstream(streams(called('{"a"', reason), called(": ", reason), used())))
@@ -227,3 +261,26 @@ def test_pictures_that_are_there_are_paid_by_the_piece(account, items, asked_for
     relay.channel(Upstream(answers({"created": 1, "data": items})))
     client = relay.call({**IMAGE, "n": asked_for, "stream": is_stream}, path="/v1/images/generations")
     assert (client.status, client.has_end, relay.spent) == (200, True, spent)
+
+
+PICTURED = [{"text": "A fox."}, {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}]
+DETAILS = [
+    None,
+    [],
+    [{"modality": "IMAGE", "tokenCount": 0}],
+    [{"modality": "TEXT", "tokenCount": 2}],
+    [{"modality": "MODALITY_UNSPECIFIED", "tokenCount": 800}],
+]
+
+
+@pytest.mark.parametrize("details", DETAILS)
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_pictures_whose_tokens_are_not_told_apart_are_paid_as_pictures(account, details, is_stream) -> None:
+    prices = {"*": {"input": 2, "output": 8, "image_output": 40, "max_output_tokens": 1000}}
+    relay = Relay(account, "gemini", prices=prices)
+    told = {"promptTokenCount": 100, "candidatesTokenCount": 800, "candidatesTokensDetails": details}
+    whole = {"candidates": [{"content": {"parts": PICTURED}, "finishReason": "STOP"}], "usageMetadata": told}
+    relay.channel(Upstream(streams(json.dumps(whole)) if is_stream else answers(whole)))
+    verb = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
+    relay.call({"contents": [{"parts": [{"text": "Hello"}]}]}, path=f"/v1beta/models/gpt-5:{verb}")
+    assert (relay.spent, row().flags) == (200 + 2 * 8 + 798 * 40, {"usage_completed": ["pictures"]})

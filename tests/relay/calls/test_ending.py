@@ -71,6 +71,17 @@ def test_a_usage_beyond_the_hold_is_charged_as_the_hold_and_told_to_the_operator
         (TokenUsage(input_tokens=100), FORTY, 280, ["output"]),
         (TokenUsage(input_tokens=100), Delivered(pictures=1), 200 + 1056 * 40, ["output"]),
         (TokenUsage(input_tokens=100), Delivered(), 200, None),
+        (TokenUsage(input_tokens=100, output_tokens=800), Delivered(pictures=1), 200 + 800 * 40, ["pictures"]),
+        (
+            TokenUsage(input_tokens=100, output_tokens=800, reasoning_tokens=90),
+            Delivered(output_bytes=40, pictures=1),
+            200 + 100 * 8 + 700 * 40,
+            ["pictures"],
+        ),
+        (TokenUsage(output_tokens=800), Delivered(pictures=1), 500 + 800 * 40, ["input", "pictures"]),
+        (TokenUsage(input_tokens=100, output_tokens=8), Delivered(output_bytes=40, pictures=1), 264, None),
+        (TokenUsage(input_tokens=100, output_tokens=80, image_tokens=50), Delivered(pictures=1), 200 + 2240, None),
+        (TokenUsage(input_tokens=100, output_tokens=80), FORTY, 200 + 640, None),
     ],
 )
 def test_a_part_that_is_told_as_nothing_is_completed_by_an_estimate(usage, delivered, charged, parts) -> None:

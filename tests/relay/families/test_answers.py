@@ -85,6 +85,39 @@ SHOWN: list[tuple[Family, Any, list[Any], Delivered]] = [
         Delivered(pictures=1),
     ),
     (
+        CHAT,
+        {
+            "choices": [
+                {
+                    "message": {
+                        "content": [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}]
+                    }
+                }
+            ]
+        },
+        [{"choices": [{"delta": {"content": [{"type": "image_url", "image_url": {"url": "https://x.example/1"}}]}}]}],
+        Delivered(pictures=1),
+    ),
+    (
+        GENERATE_CONTENT,
+        {
+            "candidates": [
+                {
+                    "content": {
+                        "parts": [
+                            {"inline_data": {"mime_type": "image/png", "data": PICTURE}},
+                            {"fileData": {"mimeType": "image/png", "fileUri": "https://x.example/1"}},
+                            {"file_data": {"mime_type": "image/png", "file_uri": "gs://bucket/1"}},
+                            {"fileData": {"mimeType": "application/pdf", "fileUri": "https://x.example/2"}},
+                        ]
+                    }
+                }
+            ]
+        },
+        [],
+        Delivered(pictures=3),
+    ),
+    (
         RESPONSES,
         {
             "output": [
@@ -161,6 +194,67 @@ SHOWN: list[tuple[Family, Any, list[Any], Delivered]] = [
         Delivered(output_bytes=13, pictures=1),
     ),
 ]
+
+
+TWINS: list[tuple[dict[str, Any], int]] = [
+    ({"reasoning": "why not", "reasoning_content": "why not", "content": "no"}, 9),
+    ({"reasoning": "why", "reasoning_details": [{"type": "reasoning.text", "text": "why"}], "content": "no"}, 5),
+    ({"reasoning": None, "reasoning_details": [{"type": "reasoning.summary", "summary": "why"}], "content": "no"}, 5),
+    ({"reasoning": "why", "reasoning_details": [{"type": "reasoning.encrypted", "data": "gAAAAA"}]}, 6),
+    ({"content": [{"type": "text", "text": "no"}], "reasoning": "why"}, 5),
+]
+
+
+@pytest.mark.parametrize(("said", "size"), TWINS)
+def test_thoughts_under_several_names_count_once(said, size):
+    assert CHAT.delivered({"choices": [{"message": said}]}, ASKED).output_bytes == size
+    reader = CHAT.stream(ASKED, "m")
+    taken(reader, event({"choices": [{"delta": said}]}))
+    assert reader.delivered.output_bytes == size
+
+
+def test_a_text_beside_the_message_counts_once():
+    assert CHAT.delivered({"choices": [{"text": "hello", "message": {"content": "hello"}}]}, ASKED).output_bytes == 5
+    assert CHAT.delivered({"choices": [{"text": "hello"}]}, ASKED).output_bytes == 5
+    reader = CHAT.stream(ASKED, "m")
+    taken(reader, event({"choices": [{"text": "hello", "delta": {"content": "hello"}}]}))
+    assert reader.delivered.output_bytes == 5
+
+
+def test_a_message_that_a_last_chunk_repeats_counts_once():
+    chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("hel", "lo")]
+    last = {"choices": [{"delta": {}, "message": {"content": "hello", "reasoning": None}, "finish_reason": "stop"}]}
+    for begun, size in ((chunks, 5), (chunks[:1], 5), ([], 5)):
+        reader = CHAT.stream(ASKED, "m")
+        taken(reader, *map(event, [*begun, last]))
+        assert reader.delivered.output_bytes == size
+
+
+SAID = "hello" * 200
+PART = {"type": "output_text", "text": SAID}
+DONE: list[dict[str, Any]] = [
+    {"type": "response.output_text.done", "text": SAID},
+    {"type": "response.content_part.done", "part": PART},
+    {"type": "response.output_item.done", "item": {"type": "message", "content": [PART]}},
+]
+
+
+@pytest.mark.parametrize("deltas", [0, 1, 2])
+@pytest.mark.parametrize("done", [DONE, DONE[:1], DONE[1:2], DONE[2:], DONE[1:]])
+def test_texts_that_are_only_done_count_once(done, deltas):
+    begun = [{"type": "response.output_text.delta", "delta": SAID[:500]}, {"type": "x.delta", "delta": SAID[500:]}]
+    reader = RESPONSES.stream(ASKED, "m")
+    taken(reader, *map(event, [*begun[:deltas], *done]))
+    assert reader.delivered.output_bytes == 1000
+
+
+def test_each_part_and_item_that_is_done_counts():
+    item = {"type": "response.output_item.done", "item": {"type": "message", "content": [PART, PART]}}
+    call = {"type": "response.function_call_arguments.done", "arguments": "{}"}
+    called = {"type": "response.output_item.done", "item": {"type": "function_call", "arguments": "{}"}}
+    reader = RESPONSES.stream(ASKED, "m")
+    taken(reader, *map(event, [*DONE[:2], *DONE[:2], item, call, called, DONE[0], item]))
+    assert reader.delivered.output_bytes == 4002
 
 
 @pytest.mark.parametrize(("family", "whole", "chunks", "delivered"), SHOWN)

@@ -134,7 +134,7 @@ def test_addresses_are_those_of_the_paths():
 
 
 def test_pictures_and_tokens_of_an_answer_are_counted():
-    made, two = {"data": [{"b64_json": "AA"}, {"url": "u"}]}, asked(n=2)
+    made, two = {"data": [{"b64_json": "AA"}, {"url": "https://x.example/1"}]}, asked(n=2)
     assert IMAGES.usage({**made, "usage": TOLD}, two) == TokenUsage(
         input_tokens=10, image_input_tokens=4, output_tokens=50, image_tokens=50, images=2
     )
@@ -151,7 +151,7 @@ def test_pictures_and_tokens_of_an_answer_are_counted():
         ([{"b64_json": "AA"}, None, {"b64_json": None, "url": None}], 3, 1),
         ([{"b64_json": ""}, {"url": ""}, {"b64_json": 5}, {"url": ["u"]}, "AA"], 5, 0),
         ([{"b64_json": "AA"}] * 9, 1, 1),
-        ([{"b64_json": None, "url": "u"}] * 2, 4, 2),
+        ([{"b64_json": None, "url": "https://x.example/1"}] * 2, 4, 2),
     ],
 )
 def test_a_picture_counts_where_there_is_one_and_at_most_as_many_as_were_asked_for(items, asked_for, images):
@@ -169,10 +169,10 @@ def test_pictures_of_a_stream_count_alike():
 
 
 def test_an_answer_tells_size_and_quality():
-    told = {"data": [{"url": "u"}], "size": "1024x1536", "quality": "high"}
+    told = {"data": [{"url": "https://x.example/1"}], "size": "1024x1536", "quality": "high"}
     assert IMAGES.usage(told, asked()) == TokenUsage(images=1, size="1024x1536", quality="high")
     reader = IMAGES.stream(asked(stream=True), "m")
-    taken(reader, event({"type": "image_edit.completed", "b64_json": "A", "size": "1x1", "quality": "low"}))
+    taken(reader, event({"type": "image_edit.completed", "b64_json": "AA", "size": "1x1", "quality": "low"}))
     assert (reader.usage.size, reader.usage.quality) == ("1x1", "low")
 
 
@@ -196,3 +196,50 @@ def test_an_error_among_the_events_is_classified():
     assert taken(reader, PARTIAL, frame) == [PARTIAL, b""]
     assert reader.error.kind is ErrorKind.CONTENT_POLICY
     assert json.loads(IMAGES.error_frame(InvalidRequest("x"))[6:])["error"]["message"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("details", "pictured"),
+    [
+        ({}, 1000),
+        (None, 1000),
+        ({"image_tokens": 0, "text_tokens": 0}, 1000),
+        ({"image_tokens": None, "text_tokens": None}, 1000),
+        ({"text_tokens": 100}, 900),
+        ({"text_tokens": 1000}, 1000),
+        ({"reasoning_tokens": 100}, 900),
+        ({"image_tokens": 100, "text_tokens": 100}, 900),
+        ({"image_tokens": 100}, 1000),
+        ({"image_tokens": 700, "text_tokens": 300}, 700),
+    ],
+)
+def test_output_is_that_of_pictures_but_for_the_text_that_is_told(details, pictured):
+    told = {"input_tokens": 10, "output_tokens": 1000, "output_tokens_details": details}
+    usage = IMAGES.usage({"data": [{"b64_json": "AA"}], "usage": told}, asked())
+    assert (usage.output_tokens, usage.image_tokens) == (1000, pictured)
+
+
+@pytest.mark.parametrize(
+    ("item", "pictures"),
+    [
+        ({"url": "  "}, 0),
+        ({"url": "null"}, 0),
+        ({"url": "/relative.png"}, 0),
+        ({"url": "https://"}, 0),
+        ({"url": "data:image/png;base64,"}, 0),
+        ({"b64_json": "!!!!"}, 0),
+        ({"b64_json": "null"}, 0),
+        ({"b64_json": "  "}, 0),
+        ({"url": "HTTPS://x.example/1"}, 1),
+        ({"url": "data:image/png;base64,AA"}, 1),
+        ({"b64_json": "iVBORw0KGgo="}, 1),
+        ({"b64_json": "iVBORw0\nKGgo=\n"}, 1),
+        ({"b64_json": "data:image/png;base64,iVBORw0KGgo="}, 1),
+        ({"b64_json": "", "url": "http://x.example/1"}, 1),
+    ],
+)
+def test_a_picture_is_base64_or_an_address(item, pictures):
+    assert IMAGES.delivered({"data": [item]}, asked()).pictures == pictures
+    reader = IMAGES.stream(asked(stream=True), "m")
+    taken(reader, event({"type": "image_generation.completed", **item}))
+    assert reader.delivered.pictures == pictures

@@ -119,7 +119,7 @@ def test_cache_tokens_and_compactions_count_beside_the_input():
 def test_later_usage_overrides_and_a_zero_does_not():
     reader = MESSAGES.stream(asked(stream=True), "m")
     taken(reader, START)
-    assert reader.usage == TokenUsage(input_tokens=15, cached_tokens=5, output_tokens=1)
+    assert reader.usage == TokenUsage(input_tokens=15, cached_tokens=5)
     taken(reader, ended(output_tokens=30, input_tokens=0, cache_read_input_tokens=None))
     assert reader.usage == TokenUsage(input_tokens=15, cached_tokens=5, output_tokens=30)
     taken(reader, ended(output_tokens=40, input_tokens=12))

@@ -11,11 +11,21 @@ from relay.families.registry import CHAT, GENERATE_CONTENT, MESSAGES, RESPONSES
 from tests.relay.families.asking import event, taken
 
 ASKED = AskedCall(model="m", is_stream=True, input_bound=1, input_estimate=1)
+ALL = replace(
+    ASKED,
+    tools=dict.fromkeys(
+        (
+            *("web_search", "code_interpreter", "file_search", "image_generation", "mcp", "x_search"),
+            *("code_execution", "google_search", "google_maps", "url_context"),
+        )
+    ),
+)
 TOLD = {"input_tokens": 10, "output_tokens": 5}
 ITEMS = [
     {"type": "web_search_call", "action": {"type": "search"}},
     {"type": "web_search_call", "action": {"type": "open_page"}},
     {"type": "web_search_call"},
+    {"type": "web_search_call", "status": "failed"},
     {"type": "code_interpreter_call"},
     {"type": "file_search_call"},
     {"type": "image_generation_call", "result": "AA"},
@@ -43,16 +53,16 @@ def streamed(family: Family, asked: AskedCall, *documents: Any) -> TokenUsage | 
 
 def test_the_items_of_a_response_count():
     response = {"output": ITEMS, "usage": TOLD}
-    assert RESPONSES.usage(response, ASKED) == used(RUN)
-    assert streamed(RESPONSES, ASKED, {"type": "response.completed", "response": response}) == used(RUN)
+    assert RESPONSES.usage(response, ALL) == used(RUN)
+    assert streamed(RESPONSES, ALL, {"type": "response.completed", "response": response}) == used(RUN)
 
 
 @pytest.mark.parametrize("output", [ITEMS, [], None])
 def test_items_that_a_stream_has_shown_count_once(output):
     done = [{"type": "response.output_item.done", "item": item} for item in ITEMS]
     last = {"type": "response.completed", "response": {"output": output, "usage": TOLD}}
-    assert streamed(RESPONSES, ASKED, *done, last) == used(RUN)
-    assert streamed(RESPONSES, ASKED, *done) == TokenUsage(tools=RUN, tool_calls=6)
+    assert streamed(RESPONSES, ALL, *done, last) == used(RUN)
+    assert streamed(RESPONSES, ALL, *done) == TokenUsage(tools=RUN, tool_calls=6)
 
 
 def test_a_tool_is_named_as_the_request_has_it():
@@ -76,8 +86,8 @@ def test_citations_of_a_chat_count_as_one_search_where_one_was_asked_for(asked, 
 
 def test_what_a_usage_tells_of_its_tools_counts():
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "server_tool_use": {"web_search_requests": 3, "x": 9}}
-    assert CHAT.usage({"usage": usage}, ASKED) == used({"web_search": 3})
-    assert streamed(CHAT, ASKED, {"choices": [], "usage": usage}) == used({"web_search": 3})
+    assert CHAT.usage({"usage": usage}, ALL) == used({"web_search": 3})
+    assert streamed(CHAT, ALL, {"choices": [], "usage": usage}) == used({"web_search": 3})
 
 
 def test_what_a_client_may_run_itself_counts_where_the_provider_runs_it():
@@ -97,7 +107,7 @@ def test_searches_of_google_count_under_the_name_of_the_one_that_was_asked_for()
 
 def test_what_xai_tells_of_its_tools_counts():
     usage = {**TOLD, "server_side_tool_usage_details": {"x_search_calls": 2, "web_search_calls": 1, "mcp_calls": 0}}
-    assert RESPONSES.usage({"output": ITEMS[:1], "usage": usage}, ASKED) == used({"web_search": 1, "x_search": 2})
+    assert RESPONSES.usage({"output": ITEMS[:1], "usage": usage}, ALL) == used({"web_search": 1, "x_search": 2})
 
 
 def test_anthropics_requests_count_and_blocks_where_they_are_more():
@@ -105,11 +115,11 @@ def test_anthropics_requests_count_and_blocks_where_they_are_more():
     blocks = [{"type": "server_tool_use", "name": name} for name in ("web_search", "bash_code_execution", "other", [])]
     blocks.append({"type": "mcp_tool_use", "name": "anything"})
     message = {"content": blocks, "usage": told}
-    assert MESSAGES.usage(message, ASKED) == used({"web_search": 3, "code_execution": 1, "mcp": 1})
+    assert MESSAGES.usage(message, ALL) == used({"web_search": 3, "code_execution": 1, "mcp": 1})
     start = {"type": "message_start", "message": {"usage": {"input_tokens": 10, "output_tokens": 1}}}
     begun = [{"type": "content_block_start", "content_block": block} for block in blocks]
     last = {"type": "message_delta", "usage": {"output_tokens": 5, "server_tool_use": {"web_search_requests": 3}}}
-    assert streamed(MESSAGES, ASKED, start, *begun, last) == used({"web_search": 3, "code_execution": 1, "mcp": 1})
+    assert streamed(MESSAGES, ALL, start, *begun, last) == used({"web_search": 3, "code_execution": 1, "mcp": 1})
 
 
 @pytest.mark.parametrize(
@@ -127,8 +137,8 @@ def test_anthropics_requests_count_and_blocks_where_they_are_more():
 )
 def test_what_grounds_googles_answers_counts_once_though_every_chunk_tells_it(candidate, tools):
     whole = {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5}}
-    assert GENERATE_CONTENT.usage(whole, ASKED) == used(tools)
-    assert streamed(GENERATE_CONTENT, ASKED, whole, whole) == used(tools)
+    assert GENERATE_CONTENT.usage(whole, ALL) == used(tools)
+    assert streamed(GENERATE_CONTENT, ALL, whole, whole) == used(tools)
 
 
 def test_googles_tools_are_named_as_the_request_spells_them():
@@ -144,4 +154,23 @@ def test_pieces_of_code_add_up_in_googles_stream():
         "candidates": [{"content": {"parts": [{"executableCode": {"code": "1"}}]}}],
         "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
     }
-    assert streamed(GENERATE_CONTENT, ASKED, chunk, chunk) == used({"code_execution": 2})
+    assert streamed(GENERATE_CONTENT, ALL, chunk, chunk) == used({"code_execution": 2})
+
+
+def test_tools_that_the_request_never_had_do_not_count():
+    told = {**TOLD, "server_tool_use": {"web_search_requests": 3}}
+    block = {"type": "server_tool_use", "name": "web_search"}
+    grounded = {
+        "candidates": [{"groundingMetadata": {"webSearchQueries": ["a"]}}],
+        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
+    }
+    other = asking("code_execution")
+    assert MESSAGES.usage({"content": [block], "usage": told}, other) == used({})
+    assert CHAT.usage({"choices": [], "usage": told}, other) == used({})
+    assert RESPONSES.usage({"output": ITEMS, "usage": told}, other) == used({})
+    assert GENERATE_CONTENT.usage(grounded, other) == used({})
+    assert streamed(MESSAGES, other, {"type": "message_delta", "usage": told}) == used({})
+    assert streamed(CHAT, other, {"choices": [], "usage": told}) == used({})
+    last = {"type": "response.completed", "response": {"output": ITEMS, "usage": told}}
+    assert streamed(RESPONSES, other, last) == used({})
+    assert streamed(GENERATE_CONTENT, other, grounded) == used({})

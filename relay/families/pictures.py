@@ -1,0 +1,62 @@
+"""Whether a text of an answer holds a picture: its bytes in base64, or the address of one."""
+
+import re
+from typing import Any
+
+from relay.families.fields import mapping, mappings
+
+ADDRESS = re.compile(r"\s*(?:https?://[^\s/]|data:[^,\s]+,\s*\S)", re.IGNORECASE)
+BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2}[A-Za-z0-9+/_\s-]*={0,2}")
+LOOKED_AT = 60
+# Base64 by their letters alone.
+EMPTY = ("null", "none", "undefined", "nil", "false", "true")
+
+
+def is_address(value: Any) -> bool:
+    """Whether it is an http(s) or data URL."""
+    return isinstance(value, str) and ADDRESS.match(value) is not None
+
+
+def is_file_address(value: Any) -> bool:
+    """Google's files may also lie in its storage."""
+    return is_address(value) or (isinstance(value, str) and value.startswith("gs://"))
+
+
+def is_base64(value: Any) -> bool:
+    """Whether it begins like one, bare or as a data URL: no matter how long it is."""
+    if not isinstance(value, str):
+        return False
+    begin = value[:LOOKED_AT].strip()
+    return (BASE64.fullmatch(begin) is not None and begin.lower() not in EMPTY) or is_address(begin)
+
+
+def of_messages(messages: Any) -> int:
+    """Those of a chat's messages, as OpenRouter's models give them, or as parts of the content."""
+    found = 0
+    for message in messages:
+        parts = (part for part in mappings(message.get("content")) if part.get("type") in ("image_url", "output_image"))
+        found += sum(1 for item in [*mappings(message.get("images")), *parts] if _is_item(item))
+    return found
+
+
+def of_contents(contents: list[Any]) -> int:
+    """Those of Google's contents, in either spelling: inline, or a file's address."""
+    return sum(1 for content in contents for part in mappings(mapping(content).get("parts")) if _is_part(part))
+
+
+def _is_item(item: dict[str, Any]) -> bool:
+    address = item.get("image_url")
+    address = address.get("url") if isinstance(address, dict) else address
+    return is_base64(address)
+
+
+def _is_part(part: dict[str, Any]) -> bool:
+    data = mapping(part.get("inlineData") or part.get("inline_data"))
+    file = mapping(part.get("fileData") or part.get("file_data"))
+    return (_is_image(data) and is_base64(data.get("data"))) or (
+        _is_image(file) and is_file_address(file.get("fileUri") or file.get("file_uri"))
+    )
+
+
+def _is_image(data: dict[str, Any]) -> bool:
+    return str(data.get("mimeType") or data.get("mime_type")).lower().startswith("image/")

@@ -146,7 +146,7 @@ def test_what_a_model_says_is_no_sign():
     reader = MESSAGES.stream(asked(stream=True), "m")
     block = {"input": {"type": "message_stop", "usage": {"input_tokens": 9}}}
     start = event({"type": "content_block_start", "content_block": block}, "content_block_start")
-    said = b"event: content_block_delta\n" + delta(type="text_delta", text='{"type":"message_stop"}')
+    said = delta(type="text_delta", text='{"type":"message_stop"}')
     assert taken(reader, start, said) == [start, said]
     assert (reader.usage, reader.is_over) == (None, False)
 

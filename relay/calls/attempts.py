@@ -184,14 +184,8 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable)
     reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
     begun = BegunStream(reply=reply, frames=Frames(), reader=reader)
     while not (reader.has_begun or reader.is_over):
-        if not begun.waiting:
-            try:
-                async with asyncio.timeout(times.BEAT_SECONDS if begun.shown else None):
-                    begun.waiting.extend(await more(begun))
-            except TimeoutError:
-                return begun
-            if not begun.waiting:
-                raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+        if not (begun.waiting or await _goes_on(begun)):
+            return begun
         frame = begun.waiting.popleft()
         shown = reader.take(frame)
         if reader.error is not None:
@@ -202,6 +196,18 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable)
         if shown.strip() and len(begun.shown) < MOST_HELD:  # signs of life may come in any number
             begun.shown.append(shown)
     return begun
+
+
+async def _goes_on(begun: BegunStream) -> bool:
+    """Waits for more of it; False where what is held back has waited long enough. Raises UpstreamError at its end."""
+    try:
+        async with asyncio.timeout(times.BEAT_SECONDS if begun.shown else None):
+            begun.waiting.extend(await more(begun))
+    except TimeoutError:
+        return False
+    if not begun.waiting:
+        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+    return True
 
 
 async def more(stream: BegunStream) -> list[bytes]:

@@ -24,7 +24,7 @@ from relay.wire import sse
 
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
 FINISHED = re.compile(rb'"finish_reason"\s*:\s*"(?!"|null")')
-OWN = re.compile(rb'"choices"\s*:\s*\[|"usage"\s*:\s*\{')
+OWN = re.compile(rb'"choices"\s*:\s*\[')
 CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*[^\]\s]')
 NO_DELTA = re.compile(rb'"delta"\s*:\s*null')
 CALLS = re.compile(rb'"(?:tool_calls"\s*:\s*\[|function_call"\s*:)\s*\{')
@@ -97,7 +97,10 @@ class ChatReader(FrameReader):
 
     def _is_whole(self, document: Mapping[str, Any]) -> bool:
         choices = fields.mappings(document.get("choices"))
-        return any(isinstance(choice.get("message"), dict) and not choice.get("delta") for choice in choices)
+        return any(fields.mapping(choice.get("message")) and not choice.get("delta") for choice in choices)
+
+    def _is_own(self, seen: bytes) -> bool:
+        return OWN.search(seen) is not None or TOLD.search(seen) is not None
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
         """More than who speaks."""
@@ -126,7 +129,7 @@ class ChatReader(FrameReader):
         return b"" if self.error else frame
 
     def _watch(self, frame: bytes) -> bool:
-        if CALLS.search(frame):
+        if (b'"tool_calls"' in frame or b'"function_call"' in frame) and CALLS.search(frame):
             self._is_in_call = True
         elif getattr(self, "_is_in_call", False) and SAID.search(frame):
             self._is_in_call = False

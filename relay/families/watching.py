@@ -107,10 +107,13 @@ class FrameReader:
         seen = frame if len(frame) < LARGE_BYTES else long_strings.without(frame)
         if not seen.startswith(b"data:") and sse.data(seen) is None:
             return BLANK_LINE
-        if not self._is_begun and self._is_whole(self._parsed(seen)):
+        if not self.has_begun and self._is_whole(self._parsed(seen)):
             self.is_whole = self.is_over = True
             return b""
-        return self._own(frame, seen) if self.own.search(seen) else self._other(frame, seen)
+        return self._own(frame, seen) if self._is_own(seen) else self._other(frame, seen)
+
+    def _is_own(self, seen: bytes) -> bool:
+        return self.own.search(seen) is not None
 
     def _own(self, frame: bytes, seen: bytes) -> bytes:
         """What the client gets of a frame of the dialect; `seen` is it without its pictures."""

@@ -62,6 +62,21 @@ def test_events_are_held_back_for_a_moment_only(relay) -> None:
     assert (client.body.count(b"data: "), relay.spent) == (5, 280)
 
 
+def test_a_whole_answer_after_events_that_were_shown_is_a_cut(relay) -> None:
+    client = Client()
+
+    async def pauses(talk: Talk) -> None:
+        await talk.say(STREAM)
+        await talk.event(ROLE)
+        await client.kept_waiting()
+        await talk.event(completion())
+        await talk.say(LAST_CHUNK)
+
+    relay.channel(Upstream(pauses))
+    relay.call(chat(stream=True), client=client)
+    assert (b'"error"' in client.body, row().outcome, relay.spent) == (True, "cut", 0)
+
+
 @pytest.mark.parametrize("frames", [[delta("", choices=[])], [FILTER], [ROLE], [{"choices": [{}]}], ["ping"]])
 def test_a_stream_that_carries_nothing_is_502_and_costs_nothing(relay, frames) -> None:
     relay.channel(Upstream(streams(*frames, "[DONE]")))
@@ -190,7 +205,7 @@ WHOLE = {
 @pytest.mark.parametrize(("platform", "path", "body", "answer", "mark"), WHOLE.values(), ids=WHOLE.keys())
 def test_a_whole_answer_in_one_event_is_handed_on_as_a_stream(account, platform, path, body, answer, mark) -> None:
     relay = Relay(account, platform)
-    relay.channel(Upstream(streams(answer, "[DONE]")))
+    relay.channel(Upstream(streams({"type": "ping"}, answer, "[DONE]")))
     client = relay.call(body, path=path)
     assert (client.status, mark in client.body, client.has_end, relay.spent) == (200, True, True, 280)
 

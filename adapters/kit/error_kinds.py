@@ -78,21 +78,24 @@ def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
 
 
 def by_status(status: int, *, paid: bool, is_refused: bool = False) -> Meaning:
-    """What a status means of which no documented code of the protocol says more. A redirect or an unknown path speaks
-    of the channel, another 4xx of the request. `is_refused`: the provider itself speaks, or says when to come back."""
+    """What a status means of which no documented code of the protocol says more. An unknown path, and the redirect of a
+    question, speak of the channel, another 4xx of the request. `is_refused`: the provider itself speaks, or says when
+    to come back."""
     if paid and leaves_open(status) and not (is_refused and status in BUSY):
         return Meaning(ErrorKind.AMBIGUOUS)
     if meaning := STATUSES.get(status):
         return meaning
+    if 300 <= status < 400:
+        return NOT_HERE
     if leaves_open(status):
         return Meaning(ErrorKind.TRANSIENT)
-    return NOT_HERE if status < 400 else Meaning(ErrorKind.INVALID_REQUEST)
+    return Meaning(ErrorKind.INVALID_REQUEST)
 
 
 def leaves_open(status: int) -> bool:
     """Whether a paid request may have been accepted all the same, where the body does not say more. The one place that
-    says so of every adapter: interrupted requests, all of 5xx but 501, and a garbled success."""
-    return status in INTERRUPTED or (not 300 <= status < 500 and status != 501)
+    says so of every adapter: interrupted requests, redirects, all of 5xx but 501, and a garbled success."""
+    return status in INTERRUPTED or (not 400 <= status < 500 and status != 501)
 
 
 def lost(failed: Failed, *, paid: bool) -> UpstreamError:

@@ -42,6 +42,8 @@ class BegunStream:
             self.answer.close()
 
 
+# Of the frames before the first that carries something.
+MOST_HELD = 100
 Answered = BegunStream | WholeAnswer
 
 
@@ -143,7 +145,7 @@ async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answe
             return await _whole_stream(reply, wanted, payer=demand.caller.account_id)
         if not beginnings.are_events(begin, reply.headers.get("Content-Type", "")):
             raise await _refusal(run, reply)
-        return await _begun(reply, demand.family.stream(demand.asked, model))
+        return await _begun(reply, wanted, payer=demand.caller.account_id)
     except BaseException:
         reply.close()
         raise
@@ -151,7 +153,10 @@ async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answe
 
 async def _whole_stream(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> BegunStream:
     """A whole answer as the stream that was asked for."""
-    answer = await whole_answers.received(reply, wanted, payer=payer)
+    return await _as_stream(await whole_answers.received(reply, wanted, payer=payer), reply, wanted)
+
+
+async def _as_stream(answer: WholeAnswer, reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
     try:
         frames = await whole_streams.frames_of(answer, wanted)
     except BaseException:
@@ -173,21 +178,36 @@ async def _refusal(run: CallRun, reply: UpstreamReply) -> UpstreamError:
     return run.demand.family.refusal(reply.status, reply.headers, body)
 
 
-async def _begun(reply: UpstreamReply, reader: StreamReader) -> BegunStream:
-    """The stream as of its first event. Raises UpstreamError where that is an error, or none comes."""
+async def _begun(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> BegunStream:
+    """The stream as of the first frame that carries something, with those before it, which are held back for a moment.
+    Raises UpstreamError where an error comes first, or nothing."""
+    reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
     begun = BegunStream(reply=reply, frames=Frames(), reader=reader)
-    while True:
-        while begun.waiting:
-            frame = begun.waiting.popleft()
-            begun.shown.append(reader.take(frame))
-            if reader.error is not None:
-                raise reader.error
-            if sse.data(frame) is not None:
-                return begun
-            begun.shown.clear()  # a sign of life, of which there may be any number
-        begun.waiting.extend(await more(begun))
-        if not begun.waiting:
-            raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+    while not (reader.has_begun or reader.is_over):
+        if not (begun.waiting or await _goes_on(begun)):
+            return begun
+        frame = begun.waiting.popleft()
+        shown = reader.take(frame)
+        if reader.error is not None:
+            raise reader.error
+        if reader.is_whole:
+            answer = await whole_answers.in_frame(sse.data(frame) or b"", reply, wanted, payer=payer)
+            return await _as_stream(answer, reply, wanted)
+        if shown.strip() and len(begun.shown) < MOST_HELD:  # signs of life may come in any number
+            begun.shown.append(shown)
+    return begun
+
+
+async def _goes_on(begun: BegunStream) -> bool:
+    """Waits for more of it; False where what is held back has waited long enough. Raises UpstreamError at its end."""
+    try:
+        async with asyncio.timeout(times.BEAT_SECONDS if begun.shown else None):
+            begun.waiting.extend(await more(begun))
+    except TimeoutError:
+        return False
+    if not begun.waiting:
+        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+    return True
 
 
 async def more(stream: BegunStream) -> list[bytes]:

@@ -66,6 +66,8 @@ class CallRun:
         self.delivered = Delivered()
         self.is_complete = False
         """The upstream's answer has come to its end."""
+        self.has_failed = False
+        """The answer says itself that it has failed."""
         self.attempt: Attempt | None = None
         self.has_ended = False
         self.is_lost = False
@@ -82,7 +84,10 @@ class CallRun:
     @property
     def finish(self) -> tuple[Finish, int]:
         """How a call ends whose answer has come to its end, and with which status."""
-        return (Finish.LEFT, CLIENT_LEFT) if self.client.has_left else (Finish.DONE, OK)
+        status = CLIENT_LEFT if self.client.has_left else OK
+        if self.has_failed:
+            return Finish.CUT, status
+        return (Finish.LEFT if self.client.has_left else Finish.DONE), status
 
     @property
     def headers(self) -> Headers:
@@ -170,7 +175,7 @@ class CallRun:
     def saw(self, reader: StreamReader) -> None:
         """A stream has told more. The first usage is noted at once, for whoever ends the call where this process
         dies."""
-        self.usage, self.delivered = reader.usage, reader.delivered
+        self.usage, self.delivered, self.has_failed = reader.usage, reader.delivered, reader.has_failed
         if self.usage is not None and not self._is_noted and self.call_id and not reader.is_over:
             self._is_noted = True
             cost = min(self.demand.tariff.cost_micros(self.usage), self.demand.reserved_micros)
@@ -189,7 +194,7 @@ class CallRun:
         progress = Progress(
             was_sent=self.was_sent,
             is_complete=self.is_complete,
-            was_held_up=self.client.waited_seconds >= times.HELD_UP_SECONDS,
+            was_held_up=not self.has_failed and self.client.waited_seconds >= times.HELD_UP_SECONDS,
             usage=self.usage,
             delivered=self.delivered,
         )

@@ -100,6 +100,7 @@ async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: 
             await guard.relaying.run()
             return
         run.usage, run.delivered, run.is_complete = answered.usage, answered.delivered, True
+        run.has_failed = answered.has_failed
         await run.end(*run.finish)
         await answered.send(run.client.send, run.headers)
     finally:

@@ -65,6 +65,8 @@ class Relaying:
             await self._tell(shown)
             if reader.error is not None:
                 raise reader.error
+            if reader.is_whole:  # too late: something was said already
+                raise UpstreamError(ErrorKind.AMBIGUOUS, "a whole answer stands in the middle of its stream")
             if reader.is_over:
                 return last
             if not (frames := await self._more()):

@@ -48,6 +48,7 @@ class WholeAnswer:
         self.size = 0
         self.usage: TokenUsage | None = None
         self.delivered = Delivered()
+        self.has_failed = False
 
     def close(self) -> None:
         self._file.close()
@@ -77,6 +78,7 @@ class WholeAnswer:
             self._file.seek(0)
             raise family.refusal(status, headers, self._file.read(ERROR_BYTES))
         self.usage = usage
+        self.has_failed = usage is None and family.has_failed(document)
         self.delivered = family.delivered(document, asked)
         if wanted.upstream_model != wanted.asked.model:
             self._rename(wanted)
@@ -124,6 +126,18 @@ async def received(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashabl
     try:
         while piece := await reply.read():
             await answer.take(piece)
+        await answer.examine(reply, wanted)
+    except BaseException:
+        answer.close()
+        raise
+    return answer
+
+
+async def in_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> WholeAnswer:
+    """The whole answer that one frame of a stream has said. Raises UpstreamError as `received` does."""
+    answer = WholeAnswer(payer)
+    try:
+        await answer.take(said)
         await answer.examine(reply, wanted)
     except BaseException:
         answer.close()

@@ -15,6 +15,8 @@ class WholeReader:
         self._left = frames
         self.usage: TokenUsage | None = answer.usage
         self.delivered: Delivered = answer.delivered
+        self.has_begun, self.is_whole = True, False
+        self.has_failed = answer.has_failed
         self.error: UpstreamError | None = None
         self.can_end = self.is_over = not frames
 

@@ -115,6 +115,12 @@ class StreamReader(Protocol):
     """The frame taken last was the last one: nothing that costs comes after it."""
     delivered: Delivered
     """What has come so far; for an estimate where no usage comes."""
+    has_begun: bool
+    """Something has come that may cost: until then the call may go to another upstream."""
+    has_failed: bool
+    """The answer says itself that it has failed: it is charged by its usage, or not at all."""
+    is_whole: bool
+    """The frame taken last is a whole answer, in the place of a stream."""
     error: UpstreamError | None
     """What the frame taken last says went wrong, classified as a paid call's refusal is; None while all is well."""
 
@@ -169,8 +175,11 @@ class Family(Protocol):
         """What a whole answer has brought, for an estimate where it tells no usage."""
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
-        """Whether a whole body with a status of success is an answer of the dialect: it has the dialect's own member,
-        or usage."""
+        """Whether a whole body with a status of success is an answer of the dialect: it has something in the dialect's
+        own member, or usage."""
+
+    def has_failed(self, document: Any) -> bool:
+        """Whether an answer says that nothing was made. Without usage it costs nothing."""
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         """A whole answer as the frames of a stream, for a client that asked for one."""

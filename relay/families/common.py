@@ -69,7 +69,15 @@ class CommonFamily:
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
         if asked.is_free:
             return counts.count(document, self.counted) is not None
-        return isinstance(fields.mapping(document).get(self.member), list) or self.usage(document, asked) is not None
+        items = fields.mappings(fields.mapping(document).get(self.member))
+        return any(map(self.is_told, items)) or self.usage(document, asked) is not None
+
+    def is_told(self, item: Mapping[str, Any]) -> bool:
+        """Whether there is something in an item of the answer's list."""
+        return bool(item)
+
+    def has_failed(self, document: Any) -> bool:
+        return False
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         return refusals.of_answer(self.words, status, headers, body)

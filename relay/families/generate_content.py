@@ -23,12 +23,15 @@ from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
 from relay.families.requests import generate_content as requests
 from relay.families.requests.generate_content import COUNT, STREAM
-from relay.families.watching import FrameReader, texts
+from relay.families.watching import MOST_CHOICES, FrameReader, texts
 from relay.wire import sse
 
 VERBS = ("generateContent", STREAM, COUNT)
 TOLD = re.compile(rb'"usageMetadata"\s*:\s*\{')
 ENDS = re.compile(rb'"(?:finish|block)Reason"\s*:\s*"')
+OWN = re.compile(rb'"(?:candidates|promptFeedback|usageMetadata|modelVersion|responseId)"\s*:')
+LATER_CANDIDATE = re.compile(rb'"index"\s*:\s*[1-9]')
+LINE_ENDS = (b"\n\n", b"\r\n\r\n")
 TEXTS = ("text", "thoughtSignature", "code")
 IN_FRAMES = texts(*TEXTS)
 GROUNDS = (b'"groundingMetadata"', b'"urlContextMetadata"', b'"executableCode"')
@@ -85,9 +88,18 @@ class GenerateContentFamily(CommonFamily):
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
         if isinstance(document, list) and not asked.is_stream:
             return False
+        if any(chunk.get("error") for chunk in mappings(document)):
+            return False
         joined = _joined(document)
-        is_blocked = bool(mapping(joined.get("promptFeedback")).get("blockReason"))
-        return (is_blocked and not asked.is_free) or super().is_answer(joined, asked)
+        return (_is_blocked(joined) and not asked.is_free) or super().is_answer(joined, asked)
+
+    def is_told(self, item: Mapping[str, Any]) -> bool:
+        return _is_told(item)
+
+    def has_failed(self, document: Any) -> bool:
+        """A prompt that was blocked has cost nothing that anybody tells."""
+        joined = _joined(document)
+        return _is_blocked(joined) and not any(map(_is_told, mappings(joined.get("candidates"))))
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         if isinstance(document, list):
@@ -102,9 +114,24 @@ class GenerateContentFamily(CommonFamily):
 class CandidatesReader(FrameReader):
     """The chunks of one answer."""
 
-    __slots__ = ()
+    __slots__ = ("_seen",)
+    own = OWN
+    has_types = False
+
+    def _carries(self, document: Mapping[str, Any]) -> bool:
+        return bool(self.usage or _is_blocked(document) or any(map(_is_told, mappings(document.get("candidates")))))
+
+    def _framed(self, frame: bytes, seen: bytes) -> bytes:
+        """One line of data, which is all that Google's SDK reads."""
+        end = frame.find(b"\r\n")
+        end = frame.find(b"\n") if end < 0 else end
+        if frame.startswith(b"data: ") and frame[end:] in LINE_ENDS:
+            return frame
+        return b"data: %s\n\n" % (sse.data(frame) or b"").replace(b"\n", b"")
 
     def _watch(self, frame: bytes) -> bool:
+        if LATER_CANDIDATE.search(frame):
+            self._see(self._parsed(frame).get("candidates"))
         if TOLD.search(frame):
             self._learn(mapping(self._parsed(frame).get("usageMetadata")), _usage)
         if any(mark in frame for mark in GROUNDS):
@@ -127,16 +154,23 @@ class CandidatesReader(FrameReader):
     def _is_element(self, frame: bytes) -> bool:
         """Whether it is one of the client's array. A chunk that is no JSON would spoil the others: it is an error."""
         said = sse.data(frame) or b""
-        if said in (b"", sse.DONE):
-            return False
         if not isinstance(error_kinds.parsed(said), dict):
             self._fail("a chunk of the stream is no JSON object")
         return self.error is None
 
     def _end(self, chunk: Mapping[str, Any]) -> None:
-        is_blocked = bool(mapping(chunk.get("promptFeedback")).get("blockReason"))
-        self.can_end = self.can_end or is_blocked
+        is_blocked = _is_blocked(chunk)
+        self.has_failed = self.has_failed or (is_blocked and self.usage is None)
+        self._see(chunk.get("candidates"))
         self._end_choices(chunk.get("candidates"), "finishReason")
+        self.can_end = is_blocked or (self.can_end and getattr(self, "_seen", set()) <= self._ended)
+
+    def _see(self, candidates: Any) -> None:
+        """An answer that has several candidates ends with the last of them."""
+        indexes = {candidate.get("index", place) for place, candidate in enumerate(mappings(candidates))}
+        seen = {index for index in indexes if isinstance(index, int) and 0 <= index < MOST_CHOICES}
+        self._seen = getattr(self, "_seen", set()) | seen
+        self.can_end = self.can_end and self._seen <= self._ended
 
 
 def _joined(document: Any) -> dict[str, Any]:
@@ -157,6 +191,14 @@ def _greatest(document: Any) -> TokenUsage | None:
         if later := _usage(told):
             usage = counts.greater(usage, later)
     return usage
+
+
+def _is_blocked(document: Mapping[str, Any]) -> bool:
+    return bool(mapping(document.get("promptFeedback")).get("blockReason"))
+
+
+def _is_told(candidate: Mapping[str, Any]) -> bool:
+    return bool(candidate.get("content") or candidate.get("finishReason"))
 
 
 def _contents(document: Any) -> list[Any]:

@@ -25,6 +25,7 @@ from relay.families.watching import FrameReader
 
 GENERATIONS, EDITS = "/v1/images/generations", "/v1/images/edits"
 EVENT = re.compile(rb'"type"\s*:\s*"image_(?:generation|edit)\.(?:partial_image|completed)"')
+OWN = re.compile(rb'"type"\s*:\s*"image_(?:generation|edit)\.')
 COMPLETED = ("image_generation.completed", "image_edit.completed")
 PARTIAL = ("image_generation.partial_image", "image_edit.partial_image")
 LONGEST_KIND = 40  # of a size or a quality
@@ -74,6 +75,9 @@ class ImagesFamily(CommonFamily):
         made = min(sum(map(_is_picture, fields.mappings(answer.get("data")))), asked.images)
         return _with_pictures(_usage(mapping(answer.get("usage"))), made, answer)
 
+    def is_told(self, item: Mapping[str, Any]) -> bool:
+        return _is_picture(item)
+
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         usage = self.usage(document, asked)
         return Delivered(pictures=usage.images if usage else 0)
@@ -89,6 +93,10 @@ class ImagesReader(FrameReader):
     """The events of one call's pictures."""
 
     __slots__ = ("_completed", "_made")
+    own = OWN
+
+    def _is_whole(self, document: Mapping[str, Any]) -> bool:
+        return isinstance(document.get("data"), list) and not document.get("type")
 
     def _watch(self, frame: bytes) -> bool:
         if b'"image_' in frame and EVENT.search(frame):

@@ -17,12 +17,26 @@ from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import message_frames
 from relay.families.requests import messages as requests
 from relay.families.watching import FrameReader, texts
+from relay.wire import sse
 
 COUNT_TOKENS = "/v1/messages/count_tokens"
 # What gateways before other models say in the words of OpenAI.
 INPUT, OUTPUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
 OUTPUTS = (*OUTPUT, "total_tokens", "output_tokens_details", "completion_tokens_details")
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
+EVENTS = frozenset(
+    {
+        b"message_start",
+        b"content_block_start",
+        b"content_block_delta",
+        b"content_block_stop",
+        b"message_delta",
+        b"message_stop",
+        b"ping",
+    }
+)
+OWN = re.compile(rb'"type"\s*:\s*"(?:' + b"|".join(sorted(EVENTS)) + rb')"')
+EVENT = re.compile(rb"event: ?(\w+)\r?\n")
 STOP = re.compile(rb'"type"\s*:\s*"message_stop"')
 TEXTS = ("text", "thinking", "partial_json", "signature")
 IN_FRAMES = texts(*TEXTS)
@@ -79,6 +93,21 @@ class MessagesReader(FrameReader):
     """The events of one message."""
 
     __slots__ = ()
+    own = OWN
+
+    def _is_whole(self, document: Mapping[str, Any]) -> bool:
+        return document.get("type") == "message"
+
+    def _carries(self, document: Mapping[str, Any]) -> bool:
+        return document.get("type") != "ping"
+
+    def _framed(self, frame: bytes, seen: bytes) -> bytes:
+        """With its `event:` line, without which no event is one to Anthropic's SDK."""
+        named = EVENT.match(frame)
+        if named and named[1] in EVENTS:
+            return frame
+        said = (sse.data(frame) or b"").replace(b"\n", b"")
+        return b"event: %s\ndata: %s\n\n" % (str(self._parsed(seen).get("type")).encode(errors="replace"), said)
 
     def _watch(self, frame: bytes) -> bool:
         if TOLD.search(frame):

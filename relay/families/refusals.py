@@ -22,7 +22,7 @@ from common import redaction
 from relay.families.fields import mapping, mappings
 
 # Words of ours for what vendors say in the message only.
-NO_CREDIT, NO_MODEL = "credit_balance", "unknown_model"
+NO_CREDIT, NO_MODEL, NO_DEPLOYMENT = "credit_balance", "unknown_model", "no_deployment"
 OPENAI_CODES = {
     **CODES,
     "account_deactivated": Meaning(ErrorKind.AUTH),
@@ -30,11 +30,13 @@ OPENAI_CODES = {
     "content_filter": Meaning(ErrorKind.CONTENT_POLICY),
     NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
     NO_MODEL: NOT_HERE,
+    NO_DEPLOYMENT: Meaning(ErrorKind.OVERLOADED),
     "AccountOverdueError": Meaning(ErrorKind.QUOTA_EXHAUSTED),  # Ark
     "Arrearage": Meaning(ErrorKind.QUOTA_EXHAUSTED),  # DashScope
     "exceeded_current_quota_error": Meaning(ErrorKind.QUOTA_EXHAUSTED),  # Moonshot
     "InvalidEndpointOrModel": NOT_HERE,  # Ark
     "ModelNotOpen": NOT_HERE,  # Ark
+    "Throttling": Meaning(ErrorKind.RATE_LIMITED),  # DashScope
     "context_length_exceeded": Meaning(ErrorKind.INVALID_REQUEST),
     "engine_overloaded": Meaning(ErrorKind.OVERLOADED),
     "invalid_prompt": Meaning(ErrorKind.INVALID_REQUEST),
@@ -50,15 +52,18 @@ USED_UP = re.compile(
     r"|either used all available credits or reached its monthly spending limit"  # xAI
 )
 UNKNOWN_MODEL = re.compile(
-    r"\bmodel not exist\b|\b(?:invalid|unknown) model\b|\bnot a valid model\b|\bmodel identifier is invalid\b"
+    r"\bmodel (?:does )?not exist\b|模型不存在|\b(?:invalid|unknown) model\b"
+    r"|\bnot a valid model\b|\bmodel identifier is invalid\b"
     r"|\bmodels?[:/ ] ?[`'\"]?[^\s`'\"]{1,256}+[`'\"]? (?:does not exist|is not found|not found)\b",
     re.IGNORECASE,
 )
+NO_DEPLOYMENTS = re.compile(r"\bno healthy deployments?\b", re.IGNORECASE)  # LiteLLM
 OF_REQUEST = frozenset({400, 422})
 ANTHROPICS_CODES = {
     **ANTHROPIC_CODES,
     NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
     NO_MODEL: NOT_HERE,
+    NO_DEPLOYMENT: Meaning(ErrorKind.OVERLOADED),
     "invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST),
     "request_too_large": Meaning(ErrorKind.INVALID_REQUEST),
 }
@@ -70,7 +75,7 @@ MESSAGE_NAMES = ("msg", "detail", "status_msg", "error_msg")
 SUCCESS = 200
 LONGEST_PARAM = 200
 LONGEST_SAID = 2_000
-STREAM_OPTIONS = b"stream_options"
+STREAM_OPTIONS = re.compile(rb"stream_?options|include_?usage", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +113,8 @@ def _spoken(document: Any) -> SpokenError:
     said = error_kinds.spoken_error(document)
     if USED_UP.search(said.message[:LONGEST_SAID]):
         return said._replace(code=NO_CREDIT)
+    if NO_DEPLOYMENTS.search(said.message[:LONGEST_SAID]):
+        return said._replace(code=NO_DEPLOYMENT)
     known = _openai_meaning(said.code)
     is_model = _param(document) == "model" and said.code == "invalid_value"
     if known is None and (is_model or UNKNOWN_MODEL.search(said.message[:LONGEST_SAID])):
@@ -129,10 +136,16 @@ def of_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: 
     """The error that an answer stands for which is no answer to the call; header names in any case."""
     lower = {name.lower(): value for name, value in headers.items()}
     sent = {**lower, "Retry-After": lower.get("retry-after", "")}
-    document = error_kinds.parsed(body)
+    document = _first(error_kinds.parsed(body))
     refused = _refusal(words, _said_status(document) if status < 300 else status, sent, document)
-    refused.names_stream_options = refused.http_status in OF_REQUEST and STREAM_OPTIONS in body
+    refused.names_stream_options = refused.http_status in OF_REQUEST and STREAM_OPTIONS.search(body) is not None
     return refused
+
+
+def _first(document: Any) -> Any:
+    """The error that stands first in an array, as Google writes the answer to a stream."""
+    first = document[0] if isinstance(document, list) and document else None
+    return first if mapping(first).get("error") else document
 
 
 def of_frame(words: ErrorWords, document: Any) -> UpstreamError:

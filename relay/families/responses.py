@@ -2,7 +2,8 @@
 
 Each event has its type in its data, so the `event:` line may be missing. A stream ends with `response.completed`,
 `response.incomplete` or `response.failed`, which tells the usage. SDKs hand a failed response to their caller as they
-do the others: it passes, but for one that is the first event, for then nothing has begun. An event of the type `error`
+do the others: it passes and ends the call as a failure, but for one that is the first event, for then nothing has
+begun. An event of the type `error`
 is not raised by them either; so the frame that ends a cut stream has the `error` on which they do raise. Facts: openai
 3.54 (`types/responses`, `_streaming.py`).
 """
@@ -11,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from adapters.base import text
 from common.errors import ApiError
 from common.token_usage import TokenUsage
 from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
@@ -21,6 +23,8 @@ from relay.families.requests import responses as requests
 from relay.families.watching import FrameReader, texts
 
 LAST_TYPES = ("response.completed", "response.incomplete", "response.failed")
+FAILURES = frozenset({"failed", "cancelled"})
+OWN = re.compile(rb'"type"\s*:\s*"response\.')
 LAST = re.compile(rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"')
 ITEM_DONE = re.compile(rb'"type"\s*:\s*"response\.output_item\.done"')
 DONE = re.compile(rb'"type"\s*:\s*"response\.[a-z_.]+\.done"')
@@ -58,6 +62,11 @@ class ResponsesFamily(CommonFamily):
         run = tool_counts.of_items(fields.mapping(document).get("output"), asked)
         return openai_counts.of_answer(document, asked, run)
 
+    def is_answer(self, document: Any, asked: AskedCall) -> bool:
+        """One that has failed is one only where it tells what it used."""
+        has_failed = text(fields.mapping(document).get("status")) in FAILURES
+        return super().is_answer(document, asked) and not (has_failed and self.usage(document, asked) is None)
+
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         return _delivered(fields.mapping(document).get("output"))
 
@@ -79,6 +88,7 @@ class ResponsesReader(FrameReader):
     """The events of one response."""
 
     __slots__ = ("_of_item", "_of_part")
+    own = OWN
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -103,6 +113,9 @@ class ResponsesReader(FrameReader):
         self._of_item += come
         self._of_part = 0 if kind.endswith("part.done") else self._of_part + come
         return come
+
+    def _is_whole(self, document: Mapping[str, Any]) -> bool:
+        return document.get("object") == "response" and not document.get("type")
 
     def _watch(self, frame: bytes) -> bool:
         if b'"response.' in frame:
@@ -131,6 +144,9 @@ class ResponsesReader(FrameReader):
             output_bytes=max(self.delivered.output_bytes, whole.output_bytes),
             pictures=max(self.delivered.pictures, whole.pictures),
         )
+        is_empty = self.usage is None and not (self.delivered.output_bytes or self.delivered.pictures)
+        is_failure = event.get("type") == "response.failed" or text(response.get("status")) in FAILURES
+        self.has_failed = is_failure or is_empty
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if document.get("type") == "response.failed" and not self._is_begun:

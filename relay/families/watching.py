@@ -1,12 +1,15 @@
 """What the readers of all streams share: signs of life, errors, the model's name, and an end that is one.
 
+Nothing has begun until a frame of the dialect's own shape has come; what comes before, and what later has another
+shape, is an error. Data that is no object, such as `ping`, is a sign of life.
+
 A frame is parsed only where its bytes can hold what is looked for. A quote inside of a JSON string is escaped, so
 `"usage":{` never stands in what a model says.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
@@ -21,6 +24,8 @@ ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
 NAMED_ERROR = re.compile(rb"^event: ?error\s*$", re.MULTILINE)
 # How gateways say in a first event that they have failed, without any `error`.
 FAILED = re.compile(rb'"success"\s*:\s*false|"(?:code|status|status_code|statusCode)"\s*:\s*"?[45]\d\d"?\s*[,}]')
+# The types of events by which upstreams keep a connection open.
+LIFE = frozenset({"ping", "keepalive"})
 MEMBERS = ("candidates", "choices", "promptFeedback", "response", "type", "usage", "usageMetadata")
 NOTHING = Delivered()
 UNFINISHED = ("", "null", "FINISH_REASON_UNSPECIFIED")
@@ -60,9 +65,16 @@ class FrameReader:
         "can_end",
         "delivered",
         "error",
+        "has_begun",
+        "has_failed",
         "is_over",
+        "is_whole",
         "usage",
     )
+    own: ClassVar[re.Pattern[bytes]]
+    """Finds what only a frame of the dialect has."""
+    has_types: ClassVar[bool] = True
+    """Whether each event has a type: one that is not known passes, once the stream has begun."""
 
     def __init__(
         self,
@@ -83,6 +95,7 @@ class FrameReader:
         self.usage: TokenUsage | None = None
         self.error: UpstreamError | None = None
         self.can_end = False
+        self.has_begun = self.has_failed = self.is_whole = False
         self.is_over = False
         self.delivered = NOTHING
 
@@ -94,14 +107,61 @@ class FrameReader:
         seen = frame if len(frame) < LARGE_BYTES else long_strings.without(frame)
         if not seen.startswith(b"data:") and sse.data(seen) is None:
             return BLANK_LINE
+        if not self.has_begun and self._is_whole(self._parsed(seen)):
+            self.is_whole = self.is_over = True
+            return b""
+        return self._own(frame, seen) if self._is_own(seen) else self._other(frame, seen)
+
+    def _is_own(self, seen: bytes) -> bool:
+        return self.own.search(seen) is not None
+
+    def _own(self, frame: bytes, seen: bytes) -> bytes:
+        """What the client gets of a frame of the dialect; `seen` is it without its pictures."""
         self._deliver(self._texts_in(seen))
         is_shown = self._watch(seen)
         error = self._error(seen)
         self._is_begun = True
         if error is not None:
-            self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False
-            return b""
-        return self._named(frame) if is_shown else b""
+            return self._refused(error)
+        self.has_begun = self.has_begun or self._carries(self._parsed(seen))
+        return self._named(self._framed(frame, seen)) if is_shown else b""
+
+    def _other(self, frame: bytes, seen: bytes) -> bytes:
+        """What the client gets of a frame in any other shape."""
+        said = (sse.data(seen) or b"").strip()
+        document = error_kinds.parsed(said)
+        if isinstance(document, dict):
+            return self._other_object(frame, document, self._error(seen))
+        if NAMED_ERROR.search(seen):
+            return self._refused({})
+        if not said.startswith(b"{"):
+            return BLANK_LINE
+        self._fail("a frame of the stream is no JSON")
+        return b""
+
+    def _other_object(self, frame: bytes, document: Mapping[str, Any], error: Mapping[str, Any] | None) -> bytes:
+        kind = document.get("type")
+        if error is not None or not (isinstance(kind, str) and kind):
+            return self._refused(error or document)
+        if kind in LIFE:
+            return BLANK_LINE
+        return frame if self.has_types and self._is_begun else self._refused(document)
+
+    def _refused(self, error: Mapping[str, Any]) -> bytes:
+        self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False
+        return b""
+
+    def _is_whole(self, document: Mapping[str, Any]) -> bool:
+        """Whether it is a whole answer, in the place of a stream's first event."""
+        return False
+
+    def _carries(self, document: Mapping[str, Any]) -> bool:
+        """Whether a frame has something that may cost."""
+        return True
+
+    def _framed(self, frame: bytes, seen: bytes) -> bytes:
+        """A frame as the vendor's SDK reads it: most are so already."""
+        return frame
 
     def _deliver(self, output_bytes: int, pictures: int = 0) -> None:
         """So much more has come."""

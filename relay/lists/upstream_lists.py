@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.base import UpstreamError
+from adapters.base import UpstreamError, text
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from catalog.relay_channels import Candidate
 from common import redaction
 from common.concurrency import threads
 from relay.families import endpoints
 from relay.families.base import Endpoint
+from relay.families.fields import mappings
 from relay.wire import upstream
 
 SECONDS = 5.0
@@ -35,21 +36,29 @@ class PlatformList:
     names: Callable[[Any], Iterable[Any]]
 
 
+def _listed(models: Any, name: str) -> list[str]:
+    """The names of those that have one. Raises TypeError for what is no list of models."""
+    names = [found for model in mappings(models) if (found := text(model.get(name)))]
+    if not names and models != []:
+        raise TypeError("the list of models is none")
+    return names
+
+
 PLATFORMS = {
     "openai": PlatformList(
         dialect="chat",
         url=lambda endpoint: endpoints.openai_url(endpoint, "/models"),
-        names=lambda document: (model["id"] for model in document["data"]),
+        names=lambda document: _listed(document["data"], "id"),
     ),
     "anthropic": PlatformList(
         dialect="messages",
         url=lambda endpoint: endpoints.host_url(endpoint, "/v1/models?limit=1000"),
-        names=lambda document: (model["id"] for model in document["data"]),
+        names=lambda document: _listed(document["data"], "id"),
     ),
     "gemini": PlatformList(
         dialect="generate_content",
         url=lambda endpoint: endpoints.host_url(endpoint, "/v1beta/models?pageSize=1000"),
-        names=lambda document: (model["name"].removeprefix("models/") for model in document["models"]),
+        names=lambda document: (name.removeprefix("models/") for name in _listed(document["models"], "name")),
     ),
 }
 

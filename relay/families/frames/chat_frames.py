@@ -42,5 +42,5 @@ def _said(choice: Mapping[str, Any], place: int) -> dict[str, Any]:
 
 
 def _ended(choice: Mapping[str, Any], place: int) -> dict[str, Any]:
-    reason = choice.get("finish_reason") or "stop"
+    reason = choice.get("finish_reason") or None
     return {"index": choice.get("index", place), "delta": {}, "logprobs": None, "finish_reason": reason}

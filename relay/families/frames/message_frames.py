@@ -37,7 +37,7 @@ def _events(answer: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for delta in _deltas(block):
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    ended = {"stop_reason": answer.get("stop_reason") or "end_turn", "stop_sequence": answer.get("stop_sequence")}
+    ended = {"stop_reason": answer.get("stop_reason") or None, "stop_sequence": answer.get("stop_sequence")}
     yield {"type": "message_delta", "delta": ended, "usage": usage}
     yield {"type": "message_stop"}
 

@@ -110,8 +110,8 @@ def test_a_busy_answer_that_says_when_to_come_back_was_not_accepted() -> None:
 def test_without_a_code_the_status_decides() -> None:
     """That every adapter asks the same function: `test_what_was_surely_not_bought_is_not_left_open`."""
     for status, kind, model_specific in [
-        (301, ErrorKind.INVALID_REQUEST, True),
-        (304, ErrorKind.INVALID_REQUEST, True),
+        (301, ErrorKind.AMBIGUOUS, False),
+        (304, ErrorKind.AMBIGUOUS, False),
         (400, ErrorKind.INVALID_REQUEST, False),
         (401, ErrorKind.AUTH, False),
         (402, ErrorKind.QUOTA_EXHAUSTED, False),

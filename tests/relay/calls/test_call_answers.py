@@ -252,7 +252,6 @@ def test_a_cut_inside_a_tools_arguments_is_a_cut(relay, reason) -> None:
         ([{"b64_json": "AA"}, None, {"b64_json": None, "url": None}], 1, 40_000),
         ([{"b64_json": "AA"}] * 9, 1, 40_000),
         ([{"url": "https://x.example/1"}] * 2, 3, 80_000),
-        ([], 1, 0),
     ],
 )
 @pytest.mark.parametrize("is_stream", [False, True])

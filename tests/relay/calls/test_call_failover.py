@@ -30,7 +30,6 @@ GOES_ON = {
     "401": answers(error(code="invalid_api_key"), "401 Unauthorized"),
     "402": answers(error(), "402 Payment Required"),
     "404 of the model": answers(error(code="model_not_found"), "404 Not Found"),
-    "a redirect": answers(b"", "302 Found", location="http://127.0.0.1/"),
     "200 with a rate limit": answers(error(code="rate_limit_exceeded")),
 }
 
@@ -182,3 +181,13 @@ def test_an_upstream_that_nobody_can_reach_is_no_loss(relay) -> None:
     relay.upstreams.clear()
     client = relay.call()
     assert (client.status, row().is_loss, row().state, relay.spent) == (503, False, "released", 0)
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "304 Not Modified", "307 T", "308 P"])
+def test_a_redirect_may_have_been_bought_and_goes_nowhere_else(relay, status, is_stream) -> None:
+    relay.channel(first := Upstream(answers(b"", status, location="http://127.0.0.1:9/")))
+    relay.channel(second := Upstream(answers(completion())))
+    client = relay.call(chat(stream=is_stream))
+    assert (client.status, len(first.requests), second.requests) == (502, 1, [])
+    assert (relay.spent, row().is_loss) == (0, True)

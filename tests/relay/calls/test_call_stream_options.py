@@ -14,6 +14,8 @@ REFUSES = {
     "OpenAI": {"error": {"message": "Unrecognized argument: stream_options", "param": "stream_options"}},
     "FastAPI": {"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]},
     "a text": {"error": "unknown field stream_options"},
+    "its only field": {"error": {"message": "include_usage is not supported", "type": "invalid_request_error"}},
+    "another spelling": {"error": {"message": "unknown parameter streamOptions"}},
     "an old vLLM": {"object": "error", "message": "[{'loc': ('body', 'stream_options')}]", "code": 400},
 }
 BAD_REQUEST = "400 Bad Request"

@@ -158,7 +158,9 @@ def test_a_frame_that_never_ends_is_not_held_for_ever(relay, monkeypatch) -> Non
 
 
 def test_a_compressed_stream_is_read(relay) -> None:
-    text = b"".join(b"data: %s\n\n" % event.encode() for event in ('{"choices": []}', "[DONE]"))
+    text = b"".join(
+        b"data: %s\n\n" % event.encode() for event in ('{"choices": [{"delta": {"content": "x"}}]}', "[DONE]")
+    )
     packed = gzip.compress(text)
 
     async def behave(talk: Talk) -> None:

@@ -19,16 +19,27 @@ FAMILIES = {
     IMAGES: ("data", {"usage": {"input_tokens": 1}}),
 }
 
+ITEMS: dict[Family, dict[str, Any]] = {
+    CHAT: {"message": {"content": ""}},
+    RESPONSES: {"type": "message"},
+    MESSAGES: {"type": "text"},
+    GENERATE_CONTENT: {"finishReason": "SAFETY"},
+    IMAGES: {"url": "https://x.example/1"},
+}
+
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_an_answer_has_its_dialects_list_or_a_usage(family: Family):
+def test_an_answer_has_something_in_its_dialects_list_or_a_usage(family: Family):
     member, used = FAMILIES[family]
-    for document in ({member: []}, {member: [{}], "code": 0}, used):
+    for document in ({member: [ITEMS[family]]}, {member: [ITEMS[family]], "code": 0}, {member: [], **used}, used):
         assert family.is_answer(document, ASKED), document
     zeros = {name: dict.fromkeys(usage, 0) for name, usage in used.items()}
     failures = (
         {},
         {member: None},
+        {member: []},
+        {member: [], **zeros},
+        {member: [{}]},
         {member: {}, **zeros},
         {member: "x"},
         {"code": 429, "msg": "busy", "success": False},
@@ -39,6 +50,15 @@ def test_an_answer_has_its_dialects_list_or_a_usage(family: Family):
     )
     for document in failures:
         assert not family.is_answer(document, ASKED), document
+
+
+def test_a_response_that_has_failed_is_an_answer_only_with_its_usage():
+    for status in ("failed", "cancelled"):
+        failed = {"status": status, "output": [{"type": "message"}]}
+        assert not RESPONSES.is_answer(failed, ASKED)
+        assert RESPONSES.is_answer({**failed, "usage": {"input_tokens": 3}}, ASKED)
+    for status in ("in_progress", "queued"):
+        assert not RESPONSES.is_answer({"status": status, "output": []}, ASKED)
 
 
 def test_a_prompt_that_google_blocks_is_answered():
@@ -281,13 +301,20 @@ def test_an_event_that_is_named_an_error_is_one():
         ({"status": "503", "detail": "x"}, ErrorKind.AMBIGUOUS),
         ({"code": 500}, ErrorKind.AMBIGUOUS),
         ({"choices": [{"delta": {}}], "code": 429}, None),
-        ({"code": 4290}, None),
+        ({"code": 4290}, ErrorKind.AMBIGUOUS),
+        ({}, ErrorKind.AMBIGUOUS),
+        ({"choices": None}, ErrorKind.AMBIGUOUS),
+        ({"code": "Throttling", "message": "x"}, ErrorKind.RATE_LIMITED),
+        ({"base_resp": {"status_code": 1000}}, ErrorKind.AMBIGUOUS),
+        ({"detail": "x"}, ErrorKind.AMBIGUOUS),
+        ({"object": "error", "message": "x", "code": 500}, ErrorKind.AMBIGUOUS),
+        ({"type": "message_start", "message": {}}, ErrorKind.AMBIGUOUS),
     ],
 )
-def test_a_first_event_that_only_fails_is_an_error(frame, kind):
+def test_an_event_in_another_shape_is_an_error_wherever_it_stands(frame, kind):
     reader = CHAT.stream(ASKED, "m")
     assert taken(reader, event(frame)) == [b"" if kind else event(frame)]
     assert (reader.error and reader.error.kind) == kind
     later = CHAT.stream(ASKED, "m")
     taken(later, event({"choices": [{"delta": {"content": "a"}}]}), event(frame))
-    assert later.error is None
+    assert (later.error and later.error.kind) == kind

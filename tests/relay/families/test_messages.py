@@ -144,12 +144,8 @@ def test_a_stream_passes_unchanged_and_ends_with_its_stop_only():
 
 def test_what_a_model_says_is_no_sign():
     reader = MESSAGES.stream(asked(stream=True), "m")
-    start = event(
-        {
-            "type": "content_block_start",
-            "content_block": {"input": {"type": "message_stop", "usage": {"input_tokens": 9}}},
-        }
-    )
+    block = {"input": {"type": "message_stop", "usage": {"input_tokens": 9}}}
+    start = event({"type": "content_block_start", "content_block": block}, "content_block_start")
     said = delta(type="text_delta", text='{"type":"message_stop"}')
     assert taken(reader, start, said) == [start, said]
     assert (reader.usage, reader.is_over) == (None, False)

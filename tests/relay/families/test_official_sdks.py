@@ -15,6 +15,7 @@ from relay.families.base import Family
 from relay.families.registry import CHAT, GENERATE_CONTENT, IMAGES, MESSAGES, RESPONSES
 from relay.families.watching import BLANK_LINE
 from tests.relay.families import test_chat, test_generate_content, test_messages, test_responses
+from tests.relay.families.asking import event
 
 OPENAI, ANTHROPIC = openai.OpenAI(api_key="k"), anthropic.Anthropic(api_key="k")
 CUT = UpstreamUnavailable()
@@ -58,6 +59,50 @@ def test_googles_sdk_raises_where_a_stream_is_cut():
     with pytest.raises(google_errors.ServerError, match="temporarily unavailable") as raised:
         read_by_google(BLANK_LINE + GENERATE_CONTENT.error_frame(CUT))
     assert (raised.value.code, raised.value.status) == (503, "UNAVAILABLE")
+
+
+def test_openais_sdk_reads_chunks_that_were_put_right():
+    reader = CHAT.stream(test_chat.asked(stream=True, stream_options={"include_usage": True}), "m")
+    frames = [
+        *(b"data: %s\n\n" % said for said in (b"", b"ping", b"[]", b"7", b'"x"', b"null")),
+        b'event: ping\ndata: {"type": "ping"}\n\n',
+        event({"choices": [{"index": 0, "delta": None, "finish_reason": None}]}),
+        b'data:{"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n',
+        event({"choices": [{"index": 0, "finish_reason": "stop"}]}),
+        event({"usage": test_chat.TOLD}),
+        test_chat.DONE,
+    ]
+    chunks = read_by_openai(b"".join(map(reader.take, frames)), ChatCompletionChunk)
+    said = [choice.delta.content for chunk in chunks for choice in chunk.choices]
+    assert (reader.error, said, chunks[-1].usage.completion_tokens) == (None, [None, "x", None], 20)
+
+
+@pytest.mark.parametrize("named", [b"", b"event: message\n", b"event:\n", b"id: 7\n"])
+def test_anthropics_sdk_reads_events_that_were_not_named(named):
+    reader = MESSAGES.stream(test_messages.asked(stream=True), "m")
+    whole = [test_messages.START, test_messages.delta(type="text_delta", text="x"), test_messages.STOP]
+    frames = [named + frame[frame.index(b"data:") :] for frame in whole]
+    events = read_by_anthropic(b"".join(map(reader.take, [*frames[:2], b"data: [DONE]\n\n", frames[2]])))
+    assert [event.type for event in events] == ["message_start", "content_block_delta", "message_stop"]
+
+
+@pytest.mark.parametrize("before", [b"", b"event: message\n", b"id: 7\nretry: 5\n", b": alive\r\n"])
+@pytest.mark.parametrize("blank", [b"", b" "])
+def test_googles_sdk_reads_chunks_in_any_framing(before, blank):
+    reader = GENERATE_CONTENT.stream(test_generate_content.streamed(), "m")
+    said = test_generate_content.chunk("x").removeprefix(b"data: ")
+    frames = [before + b"data:" + blank + said, b"data: [DONE]\n\n", b"event: ping\n\n"]
+    [segment] = read_by_google(b"".join(map(reader.take, frames)))
+    assert segment["candidates"][0]["content"]["parts"] == [{"text": "x"}]
+
+
+def test_a_frame_that_is_as_it_should_be_stays_as_it_came():
+    google = b'data: {"candidates" : [{"content": {}}]}\r\n\r\n'
+    assert GENERATE_CONTENT.stream(test_generate_content.streamed(), "m").take(google) == google
+    chat = b'data:  {"choices" : [{"delta": {"content" :"x"}}]}\n\n'
+    assert CHAT.stream(test_chat.asked(stream=True), "m").take(chat) == chat
+    said = test_messages.delta(type="text_delta", text="x")
+    assert MESSAGES.stream(test_messages.asked(stream=True), "m").take(said) == said
 
 
 def test_every_sdk_reads_the_frames_that_are_left():

@@ -55,6 +55,8 @@ UNKNOWN_MODEL: list[tuple[Family, int, Any]] = [
     (CHAT, 400, openai("The requested model 'gpt-missing' does not exist.", code="model_not_found", param="model")),
     (CHAT, 400, openai("invalid model ID")),
     (CHAT, 400, openai("Model Not Exist")),
+    (CHAT, 400, {"code": 20012, "message": "Model does not exist. Please check it carefully.", "data": None}),
+    (CHAT, 400, {"error": {"code": "1211", "message": "模型不存在，请检查模型代码。"}}),
     (CHAT, 400, {"error": {"message": "a/b is not a valid model ID", "code": 400}}),
     (CHAT, 404, {"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError", "code": 404}),
     (CHAT, 400, {"object": "error", "message": "Invalid model: x", "type": "invalid_model", "code": "1500"}),
@@ -76,6 +78,13 @@ UNKNOWN_MODEL: list[tuple[Family, int, Any]] = [
 def test_a_model_that_an_upstream_does_not_know_is_none_of_the_requests_other_faults(family, status, body):
     error = family.refusal(status, {}, body if isinstance(body, bytes) else json.dumps(body).encode())
     assert (error.kind, error.model_specific) == (ErrorKind.INVALID_REQUEST, True)
+
+
+@pytest.mark.parametrize("status", [400, 429])
+def test_a_router_without_a_deployment_that_works_is_not_available(status):
+    body = openai("There are no healthy deployments for this model. Passed model=x.")
+    error = CHAT.refusal(status, {}, json.dumps(body).encode())
+    assert (error.kind, error.model_specific) == (ErrorKind.OVERLOADED, False)
 
 
 @pytest.mark.parametrize(

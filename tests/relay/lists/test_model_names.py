@@ -122,3 +122,11 @@ def test_all_who_wait_share_one_question():
 
     group = make_group("text", prices=PRICES)
     assert asyncio.run(scene()) == ({("gpt-1",)}, 1)
+
+
+@pytest.mark.parametrize("bad", [{}, {"id": None}, {"name": 5}, None, "gpt-1", []])
+@pytest.mark.parametrize("platform", ["openai", "anthropic", "gemini"])
+def test_a_model_without_a_name_is_skipped(platform, bad):
+    member, good = ("models", GEMINI["models"]) if platform == "gemini" else ("data", OPENAI["data"])
+    names, _ = listed(make_group("text", platform, prices=PRICES), answers({member: [bad, *good]}))
+    assert names == [("gem-1",) if platform == "gemini" else ("gpt-1",)]

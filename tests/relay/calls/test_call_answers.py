@@ -283,3 +283,31 @@ def test_pictures_whose_tokens_are_not_told_apart_are_paid_as_pictures(account, 
     verb = "streamGenerateContent?alt=sse" if is_stream else "generateContent"
     relay.call({"contents": [{"parts": [{"text": "Hello"}]}]}, path=f"/v1beta/models/gpt-5:{verb}")
     assert (relay.spent, row().flags) == (200 + 2 * 8 + 798 * 40, {"usage_completed": ["pictures"]})
+
+
+IMAGE_URL = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+MADE = {"type": "image_generation_call", "status": "completed", "result": "iVBORw0KGgo="}
+WORDS = {"type": "message", "content": [{"type": "output_text", "text": "A fox."}]}
+OF_CHAT = {"prompt_tokens": 100, "completion_tokens": 800}
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "answer"),
+    [
+        (
+            "/v1/chat/completions",
+            chat(),
+            {"choices": [{"message": {"content": "A fox.", "images": [IMAGE_URL]}}], "usage": OF_CHAT},
+        ),
+        (
+            "/v1/responses",
+            {"model": "gpt-5", "input": "Hello"},
+            {"output": [WORDS, MADE], "usage": {"input_tokens": 100, "output_tokens": 800}},
+        ),
+    ],
+)
+def test_pictures_of_other_dialects_are_paid_as_pictures_too(account, path, asked, answer) -> None:
+    relay = Relay(account, prices={"*": {"input": 2, "output": 8, "image_output": 40, "max_output_tokens": 1000}})
+    relay.channel(Upstream(answers(answer)))
+    relay.call(asked, path=path)
+    assert (relay.spent, row().flags) == (200 + 2 * 8 + 798 * 40, {"usage_completed": ["pictures"]})

@@ -49,7 +49,7 @@ def test_a_message_stream_that_is_cut_says_so_in_its_own_dialect(account) -> Non
     last = client.body.split(b"\n\n")[-2]
     assert last.startswith(b"event: error\ndata: ")
     assert json.loads(last.partition(b"data: ")[2])["type"] == "error"
-    assert (row().outcome, relay.spent) == ("cut", 208)
+    assert (row().outcome, relay.spent) == ("cut", 200)
 
 
 def test_counting_tokens_costs_nothing_and_has_no_row(account) -> None:

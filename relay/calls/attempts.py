@@ -42,8 +42,8 @@ class BegunStream:
             self.answer.close()
 
 
-# Of the frames before the first that carries something.
-MOST_HELD = 100
+# What is held back of the frames before the first that carries something.
+MOST_HELD, MOST_HELD_BYTES = 100, 64 * 1024
 Answered = BegunStream | WholeAnswer
 
 
@@ -183,7 +183,7 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable)
     Raises UpstreamError where an error comes first, or nothing."""
     reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
     begun = BegunStream(reply=reply, frames=Frames(), reader=reader)
-    while not (reader.has_begun or reader.is_over):
+    while not (reader.has_begun or reader.is_over or _is_full(begun.shown)):
         if not (begun.waiting or await _goes_on(begun)):
             return begun
         frame = begun.waiting.popleft()
@@ -193,9 +193,13 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable)
         if reader.is_whole:
             answer = await whole_answers.in_frame(sse.data(frame) or b"", reply, wanted, payer=payer)
             return await _as_stream(answer, reply, wanted)
-        if shown.strip() and len(begun.shown) < MOST_HELD:  # signs of life may come in any number
+        if shown.strip():  # signs of life may come in any number
             begun.shown.append(shown)
     return begun
+
+
+def _is_full(held: list[bytes]) -> bool:
+    return len(held) >= MOST_HELD or sum(map(len, held)) >= MOST_HELD_BYTES
 
 
 async def _goes_on(begun: BegunStream) -> bool:

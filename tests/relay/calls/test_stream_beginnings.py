@@ -62,6 +62,15 @@ def test_events_are_held_back_for_a_moment_only(relay) -> None:
     assert (client.body.count(b"data: "), relay.spent) == (5, 280)
 
 
+@pytest.mark.parametrize("first", [[ROLE] * 200, [{**FILTER, "x": "x" * 65536}] * 2])
+def test_only_so_much_is_held_back(relay, first) -> None:
+    relay.channel(Upstream(streams(*first, BUSY)))
+    relay.channel(second := Upstream(streams(*TEXT_STREAM)))
+    client = relay.call(chat(stream=True))
+    assert (client.status, client.body.count(b"data: "), second.requests) == (200, len(first) + 1, [])
+    assert (row().outcome, relay.spent) == ("cut", 0)
+
+
 def test_a_whole_answer_after_events_that_were_shown_is_a_cut(relay) -> None:
     client = Client()
 

@@ -104,9 +104,9 @@ class TokenPrice:
 
     def dearest(self, amounts: tuple[str, ...], most: MostUsed) -> Decimal:
         """The highest of those that a call may use."""
-        sold = self.amounts()
-        used = (name for name in amounts if name not in SOLD_APART or name in most.amounts)
-        return max(sold[name] for name in used if name in sold)
+        names = (name for name in amounts if name not in SOLD_APART or name in most.amounts)
+        used: list[Decimal | None] = [getattr(self, name) for name in names]
+        return max(amount for amount in used if amount is not None)
 
     def amounts(self) -> dict[str, Decimal]:
         """Those that are sold, by name."""

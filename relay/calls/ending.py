@@ -96,11 +96,10 @@ def _by_usage(
 def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tuple[TokenUsage, list[str]]:
     """The usage with an estimate of the parts that were told as nothing, although there was something; and which those
     are."""
-    guess = reservation.estimate(asked, None, delivered)
     parts = []
     if not usage.input_tokens:
-        usage, parts = replace(usage, input_tokens=guess.input_tokens), ["input"]
-    if not usage.output_tokens and guess.output_tokens:
+        usage, parts = replace(usage, input_tokens=asked.input_estimate), ["input"]
+    if not usage.output_tokens and (guess := reservation.estimate(asked, None, delivered)).output_tokens:
         usage = replace(usage, output_tokens=guess.output_tokens, image_tokens=guess.image_tokens)
         parts = [*parts, "output"]
     elif delivered.pictures and not usage.image_tokens:

@@ -74,8 +74,12 @@ def count(told: Any, *path: str) -> int | None:
 
 def first(told: Any, *paths: tuple[str, ...]) -> int | None:
     """The first count at these paths that is not 0; 0 where only zeros are told, None where nothing is."""
-    found = [number for path in paths if (number := count(told, *path)) is not None]
-    return next(filter(None, found), 0) if found else None
+    zero = None
+    for path in paths:
+        if number := count(told, *path):
+            return number
+        zero = number if zero is None else zero
+    return zero
 
 
 def believed(told: ToldCounts) -> TokenUsage | None:

@@ -14,9 +14,28 @@ from relay.families import counts, tool_counts
 from relay.families.base import AskedCall
 from relay.families.fields import mapping, mappings
 
-INPUT, OUTPUT = ("prompt", "input"), ("completion", "output")
-CACHED = (("cached_tokens",), ("prompt_cache_hit_tokens",), ("cache_read_input_tokens",))
-WRITTEN = (("cache_creation_input_tokens",), ("cache_write_tokens",))
+Paths = tuple[tuple[str, ...], ...]
+
+
+def _details(sides: tuple[str, ...], detail: str) -> Paths:
+    return tuple((f"{side}_tokens_details", detail) for side in sides)
+
+
+# Where each count may stand, in the order of belief.
+SIDES = GIVEN, MADE = ("prompt", "input"), ("completion", "output")
+INPUT, OUTPUT = (tuple((f"{side}_tokens",) for side in sides) for sides in SIDES)
+CACHED: Paths = (
+    *_details(GIVEN, "cached_tokens"),
+    *(("cached_tokens",), ("prompt_cache_hit_tokens",), ("cache_read_input_tokens",)),
+)
+WRITTEN: Paths = (
+    *_details(GIVEN, "cache_write_tokens"),
+    *_details(GIVEN, "cache_creation_tokens"),
+    *(("cache_creation_input_tokens",), ("cache_write_tokens",)),
+)
+THOUGHTS: Paths = (*_details(MADE, "reasoning_tokens"), ("reasoning_tokens",))
+AUDIO_IN, IMAGES_IN = _details(GIVEN, "audio_tokens"), _details(GIVEN, "image_tokens")
+AUDIO_OUT, IMAGES_OUT = _details(MADE, "audio_tokens"), _details(MADE, "image_tokens")
 
 
 def usages(document: Any) -> Iterator[dict[str, Any]]:
@@ -28,16 +47,16 @@ def usages(document: Any) -> Iterator[dict[str, Any]]:
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
     """The tokens of a usage; None where it tells none."""
     found = counts.ToldCounts(
-        input=counts.first(usage, *((f"{name}_tokens",) for name in INPUT)),
-        output=counts.first(usage, *((f"{name}_tokens",) for name in OUTPUT)),
+        input=counts.first(usage, *INPUT),
+        output=counts.first(usage, *OUTPUT),
         total=counts.count(usage, "total_tokens"),
-        cached=_of(usage, INPUT, "cached_tokens", *CACHED),
-        written=_of(usage, INPUT, "cache_write_tokens", *_details(INPUT, "cache_creation_tokens"), *WRITTEN),
-        audio_in=_of(usage, INPUT, "audio_tokens"),
-        images_in=_of(usage, INPUT, "image_tokens"),
-        thoughts=_of(usage, OUTPUT, "reasoning_tokens", ("reasoning_tokens",)),
-        images_out=_of(usage, OUTPUT, "image_tokens"),
-        audio_out=_of(usage, OUTPUT, "audio_tokens"),
+        cached=counts.first(usage, *CACHED) or 0,
+        written=counts.first(usage, *WRITTEN) or 0,
+        audio_in=counts.first(usage, *AUDIO_IN) or 0,
+        images_in=counts.first(usage, *IMAGES_IN) or 0,
+        thoughts=counts.first(usage, *THOUGHTS) or 0,
+        images_out=counts.first(usage, *IMAGES_OUT) or 0,
+        audio_out=counts.first(usage, *AUDIO_OUT) or 0,
     )
     return counts.believed(found)
 
@@ -48,11 +67,3 @@ def of_answer(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> Toke
         if found := told(usage):
             return tool_counts.put_in(found, tool_counts.most(shown, tool_counts.requests_told(usage, asked)))
     return tool_counts.put_in(None, shown)
-
-
-def _of(usage: Mapping[str, Any], sides: tuple[str, ...], detail: str, *elsewhere: tuple[str, ...]) -> int:
-    return counts.first(usage, *_details(sides, detail), *elsewhere) or 0
-
-
-def _details(sides: tuple[str, ...], detail: str) -> list[tuple[str, ...]]:
-    return [(f"{side}_tokens_details", detail) for side in sides]

@@ -202,7 +202,8 @@ def test_a_websocket_is_refused_on_the_wire(market):
     assert {"upgrade: http/1.1", "connection: upgrade"} <= {line.lower() for line in headers}
 
 
-def test_the_usage_of_a_key_shows_what_it_was_charged_by(market):
+def test_the_usage_of_a_key_shows_what_it_was_charged_by(market, tmp_path):
+    market.asks(agents.CLAUDE_CODE, tmp_path)
     shown = market.stack.client(market.keys["rich-anthropic"]).get("/v1/usage").json()["by_model"]
     assert [model["model"] for model in shown] == [agents.CLAUDE_CODE.model]
     calls = shown[0]["calls"]

@@ -109,10 +109,10 @@ WHOLE: list[str] = [
 GARBLED = ["", "garbage", "null", "[]", "{}", '"text"', '{"data":"x"}', '{"data":null}', '{"id":""}', '{"id":true}']
 GARBLED += ['{"output":null}', '{"output":{"task_id":0}}', '{"task_id":0}', '{"candidates":5}', '{"status":"queued"}']
 # By the status alone: what a submit means without a code, and what a poll does.
-REFUSED = {302: "invalid_request", 400: "invalid_request", 401: "auth", 403: "auth", 404: "invalid_request"}
+REFUSED = {400: "invalid_request", 401: "auth", 403: "auth", 404: "invalid_request"}
 REFUSED |= {402: "quota_exhausted", 429: "rate_limited", 501: "invalid_request"}
 BUSY = (503, 529)
-OPEN = (408, 409, 425, 499, 500, 502, 504, 505, 520, 524, 599)
+OPEN = (301, 302, 304, 307, 308, 408, 409, 425, 499, 500, 502, 504, 505, 520, 524, 599)
 # What stands before a provider says when it has lost an answer.
 OF_PROXIES = [
     *("", "<html>oops</html>", "upstream connect error or disconnect/reset before headers. reset reason: overflow"),
@@ -425,7 +425,7 @@ def test_what_was_surely_not_bought_is_not_left_open(
         error = told(provider, asked.submitted, "<html>no</html>", status, **{"Retry-After": "7"})
         assert isinstance(error, UpstreamError)
         assert (error.kind, error.http_status, error.retry_after) == (kind, status, 7), status
-        assert error.model_specific == (status in (302, 404, 501)), status
+        assert error.model_specific == (status in (404, 501)), status
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -33,4 +33,5 @@ def _dearer(one: TokenPrice, other: TokenPrice) -> TokenPrice:
 def _higher(one: TokenPrice, other: TokenPrice) -> TokenPrice:
     pairs = {name: (getattr(one, name), getattr(other, name)) for name in (*AMOUNTS, *COUNTS)}
     highest: dict[str, Any] = {name: None if None in pair else max(pair) for name, pair in pairs.items()}
+    highest["is_cache_priced"] = one.is_cache_priced and other.is_cache_priced
     return replace(one, pattern=f"{one.pattern} and {other.pattern}", long_context=None, **highest)

@@ -41,7 +41,8 @@ class TokenPrice:
 
     An optional amount is None where the operator sells none of it. `image_tokens` are the most that one picture in a
     request can be. `max_input_tokens` (the context) and `max_output_tokens` (of one answer) are None where the operator
-    does not say. `long_context` holds for all tokens of a call with more input than it says.
+    does not say. `long_context` holds for all tokens of a call with more input than it says. `is_cache_priced`: the
+    operator says what cached input costs.
     """
 
     pattern: str
@@ -55,6 +56,7 @@ class TokenPrice:
     audio_input: Decimal | None = None
     audio_output: Decimal | None = None
     long_context: "LongContext | None" = None
+    is_cache_priced: bool = True
     image_tokens: int = IMAGE_TOKENS
     max_input_tokens: int | None = None
     max_output_tokens: int | None = None
@@ -74,22 +76,21 @@ class TokenPrice:
     def cost(self, usage: TokenUsage) -> Decimal:
         """In micro-USD, exactly. Parts are taken from the whole in this order, each at most what is left of it: of the
         input cached, written, written for an hour, sound, pictures; of the output pictures, sound. A part that is not
-        sold costs as the one that it is nearest to: where a cache has no price of its own, what came from it is sound
-        or a picture first."""
+        sold costs as the one that it is nearest to: where a cache has no price of its own, what came from it costs as
+        sound and pictures do, if that is more."""
         price = self.at(usage.input_tokens)
         hour = price.cache_write if price.cache_write_1h is None else price.cache_write_1h
         heard = price.input if price.audio_input is None else price.audio_input
         spoken = price.output if price.audio_output is None else price.audio_output
-        cached = ((usage.cached_tokens, price.cached_input),)
+        cached = (usage.cached_tokens, price.cached_input)
         written = ((usage.cache_write_tokens, price.cache_write), (usage.cache_write_1h_tokens, hour))
         kinds = ((usage.audio_input_tokens, heard), (usage.image_input_tokens, price.image_input))
-        has_own_price = price.cached_input != price.input
-        inputs = (*cached, *written, *kinds) if has_own_price else (*written, *kinds, *cached)
         outputs = ((usage.image_tokens, price.image_output), (usage.audio_output_tokens, spoken))
         with localcontext(EXACT):
-            return _divided(usage.input_tokens, price.input, inputs) + _divided(
-                usage.output_tokens, price.output, outputs
-            )
+            inputs = _divided(usage.input_tokens, price.input, (cached, *written, *kinds))
+            if not price.is_cache_priced:
+                inputs = max(inputs, _divided(usage.input_tokens, price.input, (*written, *kinds, cached)))
+            return inputs + _divided(usage.output_tokens, price.output, outputs)
 
     def bound(self, most: MostUsed) -> Decimal:
         """In micro-USD, exactly: all input and all output at the dearest of the amounts that may be used."""
@@ -136,6 +137,7 @@ def of_row(pattern: str, stored: Mapping[str, Any]) -> TokenPrice:
         **{name: named["input"] for name in INPUTS if name not in SOLD_APART}
         | {name: named["output"] for name in OUTPUTS if name not in SOLD_APART}
         | named,
+        is_cache_priced="cached_input" in stored,
         image_tokens=stored.get("image_tokens", IMAGE_TOKENS),
         max_input_tokens=stored.get("max_input_tokens"),
         max_output_tokens=stored.get("max_output_tokens"),

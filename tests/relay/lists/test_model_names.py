@@ -7,6 +7,7 @@ import pytest
 
 from catalog import snapshot
 from catalog.models import GroupChannel
+from common.concurrency import threads
 from relay.lists import model_names, upstream_lists
 from relay.wire import upstream as client
 from tests.relay.general import make_group
@@ -27,7 +28,9 @@ def listed(group, *behaviours, asked: int = 1, links=()) -> tuple[list[tuple[str
         async with AsyncExitStack() as until_end:
             until_end.push_async_callback(client.close)
             heard = [await until_end.enter_async_context(upstream(behaviour)) for behaviour in behaviours]
-            version = await asyncio.to_thread(_linked, group, [one.url for one in heard], links)
+            version = await asyncio.to_thread(
+                threads.returning_connection, _linked, group, [one.url for one in heard], links
+            )
             entry = snapshot.current(version).group(group.pk)
             names = [await model_names.of_group(entry, version) for _ in range(asked)]
             return names, [request for one in heard for request in one.requests]
@@ -114,7 +117,7 @@ def test_a_channel_that_is_silent_is_waited_for_no_longer_than_the_bound(monkeyp
 def test_all_who_wait_share_one_question():
     async def scene():
         async with upstream(answers(OPENAI)) as heard:
-            version = await asyncio.to_thread(_linked, group, [heard.url], [])
+            version = await asyncio.to_thread(threads.returning_connection, _linked, group, [heard.url], [])
             entry = snapshot.current(version).group(group.pk)
             found = await asyncio.gather(*(model_names.of_group(entry, version) for _ in range(5)))
             await client.close()

@@ -1,6 +1,7 @@
 """What `/metrics` says: read from the database at each scrape, so that it holds for all processes together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -98,16 +99,9 @@ def history(channels: dict[int, str]) -> Iterator[Metric]:
 
 
 def mismatches(channels: dict[int, str], counts: running_totals.Sums) -> Metric:
-    """Of each channel, also where there is none: a series that begins with its first one would hide that."""
-    family = CounterMetricFamily(
-        "darkroom_billing_mismatches",
-        "Paid calls of which the provider reports something else than was billed.",
-        labels=["channel"],
-    )
-    flagged = [(channels.get(channel, ""), count) for (channel, _, differs), count in counts.items() if differs]
-    for (name,), count in merged({(name,): 0 for name in channels.values()}, flagged).items():
-        family.add_metric([name], count)
-    return family
+    meaning = "Paid calls of which the provider reports something else than was billed."
+    flagged = [(channel, count) for (channel, _, differs), count in counts.items() if differs]
+    return by_channel("billing_mismatches", meaning, channels, flagged)
 
 
 def durations() -> Metric:
@@ -142,16 +136,16 @@ def relayed(channels: dict[int, str]) -> Iterator[Metric]:
         family = CounterMetricFamily(f"darkroom_relayed_calls_{name}", meaning)
         family.add_metric([], count)
         yield family
-    yield by_channel(
-        "relay_overruns", "Relayed calls whose usage would have cost more than its hold.", channels, OVERRUNS
-    )
+    meaning = "Relayed calls whose usage would have cost more than its hold."
+    yield by_channel("relay_overruns", meaning, channels, sql.fetch(OVERRUNS))
 
 
-def by_channel(name: str, meaning: str, channels: dict[int, str], statement: str) -> Metric:
-    """A counter of the rows of a statement (channel id, count), also of channels without any."""
+def by_channel(name: str, meaning: str, channels: dict[int, str], counted: Iterable[tuple[Any, ...]]) -> Metric:
+    """A counter of what was counted by channel id. Of each channel, also where there is none: a series that begins with
+    its first one would hide that."""
     family = CounterMetricFamily(f"darkroom_{name}", meaning, labels=["channel"])
-    counted = [(channels.get(channel, ""), count) for channel, count in sql.fetch(statement)]
-    for (channel_name,), count in merged({(found,): 0 for found in channels.values()}, counted).items():
+    named = [(channels.get(channel, ""), count) for channel, count in counted]
+    for (channel_name,), count in merged({(found,): 0 for found in channels.values()}, named).items():
         family.add_metric([channel_name], count)
     return family
 

@@ -115,4 +115,9 @@ def of(group: GroupEntry, dialect: str, model: str, *, size: str = "", quality: 
     if model in (group.models or ()):
         words = f"The model `{model}` has no price yet."
         raise PricingUnavailable(words, headers={"x-should-retry": "false"}, param="model")
-    raise ModelNotFound(f"The model `{model}` does not exist.", param="model")
+    raise not_found(model)
+
+
+def not_found(model: str) -> ModelNotFound:
+    """The refusal of a model that is not on offer, or that no channel has."""
+    return ModelNotFound(f"The model `{model}` does not exist.", param="model")

@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 
 from adapters.base import ErrorKind, UpstreamError
+from catalog import tariffs
 from common import redaction
 from common.errors import (
     ApiError,
-    ModelNotFound,
     UpstreamBusy,
     UpstreamRefusal,
     UpstreamTimeout,
@@ -57,7 +57,7 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, mo
     if errors and not may_go_on(errors[-1]):
         return of_last(errors[-1])
     if errors and resting_seconds is None and all(error.model_specific for error in errors):
-        return CallFailed(model_not_found(model), Finish.REFUSED)
+        return CallFailed(tariffs.not_found(model), Finish.REFUSED)
     limited = [error for error in errors if error.kind is ErrorKind.RATE_LIMITED]
     asked = [error.retry_after for error in errors if error.retry_after is not None]
     waits = [*asked, *([] if resting_seconds is None else [resting_seconds])]
@@ -65,11 +65,6 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, mo
     is_busy = bool(limited) or (not errors and resting_seconds is not None)
     error = UpstreamBusy(headers=headers) if is_busy else UpstreamUnavailable(headers=headers)
     return CallFailed(error, Finish.REFUSED)
-
-
-def model_not_found(model: str) -> ModelNotFound:
-    """The refusal of a model that no channel has."""
-    return ModelNotFound(f"The model `{model}` does not exist.", param="model")
 
 
 def of_last(error: UpstreamError) -> CallFailed:

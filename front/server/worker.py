@@ -8,12 +8,17 @@ from gunicorn.asgi.lifespan import LifespanManager
 from gunicorn.workers.gasgi import ASGIWorker
 
 from common.process import descriptors
+from common.process.scheduling import OneCore
 from front.server import places
 from front.server.connection import HttpConnection
 
 # What asyncio asks a socket for is allocated first: 256 KiB of its own, by two calls of the system for each request.
 RECEIVE_BYTES = 64 * 1024
 selector_events._SelectorTransport.max_size = RECEIVE_BYTES  # type: ignore[attr-defined]
+
+BEAT_SECONDS = 1.0
+MOVING_SECONDS = 0.02
+"""Of each beat: when the kernel may move the process to another core."""
 
 
 class WebWorker(ASGIWorker):  # type: ignore[misc]
@@ -26,9 +31,13 @@ class WebWorker(ASGIWorker):  # type: ignore[misc]
         for listener in self.sockets:
             self.servers.append(await self.loop.create_server(lambda: HttpConnection(self), sock=listener.sock))
             self.log.info("listening on %s", listener)
+        core = OneCore()
         while self.alive and self.ppid == os.getppid():
             self.notify()
-            await asyncio.sleep(1.0)
+            core.release()
+            await asyncio.sleep(MOVING_SECONDS)
+            core.gather()
+            await asyncio.sleep(BEAT_SECONDS - MOVING_SECONDS)
         await self._shutdown()
 
     def _limits(self) -> places.ConnectionLimits:

@@ -3,7 +3,7 @@
 Order: media type (415), JSON and fields (400), model (404) and price (503), subscription (403). Knows no upstream.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from common.http import unfolding
 from common.http.front_body import MEMORY_BYTES, Body
 from relay.admission import RelayCaller
 from relay.calls import permissions, reservation
-from relay.families.base import AskedCall, CallPath, Family, RefusedField
+from relay.families.base import AskedCall, CallPath, Family
 
 # What takes longer to read than the way to a thread and back.
 INLINE_BYTES = 64 * 1024
@@ -74,11 +74,11 @@ async def understood(
     """Reads the body. Raises the ApiError of the first check that fails."""
     await content.load()
     if content.is_large:
-        content.document, asked, fields = await threads.compute(_read, family, content.raw, path)
+        content.document, asked = await threads.compute(_read, family, content.raw, path)
         await threads.compute(content.fold)
     else:
-        content.document, asked, fields = _read(family, content.raw, path)
-    tariff = _priced(asked, fields, group, family)
+        content.document, asked = _read(family, content.raw, path)
+    tariff = _priced(asked, group, family)
     if caller.is_subscription:
         raise BillingUnsupported("Subscription billing is not supported for this endpoint.")
     require_bounded(asked, tariff)
@@ -96,18 +96,19 @@ async def understood(
     )
 
 
-def _read(family: Family, raw: bytes, path: CallPath) -> tuple[Mapping[str, Any], AskedCall, list[RefusedField]]:
+def _read(family: Family, raw: bytes, path: CallPath) -> tuple[Mapping[str, Any], AskedCall]:
     """Raises UnsupportedMediaType and InvalidRequest."""
     document = family.document(raw, path)
-    return document, family.read(document, raw, path), family.refused(document, path)
+    return document, family.read(document, raw, path)
 
 
-def _priced(asked: AskedCall, fields: Sequence[RefusedField], group: GroupEntry, family: Family) -> Tariff:
+def _priced(asked: AskedCall, group: GroupEntry, family: Family) -> Tariff:
     """The price, of a call whose fields may all pass. What no price would open is refused before a model is looked for.
     Raises what `permissions.refuse` and `tariffs.of` raise."""
-    permissions.refuse([field for field in fields if not (field.amount or field.only_by_piece)], group, None)
+    unpriced = [field for field in asked.refused if not (field.amount or field.only_by_piece)]
+    permissions.refuse(unpriced, group, None)
     tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality)
-    permissions.refuse(fields, group, tariff)
+    permissions.refuse(asked.refused, group, tariff)
     return tariff
 
 

@@ -4,7 +4,7 @@ A family knows one dialect and does no I/O: it reads bodies that are parsed alre
 the usage in what comes back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -30,6 +30,25 @@ class CallPath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedField:
+    """A field at `path` that passes only where the operator has opened it.
+
+    The group's `extra_fields` open it by `name`. Others open some: the price of the model where it has this `amount`,
+    the group's `tool_prices` where they price this `tool` (the vendor's name), its `extra_betas` where they list this
+    `beta`. With `only_by_piece` it is refused only where pictures are priced by the piece. `details` go into the error.
+    """
+
+    name: str
+    path: str
+    reason: str
+    amount: str = ""
+    tool: str = ""
+    beta: str = ""
+    only_by_piece: bool = False
+    details: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCall:
     """What a request asks for.
 
@@ -45,6 +64,7 @@ class AskedCall:
     wants, `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`:
     the client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether
     the client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped.
+    `refused` are the fields that pass only where the operator has opened them.
     """
 
     model: str
@@ -65,6 +85,7 @@ class AskedCall:
     is_array: bool = False
     is_free: bool = False
     shows_usage: bool = True
+    refused: Sequence[RefusedField] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,25 +104,6 @@ class Endpoint:
     base_url: str
     credentials: Mapping[str, str]
     upstream_model: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedField:
-    """A field at `path` that passes only where the operator has opened it.
-
-    The group's `extra_fields` open it by `name`. Others open some: the price of the model where it has this `amount`,
-    the group's `tool_prices` where they price this `tool` (the vendor's name), its `extra_betas` where they list this
-    `beta`. With `only_by_piece` it is refused only where pictures are priced by the piece. `details` go into the error.
-    """
-
-    name: str
-    path: str
-    reason: str
-    amount: str = ""
-    tool: str = ""
-    beta: str = ""
-    only_by_piece: bool = False
-    details: Mapping[str, Any] | None = None
 
 
 class StreamReader(Protocol):
@@ -144,9 +146,6 @@ class Family(Protocol):
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         """Raises InvalidRequest naming the field, or what of the query the dialect does not have."""
-
-    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        """What would cost beyond the price table, names objects of the operator's account, or no table knows."""
 
     def body(
         self,

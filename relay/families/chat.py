@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
 from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import chat_frames
 from relay.families.requests import chat as requests
@@ -50,9 +50,6 @@ class ChatFamily(CommonFamily):
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         return requests.read(document, raw, path)
-
-    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return requests.refused(document)
 
     def body(
         self,

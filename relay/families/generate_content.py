@@ -18,7 +18,7 @@ from urllib.parse import quote
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
 from relay.families import counts, endpoints, pictures, refusals, tool_counts
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
 from relay.families.requests import generate_content as requests
@@ -55,9 +55,6 @@ class GenerateContentFamily(CommonFamily):
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         return requests.read(document, raw, path)
-
-    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return requests.refused(document)
 
     def body(
         self,

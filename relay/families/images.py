@@ -15,7 +15,7 @@ from adapters.base import text
 from common.http import multipart
 from common.token_usage import COUNTS, TokenUsage
 from relay.families import counts, endpoints, fields, openai_counts, pictures, refusals
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
 from relay.families.frames import image_frames
@@ -49,9 +49,6 @@ class ImagesFamily(CommonFamily):
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         return requests.read(document, raw, path)
-
-    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return requests.refused(document)
 
     def body(
         self,

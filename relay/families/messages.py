@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from common.token_usage import TokenUsage
 from relay.families import counts, endpoints, fields, openai_counts, refusals, tool_counts
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import message_frames
 from relay.families.requests import messages as requests
@@ -58,9 +58,6 @@ class MessagesFamily(CommonFamily):
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         return requests.read(document, raw, path)
-
-    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return requests.refused(document, path)
 
     def with_limit(self, raw: bytes, limit: int) -> bytes:
         return requests.with_limit(raw, limit)

@@ -16,7 +16,7 @@ from adapters.base import text
 from common.errors import ApiError
 from common.token_usage import TokenUsage
 from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
+from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.frames import response_frames
 from relay.families.requests import responses as requests
@@ -48,9 +48,6 @@ class ResponsesFamily(CommonFamily):
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         return requests.read(document, raw, path)
-
-    def refused(self, document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
-        return requests.refused(document)
 
     def with_limit(self, raw: bytes, limit: int) -> bytes:
         return requests.with_limit(raw, limit)

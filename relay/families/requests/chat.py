@@ -77,13 +77,13 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         output_limit=reading.larger(*limits),
         choices=fields.count(document, "n", most=MOST_CHOICES) or 1,
         shows_usage=not is_stream or fields.flag(options, "include_usage", "stream_options"),
+        refused=_refused(document, held),
     )
 
 
-def refused(document: Mapping[str, Any]) -> list[RefusedField]:
+def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
     own = list(tools.listed(document.get("tools")))
-    held = contents.found(document, ROOTS)
     return [
         *FIELDS.unknown(document),
         *refused_fields.given(document, PRICED_APART, COSTS),

@@ -83,12 +83,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         choices=max(choices),
         is_array=path.verb == STREAM and alt != SSE,
         is_free=path.verb == COUNT,
+        refused=_refused(document, held),
     )
-
-
-def refused(document: Mapping[str, Any]) -> list[RefusedField]:
-    """What passes only where something opens it, named in JSON's spelling, however the request spells it."""
-    return [replace(field, name=in_json(field.name)) for _, asked in _requests(document) for field in _refused(asked)]
 
 
 def with_limit(raw: bytes, document: Mapping[str, Any], limit: int) -> bytes:
@@ -133,8 +129,16 @@ def _requests(document: Mapping[str, Any]) -> Iterator[tuple[Trail, Mapping[str,
             yield (name,), document[name]
 
 
-def _refused(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    held = contents.found(document, ROOTS)
+def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
+    """What passes only where something opens it, named in JSON's spelling, however the request spells it."""
+    (_, outer), *inner = _requests(document)
+    found = [*_refused_of(outer, held)]
+    for _, counted in inner:
+        found += _refused_of(counted, contents.found(counted, ROOTS))
+    return [replace(field, name=in_json(field.name)) for field in found]
+
+
+def _refused_of(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
     yield from REQUEST.unknown(document)
     for name in ACCOUNTS_OWN:
         yield from refused_fields.given(document, _spellings(name), FOREIGN)

@@ -41,22 +41,23 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     fields.query(path.query, ())
     _known(document).check(document)
     pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
+    held = contents.found(document, ROOTS)
     return reading.asked(
         document,
         raw,
-        document.contents if isinstance(document, FormFields) else contents.found(document, ROOTS),
+        document.contents if isinstance(document, FormFields) else held,
         model=fields.model(document),
         is_stream=fields.flag(document, "stream"),
         choices=pictures,
         images=pictures,
         size=fields.text(document, "size"),
         quality=fields.text(document, "quality"),
+        refused=_refused(document, held),
     )
 
 
-def refused(document: Mapping[str, Any]) -> list[RefusedField]:
+def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
-    held = contents.found(document, ROOTS)
     return [
         *_known(document).unknown(document),
         *refused_fields.given(document, PRICED_APART, COSTS),

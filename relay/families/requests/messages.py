@@ -66,12 +66,12 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         tools=tools.limits(_providers(document, held)),
         output_limit=fields.count(document, "max_tokens"),
         is_free=is_free,
+        refused=_refused(document, path, held),
     )
 
 
-def refused(document: Mapping[str, Any], path: CallPath) -> list[RefusedField]:
+def _refused(document: Mapping[str, Any], path: CallPath, held: Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
-    held = contents.found(document, ROOTS)
     return [
         *_thread(document),
         *FIELDS.unknown(document),

@@ -10,6 +10,7 @@ from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
+from relay.families.requests.contents import Contents
 from relay.families.requests.known_fields import DialectFields
 from relay.families.requests.media import folded
 from relay.families.requests.tools import Listed, ProviderTool, is_openai_clients
@@ -61,12 +62,12 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
         tools=tools.limits(_providers(document, most)),
         output_limit=fields.count(document, "max_output_tokens"),
+        refused=_refused(document, held),
     )
 
 
-def refused(document: Mapping[str, Any]) -> list[RefusedField]:
+def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
-    held = contents.found(document, ROOTS)
     return [
         *FIELDS.unknown(document),
         *refused_fields.given(document, ("background", "background_options"), GOES_ON),

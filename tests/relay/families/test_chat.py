@@ -13,6 +13,7 @@ from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import CHAT
 from relay.wire import sse
 from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
+from tests.relay.families.requests.asking import refused_of
 
 PATH = "/v1/chat/completions"
 SAID = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
@@ -97,7 +98,7 @@ def test_a_query_and_another_media_type_are_refused():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in CHAT.refused({**SAID, **fields}, SOMEWHERE)] == [path]
+    assert [field.path for field in refused_of(CHAT, {**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_usual_fields_are_not_listed():
@@ -108,9 +109,9 @@ def test_usual_fields_are_not_listed():
         "models": None,
         "tools": [{"type": "custom"}],
     }
-    assert CHAT.refused({**SAID, **usual}, SOMEWHERE) == []
+    assert refused_of(CHAT, {**SAID, **usual}, SOMEWHERE) == []
     for odd in (5, "x", {"a": 1}, [None]):
-        CHAT.refused(dict.fromkeys(["tools", "modalities", "messages"], odd), SOMEWHERE)
+        refused_of(CHAT, {"model": "m", **dict.fromkeys(["tools", "modalities", "messages"], odd)}, SOMEWHERE)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import GENERATE_CONTENT, of_path
 from relay.wire import json_arrays, sse
-from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
+from tests.relay.families.asking import asked_of, event, taken
+from tests.relay.families.requests.asking import refused_of
 
 PATH = "/v1beta/models/m:generateContent"
 STREAM = "/v1beta/models/m:streamGenerateContent"
+CALLED = CallPath(path=PATH, model="m", verb="generateContent")
 SAID = {"contents": [{"parts": [{"text": "hi"}]}]}
 TOLD = {
     "promptTokenCount": 100,
@@ -107,12 +109,12 @@ def test_what_the_path_or_the_bill_depends_on_is_refused_by_name(path, query, mo
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in GENERATE_CONTENT.refused({**SAID, **fields}, SOMEWHERE)] == [path]
+    assert [field.path for field in refused_of(GENERATE_CONTENT, {**SAID, **fields}, CALLED)] == [path]
 
 
 def test_an_operator_names_a_field_in_one_spelling():
     for spelling in ("cachedContent", "cached_content"):
-        assert [field.name for field in GENERATE_CONTENT.refused({spelling: "c"}, SOMEWHERE)] == ["cachedContent"]
+        assert [field.name for field in refused_of(GENERATE_CONTENT, {spelling: "c"}, CALLED)] == ["cachedContent"]
 
 
 def test_usual_fields_are_not_listed():
@@ -120,7 +122,7 @@ def test_usual_fields_are_not_listed():
     call = {"parts": [{"functionCall": {"name": "f", "args": {"fileData": {"fileUri": "x"}}}}]}
     config = {"responseModalities": ["TEXT", "Image"], "imageConfig": {"aspectRatio": "1:1"}}
     usual = {"contents": [public, call], "generationConfig": config, "tools": [{"function_declarations": []}]}
-    assert GENERATE_CONTENT.refused({**usual, "serviceTier": "flex"}, SOMEWHERE) == []
+    assert refused_of(GENERATE_CONTENT, {**usual, "serviceTier": "flex"}, CALLED) == []
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import IMAGES, of_path
 from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
+from tests.relay.families.requests.asking import refused_of
 
 GENERATIONS, EDITS = "/v1/images/generations", "/v1/images/edits"
 SAID = {"model": "m", "prompt": "a cat"}
@@ -119,7 +120,7 @@ def test_generations_take_no_form():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in IMAGES.refused({**SAID, **fields}, SOMEWHERE)] == [path]
+    assert [field.path for field in refused_of(IMAGES, {**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_addresses_are_those_of_the_paths():

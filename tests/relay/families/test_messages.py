@@ -11,6 +11,7 @@ from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import MESSAGES
 from relay.wire import sse
 from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
+from tests.relay.families.requests.asking import refused_of
 
 PATH = "/v1/messages"
 SAID = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}]}
@@ -69,14 +70,14 @@ def test_the_bill_depends_on_the_limit_and_counting_is_free():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in MESSAGES.refused({**SAID, **fields}, SOMEWHERE)] == [path]
+    assert [field.path for field in refused_of(MESSAGES, {**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_client_tools_and_what_they_are_asked_are_not_listed():
     tools = [{"type": "custom"}, {"type": "bash_20250124"}, {"type": "computer_20251124"}, {"type": "memory_20250818"}]
     use = {"type": "tool_use", "name": "f", "input": {"file_id": "1"}}
     usual = {"tools": tools, "messages": [{"content": [use]}], "service_tier": "standard_only", "mcp_servers": []}
-    assert MESSAGES.refused({**SAID, **usual}, SOMEWHERE) == []
+    assert refused_of(MESSAGES, {**SAID, **usual}, SOMEWHERE) == []
 
 
 def test_addresses_versions_and_credentials():

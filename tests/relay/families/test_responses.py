@@ -11,6 +11,7 @@ from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.families.registry import RESPONSES
 from relay.wire import sse
 from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
+from tests.relay.families.requests.asking import refused_of
 
 PATH = "/v1/responses"
 SAID = {"model": "m", "input": "hi"}
@@ -63,13 +64,14 @@ def test_the_bill_depends_on_the_limit():
     ],
 )
 def test_what_costs_more_or_is_anothers_is_listed(fields, path):
-    assert [field.path for field in RESPONSES.refused({**SAID, **fields}, SOMEWHERE)] == [path]
+    assert [field.path for field in refused_of(RESPONSES, {**SAID, **fields}, SOMEWHERE)] == [path]
 
 
 def test_usual_fields_are_not_listed():
     items = [{"role": "user", "content": "x", "id": "m"}, {"type": "mcp_list_tools", "tools": [{"name": "x"}]}, "x"]
     assert (
-        RESPONSES.refused({**SAID, "background": False, "store": True, "prompt": None, "input": items}, SOMEWHERE) == []
+        refused_of(RESPONSES, {**SAID, "background": False, "store": True, "prompt": None, "input": items}, SOMEWHERE)
+        == []
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from common.errors import InvalidRequest
-from relay.families.base import AskedCall, RefusedField
+from relay.families.base import AskedCall, CallPath, Family, RefusedField
 from relay.families.registry import of_path
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
@@ -23,13 +23,19 @@ SAID: dict[str, dict[str, Any]] = {
 
 
 def understood(path: str, more: dict[str, Any], betas: tuple[str, ...] = ()) -> tuple[AskedCall, list[RefusedField]]:
-    """The usual request of a path with more fields."""
+    """The usual request of a path with more fields, and what is refused of it."""
     family, called = of_path("POST", path)
     called = replace(called, betas=betas)
     document = {**SAID[path], **more}
     raw = json.dumps(document).encode()
     document = family.document(raw, called)
-    return family.read(document, raw, called), family.refused(document, called)
+    call = family.read(document, raw, called)
+    return call, list(call.refused)
+
+
+def refused_of(family: Family, document: dict[str, Any], path: CallPath) -> list[RefusedField]:
+    """What a dialect refuses of a request."""
+    return list(family.read(document, json.dumps(document).encode(), path).refused)
 
 
 def refused(path: str, more: dict[str, Any], betas: tuple[str, ...] = ()) -> list[RefusedField]:

@@ -60,11 +60,11 @@ class AskedCall:
 
     `predicted_bound` are tokens of an answer that the request foretells: those that are wrong are paid beside the
     output. `output_limit` is the request's own limit in tokens for one answer, None where it has none; `sent_limit` is
-    the one that goes upstream because neither request nor price has one. `choices` says how many answers the request
-    wants, `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`:
-    the client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether
-    the client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped.
-    `refused` are the fields that pass only where the operator has opened them.
+    the one that goes upstream because neither request nor price has one, or because the request has two. `choices` says
+    how many answers the request wants, `images` how many pictures, `size` and `quality` of which kind (empty: as the
+    provider likes). `is_array`: the client reads a stream as one JSON array. `is_free`: it counts tokens, and buys
+    nothing. `shows_usage`: whether the client asked for the usage that a stream ends with; where it did not, what the
+    relay asked for is dropped. `refused` are the fields that pass only where the operator has opened them.
     """
 
     model: str

@@ -17,6 +17,7 @@ from relay.families.requests.tools import ProviderTool, is_chat_clients
 from relay.wire import splicing
 
 ROOTS = ("messages",)
+LIMITS = ("max_completion_tokens", "max_tokens")
 MOST_CHOICES = 128
 ASKED = b'"include_usage":true'
 SEARCH, SEARCH_OPTIONS = "web_search", "web_search_options"
@@ -63,7 +64,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     tools.check(tools.listed(document.get("tools")), tools.OPENAI)
     is_stream = fields.flag(document, "stream")
     options = fields.optional_object(document, "stream_options")
-    limits = [fields.count(document, name) for name in ("max_completion_tokens", "max_tokens")]
+    limits = {limit for name in LIMITS if (limit := fields.count(document, name))}
     held = contents.found(document, ROOTS)
     return reading.asked(
         document,
@@ -74,7 +75,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(_providers(document)),
         predicted_bound=len(json.dumps(document["prediction"]).encode()) if document.get("prediction") else 0,
-        output_limit=reading.larger(*limits),
+        output_limit=reading.smallest(*limits),
+        sent_limit=reading.smallest(*limits) if len(limits) > 1 else None,
         choices=fields.count(document, "n", most=MOST_CHOICES) or 1,
         shows_usage=not is_stream or fields.flag(options, "include_usage", "stream_options"),
         refused=_refused(document, held),
@@ -99,8 +101,12 @@ def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[Refus
 
 
 def with_limit(raw: bytes, limit: int) -> bytes:
-    """The body with a limit of output that it does not have yet."""
-    return splicing.with_member(raw, (), "max_completion_tokens", str(limit).encode())
+    """The body with this limit of output under each name that it has, or under the newer one."""
+    places = {name: splicing.span(raw, name) for name in LIMITS}
+    given = [name for name, place in places.items() if place and raw[slice(*place)] != b"null"]
+    for name in given or LIMITS[:1]:
+        raw = splicing.with_member(raw, (), name, str(limit).encode())
+    return raw
 
 
 def with_usage(raw: bytes, document: Mapping[str, Any]) -> bytes:

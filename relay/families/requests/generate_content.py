@@ -79,7 +79,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         is_stream=path.verb == STREAM,
         amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(tools.of_google(document.get("tools"))),
-        output_limit=reading.larger(*limits),
+        output_limit=reading.smallest(*limits),
         choices=max(choices),
         is_array=path.verb == STREAM and alt != SSE,
         is_free=path.verb == COUNT,

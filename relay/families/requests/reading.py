@@ -43,6 +43,6 @@ def amounts(fields: Iterable[RefusedField]) -> frozenset[str]:
     return frozenset(field.amount for field in fields if field.amount)
 
 
-def larger(*limits: int | None) -> int | None:
-    """The largest of the limits that are there: any of them may be honoured."""
-    return max((limit for limit in limits if limit is not None), default=None)
+def smallest(*limits: int | None) -> int | None:
+    """The smallest of the limits that are there."""
+    return min((limit for limit in limits if limit is not None), default=None)

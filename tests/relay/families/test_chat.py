@@ -44,11 +44,9 @@ END, USAGE, DONE = (
 
 
 def test_the_bill_depends_on_limits_choices_and_bytes():
-    call = asked(max_tokens=10, max_completion_tokens=30, n=3, stream=None)
-    assert (call.model, call.is_stream, call.output_limit, call.choices) == ("m", False, 30, 3)
-    assert call.input_bound == len(
-        json.dumps({**SAID, "max_tokens": 10, "max_completion_tokens": 30, "n": 3, "stream": None})
-    )
+    call = asked(max_tokens=10, n=3, stream=None)
+    assert (call.model, call.is_stream, call.output_limit, call.choices) == ("m", False, 10, 3)
+    assert call.input_bound == len(json.dumps({**SAID, "max_tokens": 10, "n": 3, "stream": None}))
     assert call.input_estimate == -(-call.input_bound // 4)
     assert asked().output_limit is None
 

@@ -96,6 +96,15 @@ def test_a_limit_that_nobody_set_goes_upstream(before, after):
     assert sent(CHAT, before) == before
 
 
+def test_of_two_limits_the_smaller_holds_and_goes_upstream():
+    call, _ = understood(CHAT, {"max_tokens": 30, "max_completion_tokens": 10})
+    assert (call.output_limit, call.sent_limit) == (10, 10)
+    both = '{"max_tokens": 30, "max_completion_tokens": 10}'
+    assert sent(CHAT, both, 10) == '{"max_tokens": 10, "max_completion_tokens": 10}'
+    call, _ = understood(CHAT, {"max_tokens": 30, "max_completion_tokens": 30})
+    assert (call.output_limit, call.sent_limit) == (30, None)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -26,8 +26,8 @@ HOLDERS = (
 )
 PART = DialectFields(
     "type text refusal index id name uuid detail format data url filename file_id file_data mime_type media_type title"
-    " context signature thought_signature encrypted_content reference_ids min_pixels max_pixels total_pixels fps"
-    " max_frames input tool_use_id is_error closed provider_specific_fields",
+    " context signature thought_signature encrypted_content reference_ids document_name min_pixels max_pixels"
+    " total_pixels fps max_frames input tool_use_id is_error closed provider_specific_fields",
     source=MEDIA,
     cache_control=CACHE_CONTROL,
     prompt_cache_breakpoint=CACHE_BREAKPOINT,
@@ -49,7 +49,7 @@ MESSAGE = DialectFields(
     " reasoning_content reasoning reasoning_signature thinking thinking_signature signature thought_signature"
     " encrypted_content"
     # What the provider's own tools have found.
-    " search_results executed_tools context",
+    " search_results executed_tools context end_turn",
     content=PART,
     images=PART,
     audio=DialectFields("id data expires_at transcript format url"),

@@ -36,9 +36,9 @@ ACTION = DialectFields(
 CHECK = DialectFields("id code message")
 FORMAT = DialectFields("type name description schema strict")
 ITEM = DialectFields(
-    "type id role status phase name namespace call_id author recipient created_by approval_request_id approve reason"
-    " async input arguments parsed_arguments execution fingerprint encrypted_content encrypted_function_args tools"
-    " container_id code queries server_label max_output_length"
+    "type id role status phase partial name namespace call_id author recipient created_by approval_request_id approve"
+    " reason async input arguments parsed_arguments execution fingerprint signature format encrypted_content"
+    " encrypted_function_args tools container_id code queries server_label max_output_length"
     # Pictures.
     " result revised_prompt background output_format quality size",
     content=PART,

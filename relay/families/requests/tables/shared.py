@@ -19,6 +19,8 @@ ANNOTATION = DialectFields(
     "type index start_index end_index title url file_id filename container_id text",
     url_citation=DialectFields("start_index end_index title url content"),
     file_citation=DialectFields("index file_id filename quote"),
+    document_citation=DialectFields("start_index end_index document_id"),
+    function_citation=DialectFields("start_index end_index tool_call_id"),
     file=DialectFields("hash name", content=DialectFields("type text", image_url=MEDIA)),
 )
 LOGPROB = DialectFields("token logprob bytes")

@@ -70,6 +70,20 @@ def test_an_unknown_field_is_named_however_deep_it_stands(path, fields, unknown)
     assert field.name == unknown.replace("[0]", "[]").replace("safety_settings", "safetySettings")
 
 
+def test_a_field_is_found_as_deep_as_a_body_may_be():
+    block, path = {"type": "text", "deep": 1}, "deep"
+    for _ in range(29):
+        block, path = {"type": "tool_result", "content": [block]}, f"content[0].{path}"
+    assert paths(MESSAGES, in_chat(block)) == [f"messages[0].content[0].{path}"]
+
+
+def test_an_operator_opens_a_deep_field_in_all_of_its_places_or_in_one():
+    parts = [{"type": "text", "text": "x", "deep": 1}, {"type": "text", "text": "x", "deep": 1}]
+    first, second = refused(CHAT, {"messages": [{"role": "user", "content": parts}]})
+    assert first.name == second.name == "messages[].content[].deep"
+    assert (first.path, second.path) == ("messages[0].content[0].deep", "messages[0].content[1].deep")
+
+
 def test_an_unknown_field_of_a_tool_is_told_after_the_tool_which_may_have_a_price():
     for path, tool in (
         (CHAT, {"type": "web_search", "deep": 1}),

@@ -9,7 +9,6 @@ from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
-from relay.families.requests.media import folded
 from relay.families.requests.tables import openai_tools
 from relay.families.requests.tables.responses import FIELDS
 from relay.families.requests.tools import Listed, ProviderTool, is_openai_clients
@@ -17,9 +16,9 @@ from relay.wire import splicing
 
 ROOTS = ("input", "instructions", "prompt")
 LISTED_ONLY = "mcp_list_tools"
-# Items that hold what they are, unless only their ids are sent: then they stand for stored ones. Names are folded.
-CONTENTS: Mapping[Any, tuple[str, ...]] = {
-    "reasoning": ("encryptedcontent", "summary", "content"),
+# Items that hold what they are, unless only their ids are sent: then they stand for stored ones.
+CONTENTS: Mapping[str, tuple[str, ...]] = {
+    "reasoning": ("encrypted_content", "summary", "content"),
     "image_generation_call": ("result",),
 }
 USUAL_MODES = ("standard",)
@@ -121,8 +120,9 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
 def _items(listed: Any) -> Iterator[RefusedField]:
     """Items that stand for stored ones."""
     for index, item in enumerate(listed if isinstance(listed, list) else []):
-        said = {folded(name): value for name, value in fields.mapping(item).items()}
+        said = fields.mapping(item)
         kind = said.get("type")
-        is_empty = kind in CONTENTS and "id" in said and not any(said.get(name) for name in CONTENTS[kind])
+        held = CONTENTS.get(kind) if isinstance(kind, str) else None
+        is_empty = held is not None and "id" in said and not any(map(said.get, held))
         if kind == "item_reference" or (kind is None and "role" not in said and "id" in said) or is_empty:
             yield RefusedField(name="item_reference", path=f"input[{index}]", reason=STORED_ITEM)

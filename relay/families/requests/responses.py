@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from common import strict_json
 from common.strict_json import Trail
 from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
@@ -60,7 +61,7 @@ def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
         *refused_fields.cache_options(document),
         *_objects(document),
         *(tool.refusal() for tool in _providers(document, None)),
-        *_items(document.get("input")),
+        *_stored(document),
         *refused_fields.unsold(held.sounds, AUDIO_INPUT),
         *refused_fields.costly(held.costly),
         *refused_fields.foreign(held.stored),
@@ -82,10 +83,17 @@ def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
 
 def _with_tools(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
     """The items that hold tools, and where these stand."""
+    return (((*trail, "tools"), item) for trail, item in _items(document) if "tools" in item)
+
+
+def _items(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
+    """What the input holds beside text: items in a list, or one alone."""
     listed = document.get("input")
+    if isinstance(listed, dict):
+        yield ("input",), listed
     for index, item in enumerate(listed if isinstance(listed, list) else []):
-        if isinstance(item, dict) and "tools" in item:
-            yield ("input", index, "tools"), item
+        if isinstance(item, dict):
+            yield ("input", index), item
 
 
 def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:
@@ -117,12 +125,11 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
             yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
 
 
-def _items(listed: Any) -> Iterator[RefusedField]:
+def _stored(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     """Items that stand for stored ones."""
-    for index, item in enumerate(listed if isinstance(listed, list) else []):
-        said = fields.mapping(item)
-        kind = said.get("type")
+    for trail, item in _items(document):
+        kind = item.get("type")
         held = CONTENTS.get(kind) if isinstance(kind, str) else None
-        is_empty = held is not None and "id" in said and not any(map(said.get, held))
-        if kind == "item_reference" or (kind is None and "role" not in said and "id" in said) or is_empty:
-            yield RefusedField(name="item_reference", path=f"input[{index}]", reason=STORED_ITEM)
+        is_empty = held is not None and "id" in item and not any(map(item.get, held))
+        if kind == "item_reference" or (kind is None and "role" not in item and "id" in item) or is_empty:
+            yield RefusedField(name="item_reference", path=strict_json.path(trail), reason=STORED_ITEM)

@@ -70,7 +70,7 @@ FIELDS = DialectFields(
     " prompt_cache_retention client_metadata frequency_penalty presence_penalty seed stop top_k min_p"
     " repetition_penalty enable_thinking chat_template_kwargs request_id",
     input=ITEM,
-    instructions=ITEM,
+    instructions=DialectFields("type id role status phase", content=PART),
     tool_choice=openai_tools.CHOICE,
     moderation=MODERATION,
     conversation=DialectFields("id"),

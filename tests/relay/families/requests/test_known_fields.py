@@ -48,6 +48,7 @@ def test_an_unknown_field_of_an_inner_object_goes_by_its_path():
         (RESPONSES, {"input": [{"role": "user", "content": "x", "deep": 1}]}, "input[0].deep"),
         (RESPONSES, {"input": [{"role": "user", "content": [{"deep": 1}]}]}, "input[0].content[0].deep"),
         (RESPONSES, {"input": [{"type": "mcp_list_tools", "tools": [{"deep": 1}]}]}, "input[0].tools[0].deep"),
+        (RESPONSES, {"instructions": [{"type": "additional_tools", "tools": [{}]}]}, "instructions[0].tools"),
         (RESPONSES, {"text": {"format": {"deep": 1}}}, "text.format.deep"),
         (RESPONSES, {"tools": [{"type": "custom", "format": {"deep": 1}}]}, "tools[0].format.deep"),
         (MESSAGES, {"output_config": {"deep": 1}}, "output_config.deep"),

@@ -79,6 +79,7 @@ def test_tools_of_responses_that_the_provider_runs_go_by_the_vendors_name(tool, 
     call, [field] = understood(RESPONSES, {"tools": [FUNCTION, tool]})
     assert (call.tools, field.name, field.path, field.tool) == ({name: None}, "tools", "tools[1]", name)
     assert paths(RESPONSES, {"input": [{"type": "additional_tools", "tools": [tool]}]}) == ["input[0].tools[0]"]
+    assert paths(RESPONSES, {"input": {"type": "additional_tools", "tools": [tool]}}) == ["input.tools[0]"]
     assert said_no(RESPONSES, {"input": [{"type": "additional_tools", "Tools": [tool]}]}) == "input[0].Tools"
     assert paths(RESPONSES, {"tools": [{**SPACE, "tools": [FUNCTION, tool]}]}) == ["tools[0].tools[1]"]
 

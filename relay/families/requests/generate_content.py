@@ -1,7 +1,6 @@
 """Requests of `generate_content`: what they ask for, what of it is refused, and the bytes that go upstream.
 
-The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. Facts: google-genai
-3.6 (`types.py`, `models.py`), and what Gemini CLI sends.
+The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them.
 """
 
 import re
@@ -18,7 +17,9 @@ from relay.families.fields import mapping
 from relay.families.refused_fields import AUDIO_INPUT, AUDIO_OUTPUT, FOREIGN
 from relay.families.requests import addresses, contents, reading, tools
 from relay.families.requests.contents import Contents
-from relay.families.requests.known_fields import DialectFields, in_json, in_protocol
+from relay.families.requests.known_fields import in_json, in_protocol
+from relay.families.requests.tables import google_tools
+from relay.families.requests.tables.generate_content import ACCOUNTS_OWN, PRICED_APART, REQUEST
 from relay.wire import splicing
 
 STREAM, COUNT = "streamGenerateContent", "countTokens"
@@ -34,24 +35,6 @@ USUAL_OUTPUT = ("TEXT", "IMAGE", "MODALITY_UNSPECIFIED", "0", "1", "2")
 SOUND_NUMBER = "3"
 USUAL_TIERS = (*refused_fields.TIERS, "standard", "STANDARD", "FLEX", "SERVICE_TIER_UNSPECIFIED")
 CONFIG, WHOLE = "generationConfig", "generateContentRequest"
-# Other models, and other kinds of output.
-PRICED_APART = ("routingConfig", "modelSelectionConfig", "translationConfig", "audioTranscriptionConfig")
-ACCOUNTS_OWN = ("cachedContent", "continuationToken", "generationOutputConfig", "modelArmorConfig")
-
-SETTINGS = DialectFields(
-    "temperature topP topK seed stopSequences maxOutputTokens candidateCount presencePenalty frequencyPenalty"
-    " responseLogprobs logprobs responseMimeType responseSchema responseJsonSchema responseFormat responseModalities"
-    " mediaResolution imageConfig speechConfig audioTimestamp enableAffectiveDialog enableEnhancedCivicAnswers "
-    + " ".join(PRICED_APART),
-    two_spellings=True,
-    thinkingConfig=DialectFields("includeThoughts thinkingBudget thinkingLevel", two_spellings=True),
-)
-REQUEST = DialectFields(
-    "model contents systemInstruction tools toolConfig safetySettings serviceTier labels store "
-    + " ".join(ACCOUNTS_OWN),
-    two_spellings=True,
-    generationConfig=SETTINGS,
-)
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
@@ -60,9 +43,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     if alt not in ALT[path.verb]:
         raise fields.refusal("alt", f"must be {'json or sse' if path.verb == STREAM else 'json'} on this endpoint")
     model = checked_model(path.model)
-    for _, asked in _requests(document):
-        REQUEST.check(asked)
-        tools.check(tools.listed(asked.get("tools")), tools.GOOGLE)
+    unknown = [field for _, asked in _requests(document) for field in _unknown(asked)]
     parent, config = _either(document, CONFIG)
     _either(document, WHOLE)
     _refuse_another(document, model)
@@ -83,7 +64,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         choices=max(choices),
         is_array=path.verb == STREAM and alt != SSE,
         is_free=path.verb == COUNT,
-        refused=_refused(document, held),
+        refused=[replace(field, name=in_json(field.name)) for field in [*_refused(document, held), *unknown]],
     )
 
 
@@ -130,16 +111,22 @@ def _requests(document: Mapping[str, Any]) -> Iterator[tuple[Trail, Mapping[str,
 
 
 def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
-    """What passes only where something opens it, named in JSON's spelling, however the request spells it."""
+    """What passes only where something opens it."""
     (_, outer), *inner = _requests(document)
     found = [*_refused_of(outer, held)]
     for _, counted in inner:
         found += _refused_of(counted, contents.found(counted, ROOTS))
-    return [replace(field, name=in_json(field.name)) for field in found]
+    return found
+
+
+def _unknown(document: Mapping[str, Any]) -> Iterator[RefusedField]:
+    yield from REQUEST.unknown(document)
+    for trail, entry in tools.listed(document.get("tools")):
+        if isinstance(entry, dict):
+            yield from google_tools.TOOL.unknown(entry, trail)
 
 
 def _refused_of(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
-    yield from REQUEST.unknown(document)
     for name in ACCOUNTS_OWN:
         yield from refused_fields.given(document, _spellings(name), FOREIGN)
     for name in _spellings("serviceTier"):

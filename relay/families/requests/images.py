@@ -33,13 +33,16 @@ NAMES = (
     " style user safety_identifier aspect_ratio seed guidance_scale negative_prompt watermark image images mask "
     + " ".join((*PRICED_APART, *USUAL_BY_PIECE))
 )
-FIELDS, FORM_FIELDS = DialectFields(NAMES), DialectFields(f"{NAMES} image[] images[]")
+PICTURE = DialectFields("url file_id type detail", image_url=DialectFields("url detail"))
+SVG = DialectFields("model", reasoning=DialectFields("effort"))
+FIELDS = DialectFields(NAMES, image=PICTURE, images=PICTURE, mask=PICTURE, svg=SVG)
+FORM_FIELDS = DialectFields(f"{NAMES} image[] images[]")
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     """Raises InvalidRequest."""
     fields.query(path.query, ())
-    _known(document).check(document)
+    unknown = _known(document).unknown(document)
     pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
     held = contents.found(document, ROOTS)
     return reading.asked(
@@ -52,14 +55,13 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         images=pictures,
         size=fields.text(document, "size"),
         quality=fields.text(document, "quality"),
-        refused=_refused(document, held),
+        refused=[*_refused(document, held), *unknown],
     )
 
 
 def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
     return [
-        *_known(document).unknown(document),
         *refused_fields.given(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
         *_by_piece(document),

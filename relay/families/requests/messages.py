@@ -1,7 +1,4 @@
-"""Requests of `messages` and of its counting: what they ask for, and what of it is refused.
-
-Facts: anthropic 2.14 (`types/beta`), and what Claude Code sends beside it.
-"""
+"""Requests of `messages` and of its counting: what they ask for, and what of it is refused."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +9,8 @@ from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, LONG_CACHE
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
-from relay.families.requests.known_fields import DialectFields
+from relay.families.requests.tables import anthropic_tools
+from relay.families.requests.tables.messages import FIELDS, PRICED_APART
 from relay.families.requests.tools import Listed, ProviderTool, is_anthropic_clients
 from relay.wire import splicing
 
@@ -20,18 +18,9 @@ ROOTS = ("system", "messages")
 QUERY = ("beta",)
 COUNTING = "/count_tokens"
 MCP_SERVERS = "mcp_servers"
-# Other models, and what somebody else has in his account.
-PRICED_APART = ("container", "fallbacks", "fallback_credit_token", "billing_policy", "user_profile_id", "workspace_id")
 USUAL_REGIONS = ("global", "not_available")
 THREAD = "keeps the conversation in the operator's account with the provider: send all of its messages instead"
 THREAD_DETAILS = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
-FIELDS = DialectFields(
-    "model messages system max_tokens stream stop_sequences temperature top_k top_p thinking tools tool_choice"
-    " context_management compaction output_config output_format diagnostics context_hint mcp_servers thread"
-    " service_tier speed inference_geo " + " ".join(PRICED_APART),
-    metadata=DialectFields("user_id"),
-    cache_control=DialectFields("type ttl"),
-)
 # Of the values of `anthropic-beta` those that change the cost or keep something in the operator's account: longer
 # contexts and answers, files, containers, other servers and models, threads, memories, bills. Of the others each only
 # opens fields.
@@ -51,9 +40,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     """Raises InvalidRequest."""
     if fields.query(path.query, QUERY).get("beta") not in (None, "true"):
         raise fields.refusal("beta", "must be true")
-    FIELDS.check(document)
     held = contents.found(document, ROOTS)
-    tools.check(_tools(document, held), tools.ANTHROPIC)
+    unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document, held)]
     is_free = path.path.endswith(COUNTING)
     return reading.asked(
         document,
@@ -66,7 +54,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         tools=tools.limits(_providers(document, held)),
         output_limit=fields.count(document, "max_tokens"),
         is_free=is_free,
-        refused=_refused(document, path, held),
+        refused=[*_refused(document, path, held), *unknown],
     )
 
 
@@ -74,13 +62,11 @@ def _refused(document: Mapping[str, Any], path: CallPath, held: Contents) -> lis
     """What passes only where something opens it."""
     return [
         *_thread(document),
-        *FIELDS.unknown(document),
         *refused_fields.given(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
         *refused_fields.beyond(document, "speed", ("standard",)),
         *refused_fields.beyond(document, "inference_geo", USUAL_REGIONS),
         *(_refusal(tool) for tool in _providers(document, held)),
-        *tools.unknown(_tools(document, held), tools.ANTHROPIC, is_anthropic_clients),
         *_amounts(document, held),
         *refused_fields.foreign(held.stored),
         *_betas(path.betas),
@@ -113,6 +99,11 @@ def _tools(document: Mapping[str, Any], held: Contents) -> Iterator[Listed]:
     """Those of the request, and those that come in the midst of the conversation."""
     yield from tools.listed(document.get("tools"))
     yield from held.definitions
+
+
+def _unknown_of_tools(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
+    listed = _tools(document, held)
+    return tools.unknown(listed, is_anthropic_clients, anthropic_tools.CLIENTS, anthropic_tools.PROVIDERS)
 
 
 def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[ProviderTool]:

@@ -1,26 +1,25 @@
-"""Requests of `responses`: what they ask for, what of it is refused, and the bytes that go upstream.
-
-Facts: openai 3.57 (`types/responses`), and what Codex sends beside it.
-"""
+"""Requests of `responses`: what they ask for, what of it is refused, and the bytes that go upstream."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from common import strict_json
+from common.strict_json import Trail
 from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
-from relay.families.requests.known_fields import DialectFields
-from relay.families.requests.media import folded
+from relay.families.requests.tables import openai_tools
+from relay.families.requests.tables.responses import FIELDS
 from relay.families.requests.tools import Listed, ProviderTool, is_openai_clients
 from relay.wire import splicing
 
 ROOTS = ("input", "instructions", "prompt")
 LISTED_ONLY = "mcp_list_tools"
-# Items that hold what they are, unless only their ids are sent: then they stand for stored ones. Names are folded.
-CONTENTS: Mapping[Any, tuple[str, ...]] = {
-    "reasoning": ("encryptedcontent", "summary", "content"),
+# Items that hold what they are, unless only their ids are sent: then they stand for stored ones.
+CONTENTS: Mapping[str, tuple[str, ...]] = {
+    "reasoning": ("encrypted_content", "summary", "content"),
     "image_generation_call": ("result",),
 }
 USUAL_MODES = ("standard",)
@@ -29,27 +28,12 @@ STORED_ITEM = f"names an item that is stored with the provider: {ITSELF}"
 STORED_RESPONSE = f"names a response that is stored with the provider: {ITSELF}"
 GOES_ON = "would go on after this call"
 ACCOUNTS = "depends on the operator's account with the provider"
-FIELDS = DialectFields(
-    "model input instructions stream max_output_tokens max_tool_calls temperature top_p top_logprobs tools tool_choice"
-    " parallel_tool_calls include store metadata user safety_identifier truncation service_tier moderation"
-    " previous_response_id conversation background background_options access_programs prompt_cache_key"
-    " prompt_cache_retention client_metadata frequency_penalty presence_penalty seed stop top_k min_p"
-    " repetition_penalty enable_thinking thinking chat_template_kwargs request_id",
-    stream_options=DialectFields("include_obfuscation include_usage"),
-    reasoning=DialectFields("effort summary generate_summary context mode enabled exclude max_tokens"),
-    text=DialectFields("format verbosity"),
-    image=DialectFields("context_compression"),
-    prompt=DialectFields("id version variables"),
-    prompt_cache_options=DialectFields("mode ttl prewarm comparison_response_id"),
-    context_management=DialectFields("type compact_threshold"),
-)
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     """Raises InvalidRequest."""
     fields.query(path.query, ())
-    FIELDS.check(document)
-    tools.check(_tools(document), tools.OPENAI)
+    unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
     held = contents.found(document, ROOTS)
     most = fields.count(document, "max_tool_calls", most=tools.MOST_CALLS)
     return reading.asked(
@@ -62,14 +46,13 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
         tools=tools.limits(_providers(document, most)),
         output_limit=fields.count(document, "max_output_tokens"),
-        refused=_refused(document, held),
+        refused=[*_refused(document, held), *unknown],
     )
 
 
 def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
     return [
-        *FIELDS.unknown(document),
         *refused_fields.given(document, ("background", "background_options"), GOES_ON),
         *refused_fields.given(document, ("previous_response_id", "conversation"), STORED_RESPONSE),
         *refused_fields.given(document, ("access_programs",), ACCOUNTS),
@@ -78,8 +61,7 @@ def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
         *refused_fields.cache_options(document),
         *_objects(document),
         *(tool.refusal() for tool in _providers(document, None)),
-        *tools.unknown(_tools(document), tools.OPENAI, is_openai_clients),
-        *_items(document.get("input")),
+        *_stored(document),
         *refused_fields.unsold(held.sounds, AUDIO_INPUT),
         *refused_fields.costly(held.costly),
         *refused_fields.foreign(held.stored),
@@ -94,12 +76,37 @@ def with_limit(raw: bytes, limit: int) -> bytes:
 def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
     """Those of the request, and those that come as items."""
     yield from tools.listed(document.get("tools"))
+    for trail, item in _with_tools(document):
+        if item.get("type") != LISTED_ONLY:
+            yield from tools.listed(item["tools"], trail)
+
+
+def _with_tools(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
+    """The items that hold tools, and where these stand."""
+    return (((*trail, "tools"), item) for trail, item in _items(document) if "tools" in item)
+
+
+def _items(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
+    """What the input holds beside text: items in a list, or one alone."""
     listed = document.get("input")
+    if isinstance(listed, dict):
+        yield ("input",), listed
     for index, item in enumerate(listed if isinstance(listed, list) else []):
-        if isinstance(item, dict) and item.get("type") != LISTED_ONLY:
-            for name in item:
-                if folded(name) == "tools":
-                    yield from tools.listed(item[name], ("input", index, name))
+        if isinstance(item, dict):
+            yield ("input", index), item
+
+
+def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:
+    told = [
+        tool
+        for trail, item in _with_tools(document)
+        if item.get("type") == LISTED_ONLY
+        for tool in tools.listed(item["tools"], trail)
+    ]
+    return [
+        *tools.unknown(_tools(document), is_openai_clients, openai_tools.CLIENTS, openai_tools.PROVIDERS),
+        *tools.unknown(told, is_openai_clients, openai_tools.LISTED, openai_tools.LISTED),
+    ]
 
 
 def _providers(document: Mapping[str, Any], most: int | None) -> Iterator[ProviderTool]:
@@ -118,11 +125,11 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
             yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
 
 
-def _items(listed: Any) -> Iterator[RefusedField]:
+def _stored(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     """Items that stand for stored ones."""
-    for index, item in enumerate(listed if isinstance(listed, list) else []):
-        said = {folded(name): value for name, value in fields.mapping(item).items()}
-        kind = said.get("type")
-        is_empty = kind in CONTENTS and "id" in said and not any(said.get(name) for name in CONTENTS[kind])
-        if kind == "item_reference" or (kind is None and "role" not in said and "id" in said) or is_empty:
-            yield RefusedField(name="item_reference", path=f"input[{index}]", reason=STORED_ITEM)
+    for trail, item in _items(document):
+        kind = item.get("type")
+        held = CONTENTS.get(kind) if isinstance(kind, str) else None
+        is_empty = held is not None and "id" in item and not any(map(item.get, held))
+        if kind == "item_reference" or (kind is None and "role" not in item and "id" in item) or is_empty:
+            yield RefusedField(name="item_reference", path=strict_json.path(trail), reason=STORED_ITEM)

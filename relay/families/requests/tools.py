@@ -27,21 +27,8 @@ HINTS = {
 OPENAI_CLIENTS = (
     "function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use", "computer_use_preview",
 )  # fmt: skip
-OPENAI = DialectFields(
-    "type name description parameters strict function custom tools execution environment allowed_callers defer_loading"
-    " output_schema async format cache_control display_width display_height max_output_length"
-)
 ANTHROPIC_CLIENTS = re.compile(r"custom|(?:bash|text_editor|computer|memory)_\d+|(?:computer|browser)_toolset_\d+")
-ANTHROPIC = DialectFields(
-    "type name description input_schema cache_control allowed_callers defer_loading eager_input_streaming"
-    " input_examples strict display_width_px display_height_px display_number enable_zoom max_characters configs"
-)
 GOOGLE_CLIENTS = ("functionDeclarations", "computerUse")
-GOOGLE = DialectFields(
-    "functionDeclarations computerUse codeExecution enterpriseWebSearch exaAiSearch fileSearch googleMaps googleSearch"
-    " googleSearchRetrieval mcpServers parallelAiSearch retrieval urlContext",
-    two_spellings=True,
-)
 
 Listed = tuple[Trail, Any]
 """A tool where it stands."""
@@ -72,18 +59,15 @@ def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
             yield from listed(tool.get("tools"), (*where, "tools"))
 
 
-def check(tools: Iterable[Listed], known: DialectFields) -> None:
-    """Raises InvalidRequest for a field of a tool that is a known one but for its writing."""
-    for trail, tool in tools:
-        if isinstance(tool, dict):
-            known.check(tool, trail)
-
-
-def unknown(tools: Iterable[Listed], known: DialectFields, is_clients: Callable[[Any], bool]) -> Iterator[RefusedField]:
-    """The fields of a client's own tools that nobody knows: a cost may hide there."""
-    for trail, tool in tools:
-        if is_clients(tool):
-            yield from known.unknown(tool, trail)
+def unknown(
+    tools: Iterable[Listed], is_clients: Callable[[Any], bool], clients: DialectFields, providers: DialectFields
+) -> list[RefusedField]:
+    """The fields of tools that nobody knows: a cost may hide there, and more so in a tool of the client's. Raises
+    InvalidRequest for one that is a known one but for its writing."""
+    objects = ((trail, tool) for trail, tool in tools if isinstance(tool, dict))
+    return [
+        field for trail, tool in objects for field in (clients if is_clients(tool) else providers).unknown(tool, trail)
+    ]
 
 
 def providers(

@@ -82,7 +82,7 @@ def test_a_query_and_another_media_type_are_refused():
 @pytest.mark.parametrize(
     ("fields", "path"),
     [
-        ({"web_search_options": {"x": 1}}, "web_search_options"),
+        ({"web_search_options": {"search_context_size": "low"}}, "web_search_options"),
         ({"models": ["dear"]}, "models"),
         ({"modalities": ["text", "audio"]}, "modalities"),
         ({"service_tier": "priority"}, "service_tier"),

@@ -125,8 +125,8 @@ def test_fields_of_compatible_servers_pass():
         "chat_template_kwargs": {"enable_thinking": False}, "enable_thinking": True, "thinking": {"type": "enabled"},
         "reasoning": {"effort": "high", "exclude": True}, "reasoning_effort": "low", "include_reasoning": True,
         "usage": {"include": True}, "stream": True, "stream_options": {"include_usage": True}, "store": False,
-        "guided_json": {}, "response_format": {"type": "json_schema", "json_schema": {"Model": 1}},
-        "metadata": {"a": "b"},
+        "guided_json": {}, "metadata": {"a": "b"},
+        "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"Model": 1}}},
         "prediction": {"type": "content", "content": "x"}, "safety_identifier": "x", "verbosity": "low",
         "functions": [], "function_call": "auto", "tool_choice": "auto", "parallel_tool_calls": True,
     }  # fmt: skip

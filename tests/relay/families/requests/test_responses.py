@@ -28,7 +28,8 @@ def test_stored_items_are_refused_with_their_cure():
     cure = 'send the items themselves, with store: false and include: ["reasoning.encrypted_content"]'
     for fields, path in (
         ({"input": [{"role": "user", "content": "x"}, {"type": "item_reference", "id": "rs_1"}]}, "input[1]"),
-        ({"input": [{"Type": "item_reference", "ID": "rs_1"}]}, "input[0]"),
+        ({"input": [{"id": "rs_1"}]}, "input[0]"),
+        ({"input": {"type": "item_reference", "id": "rs_1"}}, "input"),
         ({"input": [{"type": "reasoning", "id": "rs_1", "summary": []}]}, "input[0]"),
         ({"input": [{"type": "image_generation_call", "id": "ig_1", "result": None}]}, "input[0]"),
         ({"previous_response_id": "resp_1"}, "previous_response_id"),

@@ -1,0 +1,69 @@
+"""What tools of OpenAI's two dialects may have: those that the client runs, and those that the provider runs.
+
+Facts: openai 3.57 (`types/responses`, `types/chat`), and what Codex sends. The members of a namespace and the schemas
+of arguments are left open here.
+"""
+
+from relay.families.requests.known_fields import DialectFields
+from relay.families.requests.tables.shared import CACHE_CONTROL, LOCATION
+
+FORMAT = DialectFields("type syntax definition", grammar=DialectFields("syntax definition"))
+FUNCTION = DialectFields(
+    "name description parameters strict defer_loading allowed_callers input_examples output_schema async",
+    cache_control=CACHE_CONTROL,
+)
+CUSTOM = DialectFields("name description", format=FORMAT, cache_control=CACHE_CONTROL)
+SKILLS = DialectFields("type name description path skill_id version", source=DialectFields("type media_type data"))
+CLIENTS_NAMES = (
+    "type name description parameters strict tools execution allowed_callers defer_loading output_schema async"
+    " display_width display_height max_output_length"
+)
+CLIENTS = DialectFields(
+    CLIENTS_NAMES,
+    function=FUNCTION,
+    custom=CUSTOM,
+    environment=DialectFields("type", skills=SKILLS),
+    format=FORMAT,
+    cache_control=CACHE_CONTROL,
+)
+
+CONDITION = DialectFields("type key value allowed_domains blocked_domains")
+CONDITION.hold(filters=CONDITION)
+NETWORK = DialectFields("type allowed_domains", domain_secrets=DialectFields("domain name value"))
+NAMED = DialectFields("read_only tool_names")
+PROVIDERS = DialectFields(
+    CLIENTS_NAMES
+    # Searches, in the web and in files.
+    + " search_context_size search_content_types external_web_access index_gated_web_access max_uses max_num_results"
+    " vector_store_ids"
+    # Pictures.
+    " model action size quality background output_format output_compression moderation input_fidelity partial_images"
+    " complexity frame_count frame_duration_ms"
+    # Other servers.
+    " server_label server_url server_description connector_id authorization headers tunnel_id"
+    # What other providers of the chat dialect say in an object of the tool's own name.
+    " web_search retrieval mcp code_interpreter",
+    function=FUNCTION,
+    custom=CUSTOM,
+    format=FORMAT,
+    cache_control=CACHE_CONTROL,
+    allowed_tools=NAMED,
+    require_approval=DialectFields(always=NAMED, never=NAMED),
+    container=DialectFields("type file_ids memory_limit", network_policy=NETWORK),
+    environment=DialectFields("type container_id file_ids memory_limit", network_policy=NETWORK, skills=SKILLS),
+    filters=CONDITION,
+    ranking_options=DialectFields(
+        "ranker score_threshold", hybrid_search=DialectFields("embedding_weight text_weight")
+    ),
+    input_image_mask=DialectFields("file_id image_url"),
+    svg=DialectFields("model", reasoning=DialectFields("effort")),
+    user_location=LOCATION,
+)
+LISTED = DialectFields("name description input_schema annotations title output_schema")
+"""As another server's tools are told in an answer."""
+CHOICE = DialectFields(
+    "type name mode server_label tools",
+    function=DialectFields("name"),
+    custom=DialectFields("name"),
+    allowed_tools=DialectFields("mode tools"),
+)

@@ -6,8 +6,8 @@ memory: what answers occupy counts as what the bodies of requests do (`common/ht
 
 import asyncio
 import mmap
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -18,7 +18,8 @@ from common.http.asgi import Headers, Send
 from common.http.spool import Room
 from common.token_usage import TokenUsage
 from relay.calls.demands import INLINE_BYTES
-from relay.families.base import AskedCall, CallPath, Delivered, Family
+from relay.calls.wanted_answers import WantedAnswer
+from relay.families.base import Delivered
 from relay.wire import long_strings
 from relay.wire.upstream import UpstreamReply
 
@@ -27,16 +28,6 @@ MEMORY_BYTES = 1024 * 1024
 ERROR_BYTES = 64 * 1024
 PIECE_BYTES = 256 * 1024
 ROOM_SECONDS = 0.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedAnswer:
-    """How an answer is read: as whose, to what was asked and where, from which model."""
-
-    family: Family
-    asked: AskedCall
-    path: CallPath
-    upstream_model: str
 
 
 class WholeAnswer:
@@ -120,26 +111,29 @@ class WholeAnswer:
         await send({"type": "http.response.body", "body": self._file.read()})
 
 
-async def received(reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> WholeAnswer:
+async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
     """The whole answer. Raises UpstreamError where it is none, or no success."""
-    answer = WholeAnswer(payer)
-    try:
+    with begun(wanted.payer) as answer:
         while piece := await reply.read():
             await answer.take(piece)
         await answer.examine(reply, wanted)
-    except BaseException:
-        answer.close()
-        raise
     return answer
 
 
-async def in_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer, *, payer: Hashable) -> WholeAnswer:
+async def in_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
     """The whole answer that one frame of a stream has said. Raises UpstreamError as `received` does."""
-    answer = WholeAnswer(payer)
-    try:
+    with begun(wanted.payer) as answer:
         await answer.take(said)
         await answer.examine(reply, wanted)
+    return answer
+
+
+@contextmanager
+def begun(payer: Hashable) -> Iterator[WholeAnswer]:
+    """An answer that is taken in; closed where that fails."""
+    answer = WholeAnswer(payer)
+    try:
+        yield answer
     except BaseException:
         answer.close()
         raise
-    return answer

@@ -1,13 +1,13 @@
 """Makes an answer of an upstream's reply: a whole one, or a stream whose first event is there.
 
-What was asked for as a stream and comes whole becomes a stream (`relay/calls/whole_streams.py`). What is no success, or
-no answer of the dialect, is an error.
+What was asked for as a stream and comes whole becomes a stream (`relay/calls/whole_streams.py`), and the other way
+round (`relay/calls/streamed_answers.py`). What is no success, or no answer of the dialect, is an error.
 """
 
 import asyncio
 
 from adapters.base import ErrorKind, UpstreamError
-from relay.calls import begun_streams, times, whole_answers, whole_streams
+from relay.calls import begun_streams, streamed_answers, times, whole_answers, whole_streams
 from relay.calls.begun_streams import BegunStream
 from relay.calls.wanted_answers import WantedAnswer
 from relay.calls.whole_answers import WholeAnswer
@@ -24,19 +24,29 @@ async def answer_of(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
     try:
         if not 200 <= reply.status < 300:
             raise await _refusal(reply, wanted)
-        return await (_stream(reply, wanted) if wanted.asked.is_stream else whole_answers.received(reply, wanted))
+        return await (_stream(reply, wanted) if wanted.asked.is_stream else _whole(reply, wanted))
     except BaseException:
         reply.close()
         raise
+
+
+async def _whole(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
+    if not wanted.asked.is_free and beginnings.are_events(await beginnings.of(reply), _media_type(reply)):
+        return await streamed_answers.received(reply, wanted)
+    return await whole_answers.received(reply, wanted)
 
 
 async def _stream(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
     begin = await beginnings.of(reply)
     if beginnings.are_json(begin):
         return await whole_streams.of_answer(await whole_answers.received(reply, wanted), reply, wanted)
-    if not beginnings.are_events(begin, reply.headers.get("Content-Type", "")):
+    if not beginnings.are_events(begin, _media_type(reply)):
         raise await _refusal(reply, wanted)
     return await _begun(reply, wanted)
+
+
+def _media_type(reply: UpstreamReply) -> str:
+    return reply.headers.get("Content-Type", "")
 
 
 async def _refusal(reply: UpstreamReply, wanted: WantedAnswer) -> UpstreamError:

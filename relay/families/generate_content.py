@@ -10,7 +10,7 @@ prompt was blocked. Each chunk may tell the usage, and a later one completes it.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -21,6 +21,7 @@ from relay.families import counts, endpoints, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, RefusedField, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
+from relay.families.frames import joined_candidates
 from relay.families.requests import generate_content as requests
 from relay.families.requests.generate_content import COUNT, STREAM
 from relay.families.watching import MOST_CHOICES, FrameReader, texts
@@ -106,6 +107,9 @@ class GenerateContentFamily(CommonFamily):
             own = {"modelVersion": asked.model}
             return [sse.frame(json.dumps({**chunk, **own})) for chunk in mappings(document)]
         return [sse.frame(json.dumps(document))]
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        return joined_candidates.of_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return CandidatesReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)

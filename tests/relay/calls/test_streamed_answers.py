@@ -333,6 +333,16 @@ def test_large_events_come_as_one_large_answer(account) -> None:
     assert relay.spent == 280
 
 
+@pytest.mark.parametrize("depth", [100, 960, 5_000])
+def test_events_may_be_as_deep_as_they_like(account, depth) -> None:
+    relay = Relay(account)
+    deep = json.dumps(choices(content="", more=0)).replace('"more": 0', f'"more": {"[" * depth}{"]" * depth}')
+    relay.channel(Upstream(streams(deep, *TEXT_STREAM)))
+    client = relay.call()
+    assert json.loads(client.body)["choices"][0]["message"]["content"] == "Hello."
+    assert (client.status, relay.spent) == (200, 280)
+
+
 def test_events_are_bounded_as_whole_answers_are(account, monkeypatch) -> None:
     monkeypatch.setattr(kept_answers, "LARGEST_BYTES", 1000)
     relay = Relay(account)

@@ -4,8 +4,9 @@ The bytes stay as they are, but for the model's name. Pictures in base64 are nev
 that came in the place of a whole answer.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
@@ -15,6 +16,7 @@ from relay.calls.demands import INLINE_BYTES
 from relay.calls.kept_answers import KeptAnswer
 from relay.calls.wanted_answers import WantedAnswer
 from relay.families.base import Delivered
+from relay.families.fields import mappings
 from relay.wire import json_documents
 from relay.wire.upstream import UpstreamReply
 
@@ -47,6 +49,8 @@ class WholeAnswer(KeptAnswer):
         self.usage = usage
         self.has_failed = usage is None and family.has_failed(document)
         self.delivered = family.delivered(document, asked)
+        if isinstance(document, list) and not asked.is_stream:  # Google's stream, as one array
+            self._put_together(mappings(error_kinds.parsed(self.read())), wanted)
         if wanted.upstream_model != asked.model:
             self.replace(family.shown(self.read(), asked, wanted.upstream_model))
 
@@ -67,13 +71,18 @@ class WholeAnswer(KeptAnswer):
 
     def _join(self, status: int, headers: Mapping[str, str], wanted: WantedAnswer) -> None:
         events = (error_kinds.parsed(line) for line in self.lines())
+        document = self._put_together((event for event in events if isinstance(event, dict)), wanted)
+        if not wanted.family.is_answer(document, wanted.asked):
+            raise wanted.family.refusal(status, headers, self.read(ERROR_BYTES))
+
+    def _put_together(self, events: Iterable[Mapping[str, Any]], wanted: WantedAnswer) -> Any:
+        """The answer that events tell together, in their place."""
+        document = wanted.family.joined(events)
         try:
-            document = wanted.family.joined(event for event in events if isinstance(event, dict))
             self.replace(json_documents.written(document))
         except RecursionError as error:
             raise UpstreamError(ErrorKind.AMBIGUOUS, TOO_DEEP, code="size") from error
-        if not wanted.family.is_answer(document, wanted.asked):
-            raise wanted.family.refusal(status, headers, self.read(ERROR_BYTES))
+        return document
 
 
 async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:

@@ -87,8 +87,6 @@ class GenerateContentFamily(CommonFamily):
         return replace(super().delivered(contents, asked), pictures=pictures.of_contents(contents))
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
-        if isinstance(document, list) and not asked.is_stream:
-            return False
         if any(chunk.get("error") for chunk in mappings(document)):
             return False
         joined = _joined(document)
@@ -179,11 +177,7 @@ class CandidatesReader(FrameReader):
 
 def _joined(document: Any) -> dict[str, Any]:
     """The answer; of one that came as the array of its chunks, all of them together."""
-    joined: dict[str, Any] = {}
-    for chunk in mappings(document):
-        candidates = [*mappings(joined.get("candidates")), *mappings(chunk.get("candidates"))]
-        joined = {**joined, **chunk, "candidates": candidates}
-    return joined or mapping(document)
+    return joined_candidates.of_events(mappings(document)) or mapping(document)
 
 
 def _greatest(document: Any) -> TokenUsage | None:

@@ -9,6 +9,8 @@ from relay.families.frames.pieces import Pieces, Shape, by_index
 from relay.families.openai_counts import usages
 
 NO_REASON = "null"
+# Of a chunk, without a meaning in the whole: the padding with which OpenAI hides its length, and what is told anew.
+OF_STREAMS = frozenset({"obfuscation", "choices", "usage"})
 
 
 def _by_call(item: Mapping[str, Any], place: int, known: dict[Hashable, Pieces]) -> Hashable:
@@ -43,19 +45,19 @@ CHUNK = Shape(objects={"usage": Shape()}, items={"choices": CHOICE})
 
 
 def of_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The completion; None where no chunk has a choice."""
+    """The completion; None where no chunk has a choice, or tells the usage."""
     pieces = Pieces(CHUNK)
     for chunk in chunks:
         pieces.take(chunk)
     answer = pieces.document()
     choices = [_choice(choice, place) for place, choice in enumerate(mappings(answer.get("choices")))]
     usage = next(filter(None, usages(answer)), None)
-    answer.pop("usage", None)
-    if not choices:
+    rest = {name: value for name, value in answer.items() if name not in OF_STREAMS}
+    if not (choices or usage):
         return None
     told = {"usage": usage} if usage else {}
     ordered = sorted(choices, key=itemgetter("index"))
-    return {**answer, "object": "chat.completion", "choices": ordered, **told}
+    return {**rest, "object": "chat.completion", "choices": ordered, **told}
 
 
 def _choice(choice: Mapping[str, Any], place: int) -> dict[str, Any]:

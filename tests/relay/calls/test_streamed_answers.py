@@ -214,6 +214,14 @@ def test_a_whole_answer_in_one_event_comes_as_the_answer(account) -> None:
     assert (client.status, json.loads(client.body), relay.spent) == (200, completion(), 280)
 
 
+def test_chunks_in_one_array_of_google_come_as_the_answer(account) -> None:
+    dialect = DIALECTS["generate_content"]
+    relay = relay_of(account, dialect)
+    relay.channel(Upstream(answers([*dialect.events])), upstream_models={"gpt-5": "upstream"})
+    client = relay.call(dialect.asked, path=dialect.path)
+    assert (client.status, json.loads(client.body), relay.spent) == (200, dialect.whole, 280)
+
+
 @ALL
 def test_events_that_tell_no_usage_are_charged_by_an_estimate(account, dialect) -> None:
     relay = relay_of(account, dialect)
@@ -302,6 +310,19 @@ def test_events_without_an_answer_are_502_and_cost_nothing(account, frames) -> N
     relay = Relay(account)
     relay.channel(Upstream(streams(*frames)))
     assert (relay.call().status, relay.spent, row().is_loss) == (502, 0, True)
+
+
+@ALL
+def test_events_that_tell_only_their_usage_are_an_answer(account, dialect) -> None:
+    relay = relay_of(account, dialect)
+    told = [event for event in dialect.events if '"usage' in json.dumps(event)]
+    ends = [event for event in dialect.events[-1:] if event not in told]
+    if dialect.platform == "gemini":
+        told = [{**told[0], "candidates": [{"index": 0, "finishReason": "STOP"}]}]
+    relay.channel(Upstream(streams(*told, *ends)))
+    client = relay.call(dialect.asked, path=dialect.path)
+    assert (client.status, row().outcome) == (200, "succeeded")
+    assert relay.spent == 280
 
 
 def test_tokens_are_not_counted_by_events(account) -> None:

@@ -46,9 +46,24 @@ class CallFailed(Exception):
         self.finish = finish
 
 
+class LateRefusal(UpstreamError):
+    """The provider says no to the request after a part of the answer, which it may charge."""
+
+    maybe_accepted = True
+
+
+def behind_a_part(error: UpstreamError) -> UpstreamError:
+    """What an error stands for that comes after a part of the answer: the call goes nowhere else."""
+    if error.kind not in OF_REQUEST:
+        return error.as_kind(ErrorKind.AMBIGUOUS)
+    return LateRefusal(error.kind, error.message, code=error.code, http_status=error.http_status)
+
+
 def may_go_on(error: UpstreamError) -> bool:
     """Whether the call may be sent to another channel after this."""
-    return error.kind in GOES_ON or (error.kind is ErrorKind.INVALID_REQUEST and error.model_specific)
+    return not error.maybe_accepted and (
+        error.kind in GOES_ON or (error.kind is ErrorKind.INVALID_REQUEST and error.model_specific)
+    )
 
 
 def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, model: str) -> CallFailed:
@@ -70,7 +85,7 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, mo
 def of_last(error: UpstreamError) -> CallFailed:
     """How a call ends with an error after which it goes nowhere else."""
     if error.kind in OF_REQUEST:
-        return CallFailed(_refusal(error), Finish.REFUSED)
+        return CallFailed(_refusal(error), Finish.UNKNOWN if error.maybe_accepted else Finish.REFUSED)
     return CallFailed(UpstreamTimeout() if error.code == "time" else UpstreamUnknown(), Finish.UNKNOWN)
 
 

@@ -18,7 +18,7 @@ from common.http.front_body import Body
 from common.process import shutdown
 from relay.admission import RelayCaller
 from relay.calls import attempts, demands, failover, permissions, times
-from relay.calls.attempts import BegunStream
+from relay.calls.begun_streams import BegunStream
 from relay.calls.clients import Client
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from adapters.base import ErrorKind, UpstreamError
 from common.errors import ApiError
 from common.http.asgi import Headers
-from relay.calls import attempts, failover, times
-from relay.calls.attempts import BegunStream
+from relay.calls import begun_streams, failover, times
+from relay.calls.begun_streams import BegunStream
 from relay.calls.ending import Finish
 from relay.calls.runs import CLIENT_LEFT, OK, CallRun
 from relay.wire import json_arrays
@@ -91,7 +91,7 @@ class Relaying:
         while loop.time() < self._given_up_at(began):
             try:
                 async with asyncio.timeout(times.BEAT_SECONDS):
-                    frames = await attempts.more(self._stream)
+                    frames = await begun_streams.more(self._stream)
             except TimeoutError:
                 if self._stream.reader.can_end:  # an upstream that leaves its connection open behind the last event
                     return []

@@ -1,11 +1,16 @@
 """A stream that was asked for, and an answer that came whole: its frames, and a reader that knows what it cost."""
 
+from collections import deque
+
 from adapters.base import UpstreamError
 from common.concurrency import threads
 from common.token_usage import TokenUsage
+from relay.calls.begun_streams import BegunStream
 from relay.calls.demands import INLINE_BYTES
-from relay.calls.whole_answers import WantedAnswer, WholeAnswer
+from relay.calls.wanted_answers import WantedAnswer
+from relay.calls.whole_answers import WholeAnswer
 from relay.families.base import Delivered
+from relay.wire.upstream import UpstreamReply
 
 
 class WholeReader:
@@ -27,8 +32,18 @@ class WholeReader:
         return frame
 
 
-async def frames_of(answer: WholeAnswer, wanted: WantedAnswer) -> list[bytes]:
-    """The frames of an answer that has been examined."""
+async def of_answer(answer: WholeAnswer, reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
+    """The stream of an answer that has been examined. Raises UpstreamError; then the answer is closed."""
+    try:
+        frames = await _frames(answer, wanted)
+    except BaseException:
+        answer.close()
+        raise
+    reader = WholeReader(answer, len(frames))
+    return BegunStream(reply=reply, reader=reader, waiting=deque(frames), answer=answer)
+
+
+async def _frames(answer: WholeAnswer, wanted: WantedAnswer) -> list[bytes]:
     if answer.size > INLINE_BYTES:
         return await threads.compute(answer.frames, wanted)
     return answer.frames(wanted)

@@ -4,7 +4,7 @@ A family knows one dialect and does no I/O: it reads bodies that are parsed alre
 the usage in what comes back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -182,6 +182,10 @@ class Family(Protocol):
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         """A whole answer as the frames of a stream, for a client that asked for one."""
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        """The whole answer that the events of a stream tell together, for a client that asked for one; None where they
+        tell none."""
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
         """A whole answer as the client gets it: the same bytes, with the name that the client sent."""

@@ -8,7 +8,7 @@ openai 3.54 (`types/chat`).
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from adapters.kit import error_kinds
@@ -16,7 +16,7 @@ from common.token_usage import TokenUsage
 from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
-from relay.families.frames import chat_frames
+from relay.families.frames import chat_frames, joined_chat
 from relay.families.requests import chat as requests
 from relay.families.watching import FrameReader, texts
 from relay.wire import sse
@@ -84,6 +84,9 @@ class ChatFamily(CommonFamily):
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         return chat_frames.of_answer(fields.mapping(document), asked)
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        return joined_chat.of_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ChatReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)

@@ -10,7 +10,7 @@ prompt was blocked. Each chunk may tell the usage, and a later one completes it.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -21,6 +21,7 @@ from relay.families import counts, endpoints, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
 from relay.families.fields import mapping, mappings
+from relay.families.frames import joined_candidates
 from relay.families.requests import generate_content as requests
 from relay.families.requests.generate_content import COUNT, STREAM
 from relay.families.watching import MOST_CHOICES, FrameReader, texts
@@ -83,8 +84,6 @@ class GenerateContentFamily(CommonFamily):
         return replace(super().delivered(contents, asked), pictures=pictures.of_contents(contents))
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
-        if isinstance(document, list) and not asked.is_stream:
-            return False
         if any(chunk.get("error") for chunk in mappings(document)):
             return False
         joined = _joined(document)
@@ -103,6 +102,9 @@ class GenerateContentFamily(CommonFamily):
             own = {"modelVersion": asked.model}
             return [sse.frame(json.dumps({**chunk, **own})) for chunk in mappings(document)]
         return [sse.frame(json.dumps(document))]
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        return joined_candidates.of_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return CandidatesReader(asked, upstream_model, words=self.words, texts=IN_FRAMES, name_path=self.name_path)
@@ -172,11 +174,7 @@ class CandidatesReader(FrameReader):
 
 def _joined(document: Any) -> dict[str, Any]:
     """The answer; of one that came as the array of its chunks, all of them together."""
-    joined: dict[str, Any] = {}
-    for chunk in mappings(document):
-        candidates = [*mappings(joined.get("candidates")), *mappings(chunk.get("candidates"))]
-        joined = {**joined, **chunk, "candidates": candidates}
-    return joined or mapping(document)
+    return joined_candidates.of_events(mappings(document)) or mapping(document)
 
 
 def _greatest(document: Any) -> TokenUsage | None:

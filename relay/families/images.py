@@ -7,7 +7,7 @@ picture. Facts: openai 3.54 (parameters of both, `images_response.py`, and the e
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from relay.families import counts, endpoints, fields, openai_counts, pictures, r
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily
 from relay.families.fields import mapping
-from relay.families.frames import image_frames
+from relay.families.frames import image_frames, joined_images
 from relay.families.image_forms import FormFields
 from relay.families.requests import images as requests
 from relay.families.watching import FrameReader
@@ -81,6 +81,9 @@ class ImagesFamily(CommonFamily):
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         return image_frames.of_answer(mapping(document), is_edit=path.path == EDITS)
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        return joined_images.of_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ImagesReader(asked, upstream_model, words=self.words, texts=None, name_path=self.name_path)

@@ -6,7 +6,7 @@ counts that only grow. It ends with `message_stop`, always. Facts: anthropic 2.1
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from adapters.relay.adapter import ANTHROPIC_VERSION
@@ -14,7 +14,7 @@ from common.token_usage import TokenUsage
 from relay.families import counts, endpoints, fields, openai_counts, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
-from relay.families.frames import message_frames
+from relay.families.frames import joined_message, message_frames
 from relay.families.requests import messages as requests
 from relay.families.watching import FrameReader, texts
 from relay.wire import sse
@@ -80,6 +80,9 @@ class MessagesFamily(CommonFamily):
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         return message_frames.of_answer(fields.mapping(document))
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        return joined_message.of_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         path = ("message", "model")

@@ -9,7 +9,7 @@ is not raised by them either; so the frame that ends a cut stream has the `error
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from adapters.base import text
@@ -18,7 +18,7 @@ from common.token_usage import TokenUsage
 from relay.families import endpoints, fields, openai_counts, pictures, refusals, tool_counts
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily, written_bytes
-from relay.families.frames import response_frames
+from relay.families.frames import joined_response, response_frames
 from relay.families.requests import responses as requests
 from relay.families.watching import FrameReader, texts
 
@@ -69,6 +69,9 @@ class ResponsesFamily(CommonFamily):
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
         return response_frames.of_answer(fields.mapping(document))
+
+    def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+        return joined_response.of_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         path = ("response", "model")

@@ -25,6 +25,8 @@ def are_json(begin: bytes) -> bool:
 
 
 def are_events(begin: bytes, media_type: str) -> bool:
-    """Whether these are events; they may be under another media type, or under none."""
+    """Whether these are events; they may be under another media type, or under none. JSON never is."""
+    if are_json(begin):
+        return False
     is_named = any(begin.startswith(name[: len(begin)]) for name in FIELDS)
     return (media_type or EVENT_STREAM).lower().startswith(EVENT_STREAM) or (bool(begin) and is_named)

@@ -16,7 +16,7 @@ from catalog import relay_channels
 from common.http.asgi import Message
 from common.process import shutdown
 from relay import books
-from relay.calls import attempts, in_flight, times, whole_answers
+from relay.calls import begun_streams, in_flight, times, whole_answers
 from tests.relay.calling import CHAT, TEXT_STREAM, Client, Relay, chat, completion, delta, last_delta, row, used
 from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, chunk, head, hurry, streams
 from tools.children import PATIENCE, wait_until
@@ -450,7 +450,7 @@ def test_a_fault_of_our_own_in_the_middle_of_a_stream_ends_it_with_an_error(rela
         raise OSError("No space left on device")
 
     relay.channel(Upstream(Pause(STREAM, events=(delta("x", usage=used(100, 1)["usage"]),))))
-    monkeypatch.setattr(attempts, "more", fails_later(attempts.more, fails))
+    monkeypatch.setattr(begun_streams, "more", fails_later(begun_streams.more, fails))
     client = relay.call(chat(stream=True))
     assert client.body.count(b'"error"') == 1
     assert client.has_end

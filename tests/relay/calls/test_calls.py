@@ -11,7 +11,7 @@ from billing.models import RelayedCall
 from catalog.models import GroupOffer
 from common.concurrency import threads
 from common.http.spool import spool
-from relay.calls import demands, in_flight, whole_answers
+from relay.calls import demands, in_flight, kept_answers
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, row
 from tests.relay.upstreams import Talk, Upstream, answers, head, streams
 from tools.children import PATIENCE
@@ -153,13 +153,13 @@ def test_a_compressed_answer_is_read(relay) -> None:
 
 
 def test_a_large_answer_lies_in_a_file_and_is_sent_piece_by_piece(relay, monkeypatch) -> None:
-    monkeypatch.setattr(whole_answers, "MEMORY_BYTES", 100_000)
+    monkeypatch.setattr(kept_answers, "MEMORY_BYTES", 100_000)
     picture = "iVBOR" * 200_000
     whole = completion(picture=picture)
     relay.channel(Upstream(answers(whole)))
     client = relay.call()
     assert json.loads(client.body) == whole
-    assert max(len(message.get("body", b"")) for message in client.sent) <= whole_answers.PIECE_BYTES
+    assert max(len(message.get("body", b"")) for message in client.sent) <= kept_answers.PIECE_BYTES
     assert row().actual_micros == 280
 
 
@@ -185,7 +185,7 @@ def test_answers_that_fill_the_room_of_their_account_do_not_wait_for_each_other(
 
 
 def test_an_answer_beyond_the_cap_is_the_operators_loss(relay, monkeypatch) -> None:
-    monkeypatch.setattr(whole_answers, "LARGEST_BYTES", 1000)
+    monkeypatch.setattr(kept_answers, "LARGEST_BYTES", 1000)
     relay.channel(Upstream(answers(completion(text="x" * 2000))))
     client = relay.call()
     assert (client.status, client.headers["x-should-retry"], row().is_loss, relay.spent) == (502, "false", True, 0)

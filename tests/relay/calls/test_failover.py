@@ -113,3 +113,14 @@ def test_a_refused_request_is_told_in_the_providers_words(status, shown, error_t
     assert (ended.error.status, ended.error.type, ended.finish) == (shown, error_type, Finish.REFUSED)
     assert ended.error.message.startswith("max_tokens is too large")
     assert "sk-1234567890abcdef" not in ended.error.message
+
+
+@pytest.mark.parametrize("seen", GOES_ON.values(), ids=GOES_ON.keys())
+def test_no_error_behind_a_part_of_an_answer_goes_on(seen) -> None:
+    assert not failover.may_go_on(failover.behind_a_part(seen))
+
+
+def test_a_refusal_behind_a_part_of_an_answer_is_told_and_is_the_operators_loss() -> None:
+    late = failover.behind_a_part(error(ErrorKind.INVALID_REQUEST, "not this", http_status=422, model_specific=True))
+    call = failover.failed([late], None, model="m")
+    assert (call.error.message, call.error.status, call.finish) == ("not this", 422, Finish.UNKNOWN)

@@ -15,7 +15,7 @@ from accounts.models import Account
 from billing import budgets
 from billing.models import RelayedCall
 from tests.relay.calling import CHAT, Client, Relay, chat, completion, delta, last_delta
-from tests.relay.upstreams import LAST_CHUNK, STREAM, Talk, Upstream, answers, head
+from tests.relay.upstreams import LAST_CHUNK, STREAM, Behaviour, Talk, Upstream, answers, head
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -32,6 +32,8 @@ PRICES = {
     }
 }
 WHOLE, CUT, LEFT = "whole", "cut", "left"
+# How a call is asked and answered: the last are events that come to a request for a whole answer.
+WAYS = IS_WHOLE, IS_STREAM, IS_EVENTS = "whole", "stream", "events"
 MOMENTS = BEFORE_HEAD, AFTER_HEAD, MIDDLE, LAST = "before the head", "after the head", "in the middle", "at the end"
 
 
@@ -48,6 +50,12 @@ class Dialect:
     last: Callable[[Any], tuple[Any, ...]]
     stream_path: str = ""
     streams: dict[str, Any] = field(default_factory=lambda: {"stream": True})
+
+    def request(self, way: str) -> tuple[dict[str, Any], str]:
+        """Its body and its path."""
+        if way != IS_STREAM:
+            return self.asked, self.path
+        return {**self.asked, **self.streams}, self.stream_path or self.path
 
 
 RESPONSE = {"id": "r", "object": "response", "model": "gpt-5", "status": "completed"}
@@ -206,6 +214,9 @@ class Lie:
         await talk.event(last[-1])
         await talk.say(LAST_CHUNK)
 
+    def on(self, way: str) -> Behaviour:
+        return self.whole if way == IS_WHOLE else self.streamed
+
     async def _reach(self, moment: str, talk: Talk) -> None:
         if moment != self.moment:
             return
@@ -219,23 +230,22 @@ class Lie:
 
 
 @pytest.mark.parametrize("end", [WHOLE, CUT, LEFT])
-@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_call_costs_at_most_what_was_held_whatever_an_upstream_tells(account, name, is_stream, end) -> None:
+def test_a_call_costs_at_most_what_was_held_whatever_an_upstream_tells(account, name, way, end) -> None:
     dialect = DIALECTS[name]
     relay = Relay(account, dialect.platform, prices=PRICES)
     upstream = Upstream(answers({}))
     relay.channel(upstream)
     budgets.set_limits(account, day_micros=9_000_000, month_micros=None)
-    asked = {**dialect.asked, **dialect.streams} if is_stream else dialect.asked
-    path = dialect.stream_path if is_stream and dialect.stream_path else dialect.path
+    asked, path = dialect.request(way)
 
     @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(usage=USAGES, moment=st.sampled_from(MOMENTS))
     def check(usage: Any, moment: str) -> None:
         known = set(RelayedCall.objects.values_list("id", flat=True))
         lie = Lie(dialect=dialect, usage=usage, end=end, moment=moment)
-        upstream.behaves(lie.streamed if is_stream else lie.whole)
+        upstream.behaves(lie.on(way))
         client = relay.call(asked, path=path, client=lie.client)
         assert client.status != 500
         assert b"TASK_INTERNAL_ERROR" not in client.body
@@ -251,17 +261,16 @@ def test_a_call_costs_at_most_what_was_held_whatever_an_upstream_tells(account, 
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", DIALECTS)
-def test_a_client_that_left_is_charged_as_one_that_stayed(account, name, is_stream, moment) -> None:
+def test_a_client_that_left_is_charged_as_one_that_stayed(account, name, way, moment) -> None:
     dialect = DIALECTS[name]
     relay = Relay(account, dialect.platform, prices=PRICES)
     relay.channel(upstream := Upstream(answers({})))
-    asked = {**dialect.asked, **dialect.streams} if is_stream else dialect.asked
+    asked, path = dialect.request(way)
     for end in (WHOLE, LEFT):
         lie = Lie(dialect=dialect, usage=USED[name], end=end, moment=moment)
-        upstream.behaves(lie.streamed if is_stream else lie.whole)
-        path = dialect.stream_path if is_stream and dialect.stream_path else dialect.path
+        upstream.behaves(lie.on(way))
         relay.call(asked, path=path, client=lie.client)
     stayed, left = RelayedCall.objects.order_by("id")
     assert (stayed.outcome, left.outcome) == ("succeeded", "left")

@@ -18,9 +18,11 @@ from relay.wire import beginnings
         (b"", "text/plain", False),
         (b"<html>", "text/html", False),
         (b"dates", "text/plain", False),
+        (b'{"data:', "text/event-stream", False),
+        (b"[1]", "", False),
     ],
 )
-def test_events_are_known_by_their_media_type_or_by_a_field(begin, media_type, are_events) -> None:
+def test_events_are_known_by_their_media_type_or_by_a_field_but_are_never_json(begin, media_type, are_events) -> None:
     assert beginnings.are_events(begin, media_type) is are_events
 
 

@@ -1,0 +1,50 @@
+"""A stream whose first event is there, and how the rest of it is read."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from adapters.base import ErrorKind, UpstreamError
+from relay.calls.whole_answers import WholeAnswer
+from relay.families.base import StreamReader
+from relay.wire.sse import Frames, FrameTooLarge
+from relay.wire.upstream import UpstreamReply
+
+
+@dataclass(slots=True, kw_only=True)
+class BegunStream:
+    """A stream on its way. `shown` is what the client gets of it first, `waiting` what came with that. `answer` is what
+    came in the stream's place, whole: its room is occupied as long as its frames wait."""
+
+    reply: UpstreamReply
+    reader: StreamReader
+    frames: Frames = field(default_factory=Frames)
+    shown: list[bytes] = field(default_factory=list)
+    waiting: deque[bytes] = field(default_factory=deque)
+    answer: WholeAnswer | None = None
+
+    def close(self) -> None:
+        self.reply.close()
+        if self.answer is not None:
+            self.answer.close()
+
+
+async def more(stream: BegunStream) -> list[bytes]:
+    """The next frames; none at the end. Raises UpstreamError where it breaks off, or a frame never ends."""
+    while piece := await _piece(stream):
+        try:
+            if frames := stream.frames.feed(piece):
+                return frames
+        except FrameTooLarge as error:
+            raise UpstreamError(ErrorKind.AMBIGUOUS, "a frame is too large", code="size") from error
+    last = stream.frames.rest()
+    return [last] if last else []
+
+
+async def _piece(stream: BegunStream) -> bytes:
+    """What has come; empty at the end, and where a stream breaks off that lacks nothing any more."""
+    try:
+        return await stream.reply.read()
+    except UpstreamError:
+        if stream.reader.can_end:
+            return b""
+        raise

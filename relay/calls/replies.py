@@ -1,0 +1,97 @@
+"""Makes an answer of an upstream's reply: a whole one, or a stream whose first event is there.
+
+What was asked for as a stream and comes whole becomes a stream (`relay/calls/whole_streams.py`), and the other way
+round (`relay/calls/streamed_answers.py`). What is no success, or no answer of the dialect, is an error.
+"""
+
+import asyncio
+
+from adapters.base import ErrorKind, UpstreamError
+from relay.calls import begun_streams, streamed_answers, times, whole_answers, whole_streams
+from relay.calls.begun_streams import BegunStream
+from relay.calls.wanted_answers import WantedAnswer
+from relay.calls.whole_answers import WholeAnswer
+from relay.wire import beginnings, sse
+from relay.wire.upstream import UpstreamReply
+
+# What is held back of the frames before the first that carries something.
+MOST_HELD, MOST_HELD_BYTES = 100, 64 * 1024
+Answered = BegunStream | WholeAnswer
+
+
+async def answer_of(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
+    """Whoever has it closes it. Raises UpstreamError for what is no success; then the reply is closed."""
+    try:
+        if not 200 <= reply.status < 300:
+            raise await _refusal(reply, wanted)
+        return await (_stream(reply, wanted) if wanted.asked.is_stream else _whole(reply, wanted))
+    except BaseException:
+        reply.close()
+        raise
+
+
+async def _whole(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
+    if not wanted.asked.is_free and beginnings.are_events(await beginnings.of(reply), _media_type(reply)):
+        return await streamed_answers.received(reply, wanted)
+    return await whole_answers.received(reply, wanted)
+
+
+async def _stream(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
+    begin = await beginnings.of(reply)
+    if beginnings.are_json(begin):
+        return await whole_streams.of_answer(await whole_answers.received(reply, wanted), reply, wanted)
+    if not beginnings.are_events(begin, _media_type(reply)):
+        raise await _refusal(reply, wanted)
+    return await _begun(reply, wanted)
+
+
+def _media_type(reply: UpstreamReply) -> str:
+    return reply.headers.get("Content-Type", "")
+
+
+async def _refusal(reply: UpstreamReply, wanted: WantedAnswer) -> UpstreamError:
+    """What an answer without success stands for; what of its body does not come soon is not waited for."""
+    body = b""
+    try:
+        async with asyncio.timeout(times.ERROR_BODY_SECONDS):
+            while len(body) < whole_answers.ERROR_BYTES and (piece := await reply.read()):
+                body += piece
+    except (UpstreamError, TimeoutError):
+        pass
+    return wanted.family.refusal(reply.status, reply.headers, body)
+
+
+async def _begun(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
+    """The stream as of the first frame that carries something, with those before it, which are held back for a moment.
+    Raises UpstreamError where an error comes first, or nothing."""
+    reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
+    begun = BegunStream(reply=reply, reader=reader)
+    while not (reader.has_begun or reader.is_over or _is_full(begun.shown)):
+        if not (begun.waiting or await _goes_on(begun)):
+            return begun
+        frame = begun.waiting.popleft()
+        shown = reader.take(frame)
+        if reader.error is not None:
+            raise reader.error
+        if reader.is_whole:
+            answer = await whole_answers.in_frame(sse.data(frame) or b"", reply, wanted)
+            return await whole_streams.of_answer(answer, reply, wanted)
+        if shown.strip():  # signs of life may come in any number
+            begun.shown.append(shown)
+    return begun
+
+
+def _is_full(held: list[bytes]) -> bool:
+    return len(held) >= MOST_HELD or sum(map(len, held)) >= MOST_HELD_BYTES
+
+
+async def _goes_on(begun: BegunStream) -> bool:
+    """Waits for more of it; False where what is held back has waited long enough. Raises UpstreamError at its end."""
+    try:
+        async with asyncio.timeout(times.BEAT_SECONDS if begun.shown else None):
+            begun.waiting.extend(await begun_streams.more(begun))
+    except TimeoutError:
+        return False
+    if not begun.waiting:
+        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+    return True

@@ -1,0 +1,54 @@
+"""A whole answer that was asked for, and a stream that came in its place: its events are put together."""
+
+import asyncio
+
+from adapters.base import ErrorKind, UpstreamError
+from relay.calls import begun_streams, failover, times, whole_answers
+from relay.calls.begun_streams import BegunStream
+from relay.calls.wanted_answers import WantedAnswer
+from relay.calls.whole_answers import WholeAnswer
+from relay.wire import sse
+from relay.wire.upstream import UpstreamReply
+
+
+async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
+    """The answer, once the stream has ended as it should; what it costs is what the stream has told. Raises
+    UpstreamError; after a part of the answer it is one after which the call goes nowhere else."""
+    reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
+    try:
+        answer = await _joined(BegunStream(reply=reply, reader=reader), wanted)
+    except UpstreamError as error:
+        raise (failover.behind_a_part(error) if reader.has_begun else error) from error
+    reply.close()
+    return answer
+
+
+async def _joined(stream: BegunStream, wanted: WantedAnswer) -> WholeAnswer:
+    reader = stream.reader
+    with whole_answers.begun(wanted.payer) as answer:
+        while not reader.is_over and (frames := await _more(stream)):
+            for frame in frames:
+                shown = reader.take(frame)
+                if reader.is_whole:
+                    answer.close()
+                    return await whole_answers.in_frame(sse.data(frame) or b"", stream.reply, wanted)
+                if event := sse.data(shown):
+                    await answer.take(event.replace(b"\n", b" ") + b"\n")
+                if reader.is_over:
+                    break
+        if reader.error is not None:
+            raise reader.error
+        if not reader.can_end:
+            raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its end", code="network")
+        answer.usage, answer.delivered, answer.has_failed = reader.usage, reader.delivered, reader.has_failed
+        await answer.join(stream.reply, wanted)
+    return answer
+
+
+async def _more(stream: BegunStream) -> list[bytes]:
+    """The next frames; none at the end, and where nothing follows for a while that could be missed."""
+    try:
+        async with asyncio.timeout(times.BEAT_SECONDS if stream.reader.can_end else None):
+            return await begun_streams.more(stream)
+    except TimeoutError:
+        return []

@@ -1,0 +1,61 @@
+"""The chunks of Google's dialect as one answer: of each candidate the parts, and of all else what was told last."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from relay.families.fields import mapping, mappings
+from relay.families.frames.pieces import Pieces, Shape
+
+LOGPROBS = Shape(lists=frozenset({"topCandidates", "chosenCandidates"}))
+CANDIDATE = Shape(objects={"content": Shape(lists=frozenset({"parts"})), "logprobsResult": LOGPROBS})
+CHUNK = Shape(objects={"usageMetadata": Shape()}, items={"candidates": CANDIDATE})
+SIGNATURE = "thoughtSignature"
+OF_TEXT = frozenset({"text", "thought", SIGNATURE})
+
+
+def of_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The answer; None where no chunk says anything."""
+    pieces = Pieces(CHUNK)
+    for chunk in chunks:
+        pieces.take(chunk)
+    answer = pieces.document()
+    if isinstance(answer.get("candidates"), list):
+        answer["candidates"] = [_candidate(candidate) for candidate in mappings(answer["candidates"])]
+    return answer or None
+
+
+def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:
+    content = mapping(candidate.get("content"))
+    if not isinstance(content.get("parts"), list):
+        return candidate
+    return {**candidate, "content": {**content, "parts": _joined(content["parts"])}}
+
+
+def _joined(parts: list[Any]) -> list[Any]:
+    """Texts that follow each other become one, of thoughts and of the answer each; a signature ends the text that it
+    signs."""
+    joined: list[Any] = []
+    texts: list[str] = []
+    for part in parts:
+        if texts and _is_text(part) and _goes_on(joined[-1], part):
+            texts.append(part["text"])
+            joined[-1] = {**joined[-1], **part, "text": ""}
+            continue
+        _close(joined, texts)
+        joined.append(part)
+        texts = [part["text"]] if _is_text(part) else []
+    _close(joined, texts)
+    return joined
+
+
+def _close(joined: list[Any], texts: list[str]) -> None:
+    if len(texts) > 1:
+        joined[-1]["text"] = "".join(texts)
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("text"), str) and OF_TEXT.issuperset(part)
+
+
+def _goes_on(text: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+    return not text.get(SIGNATURE) and bool(text.get("thought")) == bool(part.get("thought"))

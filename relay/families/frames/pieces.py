@@ -1,0 +1,76 @@
+"""Puts objects together that a stream tells piece by piece. Pure; its time is linear in what it is given."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.families.fields import mappings
+
+Key = Callable[[Mapping[str, Any], int, dict[Hashable, "Pieces"]], Hashable]
+"""Which one an item is, from its own fields, its place in its list, and those that are known."""
+
+
+def by_index(item: Mapping[str, Any], place: int, _: object = None) -> int:
+    """An index that is absent is the place."""
+    index = item.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) else place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How the pieces of an object are joined, by name of a field: texts one behind the other, lists one behind the
+    other, objects field by field, and the objects of a list (`items`) each with those of its own key. Any other field
+    has the last value that is not empty."""
+
+    texts: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
+    objects: Mapping[str, "Shape"] = field(default_factory=dict)
+    items: Mapping[str, "Shape"] = field(default_factory=dict)
+    key: Key = by_index
+
+
+class Pieces:
+    """One object, as far as its pieces have come."""
+
+    __slots__ = ("_items", "_lists", "_objects", "_shape", "_texts", "_values")
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._values: dict[str, Any] = {}
+        self._texts: dict[str, list[str]] = {}
+        self._lists: dict[str, list[Any]] = {}
+        self._objects: dict[str, Pieces] = {}
+        self._items: dict[str, dict[Hashable, Pieces]] = {}
+
+    def take(self, piece: Mapping[str, Any]) -> None:
+        shape = self._shape
+        for name, value in piece.items():
+            if isinstance(value, str) and name in shape.texts:
+                self._texts.setdefault(name, []).append(value)
+            elif isinstance(value, list) and name in shape.lists:
+                self._lists.setdefault(name, []).extend(value)
+            elif isinstance(value, dict) and name in shape.objects:
+                self._objects.setdefault(name, Pieces(shape.objects[name])).take(value)
+            elif isinstance(value, list) and name in shape.items:
+                self._take_items(self._items.setdefault(name, {}), shape.items[name], value)
+            elif value or name not in self._values:
+                self._values[name] = value
+
+    def _take_items(self, known: dict[Hashable, "Pieces"], shape: Shape, items: list[Any]) -> None:
+        for place, item in enumerate(mappings(items)):
+            known.setdefault(shape.key(item, place, known), Pieces(shape)).take(item)
+
+    def told(self, name: str) -> Any:
+        """The value of a field that does not come in pieces."""
+        return self._values.get(name)
+
+    def document(self) -> dict[str, Any]:
+        """The object; of lists whose items have an index, in the order in which those came first."""
+        items = {name: [item.document() for item in known.values()] for name, known in self._items.items() if known}
+        return {
+            **self._values,
+            **self._lists,
+            **{name: "".join(texts) for name, texts in self._texts.items()},
+            **{name: pieces.document() for name, pieces in self._objects.items()},
+            **items,
+        }

@@ -8,7 +8,7 @@ from adapters.base import UpstreamError
 from common.errors import ApiError
 from common.http import dialects
 from common.token_usage import TokenUsage
-from relay.families import counts, endpoints, fields, refusals
+from relay.families import bounds, counts, endpoints, fields, refusals
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint
 from relay.wire import splicing, sse
 
@@ -51,7 +51,10 @@ class CommonFamily:
         takes_stream_options: bool = True,
     ) -> bytes:
         named = raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
-        return named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+        limited = named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+        for *place, name in asked.tool_limits:
+            limited = splicing.with_member(limited, place, str(name), b"%d" % bounds.TOOL_CALLS)
+        return limited
 
     def with_limit(self, raw: bytes, limit: int) -> bytes:
         """The body with the dialect's own limit of output; a dialect without one leaves it as it is."""

@@ -4,10 +4,10 @@ A count is a whole number from 0 on, however large; JSON does not tell 12.0 from
 negative numbers) is as if it were not told: only this part is missing then.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from common.token_usage import TokenUsage
 from relay.families.fields import mapping
@@ -22,8 +22,7 @@ MOST_NAMES = 100
 """Fields of one usage that are kept of a stream's events."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldCounts:
+class ToldCounts(NamedTuple):
     """What an upstream tells of one call, in the terms of TokenUsage; None where it tells nothing. `is_cache_beside`,
     `are_thoughts_beside`: what the dialect counts beside the input and the output, where the total does not show
     otherwise."""
@@ -57,9 +56,9 @@ class ToldCounts:
 
 def whole(value: Any) -> int | None:
     """The count that a value is; None for what is no count."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+    if type(value) not in (int, float) or not value >= 0:  # a bool is no count
         return None
-    told = min(value, MOST_TOKENS)
+    told = value if value < MOST_TOKENS else MOST_TOKENS
     return int(told) if told == int(told) else None
 
 
@@ -69,17 +68,27 @@ def count(told: Any, *path: str) -> int | None:
         if not isinstance(told, dict):
             return None
         told = told.get(name)
-    return None if told is None else whole(told)
+    return whole(told)
 
 
-def first(told: Any, *paths: tuple[str, ...]) -> int | None:
-    """The first count at these paths that is not 0; 0 where only zeros are told, None where nothing is."""
+def first(told: Mapping[str, Any], *names: str) -> int | None:
+    """The first count under these names that is not 0; 0 where only zeros are told, None where nothing is."""
     zero = None
-    for path in paths:
-        if number := count(told, *path):
+    for name in names:
+        if number := whole(told.get(name)):
             return number
         zero = number if zero is None else zero
     return zero
+
+
+def part(told: Iterable[Mapping[str, Any]], *names: str) -> int:
+    """The first count in these objects that is not 0, in all of them under the first name, then under the next; 0 where
+    there is none."""
+    for name in names:
+        for each in told:
+            if (value := each.get(name)) and (number := whole(value)):
+                return number
+    return 0
 
 
 def believed(told: ToldCounts) -> TokenUsage | None:

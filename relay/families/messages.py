@@ -162,7 +162,7 @@ def _written(told: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _sum(counted: list[Mapping[str, Any]], names: tuple[str, ...]) -> int:
-    return sum(counts.first(one, *((name,) for name in names)) or 0 for one in counted)
+    return sum(counts.part((one,), *names) for one in counted)
 
 
 def _hidden(block: Mapping[str, Any]) -> int:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.token_usage import TokenUsage
-from relay.families import counts, tool_counts
+from relay.families import counts, told_counts, tool_counts
 from relay.families.base import AskedCall
 from relay.families.fields import mapping, mappings
+from relay.families.told_counts import ToldCounts
 
 # How either side is spelled.
 GIVEN, MADE = ("prompt", "input"), ("completion", "output")
@@ -33,7 +34,7 @@ def usages(document: Any) -> Iterator[dict[str, Any]]:
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
     """The tokens of a usage; None where it tells none."""
     beside, given, made = (usage,), _details(usage, GIVEN_DETAILS), _details(usage, MADE_DETAILS)
-    found = counts.ToldCounts(
+    found = ToldCounts(
         input=counts.first(usage, *INPUT),
         output=counts.first(usage, *OUTPUT),
         total=counts.count(usage, "total_tokens"),
@@ -45,7 +46,7 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
         images_out=counts.part(made, "image_tokens"),
         audio_out=counts.part(made, "audio_tokens"),
     )
-    return counts.believed(found)
+    return told_counts.believed(found)
 
 
 def of_answer(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> TokenUsage | None:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.token_usage import TokenUsage
-from relay.families import counts, pictures, tool_counts
+from relay.families import counts, pictures, told_counts, tool_counts
 from relay.families.answers.written import written_bytes
 from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
+from relay.families.told_counts import ToldCounts
 
 TEXTS = ("text", "thoughtSignature", "code")
 WRITTEN = frozenset(TEXTS)
@@ -57,8 +58,8 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
     """The tokens of a usage; None where it tells none. Thoughts are beside the candidates, and what tools brought is
     beside the prompt."""
     given = [counts.count(usage, name) for name in ("promptTokenCount", "toolUsePromptTokenCount")]
-    return counts.believed(
-        counts.ToldCounts(
+    return told_counts.believed(
+        ToldCounts(
             input=None if given == [None, None] else sum(number or 0 for number in given),
             output=counts.count(usage, "candidatesTokenCount"),
             total=counts.count(usage, "totalTokenCount"),

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.token_usage import TokenUsage
-from relay.families import counts, openai_counts, tool_counts
+from relay.families import counts, openai_counts, told_counts, tool_counts
 from relay.families.answers.written import written_bytes
 from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
+from relay.families.told_counts import ToldCounts
 
 # What gateways before other models say in the words of OpenAI.
 INPUT, OUTPUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
@@ -35,8 +36,8 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
     compacted = [item for item in mappings(usage.get("iterations")) if item.get("type") == "compaction"]
     counted = [usage, *compacted]  # what a compaction uses is not in the sums
     written = [_written(one) for one in counted]
-    return counts.believed(
-        counts.ToldCounts(
+    return told_counts.believed(
+        ToldCounts(
             input=_sum(counted, INPUT),
             output=_sum(counted, OUTPUT),
             total=counts.count(usage, "total_tokens"),

@@ -24,7 +24,7 @@ class StreamOutput:
         self.written_bytes += written_bytes
         self.pictures += pictures
 
-    def is_at_least(self, whole: Delivered) -> None:
+    def raise_to(self, whole: Delivered) -> None:
         """So much has come at least."""
         self.written_bytes = max(self.written_bytes, whole.output_bytes)
         self.pictures = max(self.pictures, whole.pictures)
@@ -32,9 +32,7 @@ class StreamOutput:
 
 def texts(*names: str) -> re.Pattern[bytes]:
     """Finds the texts of these fields, in JSON that may be as long as it likes."""
-    return re.compile(
-        rb'"(?:' + b"|".join(name.encode() for name in names) + rb')"\s*:\s*(' + splicing.STRING + rb")", re.DOTALL
-    )
+    return re.compile(rb'"(?:' + "|".join(names).encode() + rb')"\s*:\s*(' + splicing.STRING + rb")", re.DOTALL)
 
 
 def bytes_of(texts: re.Pattern[bytes], frame: bytes) -> int:

@@ -76,7 +76,7 @@ class ResponsesReader(FrameReader):
                 self._usage.count_at_least(tool_counts.requests_told(told, self._asked))
                 break
         self._usage.count_at_least(tool_counts.of_items(response.get("output"), self._asked))
-        self._output.is_at_least(answers.delivered(response))
+        self._output.raise_to(answers.delivered(response))
         is_empty = self.usage is None and not (self._output.written_bytes or self._output.pictures)
         self.has_failed = event.get("type") == "response.failed" or answers.has_failed(response) or is_empty
 

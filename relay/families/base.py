@@ -114,14 +114,19 @@ class Endpoint:
 class StreamReader(Protocol):
     """Reads one answer's stream, frame by frame. A frame is the bytes of one event with the blank line that ends it."""
 
-    usage: TokenUsage | None
-    """The latest that was seen. Cumulative: it counts all until then."""
+    @property
+    def usage(self) -> TokenUsage | None:
+        """The latest that was seen. Cumulative: it counts all until then."""
+
     can_end: bool
     """Whether the end of the stream, now, is a proper end."""
     is_over: bool
     """The frame taken last was the last one: nothing that costs comes after it."""
-    delivered: Delivered
-    """What has come so far; for an estimate where no usage comes."""
+
+    @property
+    def delivered(self) -> Delivered:
+        """What has come so far; for an estimate where no usage comes."""
+
     has_begun: bool
     """Something has come that may cost: until then the call may go to another upstream."""
     has_failed: bool

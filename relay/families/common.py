@@ -1,7 +1,7 @@
 """What all families share: bodies of JSON, headers, errors in and out, and the model's name put in and back."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from adapters.base import UpstreamError
@@ -9,7 +9,7 @@ from common.errors import ApiError
 from common.http import dialects
 from common.token_usage import TokenUsage
 from relay.families import bounds, counts, endpoints, fields, refusals
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint
+from relay.families.base import AskedCall, CallPath, Endpoint
 from relay.wire import splicing, sse
 
 
@@ -30,10 +30,6 @@ class CommonFamily:
     """The field in which every whole answer has its list."""
     counted: ClassVar[str] = ""
     """Where the dialect counts tokens for nothing: the field of the answer that tells them."""
-    texts: ClassVar[frozenset[str]]
-    """The fields of an answer that hold what the model has written."""
-    objects: ClassVar[frozenset[str]] = frozenset()
-    """Those that hold an object that it has written: what it asks of a tool."""
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
         return fields.json_object(raw, path.content_type)
@@ -50,14 +46,23 @@ class CommonFamily:
         *,
         takes_stream_options: bool = True,
     ) -> bytes:
-        named = raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
-        limited = named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+        named = raw if upstream_model == asked.model else self.renamed(document, raw, upstream_model)
+        limited = named if asked.sent_limit is None else self.with_limit(document, named, asked.sent_limit)
         for *place, name in asked.tool_limits:
             limited = splicing.with_member(limited, place, str(name), b"%d" % bounds.TOOL_CALLS)
-        return limited
+        return self.with_stream_options(document, limited, asked, takes=takes_stream_options)
 
-    def with_limit(self, raw: bytes, limit: int) -> bytes:
+    def renamed(self, document: Mapping[str, Any], raw: bytes, upstream_model: str) -> bytes:
+        """The body with the upstream's name of the model."""
+        return splicing.renamed(raw, ("model",), upstream_model)
+
+    def with_limit(self, document: Mapping[str, Any], raw: bytes, limit: int) -> bytes:
         """The body with the dialect's own limit of output; a dialect without one leaves it as it is."""
+        return raw
+
+    def with_stream_options(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, *, takes: bool) -> bytes:
+        """The body with the `stream_options` that the relay needs, or with none where the upstream takes none; a
+        dialect without them leaves it as it is."""
         return raw
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
@@ -65,9 +70,6 @@ class CommonFamily:
 
     def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
         raise NotImplementedError
-
-    def delivered(self, document: Any, asked: AskedCall) -> Delivered:
-        return Delivered(output_bytes=written_bytes(document, self.texts, self.objects))
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
         if asked.is_free:
@@ -90,24 +92,3 @@ class CommonFamily:
 
     def error_document(self, error: ApiError) -> dict[str, Any]:
         return dict(dialects.of(self.error_path).body(error))
-
-
-def written_bytes(
-    value: Any, texts: Collection[str] = (), objects: Collection[str] = (), *, is_written: bool = False
-) -> int:
-    """The bytes of all texts under these names, and of all that is in the objects under those, however deep it lies; of
-    everything where it `is_written` by the model."""
-    total = 0
-    waiting = [(value, is_written)]
-    while waiting:
-        value, is_written = waiting.pop()
-        if isinstance(value, list):
-            waiting += [(item, is_written) for item in value]
-        elif isinstance(value, dict):
-            for name, item in value.items():
-                total += len(name) if is_written else 0
-                is_text = name in texts and isinstance(item, str)
-                waiting.append((item, is_written or is_text or name in objects))
-        elif is_written and value is not None:
-            total += len(str(value).encode(errors="replace"))
-    return total

@@ -10,32 +10,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.token_usage import TokenUsage
-from relay.families import counts, tool_counts
+from relay.families import counts, told_counts, tool_counts
 from relay.families.base import AskedCall
 from relay.families.fields import mapping, mappings
+from relay.families.told_counts import ToldCounts
 
-Paths = tuple[tuple[str, ...], ...]
-
-
-def _details(sides: tuple[str, ...], detail: str) -> Paths:
-    return tuple((f"{side}_tokens_details", detail) for side in sides)
-
-
-# Where each count may stand, in the order of belief.
-SIDES = GIVEN, MADE = ("prompt", "input"), ("completion", "output")
-INPUT, OUTPUT = (tuple((f"{side}_tokens",) for side in sides) for sides in SIDES)
-CACHED: Paths = (
-    *_details(GIVEN, "cached_tokens"),
-    *(("cached_tokens",), ("prompt_cache_hit_tokens",), ("cache_read_input_tokens",)),
-)
-WRITTEN: Paths = (
-    *_details(GIVEN, "cache_write_tokens"),
-    *_details(GIVEN, "cache_creation_tokens"),
-    *(("cache_creation_input_tokens",), ("cache_write_tokens",)),
-)
-THOUGHTS: Paths = (*_details(MADE, "reasoning_tokens"), ("reasoning_tokens",))
-AUDIO_IN, IMAGES_IN = _details(GIVEN, "audio_tokens"), _details(GIVEN, "image_tokens")
-AUDIO_OUT, IMAGES_OUT = _details(MADE, "audio_tokens"), _details(MADE, "image_tokens")
+# How either side is spelled.
+GIVEN, MADE = ("prompt", "input"), ("completion", "output")
+# The names of each count, in the order of belief: beside the others, and among the details of its side.
+INPUT, OUTPUT = (tuple(f"{side}_tokens" for side in sides) for sides in (GIVEN, MADE))
+GIVEN_DETAILS, MADE_DETAILS = (tuple(f"{side}_tokens_details" for side in sides) for sides in (GIVEN, MADE))
+CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+WRITTEN_DETAILS = ("cache_write_tokens", "cache_creation_tokens")
+WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 
 
 def usages(document: Any) -> Iterator[dict[str, Any]]:
@@ -46,19 +33,20 @@ def usages(document: Any) -> Iterator[dict[str, Any]]:
 
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
     """The tokens of a usage; None where it tells none."""
-    found = counts.ToldCounts(
+    beside, given, made = (usage,), _details(usage, GIVEN_DETAILS), _details(usage, MADE_DETAILS)
+    found = ToldCounts(
         input=counts.first(usage, *INPUT),
         output=counts.first(usage, *OUTPUT),
         total=counts.count(usage, "total_tokens"),
-        cached=counts.first(usage, *CACHED) or 0,
-        written=counts.first(usage, *WRITTEN) or 0,
-        audio_in=counts.first(usage, *AUDIO_IN) or 0,
-        images_in=counts.first(usage, *IMAGES_IN) or 0,
-        thoughts=counts.first(usage, *THOUGHTS) or 0,
-        images_out=counts.first(usage, *IMAGES_OUT) or 0,
-        audio_out=counts.first(usage, *AUDIO_OUT) or 0,
+        cached=counts.part(given, "cached_tokens") or counts.part(beside, *CACHED),
+        written=counts.part(given, *WRITTEN_DETAILS) or counts.part(beside, *WRITTEN),
+        audio_in=counts.part(given, "audio_tokens"),
+        images_in=counts.part(given, "image_tokens"),
+        thoughts=counts.part(made, "reasoning_tokens") or counts.part(beside, "reasoning_tokens"),
+        images_out=counts.part(made, "image_tokens"),
+        audio_out=counts.part(made, "audio_tokens"),
     )
-    return counts.believed(found)
+    return told_counts.believed(found)
 
 
 def of_answer(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> TokenUsage | None:
@@ -67,3 +55,7 @@ def of_answer(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> Toke
         if found := told(usage):
             return tool_counts.put_in(found, tool_counts.most(shown, tool_counts.requests_told(usage, asked)))
     return tool_counts.put_in(None, shown)
+
+
+def _details(usage: Mapping[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [details for name in names if isinstance(details := usage.get(name), dict)]

@@ -102,6 +102,8 @@ def of_later_candidates(known: Mapping[str, int], candidates: Any, asked: AskedC
 
 def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
     """What a usage tells of them."""
+    if not asked.tools:
+        return {}
     told = {name: number for parent, field, name in TOLD if (number := counts.count(usage, parent, field))}
     return _named(told, asked)
 

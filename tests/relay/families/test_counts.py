@@ -255,7 +255,7 @@ def test_a_usage_is_kept_small_whatever_a_stream_tells():
     for number in range(3):
         many = {f"name{number}-{place}": 1 for place in range(200)}
         taken(reader, event({"usageMetadata": {**many, "promptTokenCount": 7 + number}}))
-    assert len(json.dumps(reader._told)) < 3_000
+    assert len(json.dumps(reader._usage.told)) < 3_000
     assert reader.usage.input_tokens == 9
 
 

@@ -13,7 +13,7 @@ from openai.types.responses import ResponseStreamEvent
 from common.errors import UpstreamUnavailable
 from relay.families.base import Family
 from relay.families.registry import CHAT, GENERATE_CONTENT, IMAGES, MESSAGES, RESPONSES
-from relay.families.watching import BLANK_LINE
+from relay.families.streams.reader import BLANK_LINE
 from tests.relay.families import test_chat, test_generate_content, test_messages, test_responses
 from tests.relay.families.asking import event
 

@@ -1,0 +1,48 @@
+"""What a chat completion says, whole (in `message`) or as a chunk (in `delta`)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from common.token_usage import TokenUsage
+from relay.families import openai_counts, pictures, tool_counts
+from relay.families.answers.written import written_bytes
+from relay.families.base import AskedCall, Delivered
+from relay.families.fields import mapping, mappings
+
+TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "transcript")
+# The same thoughts under several names: vLLM and OpenRouter send two of them.
+THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
+IN_THOUGHTS = frozenset({*THOUGHTS, "text", "summary", "data"})
+IN_OTHERS = frozenset(TEXTS)
+
+
+def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
+    cited = tool_counts.of_citations(said(document, "message"), asked)
+    return openai_counts.of_answer(document, asked, cited)
+
+
+def delivered(document: Any) -> Delivered:
+    written = sum(written_in(choice, "message") for choice in choices(document))
+    return Delivered(output_bytes=written, pictures=pictures.of_messages(said(document, "message")))
+
+
+def choices(document: Any) -> list[dict[str, Any]]:
+    return mappings(mapping(document).get("choices"))
+
+
+def said(document: Any, name: str) -> Iterator[dict[str, Any]]:
+    """What the choices of an answer (`message`) or of a chunk (`delta`) say."""
+    return (mapping(choice.get(name)) for choice in choices(document))
+
+
+def written_in(choice: Mapping[str, Any], name: str) -> int:
+    """The bytes of what a choice says (in `message` or `delta`): of its thoughts and of its answer the longest twin."""
+    message = mapping(choice.get(name))
+    thoughts = max((_under(each, message, IN_THOUGHTS) for each in THOUGHTS if message.get(each)), default=0)
+    answer = max(_under("content", message, IN_OTHERS), _under("text", choice, IN_OTHERS))
+    rest = {each: value for each, value in message.items() if value and each not in THOUGHTS and each != "content"}
+    return thoughts + answer + written_bytes(rest, IN_OTHERS)
+
+
+def _under(name: str, said: Mapping[str, Any], texts: frozenset[str]) -> int:
+    return written_bytes({name: said.get(name)}, texts)

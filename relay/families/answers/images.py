@@ -1,0 +1,51 @@
+"""What an answer of the Images API says, whole or in a stream's events: its pictures, and the tokens they used."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from adapters.base import text
+from common.token_usage import TokenUsage
+from relay.families import counts, openai_counts, pictures
+from relay.families.base import AskedCall, Delivered
+from relay.families.fields import mapping, mappings
+
+LONGEST_KIND = 40  # of a size or a quality
+
+
+def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
+    """Of the pictures alone where no tokens are told."""
+    answer = mapping(document)
+    made = min(sum(map(is_picture, mappings(answer.get("data")))), asked.images)
+    return with_pictures(told(mapping(answer.get("usage"))), made, answer)
+
+
+def delivered(document: Any, asked: AskedCall) -> Delivered:
+    used = usage(document, asked)
+    return Delivered(pictures=used.images if used else 0)
+
+
+def is_picture(item: Mapping[str, Any]) -> bool:
+    return pictures.is_base64(item.get("b64_json")) or pictures.is_address(item.get("url"))
+
+
+def told(usage: Mapping[str, Any]) -> TokenUsage | None:
+    """The tokens of a usage, None where it tells none: those of the output are of pictures, but for those of text that
+    it tells."""
+    found = openai_counts.told(usage)
+    if found is None:
+        return None
+    details = usage.get("output_tokens_details")
+    texts = max(counts.count(details, "text_tokens") or 0, found.reasoning_tokens)
+    if found.image_tokens and found.image_tokens + texts >= found.output_tokens:
+        return found
+    return replace(found, image_tokens=max(0, found.output_tokens - texts) or found.output_tokens)
+
+
+def with_pictures(usage: TokenUsage | None, made: int, answer: Mapping[str, Any]) -> TokenUsage | None:
+    """The usage with so many pictures, of the size and quality that are told; None where nothing was used."""
+    if not made and (usage is None or not usage.input_tokens + usage.output_tokens):
+        return None
+    known = usage or TokenUsage()
+    size, quality = (text(answer.get(name))[:LONGEST_KIND] for name in ("size", "quality"))
+    return replace(known, images=made, size=size or known.size, quality=quality or known.quality)

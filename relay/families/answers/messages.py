@@ -1,0 +1,70 @@
+"""What a message of Anthropic's dialect says, whole or in events: the tokens it used, and what it brought."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from common.token_usage import TokenUsage
+from relay.families import counts, openai_counts, told_counts, tool_counts
+from relay.families.answers.written import written_bytes
+from relay.families.base import AskedCall, Delivered
+from relay.families.fields import mapping, mappings
+from relay.families.told_counts import ToldCounts
+
+# What gateways before other models say in the words of OpenAI.
+INPUT, OUTPUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
+TEXTS = ("text", "thinking", "partial_json", "signature")
+WRITTEN = frozenset(TEXTS)
+ARGUMENTS = frozenset({"input"})
+
+
+def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
+    used = mapping(mapping(document).get("usage"))
+    run = tool_counts.of_blocks(mapping(document).get("content"), asked)
+    return tool_counts.put_in(told(used), tool_counts.most(run, tool_counts.requests_told(used, asked)))
+
+
+def delivered(document: Any) -> Delivered:
+    blocks = mapping(document).get("content")
+    written = written_bytes(blocks, WRITTEN, ARGUMENTS)
+    return Delivered(output_bytes=written + sum(map(hidden_bytes, mappings(blocks))))
+
+
+def told(usage: Mapping[str, Any]) -> TokenUsage | None:
+    """The tokens of a usage; None where it tells none."""
+    if counts.count(usage, INPUT[0]) is None and counts.count(usage, OUTPUT[0]) is None:
+        return openai_counts.told(usage)
+    compacted = [item for item in mappings(usage.get("iterations")) if item.get("type") == "compaction"]
+    counted = [usage, *compacted]  # what a compaction uses is not in the sums
+    written = [_written(one) for one in counted]
+    return told_counts.believed(
+        ToldCounts(
+            input=_sum(counted, INPUT),
+            output=_sum(counted, OUTPUT),
+            total=counts.count(usage, "total_tokens"),
+            cached=_sum(counted, ("cache_read_input_tokens",)),
+            written=sum(minutes for minutes, _ in written),
+            written_1h=sum(hour for _, hour in written),
+            thoughts=counts.count(usage, "output_tokens_details", "thinking_tokens") or 0,
+            is_cache_beside=True,
+        )
+    )
+
+
+def hidden_bytes(block: Mapping[str, Any]) -> int:
+    """Those of thoughts that come encrypted."""
+    data = block.get("data")
+    return len(data) if block.get("type") == "redacted_thinking" and isinstance(data, str) else 0
+
+
+def _written(usage: Mapping[str, Any]) -> tuple[int, int]:
+    """Tokens written to the cache for minutes and for an hour. What their total has beyond the two is for an hour where
+    any is, else for minutes."""
+    total = counts.count(usage, "cache_creation_input_tokens") or 0
+    minutes = counts.count(usage, "cache_creation", "ephemeral_5m_input_tokens") or 0
+    hour = counts.count(usage, "cache_creation", "ephemeral_1h_input_tokens") or 0
+    rest = max(0, total - minutes - hour)
+    return (minutes, hour + rest) if hour else (minutes + rest, 0)
+
+
+def _sum(counted: list[Mapping[str, Any]], names: tuple[str, ...]) -> int:
+    return sum(counts.part((one,), *names) for one in counted)

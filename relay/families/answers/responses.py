@@ -1,0 +1,35 @@
+"""What a response says, whole or in its stream's last event: the tokens it used, what it brought, whether it failed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.base import text
+from common.token_usage import TokenUsage
+from relay.families import openai_counts, pictures, tool_counts
+from relay.families.answers.written import written_bytes
+from relay.families.base import AskedCall, Delivered
+from relay.families.fields import mapping, mappings
+
+FAILURES = frozenset({"failed", "cancelled"})
+SHOWN = frozenset({"text", "refusal", "arguments", "input", "code"})
+HIDDEN = "encrypted_content"
+TEXTS = SHOWN | {HIDDEN}
+
+
+def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
+    run = tool_counts.of_items(mapping(document).get("output"), asked)
+    return openai_counts.of_answer(document, asked, run)
+
+
+def delivered(document: Any) -> Delivered:
+    output = mapping(document).get("output")
+    return Delivered(output_bytes=written_bytes(output, TEXTS), pictures=sum(map(is_picture, mappings(output))))
+
+
+def has_failed(document: Any) -> bool:
+    """Whether it says so: one that has failed may have used tokens all the same."""
+    return text(mapping(document).get("status")) in FAILURES
+
+
+def is_picture(item: Mapping[str, Any]) -> bool:
+    return item.get("type") == "image_generation_call" and pictures.is_base64(item.get("result"))

@@ -1,0 +1,46 @@
+"""What a stream has brought so far, and how the texts of a frame are found without parsing it."""
+
+import re
+
+from adapters.kit import error_kinds
+from relay.families.base import Delivered
+from relay.wire import splicing
+
+
+class StreamOutput:
+    """Bytes of what the model has written, and pictures."""
+
+    __slots__ = ("pictures", "written_bytes")
+
+    def __init__(self) -> None:
+        self.written_bytes = self.pictures = 0
+
+    @property
+    def delivered(self) -> Delivered:
+        return Delivered(output_bytes=self.written_bytes, pictures=self.pictures)
+
+    def add(self, written_bytes: int, pictures: int = 0) -> None:
+        """So much more has come."""
+        self.written_bytes += written_bytes
+        self.pictures += pictures
+
+    def raise_to(self, whole: Delivered) -> None:
+        """So much has come at least."""
+        self.written_bytes = max(self.written_bytes, whole.output_bytes)
+        self.pictures = max(self.pictures, whole.pictures)
+
+
+def texts(*names: str) -> re.Pattern[bytes]:
+    """Finds the texts of these fields, in JSON that may be as long as it likes."""
+    return re.compile(rb'"(?:' + "|".join(names).encode() + rb')"\s*:\s*(' + splicing.STRING + rb")", re.DOTALL)
+
+
+def bytes_of(texts: re.Pattern[bytes], frame: bytes) -> int:
+    """Those of the texts in a frame, as UTF-8."""
+    return sum(_decoded_bytes(text[1]) for text in texts.finditer(frame))
+
+
+def _decoded_bytes(literal: bytes) -> int:
+    if b"\\" not in literal:
+        return len(literal) - 2
+    return len(str(error_kinds.parsed(literal)).encode(errors="replace"))

@@ -1,0 +1,95 @@
+"""What an upstream tells of the tokens of one call: parts and totals may disagree. What of them is believed."""
+
+from itertools import product
+from typing import NamedTuple
+
+from common.token_usage import TokenUsage
+
+
+class ToldCounts(NamedTuple):
+    """What an upstream tells of one call, in the terms of TokenUsage; None where it tells nothing. `is_cache_beside`,
+    `are_thoughts_beside`: what the dialect counts beside the input and the output, where the total does not show
+    otherwise."""
+
+    input: int | None = None
+    output: int | None = None
+    total: int | None = None
+    cached: int = 0
+    written: int = 0
+    written_1h: int = 0
+    audio_in: int = 0
+    images_in: int = 0
+    thoughts: int = 0
+    images_out: int = 0
+    audio_out: int = 0
+    is_cache_beside: bool = False
+    are_thoughts_beside: bool = False
+
+    @property
+    def through_cache(self) -> int:
+        return self.cached + self.written + self.written_1h
+
+    @property
+    def is_beyond_input(self) -> bool:
+        """Whether the tokens from and to the cache are no parts of the input: they cannot be, or the dialect counts
+        them beside it and the total does not show otherwise."""
+        asked = self.input or 0
+        is_shown_inside = self.total is not None and self.total == asked + (self.output or 0)
+        return self.through_cache > asked or (self.is_cache_beside and not is_shown_inside)
+
+
+def believed(told: ToldCounts) -> TokenUsage | None:
+    """The usage that is told, with no part larger than its whole; None where it says that nothing was used."""
+    given, made = _sums(told)
+    if not (given or made):
+        return None
+    cached, written, written_1h, audio_in, images_in = _shared(
+        given, told.cached, told.written, told.written_1h, told.audio_in, told.images_in
+    )
+    images_out, audio_out = _shared(made, told.images_out, told.audio_out)
+    return TokenUsage(
+        input_tokens=given,
+        cached_tokens=cached,
+        cache_write_tokens=written,
+        cache_write_1h_tokens=written_1h,
+        audio_input_tokens=audio_in,
+        image_input_tokens=images_in,
+        output_tokens=made,
+        reasoning_tokens=min(made, told.thoughts),
+        image_tokens=images_out,
+        audio_output_tokens=audio_out,
+    )
+
+
+def _sums(told: ToldCounts) -> tuple[int, int]:
+    """All tokens that went in, and all that came out."""
+    if told.input is None and told.output is not None and told.total is not None and not told.is_cache_beside:
+        made = told.output + (told.thoughts if told.are_thoughts_beside else 0)
+        return max(0, told.total - made), made
+    given = (told.input or 0) + (told.through_cache if told.is_beyond_input else 0)
+    if told.output is None:
+        rest = told.total - given if told.total is not None and told.input is not None else 0
+        return given, max(told.thoughts, rest)
+    return _by_total(told, (given, told.output + (told.thoughts if told.are_thoughts_beside else 0)))
+
+
+def _by_total(told: ToldCounts, usual: tuple[int, int]) -> tuple[int, int]:
+    """Both sums as the total shows them, else the usual ones."""
+    if told.total is None or sum(usual) == told.total:
+        return usual
+    asked, said = told.input or 0, told.output or 0
+    beside = (asked + told.through_cache, asked + told.cached)
+    inputs = beside if told.is_beyond_input else (asked, *beside)
+    fits = [pair for pair in product(inputs, (said, said + told.thoughts)) if sum(pair) == told.total]
+    return fits[0] if fits else usual
+
+
+def _shared(whole: int, *parts: int) -> list[int]:
+    """The parts in their order, as far as the whole goes."""
+    if sum(parts) <= whole:
+        return [*parts]
+    shares = []
+    for part in parts:
+        shares.append(min(part, whole))
+        whole -= shares[-1]
+    return shares

@@ -184,7 +184,7 @@ def test_codex_with_its_own_provider_falls_back_from_a_websocket_at_once(market,
     asked = market.asks(CODEX_OF_OPENAI, tmp_path)
     assert asked.ended.returncode == 0, asked.said
     assert "Reconnecting" not in asked.said
-    assert market.log(CODEX_OF_OPENAI, "GET") == [426]
+    assert set(market.log(CODEX_OF_OPENAI, "GET")) == {426}  # one, or a second while the first is on its way
     assert asked.proof.read_text() == "done\n"
 
 

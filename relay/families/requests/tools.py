@@ -13,7 +13,6 @@ from common import strict_json
 from common.strict_json import Trail
 from relay.families.base import RefusedField
 from relay.families.requests.known_fields import DialectFields, in_protocol
-from relay.families.requests.media import folded
 
 VERSION = re.compile(r"_(?:\d{8}|\d{4}_\d{2}_\d{2})$")
 SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
@@ -136,7 +135,8 @@ def is_anthropic_clients(tool: Any) -> bool:
 
 
 def _limit(tool: Any) -> int | None:
-    """The most uses of a tool, in whatever writing: some servers take the one, some the other."""
-    said = [tool[name] for name in tool if folded(name) == "maxuses"] if isinstance(tool, dict) else []
-    limits = [most for most in said if isinstance(most, int) and not isinstance(most, bool) and most > 0]
-    return min(max(limits), MOST_CALLS) if limits and len(limits) == len(said) else None
+    """The request's own limit of a tool's calls."""
+    most = tool.get("max_uses") if isinstance(tool, dict) else None
+    if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
+        return None
+    return min(most, MOST_CALLS)

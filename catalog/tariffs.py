@@ -51,7 +51,7 @@ class Tariff:
         """What at most so much can cost, in micro-USD: of the tokens or of the pictures, whichever it counts, and of
         tools."""
         with localcontext(EXACT):
-            return token_prices.rounded_up(self._bound(most) + self._most_tools(most))
+            return token_prices.rounded_up(self._bound(most) + self._tools(most.tools))
 
     def _counted(self, usage: TokenUsage) -> Decimal:
         if self.picture is not None:
@@ -71,13 +71,6 @@ class Tariff:
     def _tools(self, counts: Mapping[str, int]) -> Decimal:
         priced = ((self.tools[name], max(count, 0)) for name, count in counts.items() if name in self.tools)
         return sum((usd * money.MICROS * count for usd, count in priced), Decimal())
-
-    def _most_tools(self, most: MostUsed) -> Decimal:
-        each = self._tools(most.tools)
-        if most.tool_calls is None:
-            return each
-        dearest = max((usd for name, usd in self.tools.items() if name in most.tools), default=Decimal())
-        return min(each, dearest * money.MICROS * most.tool_calls)
 
     def output_bound(self, requested: int | None, *, default: int) -> int:
         """Tokens that one answer has at most: the lower of the request's limit and the model's, of those that are

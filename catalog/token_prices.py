@@ -26,14 +26,13 @@ SMALLEST = Decimal(1).scaleb(-12)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MostUsed:
     """The most that a call can use. `amounts` are the optional amounts of the price that it may use, `tools` the most
-    calls of each tool that the provider may run, `tool_calls` those of all together, where that is less."""
+    calls of each tool that the provider may run."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     images: int = 0
     amounts: frozenset[str] = frozenset()
     tools: Mapping[str, int] = field(default_factory=dict)
-    tool_calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,10 @@ from relay.families.base import AskedCall, Delivered
 
 PICTURE_TOKENS = 1_056
 """Of a square picture of the middle quality, for an estimate."""
+FOUND_TOKENS = 65_536
+"""What one call of a tool that the provider runs may bring into the prompt."""
+TOOL_CALLS = 10
+"""The most calls of one tool that the provider runs, where neither the request nor its price says."""
 
 
 def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> int:
@@ -20,18 +24,16 @@ def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> in
 def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostUsed:
     """The most that an honest provider can count for the call."""
     answers = max(asked.choices, asked.images, 1)
-    tools = {name: bounds.TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()}
-    calls = sum(tools.values()) if asked.tool_calls is None else min(sum(tools.values()), asked.tool_calls)
-    file = (tariff.max_input_tokens or 0) if asked.file_path else 0
-    prompt = asked.input_bound + asked.pictures_in * tariff.image_tokens + file
+    tools = {name: TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()}
+    found = sum(tools.values()) * FOUND_TOKENS
+    context = (tariff.max_input_tokens or 0) if asked.file_path or tools else 0
     written = tariff.output_bound(asked.output_limit, default=default_output) + asked.predicted_bound
     return MostUsed(
-        input_tokens=prompt + bounds.tokens_read_again(prompt, calls, tariff.max_input_tokens),
+        input_tokens=asked.input_bound + asked.pictures_in * tariff.image_tokens + max(context, found),
         output_tokens=answers * written,
         images=max(asked.images, 1),
         amounts=asked.amounts,
         tools=tools,
-        tool_calls=calls,
     )
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 WHOLE_STRING = re.compile(STRING, re.DOTALL)
 OPENED = re.compile(rb"[ \t\r\n]*+\{")
-LISTED = re.compile(rb"[ \t\r\n]*+\[[ \t\r\n]*+")
 KEY = re.compile(rb"[ \t\r\n,]*+(" + STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
 COMMA = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+")
 SCALAR = re.compile(rb"[^ \t\r\n,\]}]++")
@@ -23,11 +22,11 @@ DEEPER = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
 Span = tuple[int, int]
 
 
-def span(raw: bytes, *path: str | int) -> Span | None:
-    """From where to where the value at a path of keys and indexes stands; None where there is none."""
+def span(raw: bytes, *path: str) -> Span | None:
+    """From where to where the value at a path of keys stands; None where there is none."""
     begin, end = 0, len(raw)
-    for step in path:
-        found = _item(raw, step, begin) if isinstance(step, int) else _value(raw, step, begin, end)
+    for name in path:
+        found = _value(raw, name, begin, end)
         if found is None:
             return None
         begin, end = found
@@ -39,7 +38,7 @@ def replaced(raw: bytes, found: Span, value: bytes) -> bytes:
     return raw[: found[0]] + value + raw[found[1] :]
 
 
-def renamed(raw: bytes, path: Sequence[str | int], name: str) -> bytes:
+def renamed(raw: bytes, path: Sequence[str], name: str) -> bytes:
     """The bytes with another text at a path; unchanged where no text stands there."""
     found = span(raw, *path)
     if found is None or raw[found[0] : found[0] + 1] != b'"':
@@ -56,7 +55,7 @@ def added(raw: bytes, found: Span, member: bytes) -> bytes:
     return raw[: opened.end()] + member + (b"" if is_empty else b",") + raw[opened.end() :]
 
 
-def with_member(raw: bytes, path: Sequence[str | int], name: str, value: bytes) -> bytes:
+def with_member(raw: bytes, path: Sequence[str], name: str, value: bytes) -> bytes:
     """The bytes with this value of a member of the object at a path, whether or not it was there. Unchanged where no
     object stands there."""
     found = span(raw, *path, name)
@@ -91,16 +90,6 @@ def _value(raw: bytes, name: str, begin: int, end: int) -> Span | None:
         if _says(key[1], name):
             return key.end(), position
     return None
-
-
-def _item(raw: bytes, index: int, begin: int) -> Span | None:
-    opened = LISTED.match(raw, begin)
-    position = opened.end() if opened else -1
-    for _ in range(index):
-        comma = COMMA.match(raw, _end(raw, position)) if position >= 0 else None
-        position = comma.end() if comma else -1
-    end = _end(raw, position) if position >= 0 else -1
-    return None if end < 0 else (position, end)
 
 
 def _says(literal: bytes, name: str) -> bool:

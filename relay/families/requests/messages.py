@@ -18,7 +18,6 @@ ROOTS = ("system", "messages")
 QUERY = ("beta",)
 COUNTING = "/count_tokens"
 MCP_SERVERS = "mcp_servers"
-LIMITED_TOOLS = ("web_search", "web_fetch")
 USUAL_REGIONS = ("global", "not_available")
 THREAD = "keeps the conversation in the operator's account with the provider: send all of its messages instead"
 THREAD_DETAILS = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
@@ -43,7 +42,6 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         raise fields.refusal("beta", "must be true")
     held = contents.found(document, ROOTS)
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document, held)]
-    providers = list(_providers(document, held))
     is_free = path.path.endswith(COUNTING)
     return reading.asked(
         document,
@@ -53,8 +51,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=not is_free and fields.flag(document, "stream"),
         amounts=reading.amounts(_amounts(document, held)),
-        tools=tools.limits(providers),
-        tool_limits=() if is_free else [tool.limit_field for tool in providers if _may_be_limited(tool)],
+        tools=tools.limits(_providers(document, held)),
         output_limit=fields.count(document, "max_tokens"),
         is_free=is_free,
         refused=[*_refused(document, path, held), *unknown],
@@ -113,10 +110,6 @@ def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[Provider
     yield from tools.providers(_tools(document, held), is_anthropic_clients)
     if refused_fields.says(document.get(MCP_SERVERS)):
         yield ProviderTool(name="mcp", trail=(MCP_SERVERS,))
-
-
-def _may_be_limited(tool: ProviderTool) -> bool:
-    return tool.limit is None and tool.name in LIMITED_TOOLS
 
 
 def _refusal(tool: ProviderTool) -> RefusedField:

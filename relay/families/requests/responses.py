@@ -5,7 +5,7 @@ from typing import Any
 
 from common import strict_json
 from common.strict_json import Trail
-from relay.families import bounds, fields, refused_fields
+from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
@@ -16,7 +16,6 @@ from relay.families.requests.tools import Listed, ProviderTool, is_openai_client
 from relay.wire import splicing
 
 ROOTS = ("input", "instructions", "prompt")
-TOOL_LIMIT = "max_tool_calls"
 LISTED_ONLY = "mcp_list_tools"
 # Items that hold what they are, unless only their ids are sent: then they stand for stored ones.
 CONTENTS: Mapping[str, tuple[str, ...]] = {
@@ -36,9 +35,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     fields.query(path.query, ())
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
     held = contents.found(document, ROOTS)
-    most = fields.count(document, TOOL_LIMIT, most=tools.MOST_CALLS)
-    limits = tools.limits(_providers(document, most))
-    is_open = None in limits.values()
+    most = fields.count(document, "max_tool_calls", most=tools.MOST_CALLS)
     return reading.asked(
         document,
         raw,
@@ -47,9 +44,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=fields.flag(document, "stream"),
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
-        tools=limits,
-        tool_calls=bounds.TOOL_CALLS if is_open else most,
-        tool_limits=[(TOOL_LIMIT,)] if is_open else (),
+        tools=tools.limits(_providers(document, most)),
         output_limit=fields.count(document, "max_output_tokens"),
         refused=[*_refused(document, held), *unknown],
     )

@@ -41,11 +41,6 @@ class ProviderTool:
     trail: Trail
     limit: int | None = None
 
-    @property
-    def limit_field(self) -> Trail:
-        """Where Anthropic's tools have their limit of calls."""
-        return (*self.trail, "max_uses")
-
     def refusal(self, name: str = "tools") -> RefusedField:
         """As it is refused where no price opens it."""
         shown = f"the tool {self.name}" if self.name else "a tool of no kind that this service knows"

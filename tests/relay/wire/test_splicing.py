@@ -68,17 +68,3 @@ def test_bytes_that_are_no_json_do_no_harm(raw):
 def test_a_member_is_added_to_an_object_that_may_be_empty():
     assert splicing.added(b' { "a":1}', (0, 9), b'"b":2') == b' {"b":2, "a":1}'
     assert splicing.added(b'{"o":{ }}', (5, 8), b'"b":2') == b'{"o":{"b":2 }}'
-
-
-@given(st.lists(VALUES, max_size=4), STYLES, st.integers(0, 5))
-def test_an_item_of_a_list_is_found_by_its_index(items, style, index):
-    raw = json.dumps({"x": items, "y": 1}, **style).encode()
-    found = splicing.span(raw, "x", index)
-    assert [json.loads(raw[slice(*found)])] == items[index : index + 1] if found else index >= len(items)
-
-
-def test_a_member_is_put_into_an_object_of_a_list():
-    raw = b'{"tools": [ {"a":[1,2]} , {"b":"]"}, {} ]}'
-    assert splicing.with_member(raw, ("tools", 1), "n", b"5") == b'{"tools": [ {"a":[1,2]} , {"n":5,"b":"]"}, {} ]}'
-    assert splicing.with_member(raw, ("tools", 2), "n", b"5") == b'{"tools": [ {"a":[1,2]} , {"b":"]"}, {"n":5} ]}'
-    assert splicing.with_member(raw, ("tools", 3), "n", b"5") == raw

@@ -1,27 +1,14 @@
 """Tools that the client runs pass wherever they stand; those that the provider runs are named, with the cure."""
 
-import json
 import typing
-from typing import Any
 
 import pytest
 from anthropic.types.beta import BetaToolUnionParam
 from openai.types.responses import ToolParam
 
-from relay.families.registry import of_path
 from relay.families.requests import tools
 from relay.families.requests.tables import anthropic_tools, openai_tools
-from tests.relay.families.requests.asking import (
-    CHAT,
-    GEMINI,
-    MESSAGES,
-    RESPONSES,
-    SAID,
-    paths,
-    refused,
-    said_no,
-    understood,
-)
+from tests.relay.families.requests.asking import CHAT, GEMINI, MESSAGES, RESPONSES, paths, refused, said_no, understood
 
 FUNCTION = {"type": "function", "name": "f", "parameters": {}, "strict": False}
 CUSTOM = {"type": "custom", "name": "c", "format": {"type": "grammar", "syntax": "lark", "definition": "x"}}
@@ -199,36 +186,6 @@ def test_a_requests_own_limit_of_calls_holds():
     for odd in (0, -1, True, "5", None):
         assert understood(MESSAGES, {"tools": [{**search, "max_uses": odd}]})[0].tools == {"web_search": None}
     assert understood(RESPONSES, {"max_tool_calls": 3, "tools": [{"type": "mcp"}]})[0].tools == {"mcp": 3}
-
-
-def limited(path: str, document: dict[str, Any]) -> dict[str, Any]:
-    """The request as it goes upstream."""
-    family, called = of_path("POST", path)
-    raw = json.dumps(document, indent=1).encode()
-    return json.loads(family.body(document, raw, family.read(document, raw, called), "m"))
-
-
-def test_a_limit_of_calls_that_nobody_set_goes_upstream():
-    said = {**SAID[RESPONSES], "tools": [{"type": "web_search"}, {"type": "file_search"}]}
-    assert limited(RESPONSES, said) == {**said, "max_tool_calls": 10}
-    call, _ = understood(RESPONSES, {"tools": said["tools"]})
-    assert (call.tools, call.tool_calls) == ({"web_search": None, "file_search": None}, 10)
-    search, fetch = {"type": "web_search_20250305", "name": "s"}, {"type": "web_fetch_20250910", "max_uses": None}
-    mine, third = {"type": "custom", "name": "x"}, {"type": "web_search_20250305", "max_uses": 3}
-    said = {**SAID[MESSAGES], "tools": [mine, search, fetch, third, {"type": "mcp_toolset"}]}
-    wanted = [mine, {**search, "max_uses": 10}, {**fetch, "max_uses": 10}, third, {"type": "mcp_toolset"}]
-    assert limited(MESSAGES, said) == {**said, "tools": wanted}
-
-
-def test_a_limit_of_calls_is_sent_for_no_tool_of_the_clients():
-    for path, tool in ((RESPONSES, FUNCTION), (MESSAGES, {"type": "custom", "name": "x"})):
-        said = {**SAID[path], "tools": [tool]}
-        assert limited(path, said) == said
-    counted = f"{MESSAGES}/count_tokens"
-    said = {**SAID[MESSAGES], "tools": [{"type": "web_search_20250305", "name": "s"}]}
-    assert limited(counted, said) == said
-    call, _ = understood(RESPONSES, {"tools": [{"type": "web_search"}], "max_tool_calls": 4})
-    assert (call.tools, call.tool_calls, call.tool_limits) == ({"web_search": 4}, 4, ())
 
 
 def test_two_entries_of_one_tool_have_both_their_limits():

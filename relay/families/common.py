@@ -9,7 +9,7 @@ from common.errors import ApiError
 from common.http import dialects
 from common.token_usage import TokenUsage
 from relay.families import counts, endpoints, fields, refusals
-from relay.families.base import AskedCall, CallPath, Delivered, Endpoint
+from relay.families.base import TOOL_CALLS, AskedCall, CallPath, Delivered, Endpoint
 from relay.wire import splicing, sse
 
 
@@ -51,7 +51,8 @@ class CommonFamily:
         takes_stream_options: bool = True,
     ) -> bytes:
         named = raw if upstream_model == asked.model else splicing.renamed(raw, ("model",), upstream_model)
-        return named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+        limited = named if asked.sent_limit is None else self.with_limit(named, asked.sent_limit)
+        return splicing.with_values(limited, asked.sent_tool_limits, b"%d" % TOOL_CALLS)
 
     def with_limit(self, raw: bytes, limit: int) -> bytes:
         """The body with the dialect's own limit of output; a dialect without one leaves it as it is."""

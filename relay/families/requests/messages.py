@@ -4,9 +4,10 @@ Facts: anthropic 2.14 (`types/beta`), and what Claude Code sends beside it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from common.strict_json import Trail
 from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, LONG_CACHE
@@ -20,6 +21,7 @@ ROOTS = ("system", "messages")
 QUERY = ("beta",)
 COUNTING = "/count_tokens"
 MCP_SERVERS = "mcp_servers"
+LIMITED = ("web_search", "web_fetch", "advisor")  # the tools that have `max_uses`
 # Other models, and what somebody else has in his account.
 PRICED_APART = ("container", "fallbacks", "fallback_credit_token", "billing_policy", "user_profile_id", "workspace_id")
 USUAL_REGIONS = ("global", "not_available")
@@ -55,6 +57,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     held = contents.found(document, ROOTS)
     tools.check(_tools(document, held), tools.ANTHROPIC)
     is_free = path.path.endswith(COUNTING)
+    run = list(_providers(document, held))
     return reading.asked(
         document,
         raw,
@@ -63,7 +66,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=not is_free and fields.flag(document, "stream"),
         amounts=reading.amounts(_amounts(document, held)),
-        tools=tools.limits(_providers(document, held)),
+        tools=tools.limits(run),
+        sent_tool_limits=[] if is_free else list(_unlimited(run)),
         output_limit=fields.count(document, "max_tokens"),
         is_free=is_free,
         refused=_refused(document, path, held),
@@ -119,6 +123,13 @@ def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[Provider
     yield from tools.providers(_tools(document, held), is_anthropic_clients)
     if refused_fields.says(document.get(MCP_SERVERS)):
         yield ProviderTool(name="mcp", trail=(MCP_SERVERS,))
+
+
+def _unlimited(run: Iterable[ProviderTool]) -> Iterator[Trail]:
+    """Where the limits are missing that there could be."""
+    for tool in run:
+        if tool.limit is None and tool.name in LIMITED:
+            yield (*tool.trail, "max_uses")
 
 
 def _refusal(tool: ProviderTool) -> RefusedField:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from relay.families import fields, refused_fields
-from relay.families.base import AskedCall, CallPath, RefusedField
+from relay.families.base import TOOL_CALLS, AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
@@ -17,6 +17,7 @@ from relay.families.requests.tools import Listed, ProviderTool, is_openai_client
 from relay.wire import splicing
 
 ROOTS = ("input", "instructions", "prompt")
+MOST_CALLS = "max_tool_calls"
 LISTED_ONLY = "mcp_list_tools"
 # Items that hold what they are, unless only their ids are sent: then they stand for stored ones. Names are folded.
 CONTENTS: Mapping[Any, tuple[str, ...]] = {
@@ -51,7 +52,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     FIELDS.check(document)
     tools.check(_tools(document), tools.OPENAI)
     held = contents.found(document, ROOTS)
-    most = fields.count(document, "max_tool_calls", most=tools.MOST_CALLS)
+    most = fields.count(document, MOST_CALLS, most=tools.MOST_CALLS)
+    run = tools.limits(_providers(document))
     return reading.asked(
         document,
         raw,
@@ -60,7 +62,9 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=fields.flag(document, "stream"),
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
-        tools=tools.limits(_providers(document, most)),
+        tools=run,
+        tool_calls=most or TOOL_CALLS,
+        sent_tool_limits=[(MOST_CALLS,)] if run and most is None else (),
         output_limit=fields.count(document, "max_output_tokens"),
         refused=_refused(document, held),
     )
@@ -77,7 +81,7 @@ def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
         *_mode(document),
         *refused_fields.cache_options(document),
         *_objects(document),
-        *(tool.refusal() for tool in _providers(document, None)),
+        *(tool.refusal() for tool in _providers(document)),
         *tools.unknown(_tools(document), tools.OPENAI, is_openai_clients),
         *_items(document.get("input")),
         *refused_fields.unsold(held.sounds, AUDIO_INPUT),
@@ -102,8 +106,8 @@ def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
                     yield from tools.listed(item[name], ("input", index, name))
 
 
-def _providers(document: Mapping[str, Any], most: int | None) -> Iterator[ProviderTool]:
-    return tools.providers(_tools(document), is_openai_clients, most=most)
+def _providers(document: Mapping[str, Any]) -> Iterator[ProviderTool]:
+    return tools.providers(_tools(document), is_openai_clients)
 
 
 def _mode(document: Mapping[str, Any]) -> Iterator[RefusedField]:

@@ -188,5 +188,5 @@ def test_an_honest_provider_that_reads_all_again_after_each_tool_costs_no_more_t
         tools=Counter(ran),
     )
     hold = reservation.bound_micros(call, tariff, default_output=8192)
-    told = settlement(Finish.DONE, replace(WHOLE, usage=usage), call, tariff, reserved=hold)
+    told = settlement(Finish.DONE, replace(WHOLE, usage=usage), replace(call, input_estimate=0), tariff, reserved=hold)
     assert "usage_exceeds_hold" not in told.flags

@@ -5,7 +5,7 @@ negative numbers) is as if it were not told: only this part is missing then.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,7 @@ MOST_TOKENS = 10**12
 """As which every larger count is taken: more than any call holds, and columns add millions of them up."""
 INPUTS = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "audio_input_tokens",
-    "image_input_tokens",
+    "image_input_tokens", "cached_kinds",
 )  # fmt: skip
 MOST_NAMES = 100
 """Fields of one usage that are kept of a stream's events."""
@@ -34,6 +34,7 @@ class ToldCounts:
     cached: int = 0
     written: int = 0
     written_1h: int = 0
+    cached_kinds: Mapping[str, int] = field(default_factory=dict)
     audio_in: int = 0
     images_in: int = 0
     thoughts: int = 0
@@ -94,6 +95,7 @@ def believed(told: ToldCounts) -> TokenUsage | None:
     return TokenUsage(
         input_tokens=given,
         cached_tokens=cached,
+        cached_kinds=dict(zip(told.cached_kinds, _shared(cached, *told.cached_kinds.values()), strict=True)),
         cache_write_tokens=written,
         cache_write_1h_tokens=written_1h,
         audio_input_tokens=audio_in,

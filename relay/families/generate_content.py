@@ -211,6 +211,7 @@ def _usage(told: Mapping[str, Any]) -> TokenUsage | None:
             output=counts.count(told, "candidatesTokenCount"),
             total=counts.count(told, "totalTokenCount"),
             cached=counts.count(told, "cachedContentTokenCount") or 0,
+            cached_kinds=_cached(told),
             audio_in=_fresh(told, "AUDIO"),
             images_in=_fresh(told, "IMAGE"),
             thoughts=counts.count(told, "thoughtsTokenCount") or 0,
@@ -225,6 +226,12 @@ def _fresh(told: Mapping[str, Any], modality: str) -> int:
     """Those of one kind that went in, and came from no cache."""
     given = _of_kind(told, "promptTokensDetails", modality) + _of_kind(told, "toolUsePromptTokensDetails", modality)
     return max(0, given - _of_kind(told, "cacheTokensDetails", modality))
+
+
+def _cached(told: Mapping[str, Any]) -> dict[str, int]:
+    """The sound and the pictures that came from a cache."""
+    numbers = {kind: _of_kind(told, "cacheTokensDetails", kind.upper()) for kind in ("audio", "image")}
+    return {kind: number for kind, number in numbers.items() if number}
 
 
 def _of_kind(told: Mapping[str, Any], name: str, modality: str) -> int:

@@ -85,11 +85,12 @@ class TokenPrice:
         cached = (usage.cached_tokens, price.cached_input)
         written = ((usage.cache_write_tokens, price.cache_write), (usage.cache_write_1h_tokens, hour))
         kinds = ((usage.audio_input_tokens, heard), (usage.image_input_tokens, price.image_input))
+        kept = ((usage.cached_kinds.get("audio", 0), heard), (usage.cached_kinds.get("image", 0), price.image_input))
         outputs = ((usage.image_tokens, price.image_output), (usage.audio_output_tokens, spoken))
         with localcontext(EXACT):
             inputs = _divided(usage.input_tokens, price.input, (cached, *written, *kinds))
             if not price.is_cache_priced:
-                inputs = max(inputs, _divided(usage.input_tokens, price.input, (*written, *kinds, cached)))
+                inputs = max(inputs, _divided(usage.input_tokens, price.input, (*written, *kinds, *kept, cached)))
             return inputs + _divided(usage.output_tokens, price.output, outputs)
 
     def bound(self, most: MostUsed) -> Decimal:

@@ -13,6 +13,9 @@ class TokenUsage:
     were neither (`audio_input_tokens`, `image_input_tokens`). `output_tokens` are all that came out. Parts of them:
     `image_tokens`, `audio_output_tokens`, and `reasoning_tokens`, which are only shown.
 
+    `cached_kinds` are those of the cached tokens that were sound and pictures (`audio`, `image`), where the provider
+    tells them apart.
+
     `images` counts pictures, `size` and `quality` are theirs as the answer tells them. `tool_calls` counts the calls of
     tools that the provider has run, `tools` divides them by the vendor's name of the tool.
     """
@@ -30,6 +33,7 @@ class TokenUsage:
     images: int = 0
     tool_calls: int = 0
     tools: Mapping[str, int] = field(default_factory=dict)
+    cached_kinds: Mapping[str, int] = field(default_factory=dict)
     size: str = ""
     quality: str = ""
 

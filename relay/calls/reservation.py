@@ -6,14 +6,14 @@ from catalog.tariffs import Tariff
 from catalog.token_prices import MostUsed
 from common.token_usage import TokenUsage
 from relay.families import bounds
-from relay.families.base import AskedCall, Delivered
+from relay.families.base import TOOL_CALLS, AskedCall, Delivered
 
 PICTURE_TOKENS = 1_056
 """Of a square picture of the middle quality, for an estimate."""
 FOUND_TOKENS = 65_536
 """What one call of a tool that the provider runs may bring into the prompt."""
-TOOL_CALLS = 10
-"""The most calls of one tool that the provider runs, where neither the request nor its price says."""
+FETCHES = frozenset({"web_fetch", "url_context"})
+"""Tools that bring whole documents, as long as the context of the model."""
 
 
 def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> int:
@@ -22,19 +22,48 @@ def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> in
 
 
 def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostUsed:
-    """The most that an honest provider can count for the call."""
+    """The most that an honest provider can count for the call.
+
+    Where it runs tools it reads the prompt again after each call of one, with all that was found and written until
+    then, and bills it as input: both OpenAI's and Anthropic's usage are sums over these readings. The limit of output
+    is one for all of them: `max_output_tokens` is documented as that of the response, `max_tokens` as that of the
+    request.
+    """
     answers = max(asked.choices, asked.images, 1)
-    tools = {name: TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()}
-    found = sum(tools.values()) * FOUND_TOKENS
-    context = (tariff.max_input_tokens or 0) if asked.file_path or tools else 0
-    written = tariff.output_bound(asked.output_limit, default=default_output) + asked.predicted_bound
+    tools = _tool_calls(asked, tariff)
+    prompt = asked.input_bound + asked.pictures_in * tariff.image_tokens
+    prompt += (tariff.max_input_tokens or 0) if asked.file_path else 0
+    output = answers * (tariff.output_bound(asked.output_limit, default=default_output) + asked.predicted_bound)
+    context = tariff.max_input_tokens and answers * tariff.max_input_tokens
+    found = context if context and FETCHES & tools.keys() else answers * FOUND_TOKENS
     return MostUsed(
-        input_tokens=asked.input_bound + asked.pictures_in * tariff.image_tokens + max(context, found),
-        output_tokens=answers * written,
+        input_tokens=prompt + _read_again(prompt + output, found, sum(tools.values()), context),
+        output_tokens=output,
         images=max(asked.images, 1),
         amounts=asked.amounts,
         tools=tools,
     )
+
+
+def _tool_calls(asked: AskedCall, tariff: Tariff) -> dict[str, int]:
+    """The calls of each tool that cost the most together: a common limit is spent on the dearest first."""
+    limits = {name: TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()}
+    left = sum(limits.values())
+    if asked.tool_calls is not None:
+        limits = dict.fromkeys(limits, asked.tool_calls)
+        left = asked.tool_calls
+    calls = {}
+    for name in sorted(limits, key=lambda name: tariff.tools.get(name, 0), reverse=True):
+        calls[name] = min(limits[name], left)
+        left -= calls[name]
+    return calls
+
+
+def _read_again(first: int, found: int, calls: int, context: int | None) -> int:
+    """The sum of what is read after each call of a tool, which each time is longer by what was found, and no longer
+    than the context."""
+    growing = calls if context is None else min(max((context - first) // found, 0), calls)
+    return growing * first + found * growing * (growing + 1) // 2 + (calls - growing) * (context or 0)
 
 
 def estimate(asked: AskedCall, seen: TokenUsage | None, delivered: Delivered) -> TokenUsage:

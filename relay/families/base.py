@@ -10,7 +10,12 @@ from typing import Any, ClassVar, Protocol
 
 from adapters.base import UpstreamError
 from common.errors import ApiError
+from common.strict_json import Trail
 from common.token_usage import TokenUsage
+
+TOOL_CALLS = 10
+"""The most calls of a tool that the provider runs, where the request does not say. Held, and sent upstream where the
+dialect has a field for it. Anthropic's loop ends after as many turns by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,9 @@ class AskedCall:
     are `pictures_in` pictures, inline or by address, and perhaps files that are neither text nor pictures, of which
     `file_path` is the path of the first. `amounts` are those of the price that the request uses beyond input and
     output (`audio_input`, `audio_output`, `cache_write_1h`). `tools` are the priced tools that the provider may run,
-    by the vendor's name, each with the request's own limit of calls or None.
+    by the vendor's name, each with the request's own limit of calls or None; `tool_calls` is the limit of all of them
+    together, None where there is none. `sent_tool_limits` are the fields in which the relay sends its own limit
+    (`TOOL_CALLS`), because the request has none there.
 
     `predicted_bound` are tokens of an answer that the request foretells: those that are wrong are paid beside the
     output. `output_limit` is the request's own limit in tokens for one answer, None where it has none; `sent_limit` is
@@ -75,6 +82,8 @@ class AskedCall:
     file_path: str = ""
     amounts: frozenset[str] = frozenset()
     tools: Mapping[str, int | None] = field(default_factory=dict)
+    tool_calls: int | None = None
+    sent_tool_limits: Sequence[Trail] = ()
     predicted_bound: int = 0
     output_limit: int | None = None
     sent_limit: int | None = None
@@ -161,9 +170,9 @@ class Family(Protocol):
         *,
         takes_stream_options: bool = True,
     ) -> bytes:
-        """What goes upstream: the same bytes, but for the model's name, the limit that the relay sends
-        (`AskedCall.sent_limit`), and `stream_options.include_usage`. Without `takes_stream_options` the upstream knows
-        no `stream_options`, and gets none."""
+        """What goes upstream: the same bytes, but for the model's name, the limits that the relay sends
+        (`AskedCall.sent_limit`, `sent_tool_limits`), and `stream_options.include_usage`. Without `takes_stream_options`
+        the upstream knows no `stream_options`, and gets none."""
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
         """The whole address."""

@@ -9,7 +9,7 @@ from common.errors import ApiError
 from common.http import dialects
 from common.token_usage import TokenUsage
 from relay.families import counts, endpoints, fields, refusals
-from relay.families.base import AskedCall, CallPath, Endpoint
+from relay.families.base import TOOL_CALLS, AskedCall, CallPath, Endpoint
 from relay.wire import splicing, sse
 
 
@@ -48,6 +48,7 @@ class CommonFamily:
     ) -> bytes:
         named = raw if upstream_model == asked.model else self.renamed(document, raw, upstream_model)
         limited = named if asked.sent_limit is None else self.with_limit(document, named, asked.sent_limit)
+        limited = splicing.with_values(limited, asked.sent_tool_limits, b"%d" % TOOL_CALLS)
         return self.with_stream_options(document, limited, asked, takes=takes_stream_options)
 
     def renamed(self, document: Mapping[str, Any], raw: bytes, upstream_model: str) -> bytes:

@@ -15,7 +15,7 @@ MOST_TOKENS = 10**12
 """As which every larger count is taken: more than any call holds, and columns add millions of them up."""
 INPUTS = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "audio_input_tokens",
-    "image_input_tokens",
+    "image_input_tokens", "cached_kinds",
 )  # fmt: skip
 MOST_NAMES = 100
 """Fields of one usage that are kept of a stream's events."""

@@ -1,6 +1,8 @@
 """What an upstream tells of the tokens of one call: parts and totals may disagree. What of them is believed."""
 
+from collections.abc import Mapping
 from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from common.token_usage import TokenUsage
@@ -17,6 +19,7 @@ class ToldCounts(NamedTuple):
     cached: int = 0
     written: int = 0
     written_1h: int = 0
+    cached_kinds: Mapping[str, int] = MappingProxyType({})
     audio_in: int = 0
     images_in: int = 0
     thoughts: int = 0
@@ -50,6 +53,7 @@ def believed(told: ToldCounts) -> TokenUsage | None:
     return TokenUsage(
         input_tokens=given,
         cached_tokens=cached,
+        cached_kinds=dict(zip(told.cached_kinds, _shared(cached, *told.cached_kinds.values()), strict=True)),
         cache_write_tokens=written,
         cache_write_1h_tokens=written_1h,
         audio_input_tokens=audio_in,

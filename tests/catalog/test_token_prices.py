@@ -56,9 +56,11 @@ LONG = token_prices.of_row(
         (FULL, {"input_tokens": 100, "audio_input_tokens": 50, "image_input_tokens": 10}, 350 + 40 + 120),
         (FULL, {"output_tokens": 100, "audio_output_tokens": 40, "image_tokens": 10}, 800 + 400 + 750),
         (HEARD, {"input_tokens": 1000, "audio_input_tokens": 900, "cached_tokens": 900}, 900 * 40 + 100),
+        (HEARD, {"input_tokens": 1000, "cached_tokens": 900, "cached_kinds": {"audio": 800}}, 800 * 40 + 200),
+        (LONG, {"input_tokens": 1000, "cached_tokens": 900, "cached_kinds": {"audio": 800}}, 180 + 200),
     ],
 )
-def test_what_usage_costs(price: TokenPrice, usage: dict[str, int], micros: int) -> None:
+def test_what_usage_costs(price: TokenPrice, usage: dict[str, Any], micros: int) -> None:
     assert price.cost_micros(TokenUsage(**usage)) == micros
 
 

@@ -61,6 +61,7 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
             output=counts.count(usage, "candidatesTokenCount"),
             total=counts.count(usage, "totalTokenCount"),
             cached=counts.count(usage, "cachedContentTokenCount") or 0,
+            cached_kinds=_cached(usage),
             audio_in=_fresh(usage, "AUDIO"),
             images_in=_fresh(usage, "IMAGE"),
             thoughts=counts.count(usage, "thoughtsTokenCount") or 0,
@@ -86,6 +87,12 @@ def _fresh(usage: Mapping[str, Any], modality: str) -> int:
     """Those of one kind that went in, and came from no cache."""
     given = _of_kind(usage, "promptTokensDetails", modality) + _of_kind(usage, "toolUsePromptTokensDetails", modality)
     return max(0, given - _of_kind(usage, "cacheTokensDetails", modality))
+
+
+def _cached(usage: Mapping[str, Any]) -> dict[str, int]:
+    """The sound and the pictures that came from a cache."""
+    numbers = {kind: _of_kind(usage, "cacheTokensDetails", kind.upper()) for kind in ("audio", "image")}
+    return {kind: number for kind, number in numbers.items() if number}
 
 
 def _of_kind(usage: Mapping[str, Any], name: str, modality: str) -> int:

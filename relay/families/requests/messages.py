@@ -1,9 +1,10 @@
 """Requests of `messages` and of its counting: what they ask for, and what of it is refused."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from common.strict_json import Trail
 from relay.families import fields, refused_fields
 from relay.families.base import AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, LONG_CACHE
@@ -18,6 +19,7 @@ ROOTS = ("system", "messages")
 QUERY = ("beta",)
 COUNTING = "/count_tokens"
 MCP_SERVERS = "mcp_servers"
+LIMITED = ("web_search", "web_fetch", "advisor")  # the tools that have `max_uses`
 USUAL_REGIONS = ("global", "not_available")
 THREAD = "keeps the conversation in the operator's account with the provider: send all of its messages instead"
 THREAD_DETAILS = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
@@ -43,6 +45,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     held = contents.found(document, ROOTS)
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document, held)]
     is_free = path.path.endswith(COUNTING)
+    run = list(_providers(document, held))
     return reading.asked(
         document,
         raw,
@@ -51,7 +54,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=not is_free and fields.flag(document, "stream"),
         amounts=reading.amounts(_amounts(document, held)),
-        tools=tools.limits(_providers(document, held)),
+        tools=tools.limits(run),
+        sent_tool_limits=[] if is_free else list(_unlimited(run)),
         output_limit=fields.count(document, "max_tokens"),
         is_free=is_free,
         refused=[*_refused(document, path, held), *unknown],
@@ -110,6 +114,13 @@ def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[Provider
     yield from tools.providers(_tools(document, held), is_anthropic_clients)
     if refused_fields.says(document.get(MCP_SERVERS)):
         yield ProviderTool(name="mcp", trail=(MCP_SERVERS,))
+
+
+def _unlimited(run: Iterable[ProviderTool]) -> Iterator[Trail]:
+    """Where the limits are missing that there could be."""
+    for tool in run:
+        if tool.limit is None and tool.name in LIMITED:
+            yield (*tool.trail, "max_uses")
 
 
 def _refusal(tool: ProviderTool) -> RefusedField:

@@ -6,7 +6,7 @@ from typing import Any
 from common import strict_json
 from common.strict_json import Trail
 from relay.families import fields, refused_fields
-from relay.families.base import AskedCall, CallPath, RefusedField
+from relay.families.base import TOOL_CALLS, AskedCall, CallPath, RefusedField
 from relay.families.refused_fields import AUDIO_INPUT, COSTS, FOREIGN
 from relay.families.requests import contents, reading, tools
 from relay.families.requests.contents import Contents
@@ -16,6 +16,7 @@ from relay.families.requests.tools import Listed, ProviderTool, is_openai_client
 from relay.wire import splicing
 
 ROOTS = ("input", "instructions", "prompt")
+MOST_CALLS = "max_tool_calls"
 LISTED_ONLY = "mcp_list_tools"
 # Items that hold what they are, unless only their ids are sent: then they stand for stored ones.
 CONTENTS: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +36,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     fields.query(path.query, ())
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
     held = contents.found(document, ROOTS)
-    most = fields.count(document, "max_tool_calls", most=tools.MOST_CALLS)
+    most = fields.count(document, MOST_CALLS, most=tools.MOST_CALLS)
+    run = tools.limits(_providers(document))
     return reading.asked(
         document,
         raw,
@@ -44,7 +46,9 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=fields.flag(document, "stream"),
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
-        tools=tools.limits(_providers(document, most)),
+        tools=run,
+        tool_calls=most or TOOL_CALLS,
+        sent_tool_limits=[(MOST_CALLS,)] if run and most is None else (),
         output_limit=fields.count(document, "max_output_tokens"),
         refused=[*_refused(document, held), *unknown],
     )
@@ -60,7 +64,7 @@ def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
         *_mode(document),
         *refused_fields.cache_options(document),
         *_objects(document),
-        *(tool.refusal() for tool in _providers(document, None)),
+        *(tool.refusal() for tool in _providers(document)),
         *_stored(document),
         *refused_fields.unsold(held.sounds, AUDIO_INPUT),
         *refused_fields.costly(held.costly),
@@ -109,8 +113,8 @@ def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:
     ]
 
 
-def _providers(document: Mapping[str, Any], most: int | None) -> Iterator[ProviderTool]:
-    return tools.providers(_tools(document), is_openai_clients, most=most)
+def _providers(document: Mapping[str, Any]) -> Iterator[ProviderTool]:
+    return tools.providers(_tools(document), is_openai_clients)
 
 
 def _mode(document: Mapping[str, Any]) -> Iterator[RefusedField]:

@@ -69,14 +69,12 @@ def unknown(
     ]
 
 
-def providers(
-    tools: Iterable[Listed], is_clients: Callable[[Any], bool], *, most: int | None = None
-) -> Iterator[ProviderTool]:
-    """Those that the provider runs; `most` is the request's limit for all of them together."""
+def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Iterator[ProviderTool]:
+    """Those that the provider runs."""
     for trail, tool in tools:
         if not is_clients(tool):
             kind = tool.get("type") if isinstance(tool, dict) else None
-            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool) or most)
+            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool))
 
 
 def of_google(value: Any) -> Iterator[ProviderTool]:

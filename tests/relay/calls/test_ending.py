@@ -1,5 +1,6 @@
 """What the books are told of a call, for each way in which it can end."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -113,7 +114,8 @@ TOKEN_PRICES = st.builds(
     image_tokens=st.integers(0, 50_000),
     **dict.fromkeys(("max_input_tokens", "max_output_tokens"), st.none() | st.integers(1, 200_000)),
 )
-TOOLS = st.dictionaries(st.sampled_from(("web_search", "mcp")), AMOUNTS)
+NAMES = st.sampled_from(("web_search", "web_fetch", "mcp"))
+TOOLS = st.dictionaries(NAMES, AMOUNTS)
 TARIFFS = st.builds(Tariff, tokens=TOKEN_PRICES, picture=st.none() | AMOUNTS, tools=TOOLS)
 CALLS = st.builds(
     AskedCall,
@@ -123,7 +125,8 @@ CALLS = st.builds(
     pictures_in=st.integers(0, 20),
     file_path=st.sampled_from(("", "messages[0]")),
     amounts=st.frozensets(st.sampled_from(("cache_write_1h", "audio_input", "audio_output"))),
-    tools=st.dictionaries(st.sampled_from(("web_search", "mcp")), st.none() | st.integers(1, 20)),
+    tools=st.dictionaries(NAMES, st.none() | st.integers(1, 20)),
+    tool_calls=st.none() | st.integers(1, 20),
     output_limit=st.none() | st.integers(1, 100_000),
     choices=st.integers(1, 8),
     images=st.integers(0, 10),
@@ -132,7 +135,7 @@ COUNTS = st.integers(0, 10**8)
 USAGES = st.builds(
     TokenUsage,
     **dict.fromkeys(token_usage.COUNTS, COUNTS),
-    tools=st.dictionaries(st.sampled_from(("web_search", "mcp")), st.integers(0, 1000)),
+    tools=st.dictionaries(NAMES, st.integers(0, 1000)),
 )
 PROGRESS = st.builds(
     Progress,
@@ -152,3 +155,38 @@ def test_no_call_is_charged_below_nothing_or_above_its_hold(finish, progress, ca
     assert told.overrun_micros >= 0
     assert (told.flags.get("usage_exceeds_hold", 0)) == told.overrun_micros
     assert not told.overrun_micros or told.actual_micros == hold
+
+
+@st.composite
+def runs(draw, call: AskedCall) -> list[str]:
+    """Tools that a provider has run within the limits of a request, one after the other."""
+    names = draw(st.lists(st.sampled_from(sorted(call.tools)), max_size=40)) if call.tools else []
+    most = {name: limit or (10 if call.tool_calls is None else 40) for name, limit in call.tools.items()}
+    within = [name for place, name in enumerate(names) if names[:place].count(name) < most[name]]
+    return within[: call.tool_calls]
+
+
+@given(call=CALLS, tariff=TARIFFS, data=st.data())
+def test_an_honest_provider_that_reads_all_again_after_each_tool_costs_no_more_than_the_hold(call, tariff, data):
+    context = tariff.max_input_tokens or 10**9
+    file = context if call.file_path and tariff.max_input_tokens else 0
+    prompt = data.draw(st.integers(0, call.input_bound + call.pictures_in * tariff.image_tokens + file))
+    left = max(call.choices, call.images, 1) * tariff.output_bound(call.output_limit, default=8192)
+    ran = data.draw(runs(call))
+    read, written = min(prompt, context), 0
+    for name in ran:
+        written += data.draw(st.integers(0, left - written))
+        prompt += context if name == "web_fetch" and tariff.max_input_tokens else data.draw(st.integers(0, 65_536))
+        read += min(prompt + written, context)
+    usage = TokenUsage(
+        input_tokens=read,
+        cached_tokens=data.draw(st.integers(0, read)),
+        cache_write_tokens=data.draw(st.integers(0, read)),
+        output_tokens=left,
+        image_tokens=data.draw(st.integers(0, left)),
+        images=max(call.images, 1),
+        tools=Counter(ran),
+    )
+    hold = reservation.bound_micros(call, tariff, default_output=8192)
+    told = settlement(Finish.DONE, replace(WHOLE, usage=usage), replace(call, input_estimate=0), tariff, reserved=hold)
+    assert "usage_exceeds_hold" not in told.flags

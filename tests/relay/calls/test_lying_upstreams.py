@@ -275,3 +275,32 @@ def test_a_client_that_left_is_charged_as_one_that_stayed(account, name, way, mo
     stayed, left = RelayedCall.objects.order_by("id")
     assert (stayed.outcome, left.outcome) == ("succeeded", "left")
     assert stayed.actual_micros == left.actual_micros == 20 * 2 + 7 * (40 if name == "images" else 8)
+
+
+RUNNERS = {
+    "responses": ({"type": "web_search"}, lambda body: body["max_tool_calls"]),
+    "messages": ({"type": "web_search_20250305", "name": "web_search"}, lambda body: body["tools"][0]["max_uses"]),
+}
+
+
+@pytest.mark.parametrize("context", [50_000, 100_000])
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_provider_that_keeps_to_the_limit_of_its_tools_costs_no_more_than_was_held(account, name, context) -> None:
+    dialect, (tool, limit) = DIALECTS[name], RUNNERS[name]
+    prices = {"*": {**PRICES["*"], "max_input_tokens": context}}
+    relay = Relay(account, dialect.platform, prices=prices, tool_prices={"web_search": 0.01})
+    relay.channel(upstream := Upstream(answers({})))
+    asked = {**dialect.asked, "tools": [tool]}
+
+    async def searches(talk: Talk) -> None:
+        runs = limit(upstream.bodies[-1])
+        readings = [min(10 + count * 65_536, context) for count in range(runs + 1)]
+        usage = {"input_tokens": sum(readings), "output_tokens": 100}
+        told = {**usage, "server_tool_use": {"web_search_requests": runs}}
+        await answers({**dialect.answer, "usage": told})(talk)
+
+    upstream.behaves(searches)
+    assert relay.call(asked, path=dialect.path).status == 200
+    (call,) = RelayedCall.objects.all()
+    assert (call.flags, call.tool_calls, limit(upstream.bodies[-1])) == (None, 10, 10)
+    assert call.actual_micros > 10 * (10_000 + context * 2)

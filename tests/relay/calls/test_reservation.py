@@ -18,7 +18,7 @@ HOURS = Tariff(tokens=replace(PRICE, max_output_tokens=10, cache_write_1h=Decima
 TOOLS = {"web_search": Decimal("0.01"), "code": Decimal("0.03")}
 LARGE = Tariff(tokens=replace(PRICE, max_output_tokens=10, max_input_tokens=10**6))
 SEARCHED = replace(KNOWN, tools=TOOLS)
-FOUND = 65_536
+WIDE = Tariff(tokens=replace(PRICE, max_output_tokens=10, max_input_tokens=150_000), tools=TOOLS)
 UNREAL = Tariff(tokens=None, picture=Decimal(10) ** 12)
 
 
@@ -42,9 +42,15 @@ UNREAL = Tariff(tokens=None, picture=Decimal(10) ** 12)
         (asked(amounts=frozenset({"cache_write_1h"})), HOURS, 1000 * 6 + 10 * 40),
         (asked(amounts=frozenset({"audio_output"})), HOURS, 1000 * 3 + 10 * 70),
         (asked(amounts=frozenset({"cache_write_1h", "audio_output"})), KNOWN, 1000 * 3 + 10 * 40),
-        (asked(tools={"web_search": 3}), replace(KNOWN, tools=TOOLS), (1000 + 3 * FOUND) * 3 + 10 * 40 + 30_000),
-        (asked(tools={"web_search": 1}), replace(LARGE, tools=TOOLS), (1000 + 10**6) * 3 + 10 * 40 + 10_000),
-        (asked(tools={"web_search": None, "code": 0}), SEARCHED, (1000 + 10 * FOUND) * 3 + 10 * 40 + 100_000),
+        (asked(tools={"web_search": 3}), SEARCHED, (1000 + 3 * 9000) * 3 + 10 * 40 + 30_000),
+        (asked(tools={"web_search": 3}), WIDE, (1000 + 66_546 + 132_082 + 150_000) * 3 + 10 * 40 + 30_000),
+        (asked(tools={"other": 2}, output_limit=100), TOKENS, (1000 + 66_636 + 132_172) * 3 + 100 * 40),
+        (asked(tools={"other": 1}, pictures_in=1, output_limit=1), TOKENS, (2 * 17_384 + 65_537) * 3 + 40),
+        (asked(tools={"web_fetch": 1}), LARGE, (1000 + 10**6) * 3 + 10 * 40),
+        (asked(tools={"web_search": 1}, choices=2), SEARCHED, (1000 + 18_000) * 3 + 20 * 40 + 10_000),
+        (asked(tools={"web_search": None, "code": None}, tool_calls=3), SEARCHED, 28_000 * 3 + 10 * 40 + 90_000),
+        (asked(tools={"web_search": 1}), replace(LARGE, tools=TOOLS), (1000 + 66_546) * 3 + 10 * 40 + 10_000),
+        (asked(tools={"web_search": None, "code": 0}), SEARCHED, (1000 + 10 * 9000) * 3 + 10 * 40 + 100_000),
         (asked(output_limit=100, predicted_bound=500), TOKENS, 1000 * 3 + 600 * 40),
         (asked(tools={"other": None}), replace(PICTURES, tools=TOOLS), 40_000),
         (asked(images=2, tools={"code": 1}), replace(PICTURES, tools=TOOLS), 110_000),

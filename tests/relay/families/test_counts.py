@@ -220,6 +220,7 @@ def test_writes_to_anthropics_cache_are_divided_by_their_hours(creation, written
             TokenUsage(
                 input_tokens=500,
                 cached_tokens=150,
+                cached_kinds={"audio": 150},
                 audio_input_tokens=150,
                 image_input_tokens=100,
                 output_tokens=90,
@@ -325,3 +326,15 @@ def test_kinds_of_googles_tokens_have_names_or_numbers(modality, pictured):
     details = [{"modality": modality, "tokenCount": 60}]
     told = {"promptTokenCount": 5, "candidatesTokenCount": 90, "candidatesTokensDetails": details}
     assert GENERATE_CONTENT.usage({"usageMetadata": told}, ASKED).image_tokens == pictured
+
+
+def test_sound_from_a_cache_costs_as_sound_where_the_cache_has_no_price():
+    told = {
+        "promptTokenCount": 1000,
+        "promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 900}],
+        "cachedContentTokenCount": 850,
+        "cacheTokensDetails": [{"modality": "AUDIO", "tokenCount": 800}, {"modality": "TEXT", "tokenCount": 50}],
+        "candidatesTokenCount": 1,
+    }
+    price = of_row("*", {"input": 1, "output": 10, "audio_input": 40})
+    assert price.cost_micros(GENERATE_CONTENT.usage({"usageMetadata": told}, ASKED)) == 900 * 40 + 100 + 10

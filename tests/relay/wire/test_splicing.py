@@ -68,3 +68,24 @@ def test_bytes_that_are_no_json_do_no_harm(raw):
 def test_a_member_is_added_to_an_object_that_may_be_empty():
     assert splicing.added(b' { "a":1}', (0, 9), b'"b":2') == b' {"b":2, "a":1}'
     assert splicing.added(b'{"o":{ }}', (5, 8), b'"b":2') == b'{"o":{"b":2 }}'
+
+
+@pytest.mark.parametrize(
+    ("raw", "after"),
+    [
+        (b'{"a":[{"b":1},{"c":2} , {}]}', b'{"a":[{"n":9,"b":1},{"n":9,"c":2} , {"n":9}]}'),
+        (b'{ "a": [ {"b":1,"n" :null}, 7 ] }', b'{ "a": [ {"b":1,"n" :9}, 7 ] }'),
+        (b'{"\\u0061":[{"b":[1,2]},[{}],{"n":3,"d":4}]}', b'{"\\u0061":[{"n":9,"b":[1,2]},[{}],{"n":9,"d":4}]}'),
+        (b'{"a":{"b":1}}', b'{"a":{"b":1}}'),
+        (b'{"c":1}', b'{"c":1}'),
+        (b"[1", b"[1"),
+    ],
+)
+def test_a_value_is_put_at_many_places_in_one_pass(raw, after):
+    assert splicing.with_values(raw, [("a", index, "n") for index in (2, 0, 1)], b"9") == after
+
+
+def test_a_value_of_the_whole_is_put_at_its_place():
+    assert splicing.with_values(b' {"b":[1]}', [("n",)], b"9") == b' {"n":9,"b":[1]}'
+    assert splicing.with_values(b'{"b":[1],"n":"x"}', [("n",)], b"9") == b'{"b":[1],"n":9}'
+    assert splicing.with_values(b'{"b":1}', [], b"9") == b'{"b":1}'

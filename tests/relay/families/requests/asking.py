@@ -18,6 +18,7 @@ SAID: dict[str, dict[str, Any]] = {
     RESPONSES: {"model": "m", "input": "hi"},
     MESSAGES: {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}]},
     GEMINI: {"contents": [{"parts": [{"text": "hi"}]}]},
+    f"{MESSAGES}/count_tokens": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
     GENERATIONS: {"model": "m", "prompt": "a cat"},
 }
 
@@ -52,6 +53,15 @@ def said_no(path: str, more: dict[str, Any]) -> str | None:
     with pytest.raises(InvalidRequest) as refusal:
         understood(path, more)
     return refusal.value.param
+
+
+def sent_of(path: str, more: dict[str, Any]) -> dict[str, Any]:
+    """The usual request of a path with more fields, as it goes upstream."""
+    family, called = of_path("POST", path)
+    raw = json.dumps({**SAID[path], **more}).encode()
+    document = family.document(raw, called)
+    answer: dict[str, Any] = json.loads(family.body(document, raw, family.read(document, raw, called), "m"))
+    return answer
 
 
 def sent(path: str, body: str, limit: int | None = None, **options: Any) -> str:

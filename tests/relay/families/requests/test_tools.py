@@ -8,7 +8,18 @@ from openai.types.responses import ToolParam
 
 from relay.families.requests import tools
 from relay.families.requests.tables import anthropic_tools, openai_tools
-from tests.relay.families.requests.asking import CHAT, GEMINI, MESSAGES, RESPONSES, paths, refused, said_no, understood
+from tests.relay.families.requests.asking import (
+    CHAT,
+    GEMINI,
+    MESSAGES,
+    RESPONSES,
+    SAID,
+    paths,
+    refused,
+    said_no,
+    sent_of,
+    understood,
+)
 
 FUNCTION = {"type": "function", "name": "f", "parameters": {}, "strict": False}
 CUSTOM = {"type": "custom", "name": "c", "format": {"type": "grammar", "syntax": "lark", "definition": "x"}}
@@ -185,7 +196,50 @@ def test_a_requests_own_limit_of_calls_holds():
     assert said_no(MESSAGES, {"tools": [twice]}) == "tools[0].Max_Uses"
     for odd in (0, -1, True, "5", None):
         assert understood(MESSAGES, {"tools": [{**search, "max_uses": odd}]})[0].tools == {"web_search": None}
-    assert understood(RESPONSES, {"max_tool_calls": 3, "tools": [{"type": "mcp"}]})[0].tools == {"mcp": 3}
+
+
+def test_a_limit_of_all_tools_together_is_none_of_each():
+    run = [{"type": "mcp"}, {"type": "web_search"}, {"type": "mcp"}]
+    call = understood(RESPONSES, {"max_tool_calls": 3, "tools": run})[0]
+    assert (call.tools, call.tool_calls, call.sent_tool_limits) == ({"mcp": None, "web_search": None}, 3, ())
+
+
+@pytest.mark.parametrize(
+    ("body", "upstream"),
+    [
+        ({"tools": [{"type": "web_search"}]}, {"tools": [{"type": "web_search"}], "max_tool_calls": 10}),
+        ({"max_tool_calls": None, "tools": [{"type": "mcp"}]}, {"max_tool_calls": 10, "tools": [{"type": "mcp"}]}),
+        ({"max_tool_calls": 3, "tools": [{"type": "mcp"}]}, {"max_tool_calls": 3, "tools": [{"type": "mcp"}]}),
+        ({"tools": [FUNCTION]}, {"tools": [FUNCTION]}),
+        ({}, {}),
+    ],
+)
+def test_responses_have_a_limit_of_the_calls_of_the_providers_tools(body, upstream):
+    assert sent_of(RESPONSES, body) == {**SAID[RESPONSES], **upstream}
+
+
+def test_searches_of_messages_have_a_limit_each():
+    search, fetch, code = {"type": "web_search_20250305"}, {"type": "web_fetch_20250910"}, {"type": "code_execution"}
+    body = {"tools": [{"name": "f"}, search, {**fetch, "max_uses": 3}, {**fetch, "max_uses": None}, code]}
+    limited = [{"name": "f"}, {**search, "max_uses": 10}, {**fetch, "max_uses": 3}, {**fetch, "max_uses": 10}, code]
+    assert sent_of(MESSAGES, body)["tools"] == limited
+    added = {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": search}}
+    said = [{"role": "user", "content": [{"type": "text", "text": "hi"}, added]}]
+    assert sent_of(MESSAGES, {"messages": said})["messages"][0]["content"][1]["tool"]["definition"] == {
+        **search,
+        "max_uses": 10,
+    }
+
+
+def test_a_counting_has_no_limit_of_calls():
+    assert sent_of(f"{MESSAGES}/count_tokens", {"tools": [{"type": "web_search_20250305"}]})["tools"] == [
+        {"type": "web_search_20250305"}
+    ]
+
+
+def test_where_a_dialect_has_no_such_limit_none_is_sent():
+    body = {"tools": [{"googleSearch": {}}]}
+    assert sent_of(GEMINI, body) == {**SAID[GEMINI], **body}
 
 
 def test_two_entries_of_one_tool_have_both_their_limits():

@@ -65,13 +65,14 @@ class AskedCall:
     together, None where there is none. `sent_tool_limits` are the fields in which the relay sends its own limit
     (`TOOL_CALLS`), because the request has none there.
 
-    `predicted_bound` are tokens of an answer that the request foretells: those that are wrong are paid beside the
-    output. `output_limit` is the request's own limit in tokens for one answer, None where it has none; `sent_limit` is
-    the one that goes upstream because neither request nor price has one, or because the request has two. `choices` says
-    how many answers the request wants, `images` how many pictures, `size` and `quality` of which kind (empty: as the
-    provider likes). `is_array`: the client reads a stream as one JSON array. `is_free`: it counts tokens, and buys
-    nothing. `shows_usage`: whether the client asked for the usage that a stream ends with; where it did not, what the
-    relay asked for is dropped. `refused` are the fields that pass only where the operator has opened them.
+    `predicted_bound` are tokens of an answer beside its limit: of a text that the request foretells, of thoughts that
+    some servers count apart, of pictures that a stream shows before they are done. `output_limit` is the request's own
+    limit in tokens for one answer, None where it has none; `sent_limit` is the one that goes upstream because neither
+    request nor price has one, or because the request has two. `choices` says how many answers the request wants,
+    `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`: the
+    client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the
+    client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped. `refused`
+    are the fields that pass only where the operator has opened them.
     """
 
     model: str

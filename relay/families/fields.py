@@ -66,13 +66,15 @@ def flag(document: Mapping[str, Any], name: str, parent: str = "") -> bool:
     return bool(value)
 
 
-def count(document: Mapping[str, Any], name: str, *, most: int = MOST_TOKENS, parent: str = "") -> int | None:
-    """A whole number from 1 on; None where it is absent or null. Raises InvalidRequest."""
+def count(
+    document: Mapping[str, Any], name: str, *, least: int = 1, most: int = MOST_TOKENS, parent: str = ""
+) -> int | None:
+    """A whole number within these bounds; None where it is absent or null. Raises InvalidRequest."""
     value = document.get(name)
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise refusal(strict_json.field(parent, name), f"must be an integer from 1 to {most:,}")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise refusal(strict_json.field(parent, name), f"must be an integer from {least} to {most:,}")
     return value
 
 

@@ -37,7 +37,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         is_stream=is_stream,
         amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(_providers(document)),
-        predicted_bound=len(json.dumps(document["prediction"]).encode()) if document.get("prediction") else 0,
+        predicted_bound=_foretold(document) + _thoughts(document),
         output_limit=reading.smallest(*limits),
         sent_limit=reading.smallest(*limits) if len(limits) > 1 else None,
         choices=fields.count(document, "n", most=MOST_CHOICES) or 1,
@@ -79,6 +79,16 @@ def with_usage(raw: bytes, document: Mapping[str, Any]) -> bytes:
 def without_options(raw: bytes) -> bytes:
     """The body for an upstream that knows no `stream_options`."""
     return splicing.without(raw, "stream_options")
+
+
+def _foretold(document: Mapping[str, Any]) -> int:
+    return len(json.dumps(document["prediction"]).encode()) if document.get("prediction") else 0
+
+
+def _thoughts(document: Mapping[str, Any]) -> int:
+    """The tokens of thoughts that some servers write beside the limit of the answer."""
+    budget = document.get("thinking_budget")
+    return min(budget, fields.MOST_TOKENS) if isinstance(budget, int) and budget > 0 else 0
 
 
 def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:

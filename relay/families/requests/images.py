@@ -16,6 +16,9 @@ from relay.wire import splicing
 
 ROOTS = ("image", "images", "mask", "markup")
 MOST_PICTURES = 128
+PARTIAL_TOKENS = 100
+"""Of output, for each picture that a stream shows before it is done."""
+MOST_PARTIALS = 100
 # For an svg another model is paid as well, and an animation is several pictures.
 PRICED_APART = ("svg", "frame_count")
 USUAL_FORMATS = ("png", "jpeg", "webp")
@@ -53,6 +56,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         is_stream=fields.flag(document, "stream"),
         choices=pictures,
         images=pictures,
+        predicted_bound=PARTIAL_TOKENS * _partials(document),
         size=fields.text(document, "size"),
         quality=fields.text(document, "quality"),
         refused=[*_refused(document, held), *unknown],
@@ -74,6 +78,15 @@ def renamed_form(document: FormFields, raw: bytes, upstream_model: str) -> bytes
     if document.model_span is None:
         raise fields.refusal("model", "cannot be read in this form")
     return splicing.replaced(raw, document.model_span, upstream_model.encode())
+
+
+def _partials(document: Mapping[str, Any]) -> int:
+    """How many pictures a stream shows before the last; the most where it is no number that anybody documents."""
+    said = document.get("partial_images")
+    text = str(said).strip()
+    if said is None or not text:
+        return 0
+    return min(int(text), MOST_PARTIALS) if text.isdecimal() and len(text) < 9 else MOST_PARTIALS
 
 
 def _known(document: Mapping[str, Any]) -> DialectFields:

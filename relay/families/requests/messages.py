@@ -56,7 +56,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(run),
         sent_tool_limits=[] if is_free else list(_unlimited(run)),
-        output_limit=fields.count(document, "max_tokens"),
+        output_limit=fields.count(document, "max_tokens", least=0),  # 0 fills a cache alone
         is_free=is_free,
         refused=[*_refused(document, path, held), *unknown],
     )

@@ -48,7 +48,7 @@ def test_the_bill_depends_on_the_limit_and_counting_is_free():
     assert family is MESSAGES
     assert (counted.is_free, counted.is_stream) == (True, False)
     with pytest.raises(InvalidRequest):
-        asked(max_tokens=0)
+        asked(max_tokens=-1)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ NAMED = DialectFields("read_only tool_names")
 PROVIDERS = DialectFields(
     CLIENTS_NAMES
     # Searches, in the web and in files.
-    + " search_context_size search_content_types external_web_access index_gated_web_access max_uses max_num_results"
+    + " search_context_size search_content_types external_web_access index_gated_web_access indexed_web_access"
+    " max_uses max_num_results"
     " vector_store_ids"
     # Pictures.
     " model action size quality background output_format output_compression moderation input_fidelity partial_images"

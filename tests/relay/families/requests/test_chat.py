@@ -132,3 +132,9 @@ def test_fields_of_compatible_servers_pass():
     }  # fmt: skip
     echoed = {"role": "assistant", "content": None, "reasoning_content": "x", "annotations": [], "audio": None}
     assert refused(CHAT, {**usual, "messages": [echoed, {"role": "tool", "tool_call_id": "1", "content": "x"}]}) == []
+
+
+@pytest.mark.parametrize(("budget", "held"), [(30_000, 30_000), (0, 0), (-1, 0), (None, 0), ("5", 0)])
+def test_thoughts_with_a_budget_of_their_own_are_held_beside_the_limit(budget, held):
+    call, found = understood(CHAT, {"max_tokens": 1, "enable_thinking": True, "thinking_budget": budget})
+    assert (call.output_limit, call.predicted_bound, found) == (1, held, [])

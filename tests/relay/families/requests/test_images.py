@@ -94,3 +94,11 @@ def test_a_query_is_refused():
     with pytest.raises(InvalidRequest):
         IMAGES.read({"model": "m"}, b"{}", replace(FORM, query="n=5"))
     assert paths(GENERATIONS, {"svg": {"model": "dear"}}) == ["svg"]
+
+
+@pytest.mark.parametrize(
+    ("said", "held"), [(3, 300), ("3", 300), (0, 0), (None, 0), ("", 0), (10**30, 10_000), ("x", 10_000)]
+)
+def test_pictures_that_a_stream_shows_before_they_are_done_are_held(said, held):
+    call, _ = understood(GENERATIONS, {"stream": True, "partial_images": said})
+    assert call.predicted_bound == held

@@ -3,7 +3,7 @@
 import pytest
 
 from relay.families.requests.messages import is_closed
-from tests.relay.families.requests.asking import MESSAGES, paths, refused, sent, understood
+from tests.relay.families.requests.asking import MESSAGES, paths, refused, said_no, sent, understood
 
 LONG = {"type": "ephemeral", "ttl": "1h"}
 OF_CLAUDE_CODE = (
@@ -136,3 +136,9 @@ def test_a_conversation_that_is_shortened_is_read_twice_and_written_twice(fields
 
 def test_a_limit_that_nobody_set_goes_upstream():
     assert sent(MESSAGES, '{"model":"m"}', 9) == '{"max_tokens":9,"model":"m"}'
+
+
+def test_a_limit_of_nothing_fills_a_cache_alone():
+    call, found = understood(MESSAGES, {"max_tokens": 0})
+    assert (call.output_limit, found) == (0, [])
+    assert said_no(MESSAGES, {"max_tokens": -1}) == "max_tokens"

@@ -38,7 +38,7 @@ CLIENTS_OF_RESPONSES = [
     {"type": "computer_use_preview", "display_width": 1, "display_height": 1, "environment": "linux"},
 ]
 PROVIDERS_OF_RESPONSES = [
-    ({"type": "web_search", "external_web_access": True}, "web_search"),
+    ({"type": "web_search", "external_web_access": True, "indexed_web_access": True}, "web_search"),
     ({"type": "web_search_preview"}, "web_search"),
     ({"type": "web_search_preview_2025_03_11"}, "web_search"),
     ({"type": "web_search_2025_08_26"}, "web_search"),

@@ -11,6 +11,8 @@ from mimetypes import guess_type
 from typing import Any
 
 BASE64 = re.compile(r"(?:data:[^,]{0,200};base64,)?[A-Za-z0-9+/_=-]*+", re.IGNORECASE)
+ADDRESS = re.compile(r"\s*+(?P<scheme>[a-z][a-z0-9+.-]*+)://(?P<host>[^/?#]*+)(?P<path>[^?#]*+)", re.IGNORECASE)
+FILMS = re.compile(r"(?:^|\.)(?:youtube\.com|youtu\.be)$", re.IGNORECASE)
 LONGEST_WORD = 64
 LONGEST_ADDRESS = 4096
 DATA_URL = re.compile(r"\s*+data:([^;,]*+)[^,]*+,", re.IGNORECASE)
@@ -119,7 +121,19 @@ def _of_source(source: Mapping[str, Any], said: str) -> Kind | None:
 
 
 def _of_picture(item: Any) -> Kind:
-    return Kind.PICTURE if _declared(item, {}) in (None, Kind.PICTURE) else Kind.FILE
+    is_picture = _declared(item, {}) in (None, Kind.PICTURE) and not any(map(_leads_elsewhere, texts(item)))
+    return Kind.PICTURE if is_picture else Kind.FILE
+
+
+def _leads_elsewhere(text: str) -> bool:
+    """Whether an address is that of a film or a document, or of no page: a server that takes it reads more than a
+    picture."""
+    address = ADDRESS.match(text) if len(text) < LONGEST_ADDRESS else None
+    if address is None:
+        return False
+    path, is_web = address["path"].lower(), address["scheme"].lower() in ("http", "https")
+    named = (guess_type(path)[0] or "").startswith(("video/", "audio/")) or path.endswith(BINARY_NAMES)
+    return named or not is_web or FILMS.search(address["host"]) is not None
 
 
 def _of_stored(said: str) -> Kind | None:

@@ -10,6 +10,7 @@ from relay.families.requests import contents, reading
 
 BASE64 = "QUFB" * 2_500
 PNG, PDF, TEXT = (f"data:{kind};base64,{BASE64}" for kind in ("image/png", "application/pdf", "text/csv"))
+ROOTS = ("messages",)
 
 
 def image_source(**source) -> dict:
@@ -197,3 +198,23 @@ def test_no_picture_is_missed_however_deep_it_stands(parts):
     written = json.dumps(parts).count('"input_image"')
     held = contents.found({"messages": parts}, ("messages",))
     assert (held.pictures, held.inline_bytes) == (written, written * len(PNG))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://a.example/b.mp4", "https://a.example/b.PDF?size=1", "http://a.example/b.mp3", "gs://bucket/b",
+        "https://www.youtube.com/watch?v=1", "https://youtu.be/1", " https://a.example/b.docx",
+    ],
+)  # fmt: skip
+def test_a_film_or_a_document_under_the_name_of_a_picture_counts_as_a_file(address):
+    held = contents.found({"messages": [{"content": [{"type": "image_url", "image_url": {"url": address}}]}]}, ROOTS)
+    assert (held.pictures, len(held.files)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://a.example/b.png", "https://a.example/show.php?id=b.pdf", "https://a.example"]
+)
+def test_any_other_address_of_a_picture_is_one(address):
+    held = contents.found({"messages": [{"content": [{"type": "image_url", "image_url": {"url": address}}]}]}, ROOTS)
+    assert (held.pictures, held.files) == (1, [])

@@ -25,28 +25,31 @@ def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostU
     """The most that an honest provider can count for the call.
 
     Where it runs tools it reads the prompt again after each call of one, with all that was found and written until
-    then, and bills it as input: both OpenAI's and Anthropic's usage are sums over these readings. The limit of output
+    then, and bills it as input: both OpenAI's and Anthropic's usage are sums over these readings. It does so for each
+    answer. The limit of output
     is one for all of them: `max_output_tokens` is documented as that of the response, `max_tokens` as that of the
     request.
     """
-    answers = max(asked.choices, asked.images, 1)
+    answers = max(asked.choices, asked.images, asked.passes)
     tools = _tool_calls(asked, tariff)
     prompt = asked.input_bound + asked.pictures_in * tariff.image_tokens
     prompt += (tariff.max_input_tokens or 0) if asked.file_path else 0
-    output = answers * (tariff.output_bound(asked.output_limit, default=default_output) + asked.predicted_bound)
-    context = tariff.max_input_tokens and answers * tariff.max_input_tokens
-    found = context if context and FETCHES & tools.keys() else answers * FOUND_TOKENS
+    output = tariff.output_bound(asked.output_limit, default=default_output) + asked.predicted_bound
+    context = tariff.max_input_tokens
+    found = context if context and FETCHES & tools.keys() else FOUND_TOKENS
+    again = _read_again(prompt + output, found, sum(tools.values()), context)
     return MostUsed(
-        input_tokens=prompt + _read_again(prompt + output, found, sum(tools.values()), context),
-        output_tokens=output,
+        input_tokens=asked.passes * prompt + answers * again,
+        output_tokens=answers * output,
         images=max(asked.images, 1),
         amounts=asked.amounts,
-        tools=tools,
+        tools={name: asked.choices * calls for name, calls in tools.items()},
     )
 
 
 def _tool_calls(asked: AskedCall, tariff: Tariff) -> dict[str, int]:
-    """The calls of each tool that cost the most together: a common limit is spent on the dearest first."""
+    """The calls of each tool for one answer that cost the most together: a common limit is spent on the dearest
+    first."""
     limits = {name: TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()}
     left = sum(limits.values())
     if asked.tool_calls is not None:

@@ -59,11 +59,12 @@ class AskedCall:
 
     `input_bound` and `input_estimate` are tokens of what counts by its bytes: at most, and likely. Beside them there
     are `pictures_in` pictures, inline or by address, and perhaps files that are neither text nor pictures, of which
-    `file_path` is the path of the first. `amounts` are those of the price that the request uses beyond input and
-    output (`audio_input`, `audio_output`, `cache_write_1h`). `tools` are the priced tools that the provider may run,
-    by the vendor's name, each with the request's own limit of calls or None; `tool_calls` is the limit of all of them
-    together, None where there is none. `sent_tool_limits` are the fields in which the relay sends its own limit
-    (`TOOL_CALLS`), because the request has none there.
+    `file_path` is the path of the first. The provider may read all of it so many `passes`, and write each time.
+    `amounts` are those of the price that the request uses beyond input and output (`audio_input`, `audio_output`,
+    `cache_write_1h`). `tools` are the priced tools that the provider may run, by the vendor's name, each with the
+    request's own limit of calls for one answer or None; `tool_calls` is the limit of all of them together, None where
+    there is none. `sent_tool_limits` are the fields in which the relay sends its own limit (`TOOL_CALLS`), because the
+    request has none there.
 
     `predicted_bound` are tokens of an answer beside its limit: of a text that the request foretells, of thoughts that
     some servers count apart, of pictures that a stream shows before they are done. `output_limit` is the request's own
@@ -81,6 +82,7 @@ class AskedCall:
     input_estimate: int
     pictures_in: int = 0
     file_path: str = ""
+    passes: int = 1
     amounts: frozenset[str] = frozenset()
     tools: Mapping[str, int | None] = field(default_factory=dict)
     tool_calls: int | None = None

@@ -14,6 +14,7 @@ from relay.families.requests.media import Kind, folded
 
 TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 OF_TOOLS = frozenset({"args", "response"})
+CITING = frozenset({"annotations", "citations", "results"})
 TOOL_CALLS = frozenset({"functioncall", "functionresponse", "toolcall", "toolresponse"})
 
 
@@ -55,7 +56,7 @@ def found(document: Mapping[str, Any], roots: Collection[str]) -> Contents:
         key = folded(name)
         if not is_held:
             is_held = _judge(contents, trail, key, value, holder)
-        if key == media.STORED or (key == "id" and is_held and folded(str(trail[-2])) == "audio"):
+        if _is_stored(trail, key, is_held):
             contents.stored.append(trail)
         waiting += list(_below(trail, value, key, is_held))[::-1]
     return contents
@@ -84,7 +85,7 @@ def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mappi
         contents.long_caches.append(trail)
     elif key == "promptcachebreakpoint" and lasts_beyond(value, USUAL_CACHE):
         contents.costly.append(trail)
-    elif key == "definition" and media.type_of(holder) == "tool_definition":
+    elif key == "definition" and isinstance(value, dict):
         contents.definitions.append((trail, value))
     elif key == "filedata" and isinstance(value, dict):
         contents.addresses.append((trail, value))
@@ -92,11 +93,20 @@ def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mappi
         return True
     if key not in media.KEYS:
         return False
+    if key == media.STORED and not CITING.isdisjoint(trail):
+        return False
     kinds = [(item, media.kind(key, item, holder)) for item in (value if isinstance(value, list) else [value])]
     for item, kind in kinds:
         if kind is not None:
             contents.add(trail, kind, item)
     return any(kind is not None for _, kind in kinds)
+
+
+def _is_stored(trail: Trail, key: str, is_held: bool) -> bool:
+    """Whether the field names an object that is stored with the provider, in order to be read: not to be cited."""
+    if key == media.STORED:
+        return is_held
+    return key == "id" and is_held and folded(str(trail[-2])) == "audio"
 
 
 def _below(trail: Trail, value: Any, key: str, is_held: bool) -> Iterator[Found]:

@@ -16,6 +16,7 @@ FILMS = re.compile(r"(?:^|\.)(?:youtube\.com|youtu\.be)$", re.IGNORECASE)
 LONGEST_WORD = 64
 LONGEST_ADDRESS = 4096
 DATA_URL = re.compile(r"\s*+data:([^;,]*+)[^,]*+,", re.IGNORECASE)
+PICTURE_TYPE = re.compile(r"image/[a-z0-9.+*-]+(?:\s*;[^,]*)?")
 TEXT_TYPE = re.compile(
     r"text/.|application/(?:[a-z.+-]*json|[a-z.+-]*xml|(?:x-)?(?:yaml|javascript|typescript|python|sh|toml|sql|ndjson|tex))"
     r"(?:$|[;\s])"
@@ -176,15 +177,15 @@ def _payload(text: str) -> str:
 
 
 def _is_sound(media_type: str) -> bool:
-    return media_type.startswith("audio/")
+    return "audio/" in media_type
 
 
 def _of_media_type(said: str) -> Kind:
     said = said.strip().lower()
-    if said.startswith("image/"):
-        return Kind.PICTURE
     if _is_sound(said):
         return Kind.SOUND
+    if PICTURE_TYPE.fullmatch(said):
+        return Kind.PICTURE
     return Kind.TEXT if TEXT_TYPE.match(said) else Kind.FILE
 
 

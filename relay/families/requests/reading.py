@@ -17,22 +17,19 @@ def asked(
     *,
     model: str,
     is_stream: bool,
-    passes: int = 1,
-    choices: int = 1,
     amounts: frozenset[str] = frozenset(),
     **more: Any,
 ) -> AskedCall:
-    """The call with what its conversation holds. The provider may read it in so many `passes`, and write as many
-    answers; `more` are the dialect's own fields of it. Any file may have sound in it, as films have."""
+    """The call with what its conversation holds; `more` are the dialect's own fields of it. Any file may have sound in
+    it, as films have."""
     bound = bounds.text_tokens(len(raw) - contents.inline_bytes, has_tools=bool(document.get("tools")))
     return AskedCall(
         model=model,
         is_stream=is_stream,
-        input_bound=passes * bound,
+        input_bound=bound,
         input_estimate=bounds.likely(bound, contents.pictures + len(contents.files)),
-        pictures_in=passes * contents.pictures,
+        pictures_in=contents.pictures,
         file_path=strict_json.path(contents.files[0]) if contents.files else "",
-        choices=max(passes, choices),
         amounts=amounts | {AUDIO_INPUT} if contents.files else amounts,
         **more,
     )

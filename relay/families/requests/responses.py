@@ -21,8 +21,13 @@ LISTED_ONLY = "mcp_list_tools"
 # Items that hold what they are, unless only their ids are sent: then they stand for stored ones.
 CONTENTS: Mapping[str, tuple[str, ...]] = {
     "reasoning": ("encrypted_content", "summary", "content"),
+    "compaction": ("encrypted_content",),
     "image_generation_call": ("result",),
 }
+OF_ACCOUNT = (
+    *((parent, name) for parent in ("container", "environment") for name in ("container_id", "file_ids")),
+    ("input_image_mask", "file_id"),
+)
 USUAL_MODES = ("standard",)
 ITSELF = 'send the items themselves, with store: false and include: ["reasoning.encrypted_content"]'
 STORED_ITEM = f"names an item that is stored with the provider: {ITSELF}"
@@ -125,14 +130,28 @@ def _mode(document: Mapping[str, Any]) -> Iterator[RefusedField]:
 
 def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     for name, key in (("prompt", "id"), ("prompt_cache_options", "comparison_response_id")):
-        if fields.mapping(document.get(name)).get(key) is not None:
+        if fields.optional_object(document, name).get(key) is not None:
             yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
+    for trail, tool in _tools(document):
+        yield from refused_fields.foreign((*trail, *inner) for inner in _of_account(tool))
+
+
+def _of_account(tool: Any) -> Iterator[Trail]:
+    """Where a tool names what another call has left with the provider: files and containers."""
+    if not isinstance(tool, dict):
+        return
+    if isinstance(tool.get("container"), str):
+        yield ("container",)
+    for parent, name in OF_ACCOUNT:
+        if refused_fields.says(fields.mapping(tool.get(parent)).get(name)):
+            yield parent, name
 
 
 def _stored(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     """Items that stand for stored ones."""
     for trail, item in _items(document):
         kind = item.get("type")
+        kind = kind.strip().lower() if isinstance(kind, str) else kind
         held = CONTENTS.get(kind) if isinstance(kind, str) else None
         is_empty = held is not None and "id" in item and not any(map(item.get, held))
         if kind == "item_reference" or (kind is None and "role" not in item and "id" in item) or is_empty:

@@ -11,6 +11,7 @@ from typing import Any
 
 from common import strict_json
 from common.strict_json import Trail
+from relay.families import fields
 from relay.families.base import RefusedField
 from relay.families.requests.known_fields import DialectFields, in_protocol
 
@@ -50,11 +51,13 @@ class ProviderTool:
 
 
 def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
-    """The tools of a list, and of the namespaces in it, which are none themselves."""
-    for index, tool in enumerate(value if isinstance(value, list) else [value] if isinstance(value, dict) else []):
+    """The tools of a list, and those that they hold, as a namespace does. Raises InvalidRequest where it is none."""
+    if value is not None and not isinstance(value, (list, dict)):
+        raise fields.refusal(strict_json.path(trail), "must be a list of tools")
+    for index, tool in enumerate([value] if isinstance(value, dict) else value or []):
         where = (*trail, index)
         yield where, tool
-        if isinstance(tool, dict) and tool.get("type") == "namespace":
+        if isinstance(tool, dict):
             yield from listed(tool.get("tools"), (*where, "tools"))
 
 
@@ -74,7 +77,7 @@ def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Ite
     for trail, tool in tools:
         if not is_clients(tool):
             kind = tool.get("type") if isinstance(tool, dict) else None
-            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool))
+            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool, trail))
 
 
 def of_google(value: Any) -> Iterator[ProviderTool]:
@@ -127,9 +130,8 @@ def is_anthropic_clients(tool: Any) -> bool:
     return kind is None or (isinstance(kind, str) and ANTHROPIC_CLIENTS.fullmatch(kind) is not None)
 
 
-def _limit(tool: Any) -> int | None:
-    """The request's own limit of a tool's calls."""
-    most = tool.get("max_uses") if isinstance(tool, dict) else None
-    if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
+def _limit(tool: Any, trail: Trail) -> int | None:
+    """The request's own limit of a tool's calls. Raises InvalidRequest."""
+    if not isinstance(tool, dict):
         return None
-    return min(most, MOST_CALLS)
+    return fields.count(tool, "max_uses", most=MOST_CALLS, parent=strict_json.path(trail))

@@ -109,7 +109,7 @@ def test_usual_fields_are_not_listed():
     }
     assert refused_of(CHAT, {**SAID, **usual}, SOMEWHERE) == []
     for odd in (5, "x", {"a": 1}, [None]):
-        refused_of(CHAT, {"model": "m", **dict.fromkeys(["tools", "modalities", "messages"], odd)}, SOMEWHERE)
+        refused_of(CHAT, {"model": "m", **dict.fromkeys(["modalities", "messages"], odd)}, SOMEWHERE)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ CLIENTS = DialectFields(
     CLIENTS_NAMES,
     function=FUNCTION,
     custom=CUSTOM,
-    environment=DialectFields("type", skills=SKILLS),
+    environment=DialectFields("type", skills=DialectFields("name description path")),
     format=FORMAT,
     cache_control=CACHE_CONTROL,
 )
@@ -62,9 +62,11 @@ PROVIDERS = DialectFields(
 )
 LISTED = DialectFields("name description input_schema annotations title output_schema")
 """As another server's tools are told in an answer."""
+CHOSEN = DialectFields("type name server_label", function=DialectFields("name"), custom=DialectFields("name"))
 CHOICE = DialectFields(
-    "type name mode server_label tools",
+    "type name mode server_label",
     function=DialectFields("name"),
     custom=DialectFields("name"),
-    allowed_tools=DialectFields("mode tools"),
+    tools=CHOSEN,
+    allowed_tools=DialectFields("mode", tools=CHOSEN),
 )

@@ -161,6 +161,38 @@ def test_objects_of_an_account_are_found(part, last):
     assert [trail[-1] for trail in found(part).stored] == [last]
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"content": [{"type": "output_text", "annotations": [{"type": "file_path", "file_id": "f"}]}]},
+        {"type": "file_search_call", "results": [{"file_id": "f", "text": "x"}]},
+        {"role": "assistant", "annotations": [{"file_citation": {"file_id": "f"}}]},
+        {"type": "text", "text": "x", "citations": [{"type": "char_location", "file_id": "f"}]},
+    ],
+)
+def test_objects_that_are_cited_are_not_asked_for(part):
+    assert found(part) == contents.Contents()
+
+
+@pytest.mark.parametrize(
+    "said", ["image/png, audio/wav", "IMAGE/PNG;x,Audio/mp3", "image/png application/pdf", "image/"]
+)
+def test_a_thing_of_several_media_types_is_no_picture(said):
+    call = found({"inlineData": {"mimeType": said, "data": "QUFB"}})
+    assert (call.pictures, len(call.files), len(call.sounds)) == (0, 1, int("audio" in said.lower()))
+
+
+@pytest.mark.parametrize("said", ["image/png", "image/svg+xml; charset=utf-8", "Image/*"])
+def test_a_picture_is_one_with_parameters_too(said):
+    assert found({"inlineData": {"mimeType": said, "data": "QUFB"}}).pictures == 1
+
+
+@pytest.mark.parametrize("kind", ["tool_definition", "tool_reference", None])
+def test_a_definition_of_a_tool_is_judged_whatever_holds_it(kind):
+    added = {"type": "tool_addition", "tool": {"type": kind, "definition": {"type": "web_search_20250305"}}}
+    assert found(added).definitions[0][1] == {"type": "web_search_20250305"}
+
+
 @pytest.mark.parametrize("ttl", ["1h", "60m", 3600, "24h"])
 def test_a_longer_cache_is_found(ttl):
     part = {"type": "text", "text": "x", "cache_control": {"type": "ephemeral", "ttl": ttl}}

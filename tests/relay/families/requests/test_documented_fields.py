@@ -3,6 +3,7 @@
 The SDKs are those that are installed: one that is new tells what is new in it.
 """
 
+import re
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ from relay.families.requests.tables import (
 )
 from tests.relay.families.requests.documented import FREE, example, fields_of, names_in
 
+CHOSEN = re.compile(r"tool_choice\[\d+\](\.allowed_tools)?\.tools\[\"An author's\"\]")
+"""They name tools of the request, which OpenAI documents in words alone."""
 # The SDKs take them as arguments, and send them as headers or in other places, or send nothing of them.
 CLIENTS_OWN = {
     "betas", "httpOptions", "shouldReturnHttpResponse", "automaticFunctionCalling", "automaticContinuation",
@@ -89,7 +92,7 @@ ANSWERS: list[tuple[DialectFields, dict[str, Any], int]] = [
 @pytest.mark.parametrize(("table", "said", "least"), REQUESTS)
 def test_every_field_of_a_request_of_the_official_sdks_is_known(table, said, least):
     assert names_in(said) >= least
-    assert [field.path for field in table.unknown(said)] == []
+    assert [field.path for field in table.unknown(said) if not CHOSEN.match(field.path)] == []
 
 
 @pytest.mark.parametrize(("table", "listed", "least"), TOOLS)

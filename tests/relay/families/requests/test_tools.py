@@ -191,11 +191,17 @@ def test_a_search_of_chat_is_one_call_of_the_tool_web_search():
 def test_a_requests_own_limit_of_calls_holds():
     search = {"type": "web_search_20250305", "name": "web_search"}
     assert understood(MESSAGES, {"tools": [{**search, "max_uses": 5}]})[0].tools == {"web_search": 5}
-    assert understood(MESSAGES, {"tools": [{**search, "max_uses": 2**70}]})[0].tools == {"web_search": 10_000}
     twice = {**search, "max_uses": 1, "Max_Uses": 7}
     assert said_no(MESSAGES, {"tools": [twice]}) == "tools[0].Max_Uses"
-    for odd in (0, -1, True, "5", None):
-        assert understood(MESSAGES, {"tools": [{**search, "max_uses": odd}]})[0].tools == {"web_search": None}
+    assert understood(MESSAGES, {"tools": [{**search, "max_uses": None}]})[0].tools == {"web_search": None}
+    for odd in (0, -1, True, "5", 2**70):
+        assert said_no(MESSAGES, {"tools": [{**search, "max_uses": odd}]}) == "tools[0].max_uses"
+
+
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES, GEMINI])
+@pytest.mark.parametrize("odd", ["web_search", 5, True])
+def test_tools_that_are_no_list_are_refused(path, odd):
+    assert said_no(path, {"tools": odd}) == "tools"
 
 
 def test_a_limit_of_all_tools_together_is_none_of_each():

@@ -1,9 +1,9 @@
 """`images`: POST /v1/images/generations and /v1/images/edits of general keys, OpenAI's Images API.
 
 An edit is JSON or a form with files. What was made is counted in pictures, and in tokens where the answer tells them;
-its output tokens are those of pictures, but for those of text that it tells. A picture of which a stream has shown a
-part counts as made: nobody gets it for nothing by leaving early. A stream ends with the completed event of its last
-picture. Facts: openai 3.54 (parameters of both, `images_response.py`, and the events in `image_*_event.py`).
+its output tokens are those of pictures, but for those of text that it tells. A preview in a stream is no picture. A
+stream ends with the completed event of its last picture, or with one for all of them. Facts: openai 3.54 (parameters of
+both, `images_response.py`, and the events in `image_*_event.py`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from common.http import multipart
 from common.token_usage import TokenUsage
-from relay.families import endpoints, refusals
+from relay.families import endpoints, pictures, refusals
 from relay.families.answers import images as answers
 from relay.families.base import AskedCall, CallPath, Delivered, Endpoint, StreamReader
 from relay.families.common import CommonFamily
@@ -54,7 +54,7 @@ class ImagesFamily(CommonFamily):
         return answers.usage(document, asked)
 
     def is_told(self, item: Mapping[str, Any]) -> bool:
-        return answers.is_picture(item)
+        return pictures.is_item(item)
 
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
         return answers.delivered(document, asked)

@@ -2,8 +2,9 @@
 
 Tokens from a cache stand in `…_tokens_details`; Moonshot tells them in `cached_tokens`, DeepSeek in
 `prompt_cache_hit_tokens`, gateways before Anthropic's models in the fields of those. Moonshot tells the usage of a
-stream in its last choice. xAI counts thoughts beside the output, as its total shows. Facts: openai 3.54
-(`CompletionUsage`, `ResponseUsage`, `images_response.Usage`), the API references of these vendors, and LiteLLM's types.
+stream in its last choice, Groq told it in `x_groq`. xAI counts thoughts beside the output, as its total shows. Facts:
+openai 3.54 (`CompletionUsage`, `ResponseUsage`, `images_response.Usage`), the API references of these vendors, and
+LiteLLM's types.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 def usages(document: Any) -> Iterator[dict[str, Any]]:
     """Where an answer or a chunk may tell its usage, in the order of belief."""
     yield mapping(mapping(document).get("usage"))
+    yield mapping(mapping(mapping(document).get("x_groq")).get("usage"))
     yield from (mapping(choice.get("usage")) for choice in mappings(mapping(document).get("choices"))[:1])
 
 

@@ -1,6 +1,7 @@
 """Whether a text of an answer holds a picture: its bytes in base64, or the address of one."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from relay.families.fields import mapping, mappings
@@ -8,6 +9,9 @@ from relay.families.fields import mapping, mappings
 ADDRESS = re.compile(r"\s*(?:https?://[^\s/]|data:[^,\s]+,\s*\S)", re.IGNORECASE)
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2}[A-Za-z0-9+/_\s-]*={0,2}")
 LOOKED_AT = 60
+# The events of a stream that bring one each, or end it; Ark's and MiniMax' succeed one by one before.
+COMPLETED = ("image_generation.completed", "image_edit.completed")
+SUCCEEDED = ("image_generation.partial_succeeded", "image_edit.partial_succeeded")
 # Base64 by their letters alone.
 EMPTY = ("null", "none", "undefined", "nil", "false", "true")
 
@@ -30,12 +34,17 @@ def is_base64(value: Any) -> bool:
     return (BASE64.fullmatch(begin) is not None and begin.lower() not in EMPTY) or is_address(begin)
 
 
+def is_item(item: Mapping[str, Any]) -> bool:
+    """Whether an item of the Images API, or an event, holds one."""
+    return is_base64(item.get("b64_json")) or is_address(item.get("url"))
+
+
 def of_messages(messages: Any) -> int:
     """Those of a chat's messages, as OpenRouter's models give them, or as parts of the content."""
     found = 0
     for message in messages:
         parts = (part for part in mappings(message.get("content")) if part.get("type") in ("image_url", "output_image"))
-        found += sum(1 for item in [*mappings(message.get("images")), *parts] if _is_item(item))
+        found += sum(1 for item in [*mappings(message.get("images")), *parts] if _is_shown(item))
     return found
 
 
@@ -44,7 +53,7 @@ def of_contents(contents: list[Any]) -> int:
     return sum(1 for content in contents for part in mappings(mapping(content).get("parts")) if _is_part(part))
 
 
-def _is_item(item: dict[str, Any]) -> bool:
+def _is_shown(item: dict[str, Any]) -> bool:
     address = item.get("image_url")
     address = address.get("url") if isinstance(address, dict) else address
     return is_base64(address)

@@ -82,8 +82,8 @@ def _by_total(told: ToldCounts, usual: tuple[int, int]) -> tuple[int, int]:
     if told.total is None or sum(usual) == told.total:
         return usual
     asked, said = told.input or 0, told.output or 0
-    beside = (asked + told.through_cache, asked + told.cached)
-    inputs = beside if told.is_beyond_input else (asked, *beside)
+    beside = (told.through_cache, told.cached, told.written + told.written_1h)
+    inputs = [asked + part for part in (beside if told.is_beyond_input else (0, *beside))]
     fits = [pair for pair in product(inputs, (said, said + told.thoughts)) if sum(pair) == told.total]
     return fits[0] if fits else usual
 

@@ -5,7 +5,7 @@ Only those count for which it asked.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -67,11 +67,15 @@ def of_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
     return _named(found, asked)
 
 
-def of_citations(messages: Iterable[Mapping[str, Any]], asked: AskedCall) -> dict[str, int]:
-    """Of the messages of a chat completion: where addresses are cited there has been a search, if one was asked for."""
+def of_citing(messages: int, asked: AskedCall) -> dict[str, int]:
+    """Of a chat completion: so many of its messages cite addresses, and each has searched if that was asked for."""
     name = next((tool for tool in asked.tools if "search" in tool), "")
-    cited = (note for message in messages for note in mappings(message.get("annotations")))
-    return {name: 1} if name and any(note.get("type") == "url_citation" for note in cited) else {}
+    return {name: messages} if name and messages else {}
+
+
+def cites(message: Mapping[str, Any]) -> bool:
+    """Whether a message of a chat completion cites an address."""
+    return any(note.get("type") == "url_citation" for note in mappings(message.get("annotations")))
 
 
 def of_candidates(candidates: Any, asked: AskedCall) -> dict[str, int]:

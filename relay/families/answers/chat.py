@@ -10,15 +10,15 @@ from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
 
 TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "transcript")
-# The same thoughts under several names: vLLM and OpenRouter send two of them.
-THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
+# The same thoughts under several names: vLLM, OpenRouter and LiteLLM send two of them.
+THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks")
 IN_THOUGHTS = frozenset({*THOUGHTS, "text", "summary", "data"})
 IN_OTHERS = frozenset(TEXTS)
 
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
-    cited = tool_counts.of_citations(said(document, "message"), asked)
-    return openai_counts.of_answer(document, asked, cited)
+    citing = sum(map(tool_counts.cites, said(document, "message")))
+    return openai_counts.of_answer(document, asked, tool_counts.of_citing(citing, asked))
 
 
 def delivered(document: Any) -> Delivered:

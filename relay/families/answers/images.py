@@ -16,17 +16,13 @@ LONGEST_KIND = 40  # of a size or a quality
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
     """Of the pictures alone where no tokens are told."""
     answer = mapping(document)
-    made = min(sum(map(is_picture, mappings(answer.get("data")))), asked.images)
+    made = min(sum(map(pictures.is_item, mappings(answer.get("data")))), asked.images)
     return with_pictures(told(mapping(answer.get("usage"))), made, answer)
 
 
 def delivered(document: Any, asked: AskedCall) -> Delivered:
     used = usage(document, asked)
     return Delivered(pictures=used.images if used else 0)
-
-
-def is_picture(item: Mapping[str, Any]) -> bool:
-    return pictures.is_base64(item.get("b64_json")) or pictures.is_address(item.get("url"))
 
 
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:

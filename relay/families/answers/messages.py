@@ -57,13 +57,11 @@ def hidden_bytes(block: Mapping[str, Any]) -> int:
 
 
 def _written(usage: Mapping[str, Any]) -> tuple[int, int]:
-    """Tokens written to the cache for minutes and for an hour. What their total has beyond the two is for an hour where
-    any is, else for minutes."""
+    """Tokens written to the cache for minutes, as usual, and for an hour where that is told."""
     total = counts.count(usage, "cache_creation_input_tokens") or 0
     minutes = counts.count(usage, "cache_creation", "ephemeral_5m_input_tokens") or 0
     hour = counts.count(usage, "cache_creation", "ephemeral_1h_input_tokens") or 0
-    rest = max(0, total - minutes - hour)
-    return (minutes, hour + rest) if hour else (minutes + rest, 0)
+    return max(minutes, total - hour), hour
 
 
 def _sum(counted: list[Mapping[str, Any]], names: tuple[str, ...]) -> int:

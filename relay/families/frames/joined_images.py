@@ -6,9 +6,11 @@ from typing import Any
 from relay.families import counts
 from relay.families.fields import mapping
 from relay.families.frames.image_frames import OF_ALL
+from relay.families.pictures import COMPLETED, SUCCEEDED, is_item
 
-COMPLETED = ("image_generation.completed", "image_edit.completed")
-NOT_OF_ONE = frozenset({"type", "created_at", "usage", "partial_image_index", "sequence_number", *OF_ALL})
+NOT_OF_ONE = frozenset(
+    {"type", "created_at", "image_index", "model", "usage", "partial_image_index", "sequence_number", *OF_ALL}
+)
 
 
 def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -17,8 +19,9 @@ def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     common: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     for event in events:
-        if event.get("type") in COMPLETED:
-            data.append({name: value for name, value in event.items() if name not in NOT_OF_ONE})
+        if event.get("type") in (*COMPLETED, *SUCCEEDED):
+            if is_item(event):
+                data.append({name: value for name, value in event.items() if name not in NOT_OF_ONE})
             common |= {name: event[name] for name in ("created_at", *OF_ALL) if event.get(name) is not None}
             usage = _sum(usage, mapping(event.get("usage")))
     if not data:

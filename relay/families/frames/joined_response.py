@@ -6,23 +6,74 @@ from typing import Any
 from relay.families.fields import mapping
 
 LAST = {"response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed"}
+ADDED, DONE = "response.output_item.added", "response.output_item.done"
+# Pieces of a part of a message, and of an item itself.
+PARTS = {
+    "response.output_text.delta": ("output_text", "text"),
+    "response.refusal.delta": ("refusal", "refusal"),
+}
+FIELDS = {"response.function_call_arguments.delta": "arguments", "response.custom_tool_call_input.delta": "input"}
+
+
+class Item:
+    """One item of the output, as far as its events have come."""
+
+    __slots__ = ("_added", "_fields", "_parts", "done")
+
+    def __init__(self) -> None:
+        self.done: dict[str, Any] = {}
+        self._added: dict[str, Any] = {}
+        self._parts: dict[tuple[Any, str, str], list[str]] = {}
+        self._fields: dict[str, list[str]] = {}
+
+    def take(self, kind: str, event: Mapping[str, Any]) -> None:
+        delta = event.get("delta")
+        if kind in (ADDED, DONE):
+            said = mapping(event.get("item"))
+            self._added, self.done = (self._added, said) if kind == DONE else (said, self.done)
+        elif isinstance(delta, str) and kind in PARTS:
+            self._parts.setdefault((str(event.get("content_index")), *PARTS[kind]), []).append(delta)
+        elif isinstance(delta, str) and kind in FIELDS:
+            self._fields.setdefault(FIELDS[kind], []).append(delta)
+
+    def document(self) -> dict[str, Any]:
+        """The item as it was done, else of its pieces; empty where nothing was said."""
+        if self.done or not (self._parts or self._fields):
+            return self.done
+        content = [
+            {"type": kind, name: "".join(texts), **({"annotations": []} if kind == "output_text" else {})}
+            for (_, kind, name), texts in self._parts.items()
+        ]
+        parts = {"content": content} if content else {}
+        message = {"type": "message", "role": "assistant"} if content else {}
+        fields = {name: "".join(texts) for name, texts in self._fields.items()}
+        return {**message, **self._added, "status": "completed", **parts, **fields}
 
 
 def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The response; None where no event ends it. Its output is what was done before, where the last event leaves it
-    out."""
-    done: dict[int, Any] = {}
+    """The response; None where no event ends it. Its output is what came before, where the last event leaves it out."""
+    items: dict[Any, Item] = {}
     response: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")
-        if kind == "response.output_item.done" and isinstance(event.get("item"), dict):
-            index = event.get("output_index")
-            done[index if isinstance(index, int) else len(done)] = event["item"]
-        elif isinstance(kind, str) and kind in LAST:
+        if not isinstance(kind, str):
+            continue
+        if kind in LAST:
             response = _ended(event, LAST[kind])
+        elif kind in (ADDED, DONE) or kind in PARTS or kind in FIELDS:
+            items.setdefault(_index(event, kind, items), Item()).take(kind, event)
     if response is None:
         return None
-    return {**response, "output": response.get("output") or [done[index] for index in sorted(done)]}
+    came = [document for index in sorted(items) if (document := items[index].document())]
+    return {**response, "output": response.get("output") or came}
+
+
+def _index(event: Mapping[str, Any], kind: str, items: Mapping[int, Item]) -> int:
+    """Which item of the output it is; the next one where none is told."""
+    index = event.get("output_index")
+    if isinstance(index, int):
+        return index
+    return len(items) if kind in (ADDED, DONE) or not items else max(items)
 
 
 def _ended(event: Mapping[str, Any], status: str) -> dict[str, Any]:

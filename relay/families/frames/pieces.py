@@ -19,8 +19,8 @@ def by_index(item: Mapping[str, Any], place: int, _: object = None) -> int:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """How the pieces of an object are joined, by name of a field: texts one behind the other, lists one behind the
-    other, objects field by field, and the objects of a list (`items`) each with those of its own key. Any other field
-    has the last value that is not empty."""
+    other (of a field that has both the text is the last part), objects field by field, and the objects of a list
+    (`items`) each with those of its own key. Any other field has the last value that is not empty."""
 
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
@@ -67,10 +67,17 @@ class Pieces:
     def document(self) -> dict[str, Any]:
         """The object; of lists whose items have an index, in the order in which those came first."""
         items = {name: [item.document() for item in known.values()] for name, known in self._items.items() if known}
+        texts = {name: "".join(texts) for name, texts in self._texts.items()}
+        parts = {name: [*listed, *_part(texts.get(name))] for name, listed in self._lists.items()}
         return {
             **self._values,
-            **self._lists,
-            **{name: "".join(texts) for name, texts in self._texts.items()},
+            **texts,
+            **parts,
             **{name: pieces.document() for name, pieces in self._objects.items()},
             **items,
         }
+
+
+def _part(text: str | None) -> list[dict[str, str]]:
+    """A text as a part of a list."""
+    return [{"type": "text", "text": text}] if text else []

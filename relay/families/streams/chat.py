@@ -9,6 +9,7 @@ from adapters.kit import error_kinds
 from relay.families import openai_counts, pictures, tool_counts
 from relay.families.answers import chat as answers
 from relay.families.fields import mapping, mappings
+from relay.families.frames.pieces import by_index
 from relay.families.streams.output import texts
 from relay.families.streams.reader import FrameReader
 from relay.families.streams.seen_frames import SeenFrame
@@ -18,6 +19,7 @@ TOLD = re.compile(rb'"usage"\s*:\s*\{')
 FINISHED = re.compile(rb'"finish_reason"\s*:\s*"(?!"|null")')
 OWN = re.compile(rb'"choices"\s*:\s*\[')
 CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*[^\]\s]')
+OF_CHUNKS = frozenset({"id", "object", "created", "model", "choices", "usage", "system_fingerprint", "service_tier"})
 NO_DELTA = re.compile(rb'"delta"\s*:\s*null')
 CALLS = re.compile(rb'"(?:tool_calls"\s*:\s*\[|function_call"\s*:)\s*\{')
 SAID = re.compile(rb'"content"\s*:\s*"(?!")')
@@ -27,13 +29,14 @@ TWICE = re.compile(rb'"(?:reasoning|reasoning_details|message|text)"\s*:')
 class ChatReader(FrameReader):
     """The chunks of one answer."""
 
-    __slots__ = ("_is_in_call",)
+    __slots__ = ("_citing", "_is_in_call")
     own = OWN
     texts = texts(*answers.TEXTS)
     has_types = False
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._citing: set[Any] = set()
         self._is_in_call = False
 
     def _is_whole(self, document: Mapping[str, Any]) -> bool:
@@ -42,6 +45,9 @@ class ChatReader(FrameReader):
 
     def _is_own(self, seen: bytes) -> bool:
         return OWN.search(seen) is not None or TOLD.search(seen) is not None
+
+    def _is_idle(self, document: Mapping[str, Any]) -> bool:
+        return OF_CHUNKS.issuperset(document) and not document.get("choices")
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
         """More than who speaks."""
@@ -81,8 +87,7 @@ class ChatReader(FrameReader):
         if b'"images"' in seen or b'"image_url"' in seen or b'"output_image"' in seen:
             self._output.add(0, pictures.of_messages(answers.said(frame.document, "delta")))
         if self._asked.tools and b'"annotations"' in seen:
-            cited = tool_counts.of_citations(answers.said(frame.document, "delta"), self._asked)
-            self._usage.count_at_least(cited)
+            self._take_citations(frame.document)
         if FINISHED.search(seen):
             self._is_in_call = False
             self._choices.end(frame.document.get("choices"), "finish_reason")
@@ -97,6 +102,13 @@ class ChatReader(FrameReader):
         new = sum(answers.written_in(choice, "delta") for choice in choices)
         whole = sum(answers.written_in({"message": choice.get("message")}, "message") for choice in choices)
         return max(new, whole - self._output.written_bytes)
+
+    def _take_citations(self, chunk: Mapping[str, Any]) -> None:
+        choices = answers.choices(chunk)
+        self._citing |= {
+            by_index(item, place) for place, item in enumerate(choices) if tool_counts.cites(mapping(item.get("delta")))
+        }
+        self._usage.count_at_least(tool_counts.of_citing(len(self._citing), self._asked))
 
     def _take_usage(self, chunk: Mapping[str, Any]) -> None:
         for told in openai_counts.usages(chunk):

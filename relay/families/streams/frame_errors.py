@@ -8,6 +8,7 @@ from relay.families.streams.seen_frames import SeenFrame
 
 ERROR = re.compile(rb'"error"\s*:\s*[{"]|"type"\s*:\s*"error"')
 NAMED_ERROR = re.compile(rb"^event: ?error\s*$", re.MULTILINE)
+TEXT_ERROR = re.compile(rb'"?[^{\[]*\berror\b', re.IGNORECASE)
 # How gateways say in a first event that they have failed, without any `error`.
 FAILED = re.compile(rb'"success"\s*:\s*false|"(?:code|status|status_code|statusCode)"\s*:\s*"?[45]\d\d"?\s*[,}]')
 MEMBERS = ("candidates", "choices", "promptFeedback", "response", "type", "usage", "usageMetadata")
@@ -30,6 +31,11 @@ def told(frame: SeenFrame, found: Found, *, is_first: bool) -> Mapping[str, Any]
 def is_named(frame: SeenFrame) -> bool:
     """Whether its `event:` line calls it an error."""
     return NAMED_ERROR.search(frame.seen) is not None
+
+
+def is_text(said: bytes) -> bool:
+    """Whether data that is no object tells an error in words."""
+    return TEXT_ERROR.match(said) is not None
 
 
 def of_document(document: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -86,8 +86,8 @@ class FrameReader:
         document = error_kinds.parsed(said)
         if isinstance(document, dict):
             return self._other_object(frame, document)
-        if frame_errors.is_named(frame):
-            return self._refused({})
+        if frame_errors.is_named(frame) or frame_errors.is_text(said):
+            return self._refused({"message": said.decode(errors="replace")})
         if not said.startswith(b"{"):
             return BLANK_LINE
         self._fail("a frame of the stream is no JSON")
@@ -95,10 +95,10 @@ class FrameReader:
 
     def _other_object(self, frame: SeenFrame, document: Mapping[str, Any]) -> bytes:
         error, kind = self._error(frame), document.get("type")
+        if error is None and (kind in LIFE if isinstance(kind, str) else self._is_idle(document)):
+            return BLANK_LINE
         if error is not None or not (isinstance(kind, str) and kind):
             return self._refused(error or document)
-        if kind in LIFE:
-            return BLANK_LINE
         return frame.raw if self.has_types and self._is_begun else self._refused(document)
 
     def _error(self, frame: SeenFrame) -> Mapping[str, Any] | None:
@@ -123,6 +123,10 @@ class FrameReader:
     def _is_whole(self, document: Mapping[str, Any]) -> bool:
         """Whether it is a whole answer, in the place of a stream's first event."""
         return False
+
+    def _is_idle(self, document: Mapping[str, Any]) -> bool:
+        """Whether an object without a type says nothing: a sign of life as well."""
+        return not document
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
         """Whether a frame has something that may cost."""

@@ -95,6 +95,18 @@ def test_a_stream_that_carries_nothing_is_502_and_costs_nothing(relay, frames) -
     assert (relay.spent, row().is_loss) == (0, True)
 
 
+def test_a_first_event_without_choices_says_nothing(relay) -> None:
+    relay.channel(Upstream(streams({"object": "chat.completion.chunk", "choices": None, "usage": None}, *TEXT_STREAM)))
+    client = relay.call(chat(stream=True))
+    assert (client.status, b"[DONE]" in client.body, relay.spent) == (200, True, 280)
+
+
+def test_an_error_in_bare_words_is_no_end_of_a_stream(relay) -> None:
+    relay.channel(Upstream(streams(delta("Hi."), "Internal Server Error: boom", "[DONE]")))
+    client = relay.call(chat(stream=True))
+    assert (b"[DONE]" in client.body, b'"error"' in client.body, row().outcome) == (False, True, "cut")
+
+
 @pytest.mark.parametrize(
     ("first", "status"),
     [
@@ -102,7 +114,6 @@ def test_a_stream_that_carries_nothing_is_502_and_costs_nothing(relay, frames) -
         ({"base_resp": {"status_code": 1000, "status_msg": "sk-secret"}}, 502),
         ({"detail": "sk-secret"}, 502),
         ({"choices": None, "x": "sk-secret"}, 502),
-        ({}, 502),
         ({"type": "message_start", "message": {"id": "sk-secret"}}, 502),
     ],
 )

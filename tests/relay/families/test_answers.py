@@ -294,6 +294,33 @@ def test_an_event_that_is_named_an_error_is_one():
 
 
 @pytest.mark.parametrize(
+    "data",
+    [
+        b"{}",
+        b"ping",
+        b"null",
+        b"OPENROUTER PROCESSING",
+        b'{"choices": null, "usage": null}',
+        b'{"id": "c", "object": "chat.completion.chunk"}',
+        b'{"type": "ping"}',
+    ],
+)
+def test_data_that_says_nothing_is_a_sign_of_life_wherever_it_stands(data):
+    reader = CHAT.stream(ASKED, "m")
+    said = event({"choices": [{"delta": {"content": "a"}}]})
+    assert taken(reader, b"data: " + data + b"\n\n", said, b"data: " + data + b"\n\n") == [b"\n", said, b"\n"]
+    assert (reader.error, reader.has_begun, reader.can_end) == (None, True, False)
+
+
+@pytest.mark.parametrize("data", [b"Internal Server Error: boom", b'"error: too busy"', b"ERROR", b"error=5"])
+@pytest.mark.parametrize("family", [CHAT, RESPONSES, MESSAGES, GENERATE_CONTENT])
+def test_an_error_in_bare_words_is_none(family, data):
+    reader = family.stream(ASKED, "m")
+    assert taken(reader, b"data: " + data + b"\n\n", b"data: [DONE]\n\n") == [b"", b""]
+    assert (reader.error.kind, reader.can_end) == (ErrorKind.AMBIGUOUS, False)
+
+
+@pytest.mark.parametrize(
     ("frame", "kind"),
     [
         ({"code": 429, "msg": "busy", "success": False}, ErrorKind.RATE_LIMITED),
@@ -302,8 +329,8 @@ def test_an_event_that_is_named_an_error_is_one():
         ({"code": 500}, ErrorKind.AMBIGUOUS),
         ({"choices": [{"delta": {}}], "code": 429}, None),
         ({"code": 4290}, ErrorKind.AMBIGUOUS),
-        ({}, ErrorKind.AMBIGUOUS),
-        ({"choices": None}, ErrorKind.AMBIGUOUS),
+        ({"choices": None, "code": 503}, ErrorKind.AMBIGUOUS),
+        ({"choices": None, "error": "x"}, ErrorKind.AMBIGUOUS),
         ({"code": "Throttling", "message": "x"}, ErrorKind.RATE_LIMITED),
         ({"base_resp": {"status_code": 1000}}, ErrorKind.AMBIGUOUS),
         ({"detail": "x"}, ErrorKind.AMBIGUOUS),

@@ -63,6 +63,8 @@ def told(**numbers: Any) -> dict[str, Any]:
         (told(p=100, c=20, cached_tokens=300), 400, 300, 20),
         (told(p=100, c=20, t=420, cached_tokens=300), 400, 300, 20),
         (told(p=100, c=20, t=200, cached_tokens=60, cache_write_tokens=20), 180, 60, 20),
+        (told(p=700, c=100, t=1100, cached_tokens=600, cache_write_tokens=300), 1000, 600, 100),
+        (told(p=700, c=100, t=800, cached_tokens=500, cache_write_tokens=100), 700, 500, 100),
         (told(p=100, c=5, t=40), 100, 0, 5),
         (told(p=10, c=5, t=100_000), 10, 0, 5),
         (told(p=10, c=5, t=40, reasoning_tokens=25), 10, 0, 30),
@@ -148,7 +150,7 @@ def test_sound_pictures_and_the_cache_are_parts_that_never_exceed_their_whole():
         ({"cache_creation_input_tokens": 1200, "cache_creation": None}, 1200, 0),
         ({"cache_creation_input_tokens": 1200, "cache_creation": {"ephemeral_1h_input_tokens": 1200}}, 0, 1200),
         ({"cache_creation": {"ephemeral_5m_input_tokens": 200, "ephemeral_1h_input_tokens": 1000}}, 200, 1000),
-        ({"cache_creation_input_tokens": 1200, "cache_creation": {"ephemeral_1h_input_tokens": 1000}}, 0, 1200),
+        ({"cache_creation_input_tokens": 1200, "cache_creation": {"ephemeral_1h_input_tokens": 1000}}, 200, 1000),
         (
             {
                 "cache_creation_input_tokens": 1200,

@@ -181,7 +181,7 @@ def test_a_stream_ends_with_its_last_picture_and_sums_them_up():
     reader = IMAGES.stream(asked(n=2, stream=True), "m")
     first, last = completed(**TOLD), completed(**TOLD)
     assert taken(reader, PARTIAL) == [PARTIAL]
-    assert (reader.usage, reader.can_end) == (TokenUsage(images=1), False)
+    assert (reader.usage, reader.delivered.pictures, reader.can_end) == (None, 0, False)
     assert taken(reader, first) == [first]
     assert (reader.usage.images, reader.is_over, reader.can_end) == (1, False, False)
     assert taken(reader, PARTIAL, last, b"data: [DONE]\n\n") == [PARTIAL, last, b""]
@@ -189,6 +189,37 @@ def test_a_stream_ends_with_its_last_picture_and_sums_them_up():
         input_tokens=20, image_input_tokens=8, output_tokens=100, image_tokens=100, images=2
     )
     assert (reader.is_over, reader.can_end, reader.error) == (True, True, None)
+
+
+def succeeded(index: int, **picture: str) -> bytes:
+    return event({"type": "image_generation.partial_succeeded", "image_index": index, "model": "m", **picture})
+
+
+ENDED = event({"type": "image_generation.completed", "usage": {"generated_images": 2, "output_tokens": 4096}})
+NOT_MADE = event({"type": "image_generation.partial_failed", "image_index": 1, "error": {"code": "x"}})
+URL, B64 = {"url": "https://a.example/b.png"}, {"b64_json": "AA"}
+
+
+@pytest.mark.parametrize(
+    ("events", "made"),
+    [
+        ([succeeded(0, **URL), succeeded(1, **B64)], 2),
+        ([succeeded(0, **URL), NOT_MADE], 1),
+        ([succeeded(0, url=""), succeeded(1)], 0),
+        ([succeeded(0, **URL), succeeded(1, **B64), succeeded(2, **B64)], 2),
+    ],
+)
+def test_pictures_that_succeed_one_by_one_count_and_one_event_ends_them(events, made):
+    reader = IMAGES.stream(asked(n=2, stream=True), "m")
+    assert taken(reader, *events) == events
+    assert ((reader.usage or TokenUsage()).images, reader.can_end) == (made, False)
+    assert taken(reader, ENDED) == [ENDED]
+    assert (reader.usage.images, reader.usage.output_tokens, reader.is_over) == (made, 4096, True)
+
+
+def test_pictures_that_succeed_one_by_one_are_a_whole_answer_too():
+    events = [json.loads(frame[6:]) for frame in (succeeded(0, **URL), PARTIAL, succeeded(1, **B64), ENDED)]
+    assert IMAGES.joined(events) == {"data": [URL, B64], "usage": {"generated_images": 2, "output_tokens": 4096}}
 
 
 def test_an_error_among_the_events_is_classified():

@@ -265,3 +265,32 @@ def test_what_lies_deep_is_put_together_as_well(family: Family):
         for value in (deep, lists, [deep]):
             names = ("choices", "candidates", "response", "message", "item", "delta", "content_block", "usage")
             family.joined([{"type": kind, **dict.fromkeys(names, value)}] * 2)
+
+
+def test_parts_and_texts_of_one_message_are_all_there():
+    thoughts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+    whole = CHAT.joined([delta(content=thoughts), delta(content="a"), delta(content="b")])
+    assert whole["choices"][0]["message"]["content"] == [*thoughts, {"type": "text", "text": "ab"}]
+
+
+def test_a_response_that_ends_without_its_output_is_made_of_its_deltas():
+    events = [
+        {"type": "response.created", "response": {"id": "r", "output": []}},
+        {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Hel"},
+        {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "lo"},
+        {"type": "response.output_item.added", "output_index": 1, "item": {"type": "function_call", "name": "f"}},
+        {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": "{"},
+        {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": "}"},
+        {"type": "response.output_item.added", "output_index": 2, "item": {"type": "reasoning"}},
+        {"type": "response.output_item.done", "output_index": 3, "item": {"type": "message", "id": "m"}},
+        {"type": "response.completed", "response": {"id": "r", "output": []}},
+    ]
+    text = {"type": "output_text", "text": "Hello", "annotations": []}
+    assert RESPONSES.joined(events)["output"] == [
+        {"type": "message", "role": "assistant", "status": "completed", "content": [text]},
+        {"type": "function_call", "name": "f", "status": "completed", "arguments": "{}"},
+        {"type": "message", "id": "m"},
+    ]
+    assert (
+        RESPONSES.joined([events[1] | {"output_index": None}, events[-1]])["output"][0]["content"][0]["text"] == "Hel"
+    )

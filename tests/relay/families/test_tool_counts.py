@@ -84,6 +84,15 @@ def test_citations_of_a_chat_count_as_one_search_where_one_was_asked_for(asked, 
     assert streamed(CHAT, asked, *chunks, {"choices": [], "usage": usage}) == used(tools)
 
 
+def test_each_answer_of_a_chat_that_cites_has_searched():
+    notes = [{"type": "url_citation", "url_citation": {"url": "u"}}] * 2
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    said = [{"index": index, "message": {"content": "a", "annotations": notes[: 2 - index]}} for index in range(3)]
+    assert CHAT.usage({"choices": said, "usage": usage}, asking("web_search")) == used({"web_search": 2})
+    chunks = [{"choices": [{"index": index, "delta": {"annotations": notes}}]} for index in (0, 2, 0)]
+    assert streamed(CHAT, asking("web_search"), *chunks, {"choices": [], "usage": usage}) == used({"web_search": 2})
+
+
 def test_what_a_usage_tells_of_its_tools_counts():
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "server_tool_use": {"web_search_requests": 3, "x": 9}}
     assert CHAT.usage({"usage": usage}, ALL) == used({"web_search": 3})

@@ -26,9 +26,8 @@ def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostU
 
     Where it runs tools it reads the prompt again after each call of one, with all that was found and written until
     then, and bills it as input: both OpenAI's and Anthropic's usage are sums over these readings. It does so for each
-    answer. The limit of output
-    is one for all of them: `max_output_tokens` is documented as that of the response, `max_tokens` as that of the
-    request.
+    answer. The limit of an answer's output is one for all of them: `max_output_tokens` is documented as that of the
+    response, `max_tokens` as that of the request.
     """
     answers = max(asked.choices, asked.images, asked.passes)
     tools = _tool_calls(asked, tariff)

@@ -23,7 +23,7 @@ OF_CHUNKS = frozenset({"id", "object", "created", "model", "choices", "usage", "
 NO_DELTA = re.compile(rb'"delta"\s*:\s*null')
 CALLS = re.compile(rb'"(?:tool_calls"\s*:\s*\[|function_call"\s*:)\s*\{')
 SAID = re.compile(rb'"content"\s*:\s*"(?!")')
-TWICE = re.compile(rb'"(?:reasoning|reasoning_details|message|text)"\s*:')
+TWICE = re.compile(rb'"(?:reasoning|reasoning_details|thinking|thinking_blocks|message|text)"\s*:')
 
 
 class ChatReader(FrameReader):

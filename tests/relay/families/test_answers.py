@@ -222,6 +222,9 @@ TWINS: list[tuple[dict[str, Any], int]] = [
     ({"reasoning": None, "reasoning_details": [{"type": "reasoning.summary", "summary": "why"}], "content": "no"}, 5),
     ({"reasoning": "why", "reasoning_details": [{"type": "reasoning.encrypted", "data": "gAAAAA"}]}, 6),
     ({"content": [{"type": "text", "text": "no"}], "reasoning": "why"}, 5),
+    ({"reasoning_content": "why", "thinking_blocks": [{"type": "thinking", "thinking": "why", "signature": "s"}]}, 3),
+    ({"thinking": "why", "content": "no"}, 5),
+    ({"thinking_blocks": [{"type": "thinking", "thinking": "why"}]}, 3),
 ]
 
 

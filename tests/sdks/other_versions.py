@@ -1,4 +1,5 @@
-"""`make sdks`: the same calls with other majors of the vendors' packages, and with their siblings of npm.
+"""`make sdks`: the same calls with other majors of the vendors' packages, with their siblings of npm, and with a client
+that is generated from the document.
 
 Each is installed into an environment of its own when it is first needed. No suite collects this file by itself,
 because it needs the registries of both languages.
@@ -24,6 +25,7 @@ TEXT_MAJORS = {
     "google-genai==1.75.0": "text_google",
 }
 NPM = ("openai@6.49.0", "@anthropic-ai/sdk@1.11.0", "@google/genai@2.32.0")
+GENERATOR = "openapi-python-client==0.29.1"
 LONGEST_INSTALL = 300
 
 
@@ -68,3 +70,13 @@ def test_the_siblings_of_npm_make_the_same_calls_for_text(shop, node_folder):
 
 def test_the_program_of_the_page_in_javascript_saves_its_files(shop, node_folder):
     document.saves_its_files(shop, node_folder, "node", "studio.mjs")
+
+
+def test_a_client_that_is_generated_from_the_document_makes_the_calls(shop, tmp_path):
+    python = peers.python("openapi-python-client", GENERATOR)
+    package = ("--output-path", str(tmp_path / "generated"), "--meta", "none")
+    document = ("--path", str(ROOT / "docs" / "openapi.yaml"))
+    said = run(tmp_path, {}, python, "-m", "openapi_python_client", "generate", *document, *package)
+    assert not [line for line in said if "Unable" in line or "WARNING" in line]
+    environment = {**shop.place.environment, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    told(run(tmp_path, environment, python, HERE / "generated_calls.py"))

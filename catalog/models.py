@@ -195,7 +195,8 @@ class Credential(KeptColumns, CatalogRecord):
 class ChannelHealth(models.Model):
     """How a channel has lately behaved; no row: never a fault. Written by `catalog/health.py`, part of no version.
 
-    `cooldowns` count in a row; `unknown_total` counts answers that were lost, for ever.
+    `cooldowns` count in a row; `unknown_total` counts answers that were lost, for ever. `stream_options_refused_by` is
+    the address that has last refused that field of a relayed chat.
     """
 
     channel = models.OneToOneField(Channel, on_delete=models.CASCADE, primary_key=True, related_name="health")
@@ -204,6 +205,8 @@ class ChannelHealth(models.Model):
     unknown_total = models.PositiveIntegerField(default=0, db_default=0)
     last_kind = models.CharField(max_length=30, default="", db_default="")
     last_at = models.DateTimeField(null=True)
+    stream_options_refused_at = models.DateTimeField(null=True)
+    stream_options_refused_by = models.CharField(max_length=500, default="", db_default="")
 
     def __str__(self) -> str:
         return str(self.channel)

@@ -6,17 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from django.db import transaction
+
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, relay_standing
 from catalog.connections import turns
 from catalog.groups import GroupChannelEntry, GroupEntry
+from catalog.models import CatalogVersion
 from catalog.relay_standing import ChannelStanding
-from common import urls
+from common import sql, urls
 
 MOST_CREDENTIALS = 3
 """Of one channel that one call tries; whose turn it is changes from call to call."""
 OF_CREDENTIAL = frozenset({ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.RATE_LIMITED})
 OF_CHANNEL = OF_CREDENTIAL | {ErrorKind.OVERLOADED, ErrorKind.TRANSIENT, ErrorKind.AMBIGUOUS}
+REFUSES_OPTIONS = """
+INSERT INTO catalog_channelhealth (channel_id, cooldowns, unknown_total, last_kind,
+    stream_options_refused_at, stream_options_refused_by)
+SELECT id, 0, 0, '', {now}, %s FROM catalog_channel WHERE id = %s
+ON CONFLICT (channel_id) DO UPDATE SET stream_options_refused_at = excluded.stream_options_refused_at,
+    stream_options_refused_by = excluded.stream_options_refused_by
+"""
 
 _origin = lru_cache(maxsize=1_000)(urls.origin)
 """Of the addresses of channels, which are few."""
@@ -25,11 +35,13 @@ Draw = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One way to send a call: a channel, and a credential of its origin in the clear."""
+    """One way to send a call: a channel, and a credential of its origin in the clear. Without `takes_stream_options` it
+    has lately refused that field."""
 
     link: GroupChannelEntry
     credential_id: int | None
     credentials: Mapping[str, str] = field(repr=False)
+    takes_stream_options: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +118,12 @@ def _judged(link: GroupChannelEntry, dialect: str, standing: ChannelStanding, no
         return _resting(link, min(row.rests_until for row in usable) - now)
     start = turns.next(link.channel.id) % len(ready)
     in_turn = [*ready[start:], *ready[:start]][:MOST_CREDENTIALS]
-    found = (Candidate(link=link, credential_id=row.id, credentials=row.opened.values) for row in in_turn if row.opened)
+    takes = standing.refuses_options_at != link.channel.base_url
+    found = (
+        Candidate(link=link, credential_id=row.id, credentials=row.opened.values, takes_stream_options=takes)
+        for row in in_turn
+        if row.opened
+    )
     return Verdict(link=link, ready=tuple(found))
 
 
@@ -143,6 +160,15 @@ def succeeded(candidate: Candidate) -> None:
     if is_marked(candidate):
         health.succeeded(candidate.link.channel.id, candidate.credential_id)
         relay_standing.forget()
+
+
+def refuses_stream_options(candidate: Candidate) -> None:
+    """Every process leaves that field out of calls to it for an hour. Blocks."""
+    channel = candidate.link.channel
+    with transaction.atomic():
+        sql.run(REFUSES_OPTIONS.format(now=sql.now()), [channel.base_url, channel.id])
+        CatalogVersion.raise_it()
+    relay_standing.forget()
 
 
 def is_marked(candidate: Candidate) -> bool:

@@ -16,6 +16,8 @@ from catalog.credentials import Opened
 from common import sql
 
 LONGEST_SECONDS = 1.0
+OPTIONS_SECONDS = 3600
+"""How long a channel is not sent `stream_options` that has refused them."""
 CREDENTIALS = """
 SELECT c.id, c.channel_id, c.origin, c.ciphertext, c.disabled_at IS NOT NULL AS is_disabled,
     CASE WHEN c.cooldown_until > {now} THEN {rest} END AS rest, c.cooldowns > 0 OR c.probes > 0 AS is_marked
@@ -25,7 +27,8 @@ WHERE c.retired_at IS NULL ORDER BY c.id
 CHANNELS = """
 SELECT h.channel_id, CASE WHEN h.cooldown_until > {now} THEN {rest} END AS rest, h.last_kind,
     h.cooldowns > 0 OR h.cooldown_until <= {now} OR (h.cooldown_until IS NOT NULL AND h.last_kind = 'transient')
-        AS is_marked
+        AS is_marked,
+    CASE WHEN h.stream_options_refused_at > {lately} THEN h.stream_options_refused_by END AS refuses_options_at
 FROM catalog_channelhealth h JOIN catalog_groupchannel l ON l.channel_id = h.channel_id
 """
 
@@ -45,12 +48,14 @@ class CredentialStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelStanding:
-    """`is_unreachable`: where it rests, that is because it could not be reached, not because it was busy."""
+    """`is_unreachable`: where it rests, that is because it could not be reached, not because it was busy.
+    `refuses_options_at` is the address that takes no `stream_options`, empty where none is known."""
 
     credentials: tuple[CredentialStanding, ...] = ()
     rests_until: float = 0.0
     is_unreachable: bool = False
     is_marked: bool = False
+    refuses_options_at: str = ""
 
 
 UNTOUCHED = ChannelStanding()
@@ -112,7 +117,8 @@ def forget() -> None:
 def _read(version: int) -> ChannelReading:
     began, now = time.monotonic(), sql.now()
     rows = sql.records(CREDENTIALS.format(now=now, rest=sql.seconds_between(now, "c.cooldown_until")))
-    stood = sql.records(CHANNELS.format(now=now, rest=sql.seconds_between(now, "h.cooldown_until")))
+    rest, lately = sql.seconds_between(now, "h.cooldown_until"), sql.later(f"-{OPTIONS_SECONDS}")
+    stood = sql.records(CHANNELS.format(now=now, rest=rest, lately=lately))
     ended = time.monotonic()
     of_channel: dict[int, list[CredentialStanding]] = defaultdict(list)
     for row in rows:
@@ -135,6 +141,7 @@ def _read(version: int) -> ChannelReading:
             rests_until=_end(ended, row.rest if row else None),
             is_unreachable=row is not None and row.last_kind == "transient",
             is_marked=row is not None and bool(row.is_marked),
+            refuses_options_at=(row and row.refuses_options_at) or "",
         )
     return ChannelReading(version=version, read_at=began, channels=channels)
 

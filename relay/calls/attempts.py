@@ -64,7 +64,7 @@ def _late(attempt: Attempt) -> UpstreamError:
 
 async def _tried(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Answered:
     """Once more without `stream_options` where the upstream refuses them. Raises UpstreamError."""
-    takes = stream_options.are_taken(attempt.candidate)
+    takes = attempt.candidate.takes_stream_options
     try:
         outgoing = await _outgoing(run, attempt, headers, connect_seconds, takes_stream_options=takes)
         return await _answered(run, attempt, outgoing)
@@ -74,7 +74,7 @@ async def _tried(run: CallRun, attempt: Attempt, headers: dict[str, str], connec
     attempt.was_sent = False
     outgoing = await _outgoing(run, attempt, headers, connect_seconds, takes_stream_options=False)
     answered = await _answered(run, attempt, outgoing)
-    stream_options.remember(attempt.candidate, run.content.document)
+    await stream_options.remember(attempt.candidate, run.content.document)
     return answered
 
 

@@ -34,6 +34,7 @@ CODE = re.compile("[a-z_]{1,64}")  # a word such as context_length_exceeded; no 
 OF_REQUEST = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.ASSET_UNREACHABLE})
 SHOWN_STATUSES = frozenset({400, 413, 422})
 LONGEST_MESSAGE = 1_000
+NOT_IMPLEMENTED = 501
 CUT = "The provider's stream broke off."
 
 
@@ -71,7 +72,7 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, mo
     until the soonest channel that rests may be asked again. `model` is the name that the client sent."""
     if errors and not may_go_on(errors[-1]):
         return of_last(errors[-1])
-    if errors and resting_seconds is None and all(error.model_specific for error in errors):
+    if errors and resting_seconds is None and all(map(_is_unknown_model, errors)):
         return CallFailed(tariffs.not_found(model), Finish.REFUSED)
     limited = [error for error in errors if error.kind is ErrorKind.RATE_LIMITED]
     asked = [error.retry_after for error in errors if error.retry_after is not None]
@@ -80,6 +81,10 @@ def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, mo
     is_busy = bool(limited) or (not errors and resting_seconds is not None)
     error = UpstreamBusy(headers=headers) if is_busy else UpstreamUnavailable(headers=headers)
     return CallFailed(error, Finish.REFUSED)
+
+
+def _is_unknown_model(error: UpstreamError) -> bool:
+    return error.model_specific and error.http_status != NOT_IMPLEMENTED
 
 
 def of_last(error: UpstreamError) -> CallFailed:

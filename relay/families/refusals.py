@@ -58,7 +58,7 @@ UNKNOWN_MODEL = re.compile(
     re.IGNORECASE,
 )
 NO_DEPLOYMENTS = re.compile(r"\bno healthy deployments?\b", re.IGNORECASE)  # LiteLLM
-OF_REQUEST = frozenset({400, 422})
+OF_REQUEST = frozenset({400, 422, 501})
 ANTHROPICS_CODES = {
     **ANTHROPIC_CODES,
     NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),

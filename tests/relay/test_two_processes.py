@@ -98,3 +98,25 @@ def test_calls_beyond_the_balance_are_refused_and_the_others_answered(shop) -> N
 def test_what_is_refused_is_refused_by_both_also_after_a_call(shop, path, body, status) -> None:
     assert {post(shop, chat()) for _ in range(6)} == {200}
     assert {post(shop, body, path) for _ in range(6)} == {status}
+
+
+def refuses_stream_options(connection, request: bytes) -> None:
+    """As an upstream does that knows no such field."""
+    closing = {"Connection": "close"}
+    if b"stream_options" in request:
+        error = json.dumps({"error": {"message": "unknown field stream_options"}}).encode()
+        answer(error, status="400 Bad Request", headers=closing)(connection, request)
+        return
+    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "Hi."}, "finish_reason": "stop"}]}).encode()
+    streamed = b"data: " + chunk + b"\n\ndata: [DONE]\n\n"
+    answer(streamed, headers={**closing, "Content-Type": "text/event-stream"})(connection, request)
+
+
+def test_a_channel_without_stream_options_is_learned_of_once(stack) -> None:
+    with raw_server(refuses_stream_options) as server:
+        stack.load_catalog(CATALOG.format(url=server.url, price=2))
+        stack.manage("create_account", "tester", "--credit", "10")
+        key = stack.manage_json("create_key", "tester", "--binding", "general", "--group", "text")["key"]
+        stack.start_web(WEB_CONCURRENCY="2", RATE_LIMITS="off")
+        assert {post((stack, key), chat(stream=True)) for _ in range(12)} == {200}
+    assert [b"stream_options" in request for request in server.requests] == [True] + [False] * 12

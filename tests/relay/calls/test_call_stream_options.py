@@ -1,11 +1,10 @@
 """Upstreams that take no `stream_options`: asked once more without them, and remembered."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from billing.models import RelayedCall
-from relay.calls import stream_options
+from catalog import relay_standing
+from catalog.models import ChannelHealth
 from tests.relay.calling import Relay, chat, delta, last_delta
 from tests.relay.upstreams import Talk, Upstream, answers, streams
 
@@ -19,13 +18,6 @@ REFUSES = {
     "an old vLLM": {"object": "error", "message": "[{'loc': ('body', 'stream_options')}]", "code": 400},
 }
 BAD_REQUEST = "400 Bad Request"
-
-
-@pytest.fixture(autouse=True)
-def nothing_learned() -> Iterator[None]:
-    stream_options.forget()
-    yield
-    stream_options.forget()
 
 
 @pytest.fixture
@@ -50,7 +42,7 @@ class Choosy(Upstream):
         return ["stream_options" in body for body in self.bodies]
 
 
-@pytest.mark.parametrize("status", [BAD_REQUEST, "422 Unprocessable Entity"])
+@pytest.mark.parametrize("status", [BAD_REQUEST, "422 Unprocessable Entity", "501 Not Implemented"])
 @pytest.mark.parametrize("body", REFUSES.values(), ids=REFUSES.keys())
 def test_an_upstream_without_them_is_asked_once_more_and_then_never_with_them(relay, body, status) -> None:
     relay.channel(there := Choosy(body, status))
@@ -85,7 +77,7 @@ def test_options_of_the_clients_own_that_are_refused_are_not_the_channels_fault(
 
 
 def test_a_channel_is_asked_with_them_again_once_that_is_forgotten(relay, monkeypatch) -> None:
-    monkeypatch.setattr(stream_options, "REMEMBERED_SECONDS", 0.0)
+    monkeypatch.setattr(relay_standing, "OPTIONS_SECONDS", 0)
     relay.channel(there := Choosy())
     relay.call(chat(stream=True))
     relay.call(chat(stream=True))
@@ -96,3 +88,20 @@ def test_a_whole_call_is_not_repeated(relay) -> None:
     relay.channel(there := Choosy())
     assert relay.call(chat(stream_options={"include_usage": True})).status == 400
     assert there.heard == [True]
+
+
+def test_a_process_that_has_learned_nothing_knows_it_too(relay) -> None:
+    relay.channel(there := Choosy())
+    relay.call(chat(stream=True))
+    relay_standing.forget()
+    relay.call(chat(stream=True))
+    assert there.heard == [True, False, False]
+
+
+def test_a_channel_that_has_moved_is_asked_with_them(relay) -> None:
+    relay.channel(there := Choosy())
+    relay.call(chat(stream=True))
+    ChannelHealth.objects.update(stream_options_refused_by="http://elsewhere.example/v1")
+    relay_standing.forget()
+    relay.call(chat(stream=True))
+    assert there.heard == [True, False, True, False]

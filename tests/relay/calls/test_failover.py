@@ -77,7 +77,10 @@ def test_a_model_that_every_channel_refuses_does_not_exist() -> None:
     assert ended.error.headers == {}
 
 
-@pytest.mark.parametrize(("errors", "resting"), [([REFUSED], None), ([], 3.0)])
+NOT_IMPLEMENTED = error(ErrorKind.INVALID_REQUEST, http_status=501, model_specific=True)
+
+
+@pytest.mark.parametrize(("errors", "resting"), [([REFUSED], None), ([], 3.0), ([NOT_IMPLEMENTED], None)])
 def test_a_model_that_another_channel_may_have_is_only_unavailable(errors, resting) -> None:
     ended = failover.failed([*errors, GOES_ON["no such model there"]], resting, model="gpt-5")
     assert isinstance(ended.error, UpstreamUnavailable)

@@ -126,7 +126,7 @@ def _judge(
     outcomes: dict[str, InsufficientBalance | None] = {}
     for call in calls:
         if available[call.account_id] < call.estimated_micros:
-            outcomes[call.call_id] = _too_little(available[call.account_id], call.estimated_micros)
+            outcomes[call.call_id] = _too_little(available[call.account_id], call)
             continue
         spender = call.account_id, call.key_id, call.estimated_micros
         outcomes[call.call_id] = limits.refusal(*spender, of_what="call")
@@ -136,10 +136,11 @@ def _judge(
     return outcomes
 
 
-def _too_little(available: int, needed: int) -> InsufficientBalance:
+def _too_little(available: int, call: NewCall) -> InsufficientBalance:
+    cure = "Fewer pictures cost less." if "picture" in call.price else "A lower limit of output tokens lowers that."
     return InsufficientQuota(
         f"The available balance of {words.usd(max(0, available))} does not cover what this call may cost, "
-        f"{words.usd(needed)}. A lower limit of output tokens lowers that."
+        f"{words.usd(call.estimated_micros)}. {cure}"
     )
 
 

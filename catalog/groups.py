@@ -1,6 +1,6 @@
 """What a group of general keys is offered: its channels by priority, its prices, and the dialects that it speaks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -8,6 +8,7 @@ from catalog import dearer_prices, model_patterns
 from catalog.entries import ChannelEntry
 from catalog.picture_prices import PicturePrice
 from catalog.token_prices import TokenPrice
+from common import tool_names
 
 IMAGES = "images"
 OWN_DIALECTS: Mapping[str, frozenset[str]] = {
@@ -39,7 +40,8 @@ class GroupChannelEntry:
 class GroupEntry:
     """A group with its enabled channels, by priority, then id. `models` only lists: what may be called is what has a
     price. `extra_fields` are names of fields, `extra_betas` values of `anthropic-beta`, that pass though they may cost
-    beyond the prices. `tool_prices` are USD for one call of a tool that the provider runs, by the vendor's name."""
+    beyond the prices. `tool_prices` are USD for one call of a tool that the provider runs, by the vendor's name, with
+    or without a version."""
 
     id: int
     name: str
@@ -62,6 +64,20 @@ class GroupEntry:
         """The price of one picture of this model; it counts for the Images API only."""
         held = model_patterns.holding(self.image_prices, model)
         return dearer_prices.of_pictures([self.image_prices[pattern] for pattern in held])
+
+    def tool_price(self, kind: str) -> Decimal | None:
+        """The price of one call of a tool of this type, in USD: its own, else that of the tool of which it is a
+        version; without one the tool is refused."""
+        return next((self.tool_prices[name] for name in tool_names.spellings(kind) if name in self.tool_prices), None)
+
+    def tools_sold(self, kinds: Iterable[str]) -> dict[str, Decimal]:
+        """The prices of tools of these types by the tool's name; of one in several versions the dearest."""
+        sold: dict[str, Decimal] = {}
+        for kind in kinds:
+            if (usd := self.tool_price(kind)) is not None:
+                name = tool_names.family(kind)
+                sold[name] = max(usd, sold.get(name, usd))
+        return sold
 
     @property
     def dialects(self) -> frozenset[str]:

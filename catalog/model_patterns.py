@@ -17,7 +17,7 @@ def holding(patterns: Collection[str], name: str) -> list[str]:
 
     The best is the exact name, else the pattern with the most literal characters that fits. `*` stands for any
     characters but MARKS, `?` for one. An upstream may read names without case: so the best one without case holds, too,
-    in every spelling that it has, and of the prices the dearer.
+    both in every spelling that they have, and of the prices the dearer.
     """
     if not 0 < len(name) <= LONGEST_NAME or name != name.strip() or not name.isprintable():
         return []
@@ -25,8 +25,8 @@ def holding(patterns: Collection[str], name: str) -> list[str]:
     if best is None:
         return []
     spelled = {pattern: _folded_pattern(pattern) for pattern in patterns}
-    loose = _best(spelled.values(), _folded(name))
-    return [best, *sorted(pattern for pattern, folded in spelled.items() if folded == loose and pattern != best)]
+    alike = (_best(spelled.values(), _folded(name)), spelled[best])
+    return [best, *sorted(pattern for pattern, folded in spelled.items() if folded in alike and pattern != best)]
 
 
 def is_wild(pattern: str) -> bool:

@@ -1,6 +1,6 @@
 """What a model costs whoever calls it in a dialect: the price of its tokens, or one for each of its pictures."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from typing import Any
@@ -17,7 +17,7 @@ from common.token_usage import TokenUsage
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
     """The price of one call: of its tokens, or where `picture` is there, at most that many USD for each picture; and of
-    each call of a tool that the provider runs, in USD by the vendor's name of the tool.
+    each call of a tool that the provider runs, in USD by the name of the tool.
 
     `pictures` has the tiers of pictures, where there are any, `asked` the size and quality that the request says.
     """
@@ -101,17 +101,20 @@ class Tariff:
         return {"picture": held} if isinstance(told, str) else {"picture": held, "pictures": told, "asked": self.asked}
 
 
-def of(group: GroupEntry, dialect: str, model: str, *, size: str = "", quality: str = "") -> Tariff:
+def of(
+    group: GroupEntry, dialect: str, model: str, *, size: str = "", quality: str = "", tools: Collection[str] = ()
+) -> Tariff:
     """The price of the model, which says whether it may be called at all. One for a picture comes before that of
     tokens, where pictures are made; `size` and `quality` are what the request says of them, empty where it says
-    nothing. Raises ModelNotFound, PricingUnavailable, and InvalidRequest for a size or quality without a price."""
+    nothing. `tools` are the types of the tools that the provider may run. Raises ModelNotFound, PricingUnavailable, and
+    InvalidRequest for a size or quality without a price."""
     pictures = group.image_price(model) if dialect == IMAGES else None
-    tokens = group.token_price(model)
+    tokens, sold = group.token_price(model), group.tools_sold(tools)
     if pictures is not None:
         held = pictures.held(size, quality, opened=group.extra_fields)
-        return Tariff(tokens=tokens, picture=held, pictures=pictures, asked=(size, quality), tools=group.tool_prices)
+        return Tariff(tokens=tokens, picture=held, pictures=pictures, asked=(size, quality), tools=sold)
     if tokens is not None:
-        return Tariff(tokens=tokens, tools=group.tool_prices)
+        return Tariff(tokens=tokens, tools=sold)
     if model in (group.models or ()):
         words = f"The model `{model}` has no price yet."
         raise PricingUnavailable(words, headers={"x-should-retry": "false"}, param="model")

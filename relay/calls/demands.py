@@ -107,7 +107,7 @@ def _priced(asked: AskedCall, group: GroupEntry, family: Family) -> Tariff:
     Raises what `permissions.refuse` and `tariffs.of` raise."""
     unpriced = [field for field in asked.refused if not (field.amount or field.only_by_piece)]
     permissions.refuse(unpriced, group, None)
-    tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality)
+    tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality, tools=asked.tool_types)
     permissions.refuse(asked.refused, group, tariff)
     return tariff
 

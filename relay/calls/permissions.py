@@ -23,7 +23,7 @@ def is_open(field: RefusedField, group: GroupEntry, tariff: Tariff | None) -> bo
         return True
     if tariff is not None and ((field.amount and tariff.has(field.amount)) or is_by_tokens(field, tariff)):
         return True
-    return field.tool in group.tool_prices or field.beta in group.extra_betas
+    return group.tool_price(field.tool) is not None or field.beta in group.extra_betas
 
 
 def is_by_tokens(field: RefusedField, tariff: Tariff) -> bool:

@@ -39,7 +39,7 @@ class RefusedField:
     """A field at `path` that passes only where the operator has opened it.
 
     The group's `extra_fields` open it by `name`. Others open some: the price of the model where it has this `amount`,
-    the group's `tool_prices` where they price this `tool` (the vendor's name), its `extra_betas` where they list this
+    the group's `tool_prices` where they price this `tool` (its type), its `extra_betas` where they list this
     `beta`. With `only_by_piece` it is refused only where pictures are priced by the piece. `details` go into the error.
     """
 
@@ -63,8 +63,8 @@ class AskedCall:
     `amounts` are those of the price that the request uses beyond input and output (`audio_input`, `audio_output`,
     `cache_write_1h`). `tools` are the priced tools that the provider may run, by the vendor's name, each with the
     request's own limit of calls for one answer or None; `tool_calls` is the limit of all of them together, None where
-    there is none. `sent_tool_limits` are the fields in which the relay sends its own limit (`TOOL_CALLS`), because the
-    request has none there.
+    there is none. `tool_types` are the types that the request has of them. `sent_tool_limits` are the fields in which
+    the relay sends its own limit (`TOOL_CALLS`), because the request has none there.
 
     `predicted_bound` are tokens of an answer beside its limit: of a text that the request foretells, of thoughts that
     some servers count apart, of pictures that a stream shows before they are done. `output_limit` is the request's own
@@ -85,6 +85,7 @@ class AskedCall:
     passes: int = 1
     amounts: frozenset[str] = frozenset()
     tools: Mapping[str, int | None] = field(default_factory=dict)
+    tool_types: frozenset[str] = frozenset()
     tool_calls: int | None = None
     sent_tool_limits: Sequence[Trail] = ()
     predicted_bound: int = 0

@@ -25,6 +25,12 @@ def mappings(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def index_of(item: Mapping[str, Any], place: int) -> int:
+    """Which one of a list an item is: its own index, or its place where it has none."""
+    index = item.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) else place
+
+
 def json_object(raw: bytes, content_type: str) -> dict[str, Any]:
     """The one JSON object of a body. Raises UnsupportedMediaType, then InvalidRequest."""
     media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))

@@ -5,14 +5,14 @@ Only those count for which it asked.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from common.token_usage import TokenUsage
 from relay.families import counts
 from relay.families.base import AskedCall
-from relay.families.fields import mapping, mappings
+from relay.families.fields import index_of, mapping, mappings
 
 # The items of a response in which OpenAI's tools have run.
 ITEMS = {
@@ -46,10 +46,15 @@ BLOCKS = {
     "tool_search_tool_regex": "tool_search",
     "tool_search_tool_bm25": "tool_search",
 }
+# What stands in the place of a result where a search or a fetch has failed, which Anthropic does not charge.
+FAILED = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
 # Google's tools whose finds ground an answer alike.
 GOOGLES_SEARCHES = (
     "google_search", "google_search_retrieval", "enterprise_web_search", "exa_ai_search", "parallel_ai_search",
 )  # fmt: skip
+
+Query = tuple[int, str, str]
+"""Of a search of Google's: in which candidate, of which kind, and for what."""
 
 
 def of_items(items: Any, asked: AskedCall) -> dict[str, int]:
@@ -60,10 +65,11 @@ def of_items(items: Any, asked: AskedCall) -> dict[str, int]:
 
 
 def of_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
-    """Of a message's content."""
+    """Of a message's content: one less for each that has failed, which of a single block may be less than none."""
     names = [block.get("name") for block in mappings(blocks) if block.get("type") == "server_tool_use"]
     found = Counter(BLOCKS[name] for name in names if isinstance(name, str) and name in BLOCKS)
     found["mcp"] = sum(1 for block in mappings(blocks) if block.get("type") == "mcp_tool_use")
+    found.subtract(FAILED[str(block["type"])] for block in mappings(blocks) if _has_failed(block))
     return _named(found, asked)
 
 
@@ -78,17 +84,14 @@ def cites(message: Mapping[str, Any]) -> bool:
     return any(note.get("type") == "url_citation" for note in mappings(message.get("annotations")))
 
 
-def of_candidates(candidates: Any, asked: AskedCall) -> dict[str, int]:
-    """Of Google's candidates: each query of a search counts, each address that was read, each piece of code."""
+def of_candidates(candidates: Any, asked: AskedCall, known: Collection[Query] = ()) -> dict[str, int]:
+    """Of Google's candidates: each query of a search counts, with those that are `known` of earlier chunks, each
+    address that was read, each piece of code."""
     found: Counter[str] = Counter()
+    asked_search = next(filter(asked.tools.__contains__, GOOGLES_SEARCHES), GOOGLES_SEARCHES[0])
+    found[asked_search] = len({*known, *queries(candidates)}) or sum(map(_is_searched, mappings(candidates)))
     for candidate in mappings(candidates):
-        grounds = mapping(candidate.get("groundingMetadata"))
-        chunks = mappings(grounds.get("groundingChunks"))
-        queries = _length(grounds.get("webSearchQueries")) + _length(grounds.get("imageSearchQueries"))
-        is_searched = bool(grounds.get("searchEntryPoint")) or any(chunk.get("web") for chunk in chunks)
-        found[next(filter(asked.tools.__contains__, GOOGLES_SEARCHES), GOOGLES_SEARCHES[0])] += max(
-            queries, int(is_searched)
-        )
+        chunks = mappings(mapping(candidate.get("groundingMetadata")).get("groundingChunks"))
         found["google_maps"] += int(any(chunk.get("maps") for chunk in chunks))
         found["file_search"] += int(any(chunk.get("retrievedContext") for chunk in chunks))
         found["url_context"] += _length(mapping(candidate.get("urlContextMetadata")).get("urlMetadata"))
@@ -97,9 +100,22 @@ def of_candidates(candidates: Any, asked: AskedCall) -> dict[str, int]:
     return _named(found, asked)
 
 
-def of_later_candidates(known: Mapping[str, int], candidates: Any, asked: AskedCall) -> dict[str, int]:
+def queries(candidates: Any) -> set[Query]:
+    """The different queries of Google's searches, which it charges."""
+    return {
+        (index_of(candidate, place), name, query.strip())
+        for place, candidate in enumerate(mappings(candidates))
+        for name in ("webSearchQueries", "imageSearchQueries")
+        for query in _listed(mapping(candidate.get("groundingMetadata")).get(name))
+        if isinstance(query, str) and query.strip()
+    }
+
+
+def of_later_candidates(
+    known: Mapping[str, int], candidates: Any, asked: AskedCall, asked_before: Collection[Query]
+) -> dict[str, int]:
     """Of a stream as of its next chunk: what grounds an answer is told again and again, code only once."""
-    found, code = of_candidates(candidates, asked), _as_asked("code_execution", asked)
+    found, code = of_candidates(candidates, asked, asked_before), _as_asked("code_execution", asked)
     run = known.get(code, 0) + found.get(code, 0)
     return {**most(known, found), **({code: run} if run else {})}
 
@@ -124,17 +140,35 @@ def both(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
 
 def put_in(usage: TokenUsage | None, tools: Mapping[str, int]) -> TokenUsage | None:
     """The usage with these calls; of the calls alone where no tokens are told."""
+    tools = {name: number for name, number in tools.items() if number > 0}
     if not tools:
         return usage
     return replace(usage or TokenUsage(), tools=tools, tool_calls=sum(tools.values()))
+
+
+def _has_failed(block: Mapping[str, Any]) -> bool:
+    content = mapping(block.get("content"))
+    return block.get("type") in FAILED and str(content.get("type")).endswith("_error")
 
 
 def _is_paid(item: Mapping[str, Any]) -> bool:
     return item.get("status") != "failed" and mapping(item.get("action")).get("type") not in UNPAID_ACTIONS
 
 
-def _length(listed: Any) -> int:
-    return sum(1 for item in listed if item) if isinstance(listed, list) else 0
+def _is_searched(candidate: Mapping[str, Any]) -> bool:
+    """Whether Google has searched without telling for what."""
+    grounds = mapping(candidate.get("groundingMetadata"))
+    return bool(grounds.get("searchEntryPoint")) or any(
+        chunk.get("web") for chunk in mappings(grounds.get("groundingChunks"))
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _length(value: Any) -> int:
+    return sum(1 for item in _listed(value) if item)
 
 
 def _named(found: Mapping[str, int], asked: AskedCall) -> dict[str, int]:

@@ -58,6 +58,19 @@ def test_calls_are_judged_in_their_order_and_a_refused_one_touches_nothing(key, 
     assert set(Hold.objects.values_list("reference", flat=True)) == {calls[n].call_id for n in (0, 2, 3)}
 
 
+@pytest.mark.parametrize(
+    ("price", "cure"),
+    [
+        ({"input": "1"}, "A lower limit of output tokens lowers that."),
+        ({"picture": "0.04"}, "Fewer pictures cost less."),
+    ],
+)
+def test_a_refusal_says_what_would_lower_the_cost(key, price, cure):
+    steps.process()
+    (refused,) = relayed_calls.reserve([steps.new_call(key, AVAILABLE + 1, price=price)])
+    assert refused.message.endswith(cure)
+
+
 def test_what_is_held_already_is_not_available(key):
     steps.opened(key, AVAILABLE)
     assert isinstance(relayed_calls.reserve([steps.new_call(key, 1)])[0], InsufficientBalance)

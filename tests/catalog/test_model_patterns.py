@@ -48,6 +48,8 @@ def test_a_name_that_an_upstream_may_read_otherwise_has_none(name: str) -> None:
         (["gpt-5", "GPT-5", "Gpt-*"], "gpt-5", ["gpt-5", "GPT-5"]),
         (["gpt-5", "GPT-*"], "GPT-5", ["GPT-*", "gpt-5"]),
         (["*", "GPT-5*", "gpt-*"], "gpt-5", ["gpt-*", "GPT-5*"]),
+        (["gpt-*", "GPT-*", "Gpt-5.2"], "gpt-5.2", ["gpt-*", "GPT-*", "Gpt-5.2"]),
+        (["gpt-*", "GPT-*", "Gpt-5.2"], "Gpt-5.2", ["Gpt-5.2"]),
     ],
 )
 def test_what_holds_without_case_holds_beside_what_holds_with_it(

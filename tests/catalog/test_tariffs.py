@@ -114,14 +114,44 @@ def test_a_listed_model_without_a_price_has_none_yet() -> None:
 
 
 def test_the_price_is_frozen_with_its_tiers_and_tools() -> None:
-    frozen = json.loads(json.dumps(tariffs.of(GROUP, "images", "gpt-image-2", quality="low").document()))
+    frozen = json.loads(json.dumps(tariffs.of(GROUP, "images", "gpt-image-2", quality="low", tools=SEARCH).document()))
     assert frozen == {
         "picture": "0.04",
         "pictures": {"1024x1024": {"low": "0.01", "high": "0.17"}, "*": "0.04"},
         "asked": ["", "low"],
         "tools": {"web_search": "0.01", "odd": "0.0000004"},
     }
-    assert tariffs.of(GROUP, "chat", "gpt-5").document()["tools"] == {"web_search": "0.01", "odd": "0.0000004"}
+    assert tariffs.of(GROUP, "chat", "gpt-5", tools={"web_search_20250305"}).document()["tools"] == {
+        "web_search": "0.01"
+    }
+    assert "tools" not in tariffs.of(GROUP, "chat", "gpt-5", tools={"unpriced"}).document()
+
+
+@pytest.mark.parametrize(
+    ("asked", "usd"),
+    [
+        ({"web_search"}, "0.01"),
+        ({"web_search_preview"}, "0.025"),
+        ({"web_search_preview_2025_03_11"}, "0.025"),
+        ({"web_search_2025_08_26"}, "0.02"),
+        ({"web_search_20260318"}, "0.01"),
+        ({"web_search", "web_search_preview"}, "0.025"),
+    ],
+)
+def test_a_tool_costs_as_its_own_type_or_as_the_tool_of_which_it_is_a_version(asked, usd) -> None:
+    prices = {"web_search": "0.01", "web_search_preview": "0.025", "web_search_2025_08_26": "0.02"}
+    group = replace(GROUP, tool_prices={name: Decimal(price) for name, price in prices.items()})
+    tariff = tariffs.of(group, "chat", "gpt-5", tools=asked)
+    assert tariff.tools == {"web_search": Decimal(usd)}
+    assert tariff.cost_micros(TokenUsage(tools={"web_search": 3})) == 3 * int(Decimal(usd) * 1_000_000)
+
+
+def test_a_version_alone_may_have_a_price() -> None:
+    group = replace(GROUP, tool_prices={"web_search_preview": Decimal(1)})
+    found = {
+        kind: group.tool_price(kind) for kind in ("web_search", "web_search_preview", "web_search_preview_2025_03_11")
+    }
+    assert found == {"web_search": None, "web_search_preview": 1, "web_search_preview_2025_03_11": 1}
 
 
 counts = st.integers(min_value=0, max_value=10**9)

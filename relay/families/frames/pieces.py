@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.families.fields import mappings
+from relay.families.fields import index_of, mappings
 
 Key = Callable[[Mapping[str, Any], int, dict[Hashable, "Pieces"]], Hashable]
 """Which one an item is, from its own fields, its place in its list, and those that are known."""
@@ -12,8 +12,7 @@ Key = Callable[[Mapping[str, Any], int, dict[Hashable, "Pieces"]], Hashable]
 
 def by_index(item: Mapping[str, Any], place: int, _: object = None) -> int:
     """An index that is absent is the place."""
-    index = item.get("index")
-    return index if isinstance(index, int) and not isinstance(index, bool) else place
+    return index_of(item, place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

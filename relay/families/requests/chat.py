@@ -29,6 +29,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     options = fields.optional_object(document, "stream_options")
     limits = {limit for name in LIMITS if (limit := fields.count(document, name))}
     held = contents.found(document, ROOTS)
+    run = list(_providers(document))
     return reading.asked(
         document,
         raw,
@@ -36,7 +37,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=is_stream,
         amounts=reading.amounts(_amounts(document, held)),
-        tools=tools.limits(_providers(document)),
+        tools=tools.limits(run),
+        tool_types=tools.types(run),
         predicted_bound=_foretold(document) + _thoughts(document),
         output_limit=reading.smallest(*limits),
         sent_limit=reading.smallest(*limits) if len(limits) > 1 else None,
@@ -99,7 +101,7 @@ def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:
 def _providers(document: Mapping[str, Any]) -> Iterator[ProviderTool]:
     yield from tools.providers(tools.listed(document.get("tools")), is_chat_clients)
     if refused_fields.says(document.get(SEARCH_OPTIONS)):
-        yield ProviderTool(name=SEARCH, trail=(SEARCH_OPTIONS,), limit=1)
+        yield ProviderTool(kind=SEARCH, trail=(SEARCH_OPTIONS,), limit=1)
 
 
 def _refusal(tool: ProviderTool) -> RefusedField:

@@ -52,6 +52,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         fields.count(config, name, most=MOST_CANDIDATES, parent=parent) or 1 for name in _spellings("candidateCount")
     ]
     held = contents.found(document, ROOTS)
+    run = list(tools.of_google(document.get("tools")))
     return reading.asked(
         document,
         raw,
@@ -59,7 +60,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=model,
         is_stream=path.verb == STREAM,
         amounts=reading.amounts(_amounts(document, held)),
-        tools=tools.limits(tools.of_google(document.get("tools"))),
+        tools=tools.limits(run),
+        tool_types=tools.types(run),
         output_limit=reading.smallest(*limits),
         choices=max(choices),
         is_array=path.verb == STREAM and alt != SSE,

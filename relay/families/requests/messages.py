@@ -55,6 +55,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         is_stream=not is_free and fields.flag(document, "stream"),
         amounts=reading.amounts(_amounts(document, held)),
         tools=tools.limits(run),
+        tool_types=tools.types(run),
         sent_tool_limits=[] if is_free else list(_unlimited(run)),
         output_limit=fields.count(document, "max_tokens", least=0),  # 0 fills a cache alone
         is_free=is_free,
@@ -113,7 +114,7 @@ def _unknown_of_tools(document: Mapping[str, Any], held: Contents) -> list[Refus
 def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[ProviderTool]:
     yield from tools.providers(_tools(document, held), is_anthropic_clients)
     if refused_fields.says(document.get(MCP_SERVERS)):
-        yield ProviderTool(name="mcp", trail=(MCP_SERVERS,))
+        yield ProviderTool(kind="mcp", trail=(MCP_SERVERS,))
 
 
 def _unlimited(run: Iterable[ProviderTool]) -> Iterator[Trail]:

@@ -42,7 +42,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
     held = contents.found(document, ROOTS)
     most = fields.count(document, MOST_CALLS, most=tools.MOST_CALLS)
-    run = tools.limits(_providers(document))
+    run = list(_providers(document))
     return reading.asked(
         document,
         raw,
@@ -51,7 +51,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         model=fields.model(document),
         is_stream=fields.flag(document, "stream"),
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
-        tools=run,
+        tools=tools.limits(run),
+        tool_types=tools.types(run),
         tool_calls=most or TOOL_CALLS,
         sent_tool_limits=[(MOST_CALLS,)] if run and most is None else (),
         output_limit=fields.count(document, "max_output_tokens"),

@@ -9,24 +9,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from common import strict_json
+from common import strict_json, tool_names
 from common.strict_json import Trail
 from relay.families import fields
 from relay.families.base import RefusedField
 from relay.families.requests.known_fields import DialectFields, in_protocol
 
-VERSION = re.compile(r"_(?:\d{8}|\d{4}_\d{2}_\d{2})$")
 SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
 MOST_CALLS = 10_000  # no request makes more
-ALIASES = {"mcp_toolset": "mcp"}
 HINTS = {
     "shell": ", or environment.type local, where you run it yourself",
     "tool_search": ", or execution client, where you run it yourself",
 }
 
-OPENAI_CLIENTS = (
-    "function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use", "computer_use_preview",
-)  # fmt: skip
+OPENAI_CLIENTS = re.compile(r"function|custom|namespace|local_shell|apply_patch|computer(?:[-_][a-z_-]+)?")
 ANTHROPIC_CLIENTS = re.compile(r"custom|(?:bash|text_editor|computer|memory)_\d+|(?:computer|browser)_toolset_\d+")
 GOOGLE_CLIENTS = ("functionDeclarations", "computerUse")
 
@@ -36,18 +32,24 @@ Listed = tuple[Trail, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderTool:
-    """A tool that the provider runs, and the request's own limit of its calls. It has no name where it is none."""
+    """A tool that the provider runs, by its type, and the request's own limit of its calls. Its type is empty where it
+    has none that could be one."""
 
-    name: str
+    kind: str
     trail: Trail
     limit: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The vendor's, without a version."""
+        return tool_names.family(self.kind)
 
     def refusal(self, name: str = "tools") -> RefusedField:
         """As it is refused where no price opens it."""
         shown = f"the tool {self.name}" if self.name else "a tool of no kind that this service knows"
         cure = f"it needs a price in tool_prices of this group{HINTS.get(self.name, '')}, or leave it out"
         reason = f"is {shown}, which the provider runs: {cure}"
-        return RefusedField(name=name, path=strict_json.path(self.trail), reason=reason, tool=self.name)
+        return RefusedField(name=name, path=strict_json.path(self.trail), reason=reason, tool=self.kind)
 
 
 def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
@@ -77,18 +79,18 @@ def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Ite
     for trail, tool in tools:
         if not is_clients(tool):
             kind = tool.get("type") if isinstance(tool, dict) else None
-            yield ProviderTool(name=vendors_name(kind), trail=trail, limit=_limit(tool, trail))
+            yield ProviderTool(kind=_shown(kind), trail=trail, limit=_limit(tool, trail))
 
 
 def of_google(value: Any) -> Iterator[ProviderTool]:
     """Those of Google's list: each entry has some by name."""
     for trail, entry in listed(value):
         if not isinstance(entry, dict):
-            yield ProviderTool(name="", trail=trail)
+            yield ProviderTool(kind="", trail=trail)
             continue
         for name, said in entry.items():
             if said is not None and name not in GOOGLE_CLIENTS and name not in map(in_protocol, GOOGLE_CLIENTS):
-                yield ProviderTool(name=vendors_name(in_protocol(name)), trail=(*trail, name))
+                yield ProviderTool(kind=_shown(in_protocol(name)), trail=(*trail, name))
 
 
 def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
@@ -98,12 +100,6 @@ def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
         known = most.get(tool.name, 0)
         most[tool.name] = None if known is None or tool.limit is None else known + tool.limit
     return most
-
-
-def vendors_name(kind: Any) -> str:
-    """The name of a tool by its type; empty where it has none that could be one."""
-    name = VERSION.sub("", kind).removesuffix("_preview") if isinstance(kind, str) else ""
-    return ALIASES.get(name, name) if SHOWN.fullmatch(name) else ""
 
 
 def is_openai_clients(tool: Any) -> bool:
@@ -116,7 +112,9 @@ def is_openai_clients(tool: Any) -> bool:
     if kind == "shell":
         environment = tool.get("environment")
         return isinstance(environment, dict) and environment.get("type") == "local"
-    return kind in OPENAI_CLIENTS if isinstance(kind, str) else kind is None and isinstance(tool.get("function"), dict)
+    if isinstance(kind, str):
+        return OPENAI_CLIENTS.fullmatch(kind) is not None
+    return kind is None and isinstance(tool.get("function"), dict)
 
 
 def is_chat_clients(tool: Any) -> bool:
@@ -128,6 +126,15 @@ def is_anthropic_clients(tool: Any) -> bool:
     """Whether the client runs one of Anthropic's tools."""
     kind = tool.get("type") if isinstance(tool, dict) else False
     return kind is None or (isinstance(kind, str) and ANTHROPIC_CLIENTS.fullmatch(kind) is not None)
+
+
+def types(found: Iterable[ProviderTool]) -> frozenset[str]:
+    """Those of the tools."""
+    return frozenset(tool.kind for tool in found)
+
+
+def _shown(kind: Any) -> str:
+    return kind if isinstance(kind, str) and SHOWN.fullmatch(kind) else ""
 
 
 def _limit(tool: Any, trail: Trail) -> int | None:

@@ -8,8 +8,7 @@ from typing import Any
 from adapters.kit import error_kinds
 from relay.families import openai_counts, pictures, tool_counts
 from relay.families.answers import chat as answers
-from relay.families.fields import mapping, mappings
-from relay.families.frames.pieces import by_index
+from relay.families.fields import index_of, mapping, mappings
 from relay.families.streams.output import texts
 from relay.families.streams.reader import FrameReader
 from relay.families.streams.seen_frames import SeenFrame
@@ -106,7 +105,7 @@ class ChatReader(FrameReader):
     def _take_citations(self, chunk: Mapping[str, Any]) -> None:
         choices = answers.choices(chunk)
         self._citing |= {
-            by_index(item, place) for place, item in enumerate(choices) if tool_counts.cites(mapping(item.get("delta")))
+            index_of(item, place) for place, item in enumerate(choices) if tool_counts.cites(mapping(item.get("delta")))
         }
         self._usage.count_at_least(tool_counts.of_citing(len(self._citing), self._asked))
 

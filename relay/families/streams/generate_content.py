@@ -25,10 +25,14 @@ PICTURED = re.compile(rb'"(?:inline|file)(?:Data|_data)"')
 class CandidatesReader(FrameReader):
     """The chunks of one answer."""
 
-    __slots__ = ()
+    __slots__ = ("_queries",)
     own = OWN
     texts = texts(*answers.TEXTS)
     has_types = False
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._queries: set[tool_counts.Query] = set()
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
         return bool(self.usage or answers.is_blocked(document) or answers.has_candidate(document))
@@ -50,7 +54,8 @@ class CandidatesReader(FrameReader):
             self._usage.learn(mapping(frame.document.get("usageMetadata")), answers.told)
         if any(mark in seen for mark in GROUNDS):
             candidates = frame.document.get("candidates")
-            self._usage.count_tools(tool_counts.of_later_candidates(self._usage.tools, candidates, self._asked))
+            known, self._queries = self._queries, self._queries | tool_counts.queries(candidates)
+            self._usage.count_tools(tool_counts.of_later_candidates(self._usage.tools, candidates, self._asked, known))
         if b'"functionCall"' in seen:
             self._output.add(written_bytes(answers.contents(frame.document), objects=answers.ARGUMENTS))
         if PICTURED.search(seen):

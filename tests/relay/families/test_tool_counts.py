@@ -183,3 +183,62 @@ def test_tools_that_the_request_never_had_do_not_count():
     last = {"type": "response.completed", "response": {"output": ITEMS, "usage": told}}
     assert streamed(RESPONSES, other, last) == used({})
     assert streamed(GENERATE_CONTENT, other, grounded) == used({})
+
+
+def searching(*ids: str) -> list[dict[str, Any]]:
+    return [{"type": "server_tool_use", "id": name, "name": "web_search", "input": {}} for name in ids]
+
+
+FAILED_SEARCH = {
+    "type": "web_search_tool_result",
+    "tool_use_id": "1",
+    "content": {"type": "web_search_tool_result_error", "error_code": "unavailable"},
+}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "2", "content": [{"type": "web_search_result"}]}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "told", "tools"),
+    [
+        ([*searching("1"), FAILED_SEARCH], 0, {}),
+        ([*searching("1"), FAILED_SEARCH], None, {}),
+        ([*searching("1"), FAILED_SEARCH, *searching("2"), FOUND], 1, {"web_search": 1}),
+        ([*searching("1", "2"), FAILED_SEARCH, FOUND], None, {"web_search": 1}),
+        ([FAILED_SEARCH], None, {}),
+        ([*searching("1", "2"), FOUND, FOUND], 0, {"web_search": 2}),
+    ],
+)
+def test_a_search_of_anthropics_that_has_failed_costs_nothing(blocks, told, tools):
+    usage = {**TOLD, **({} if told is None else {"server_tool_use": {"web_search_requests": told}})}
+    assert MESSAGES.usage({"content": blocks, "usage": usage}, ALL) == used(tools)
+    events = [
+        {"type": "message_start", "message": {"usage": TOLD}},
+        *(
+            {"type": "content_block_start", "index": place, "content_block": block}
+            for place, block in enumerate(blocks)
+        ),
+        {"type": "message_delta", "usage": usage},
+    ]
+    assert streamed(MESSAGES, ALL, *events) == used(tools)
+
+
+def grounded(*queries: Any) -> dict[str, Any]:
+    return {"candidates": [{"groundingMetadata": {"webSearchQueries": [*queries]}}]}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "searches"),
+    [
+        ([["a", "a"]], 1),
+        ([["a", "a", "b", "", " "]], 2),
+        ([[None, 5, "a"]], 1),
+        ([["a"], ["b"]], 2),
+        ([["a"], ["a", "b"], ["a", "b"]], 2),
+    ],
+)
+def test_each_different_query_of_googles_search_counts_in_whatever_chunk_it_is_told(chunks, searches):
+    usage = {"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5}}
+    told = [grounded(*queries) | usage for queries in chunks]
+    assert streamed(GENERATE_CONTENT, ALL, *told) == used({"google_search": searches})
+    if len(told) == 1:
+        assert GENERATE_CONTENT.usage(told[0], ALL) == used({"google_search": searches})

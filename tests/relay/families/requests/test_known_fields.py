@@ -93,7 +93,7 @@ def test_an_unknown_field_of_a_tool_is_told_after_the_tool_which_may_have_a_pric
         (GEMINI, {"googleSearch": {"deep": 1}}),
     ):
         priced, unknown = refused(path, {"tools": [tool]})
-        assert (priced.tool.endswith("search"), unknown.path.startswith("tools[0]."), unknown.tool) == (True, True, "")
+        assert ("search" in priced.tool, unknown.path.startswith("tools[0]."), unknown.tool) == (True, True, "")
 
 
 AUTHORS = {"Model": {"MODEL": 1}, "image url": [{"deep": 1}]}

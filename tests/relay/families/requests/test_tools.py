@@ -6,6 +6,7 @@ import pytest
 from anthropic.types.beta import BetaToolUnionParam
 from openai.types.responses import ToolParam
 
+from common.tool_names import family
 from relay.families.requests import tools
 from relay.families.requests.tables import anthropic_tools, openai_tools
 from tests.relay.families.requests.asking import (
@@ -35,6 +36,7 @@ CLIENTS_OF_RESPONSES = [
     {"type": "apply_patch"},
     {"type": "computer"},
     {"type": "computer_use"},
+    {"type": "computer-preview"},
     {"type": "computer_use_preview", "display_width": 1, "display_height": 1, "environment": "linux"},
 ]
 PROVIDERS_OF_RESPONSES = [
@@ -88,7 +90,8 @@ def test_tools_of_responses_that_the_client_runs_pass(tool):
 @pytest.mark.parametrize(("tool", "name"), PROVIDERS_OF_RESPONSES)
 def test_tools_of_responses_that_the_provider_runs_go_by_the_vendors_name(tool, name):
     call, [field] = understood(RESPONSES, {"tools": [FUNCTION, tool]})
-    assert (call.tools, field.name, field.path, field.tool) == ({name: None}, "tools", "tools[1]", name)
+    assert (call.tools, field.name, field.path, family(field.tool)) == ({name: None}, "tools", "tools[1]", name)
+    assert call.tool_types == {field.tool}
     assert paths(RESPONSES, {"input": [{"type": "additional_tools", "tools": [tool]}]}) == ["input[0].tools[0]"]
     assert paths(RESPONSES, {"input": {"type": "additional_tools", "tools": [tool]}}) == ["input.tools[0]"]
     assert said_no(RESPONSES, {"input": [{"type": "additional_tools", "Tools": [tool]}]}) == "input[0].Tools"
@@ -146,7 +149,7 @@ def test_tools_of_messages_that_the_client_runs_pass(kind):
 @pytest.mark.parametrize(("tool", "name"), PROVIDERS_OF_MESSAGES)
 def test_tools_of_messages_that_the_provider_runs_go_by_the_vendors_name(tool, name):
     call, [field] = understood(MESSAGES, {"tools": [tool]})
-    assert (call.tools, field.path, field.tool) == ({name: None}, "tools[0]", name)
+    assert (call.tools, field.path, family(field.tool)) == ({name: None}, "tools[0]", name)
 
 
 def test_a_tool_in_the_midst_of_a_conversation_is_judged_too():
@@ -249,9 +252,9 @@ def test_where_a_dialect_has_no_such_limit_none_is_sent():
 
 
 def test_two_entries_of_one_tool_have_both_their_limits():
-    listed = [tools.ProviderTool(name="a", trail=(), limit=limit) for limit in (2, 3)]
+    listed = [tools.ProviderTool(kind="a", trail=(), limit=limit) for limit in (2, 3)]
     assert tools.limits(listed) == {"a": 5}
-    assert tools.limits([*listed, tools.ProviderTool(name="a", trail=())]) == {"a": None}
+    assert tools.limits([*listed, tools.ProviderTool(kind="a", trail=())]) == {"a": None}
 
 
 def kinds_and_fields(union: object) -> list[tuple[str, dict]]:

@@ -16,6 +16,8 @@ OUTPUTS = ("output", "image_output", "audio_output")
 AMOUNTS = ("input", "output", *INPUTS[1:], *OUTPUTS[1:])
 SOLD_APART = ("cache_write_1h", "audio_input", "audio_output")
 """Amounts without which there is nothing of their kind to buy; any other costs what input or output does."""
+NOT_ALWAYS_USED = frozenset({*SOLD_APART, "image_input"})
+"""Those that a call may use only where its request has something of their kind."""
 COUNTS = ("image_tokens", "max_input_tokens", "max_output_tokens")
 IMAGE_TOKENS = 16_384
 """The most tokens of one picture in a request, where the price does not say."""
@@ -106,7 +108,7 @@ class TokenPrice:
 
     def dearest(self, amounts: tuple[str, ...], most: MostUsed) -> Decimal:
         """The highest of those that a call may use."""
-        names = (name for name in amounts if name not in SOLD_APART or name in most.amounts)
+        names = (name for name in amounts if name not in NOT_ALWAYS_USED or name in most.amounts)
         used: list[Decimal | None] = [getattr(self, name) for name in names]
         return max(amount for amount in used if amount is not None)
 

@@ -108,6 +108,15 @@ def path(trail: Trail) -> str:
     return written
 
 
+def leaves(value: Any, trail: Trail = ()) -> Iterator[Trail]:
+    """Where in a document all values stand that hold no others."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not inner:
+        yield trail
+    for step, held in inner:
+        yield from leaves(held, (*trail, step))
+
+
 def _check_structure(raw: bytes, max_depth: int) -> None:
     """Depth and number of values, counted outside strings before anything is built."""
     if _is_surely_small(raw, max_depth):

@@ -100,8 +100,15 @@ def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tup
     if not usage.input_tokens:
         usage, parts = replace(usage, input_tokens=asked.input_estimate), ["input"]
     if not usage.output_tokens and (guess := reservation.estimate(asked, None, delivered)).output_tokens:
-        usage = replace(usage, output_tokens=guess.output_tokens, image_tokens=guess.image_tokens)
+        usage = replace(
+            usage,
+            output_tokens=guess.output_tokens,
+            image_tokens=guess.image_tokens,
+            audio_output_tokens=guess.audio_output_tokens,
+        )
         parts = [*parts, "output"]
+    elif delivered.sound_bytes and not usage.audio_output_tokens:
+        usage, parts = _spoken(usage, delivered, parts)
     elif delivered.pictures and not usage.image_tokens:
         usage, parts = _pictured(usage, delivered, parts)
     return usage, parts
@@ -112,6 +119,13 @@ def _pictured(usage: TokenUsage, delivered: Delivered, parts: list[str]) -> tupl
     said = usage.reasoning_tokens + usage.audio_output_tokens + bounds.likely(delivered.output_bytes)
     pictured = max(0, usage.output_tokens - said)
     return (replace(usage, image_tokens=pictured), [*parts, "pictures"]) if pictured else (usage, parts)
+
+
+def _spoken(usage: TokenUsage, delivered: Delivered, parts: list[str]) -> tuple[TokenUsage, list[str]]:
+    """Of sound whose tokens were not told apart: likewise."""
+    said = usage.reasoning_tokens + usage.image_tokens + bounds.likely(delivered.output_bytes)
+    spoken = max(0, usage.output_tokens - said)
+    return (replace(usage, audio_output_tokens=spoken), [*parts, "sound"]) if spoken else (usage, parts)
 
 
 def _bounded(cost: int, usage: TokenUsage, reserved: int, flags: Mapping[str, Any]) -> CallSettlement:

@@ -4,22 +4,42 @@ from collections.abc import Sequence
 
 from catalog.groups import GroupEntry
 from catalog.tariffs import Tariff
+from common import strict_json
 from common.errors import InvalidRequest
+from common.strict_json import Trail
 from relay.families.base import RefusedField
 from relay.families.requests import messages
+from relay.families.requests.known_fields import without_numbers
 
 
 def refuse(fields: Sequence[RefusedField], group: GroupEntry, tariff: Tariff | None) -> None:
     """Raises InvalidRequest naming the first field that nothing opens. Without a tariff no price does."""
     for field in fields:
-        if not is_open(field, group, tariff):
-            raise InvalidRequest(f"{field.path}: {field.reason}.", param=field.path, details=field.details)
+        if not is_open(field, group, tariff) and (path := _closed(field, group)):
+            raise InvalidRequest(f"{path}: {field.reason}.", param=path, details=field.details)
+
+
+def _closed(field: RefusedField, group: GroupEntry) -> str:
+    """Where that stands which `extra_fields` do not open: the field, or what in it they do not list where they list
+    something in it; empty where they list all of it."""
+    above = f"{field.name}."
+    if not isinstance(field.value, dict) or not any(name.startswith(above) for name in group.extra_fields):
+        return field.path
+    inner = strict_json.leaves(field.value)
+    closed = (trail for trail in inner if not _is_listed(above, trail, group))
+    return next((f"{field.path}.{strict_json.path(trail)}" for trail in closed), "")
+
+
+def _is_listed(above: str, trail: Trail, group: GroupEntry) -> bool:
+    """Whether `extra_fields` list the path or one on the way to it."""
+    steps = range(1, len(trail) + 1)
+    return any(above + without_numbers(strict_json.path(trail[:step])) in group.extra_fields for step in steps)
 
 
 def is_open(field: RefusedField, group: GroupEntry, tariff: Tariff | None) -> bool:
     """Whether the field passes, by its name or its path, its amount, its tool, its beta, or where nobody pays by the
     piece."""
-    if field.name in group.extra_fields or field.path in group.extra_fields:
+    if not group.extra_fields.isdisjoint((field.name, field.path, without_numbers(field.path))):
         return True
     if tariff is not None and ((field.amount and tariff.has(field.amount)) or is_by_tokens(field, tariff)):
         return True

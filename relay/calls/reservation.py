@@ -10,6 +10,8 @@ from relay.families.base import TOOL_CALLS, AskedCall, Delivered
 
 PICTURE_TOKENS = 1_056
 """Of a square picture of the middle quality, for an estimate."""
+SOUND_BYTES = 2_560
+"""Characters of base64 of one token of sound, for an estimate: a twenty-fifth of a second at 24 kHz and 16 bits."""
 FOUND_TOKENS = 65_536
 """What one call of a tool that the provider runs may bring into the prompt."""
 FETCHES = frozenset({"web_fetch", "url_context"})
@@ -33,7 +35,8 @@ def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostU
     tools = _tool_calls(asked, tariff)
     prompt = asked.input_bound + asked.pictures_in * tariff.image_tokens
     prompt += (tariff.max_input_tokens or 0) if asked.file_path else 0
-    output = tariff.output_bound(asked.output_limit, default=default_output) + asked.predicted_bound
+    output = tariff.output_bound(asked.output_limit, default=default_output)
+    output = tariff.output_bound(output + asked.thoughts_bound, default=0) + asked.predicted_bound
     context = tariff.max_input_tokens
     found = context if context and FETCHES & tools.keys() else FOUND_TOKENS
     again = _read_again(prompt + output, found, sum(tools.values()), context)
@@ -71,12 +74,14 @@ def _read_again(first: int, found: int, calls: int, context: int | None) -> int:
 def estimate(asked: AskedCall, seen: TokenUsage | None, delivered: Delivered) -> TokenUsage:
     """What a call has likely used that ended before it told all: what was seen, completed by what was delivered."""
     pictured = delivered.pictures * PICTURE_TOKENS
-    written = bounds.likely(delivered.output_bytes) + pictured
+    spoken = -(-delivered.sound_bytes // SOUND_BYTES)
+    written = bounds.likely(delivered.output_bytes) + pictured + spoken
     if seen is None:
         return TokenUsage(
             input_tokens=asked.input_estimate,
             output_tokens=written,
             image_tokens=pictured,
+            audio_output_tokens=spoken,
             images=min(delivered.pictures, asked.images),
         )
     return replace(
@@ -84,5 +89,6 @@ def estimate(asked: AskedCall, seen: TokenUsage | None, delivered: Delivered) ->
         input_tokens=seen.input_tokens or asked.input_estimate,
         output_tokens=max(seen.output_tokens, written),
         image_tokens=max(seen.image_tokens, pictured),
+        audio_output_tokens=max(seen.audio_output_tokens, spoken),
         images=max(seen.images, min(delivered.pictures, asked.images)),
     )

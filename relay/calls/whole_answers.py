@@ -6,6 +6,7 @@ that came in the place of a whole answer.
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from adapters.base import ErrorKind, UpstreamError
@@ -13,7 +14,7 @@ from adapters.kit import error_kinds
 from common.concurrency import threads
 from common.token_usage import TokenUsage
 from relay.calls.demands import INLINE_BYTES
-from relay.calls.kept_answers import KeptAnswer
+from relay.calls.kept_answers import MEMORY_BYTES, KeptAnswer
 from relay.calls.wanted_answers import WantedAnswer
 from relay.families.base import Delivered
 from relay.families.fields import mappings
@@ -48,11 +49,16 @@ class WholeAnswer(KeptAnswer):
             raise family.refusal(status, headers, self.read(ERROR_BYTES))
         self.usage = usage
         self.has_failed = usage is None and family.has_failed(document)
-        self.delivered = family.delivered(document, asked)
+        self.delivered = self._delivered(family.delivered(document, asked))
         if isinstance(document, list) and not asked.is_stream:  # Google's stream, as one array
             self._put_together(mappings(error_kinds.parsed(self.read())), wanted)
         if wanted.upstream_model != asked.model:
             self.replace(family.shown(self.read(), asked, wanted.upstream_model))
+
+    def _delivered(self, found: Delivered) -> Delivered:
+        """With all its sound, of which a large answer's document has only beginnings."""
+        is_cut = bool(found.sound_bytes) and self.size > MEMORY_BYTES
+        return replace(found, sound_bytes=self.size) if is_cut else found
 
     def frames(self, wanted: WantedAnswer) -> list[bytes]:
         """The answer as the frames of a stream. It may block for long. Raises UpstreamError."""

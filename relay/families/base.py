@@ -41,6 +41,7 @@ class RefusedField:
     The group's `extra_fields` open it by `name`. Others open some: the price of the model where it has this `amount`,
     the group's `tool_prices` where they price this `tool` (its type), its `extra_betas` where they list this
     `beta`. With `only_by_piece` it is refused only where pictures are priced by the piece. `details` go into the error.
+    `value` is what the field says, where `extra_fields` may open what stands in it one by one.
     """
 
     name: str
@@ -50,6 +51,7 @@ class RefusedField:
     tool: str = ""
     beta: str = ""
     only_by_piece: bool = False
+    value: Any = None
     details: Mapping[str, Any] | None = None
 
 
@@ -66,14 +68,15 @@ class AskedCall:
     there is none. `tool_types` are the types that the request has of them. `sent_tool_limits` are the fields in which
     the relay sends its own limit (`TOOL_CALLS`), because the request has none there.
 
-    `predicted_bound` are tokens of an answer beside its limit: of a text that the request foretells, of thoughts that
-    some servers count apart, of pictures that a stream shows before they are done. `output_limit` is the request's own
-    limit in tokens for one answer, None where it has none; `sent_limit` is the one that goes upstream because neither
-    request nor price has one, or because the request has two. `choices` says how many answers the request wants,
-    `images` how many pictures, `size` and `quality` of which kind (empty: as the provider likes). `is_array`: the
-    client reads a stream as one JSON array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the
-    client asked for the usage that a stream ends with; where it did not, what the relay asked for is dropped. `refused`
-    are the fields that pass only where the operator has opened them.
+    `predicted_bound` are tokens of an answer beside its limit: of a text that the request foretells, of pictures that a
+    stream shows before they are done. `thoughts_bound` are those of thoughts that some servers write beside it;
+    together they are no more than the model can make. `output_limit` is the request's own limit in tokens for one
+    answer, None where it has none; `sent_limit` is the one that goes upstream because neither request nor price has
+    one, or because the request has two. `choices` says how many answers the request wants, `images` how many pictures,
+    `size` and `quality` of which kind (empty: as the provider likes). `is_array`: the client reads a stream as one JSON
+    array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the client asked for the usage that a
+    stream ends with; where it did not, what the relay asked for is dropped. `refused` are the fields that pass only
+    where the operator has opened them.
     """
 
     model: str
@@ -89,6 +92,7 @@ class AskedCall:
     tool_calls: int | None = None
     sent_tool_limits: Sequence[Trail] = ()
     predicted_bound: int = 0
+    thoughts_bound: int = 0
     output_limit: int | None = None
     sent_limit: int | None = None
     choices: int = 1
@@ -103,10 +107,12 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """What an answer has brought, for an estimate: bytes of text, arguments and thoughts, and pictures."""
+    """What an answer has brought, for an estimate: bytes of text, arguments and thoughts, pictures, and sound in
+    characters of base64."""
 
     output_bytes: int = 0
     pictures: int = 0
+    sound_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

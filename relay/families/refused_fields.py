@@ -15,6 +15,7 @@ FOREIGN = "names an object of the operator's account with the provider"
 TIERS = ("auto", "default", "standard_only", "flex")
 USUAL_CACHE = "30m"
 AUDIO_INPUT, AUDIO_OUTPUT, LONG_CACHE = "audio_input", "audio_output", "cache_write_1h"
+IMAGE_INPUT = "image_input"
 UNSOLD = {
     AUDIO_INPUT: "is sound, which has no price (audio_input) for this model",
     AUDIO_OUTPUT: "asks for sound, which has no price (audio_output) for this model",
@@ -31,7 +32,7 @@ def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> I
     """The top-level fields of these names that say something."""
     for name in names:
         if says(document.get(name)):
-            yield RefusedField(name=name, path=name, reason=reason)
+            yield RefusedField(name=name, path=name, reason=reason, value=document[name])
 
 
 def beyond(
@@ -70,7 +71,8 @@ def unsold(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
     """The fields at these places, which use an amount that not every price has."""
     for trail in trails:
         name = next(step for step in reversed(trail) if isinstance(step, str))
-        yield RefusedField(name=name, path=path_of(trail), reason=UNSOLD[amount], amount=amount)
+        path = path_of((*trail, "ttl") if amount == LONG_CACHE else trail)
+        yield RefusedField(name=name, path=path, reason=UNSOLD[amount], amount=amount)
 
 
 def foreign(trails: Iterable[Trail]) -> Iterator[RefusedField]:

@@ -107,7 +107,8 @@ def test_where_nothing_is_priced_without_a_long_context_its_parts_cost_as_the_wh
 @pytest.mark.parametrize(
     ("price", "most", "micros"),
     [
-        (FULL, {"input_tokens": 100, "output_tokens": 10}, 100 * 4 + 10 * 40),
+        (FULL, {"input_tokens": 100, "output_tokens": 10}, 375 + 10 * 40),
+        (FULL, {"input_tokens": 100, "amounts": frozenset({"image_input"})}, 100 * 4),
         (FULL, {"input_tokens": 100, "amounts": frozenset({"cache_write_1h"})}, 600),
         (FULL, {"input_tokens": 100, "amounts": frozenset({"cache_write_1h", "audio_input"})}, 700),
         (replace(FULL, image_output=Decimal(15)), {"output_tokens": 10}, 150),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.token_usage import TokenUsage
-from relay.families import openai_counts, pictures, tool_counts
+from relay.families import openai_counts, pictures, sounds, tool_counts
 from relay.families.answers.written import written_bytes
 from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
@@ -23,7 +23,11 @@ def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
 
 def delivered(document: Any) -> Delivered:
     written = sum(written_in(choice, "message") for choice in choices(document))
-    return Delivered(output_bytes=written, pictures=pictures.of_messages(said(document, "message")))
+    return Delivered(
+        output_bytes=written,
+        pictures=pictures.of_messages(said(document, "message")),
+        sound_bytes=sounds.of_messages(said(document, "message")),
+    )
 
 
 def choices(document: Any) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.token_usage import TokenUsage
-from relay.families import counts, pictures, told_counts, tool_counts
+from relay.families import counts, pictures, sounds, told_counts, tool_counts
 from relay.families.answers.written import written_bytes
 from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
@@ -24,7 +24,11 @@ def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
 
 def delivered(document: Any) -> Delivered:
     said = contents(joined(document))
-    return Delivered(output_bytes=written_bytes(said, WRITTEN, ARGUMENTS), pictures=pictures.of_contents(said))
+    return Delivered(
+        output_bytes=written_bytes(said, WRITTEN, ARGUMENTS),
+        pictures=pictures.of_contents(said),
+        sound_bytes=sounds.of_contents(said),
+    )
 
 
 def joined(document: Any) -> dict[str, Any]:

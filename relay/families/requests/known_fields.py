@@ -77,7 +77,7 @@ class DialectFields:
             if (known := self._folded.get(folded(name))) is not None:
                 raise _refusal((*trail, name), f"is {known} in another writing")
             if value is not None and not self._others_pass:
-                found.append(unknown((*trail, name)))
+                found.append(unknown((*trail, name), value))
 
     def _refuse_twice(self, document: Mapping[str, Any], trail: Trail) -> None:
         for name, value in document.items():
@@ -92,10 +92,15 @@ class DialectFields:
         self._folded = {folded(name): name for name in self._names}
 
 
-def unknown(trail: Trail) -> RefusedField:
+def unknown(trail: Trail, value: Any) -> RefusedField:
     """A field that no table has. An operator lists it by its path, without the numbers in it: `tools[].name`."""
     path = strict_json.path(trail)
-    return RefusedField(name=INDEX.sub("[]", path), path=path, reason=UNKNOWN)
+    return RefusedField(name=without_numbers(path), path=path, reason=UNKNOWN, value=value)
+
+
+def without_numbers(path: str) -> str:
+    """As an operator lists it."""
+    return INDEX.sub("[]", path)
 
 
 def folded(name: str) -> str:

@@ -25,6 +25,10 @@ BINARY_NAMES = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt
 # How base64 of a PDF, an archive, a picture, a sound or a film begins, whatever is said of it.
 BINARY = ("JVBER", "UEsD", "iVBOR", "/9j/", "R0lGOD", "UklGR", "SUQz", "T2dnU", "AAAA", "H4sI", "0M8R4")
 
+SOUND_BEGINNINGS = ("SUQz", "T2dnU", "ZkxhQ")  # MP3, Ogg, FLAC
+WAVE = "QVZF"
+"""The last three letters of "WAVE", where a RIFF file that is no film has them."""
+
 PICTURES = frozenset({"imageurl", "image", "images", "imagedata", "inputimage", "mask", "markup"})
 SOUNDS = frozenset({"inputaudio", "audio", "audios", "audiourl", "audiodata"})
 FILES = frozenset(
@@ -58,6 +62,11 @@ def folded(name: str) -> str:
 
 def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
     """Of one item under a folded name in an object; None where it is nothing but text."""
+    found = _kind(key, item, holder)
+    return of_file(item, holder) if found is Kind.FILE else found
+
+
+def _kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
     said = type_of(holder)
     if key == INLINE:
         return _declared(item, {}, is_encoded=True) or Kind.FILE
@@ -67,7 +76,7 @@ def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
         return Kind.SOUND
     if key in FILES:
         is_text = _is_inline(item) and _declared(item, holder, is_encoded=True) is Kind.TEXT
-        return Kind.TEXT if is_text else of_file(item, holder)
+        return Kind.TEXT if is_text else Kind.FILE
     if key in PICTURES:
         return _of_picture(item) if said in PICTURE_TYPES or "image" in said else Kind.FILE
     if key == STORED:
@@ -80,8 +89,8 @@ def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
 def of_file(item: Any, holder: Mapping[str, Any]) -> Kind:
     """Of a file that is no text: sound where that is said of it, in any way."""
     named = (guess_type(text)[0] or "" for text in texts(item) if len(text) < LONGEST_ADDRESS)
-    is_sound = _declared(item, holder) is Kind.SOUND or any(map(_is_sound, named))
-    return Kind.SOUND if is_sound else Kind.FILE
+    is_said = "audio" in type_of(holder) or _declared(item, holder) is Kind.SOUND or any(map(_is_sound, named))
+    return Kind.SOUND if is_said or any(map(_begins_as_sound, texts(item))) else Kind.FILE
 
 
 def inline_bytes(item: Any) -> int:
@@ -176,8 +185,15 @@ def _payload(text: str) -> str:
     return text[begin : begin + 64].lstrip()
 
 
+def _begins_as_sound(text: str) -> bool:
+    """Whether base64 begins as files of sound do, whatever is said of it."""
+    begin = _payload(text)
+    is_wave = begin.startswith("UklGR") and begin[12:16] == WAVE
+    return is_wave or begin.startswith(SOUND_BEGINNINGS)
+
+
 def _is_sound(media_type: str) -> bool:
-    return "audio/" in media_type
+    return "audio/" in media_type or media_type.strip() == "application/ogg"
 
 
 def _of_media_type(said: str) -> Kind:

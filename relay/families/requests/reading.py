@@ -6,7 +6,7 @@ from typing import Any
 from common import strict_json
 from relay.families import bounds
 from relay.families.base import AskedCall, RefusedField
-from relay.families.refused_fields import AUDIO_INPUT
+from relay.families.refused_fields import AUDIO_INPUT, IMAGE_INPUT
 from relay.families.requests.contents import Contents
 
 
@@ -20,8 +20,7 @@ def asked(
     amounts: frozenset[str] = frozenset(),
     **more: Any,
 ) -> AskedCall:
-    """The call with what its conversation holds; `more` are the dialect's own fields of it. Any file may have sound in
-    it, as films have."""
+    """The call with what its conversation holds; `more` are the dialect's own fields of it."""
     bound = bounds.text_tokens(len(raw) - contents.inline_bytes, has_tools=bool(document.get("tools")))
     return AskedCall(
         model=model,
@@ -30,9 +29,16 @@ def asked(
         input_estimate=bounds.likely(bound, contents.pictures + len(contents.files)),
         pictures_in=contents.pictures,
         file_path=strict_json.path(contents.files[0]) if contents.files else "",
-        amounts=amounts | {AUDIO_INPUT} if contents.files else amounts,
+        amounts=amounts | _seen_and_heard(contents, has_tools=bool(more.get("tools"))),
         **more,
     )
+
+
+def _seen_and_heard(contents: Contents, *, has_tools: bool) -> frozenset[str]:
+    """The amounts of what is no text: tools may find pictures, and any file may hold both."""
+    if contents.files:
+        return frozenset({IMAGE_INPUT, AUDIO_INPUT})
+    return frozenset({IMAGE_INPUT} if contents.pictures or has_tools else ())
 
 
 def amounts(fields: Iterable[RefusedField]) -> frozenset[str]:

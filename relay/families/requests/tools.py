@@ -46,7 +46,7 @@ class ProviderTool:
 
     def refusal(self, name: str = "tools") -> RefusedField:
         """As it is refused where no price opens it."""
-        shown = f"the tool {self.name}" if self.name else "a tool of no kind that this service knows"
+        shown = f"the tool {self.kind}" if self.kind else "a tool of no kind that this service knows"
         cure = f"it needs a price in tool_prices of this group{HINTS.get(self.name, '')}, or leave it out"
         reason = f"is {shown}, which the provider runs: {cure}"
         return RefusedField(name=name, path=strict_json.path(self.trail), reason=reason, tool=self.kind)

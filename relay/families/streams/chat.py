@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.kit import error_kinds
-from relay.families import openai_counts, pictures, tool_counts
+from relay.families import openai_counts, pictures, sounds, tool_counts
 from relay.families.answers import chat as answers
 from relay.families.fields import index_of, mapping, mappings
 from relay.families.streams.output import texts
@@ -85,6 +85,8 @@ class ChatReader(FrameReader):
             self._take_usage(frame.document)
         if b'"images"' in seen or b'"image_url"' in seen or b'"output_image"' in seen:
             self._output.add(0, pictures.of_messages(answers.said(frame.document, "delta")))
+        if b'"audio"' in seen:
+            self._output.add(sound_bytes=sounds.of_messages(answers.said(frame.whole, "delta")))
         if self._asked.tools and b'"annotations"' in seen:
             self._take_citations(frame.document)
         if FINISHED.search(seen):

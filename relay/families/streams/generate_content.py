@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.kit import error_kinds
-from relay.families import pictures, tool_counts
+from relay.families import pictures, sounds, tool_counts
 from relay.families.answers import generate_content as answers
 from relay.families.answers.written import written_bytes
 from relay.families.fields import mapping
@@ -59,7 +59,10 @@ class CandidatesReader(FrameReader):
         if b'"functionCall"' in seen:
             self._output.add(written_bytes(answers.contents(frame.document), objects=answers.ARGUMENTS))
         if PICTURED.search(seen):
-            self._output.add(0, pictures.of_contents(answers.contents(frame.document)))
+            said = answers.contents(frame.document)
+            is_heard = sounds.of_contents(said) > 0
+            self._output.add(0, pictures.of_contents(said))
+            self._output.add(sound_bytes=sounds.of_contents(answers.contents(frame.whole)) if is_heard else 0)
         if ENDS.search(seen):
             self._end(frame.document)
         return not self._asked.is_array or self._is_element(frame)

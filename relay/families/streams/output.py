@@ -8,21 +8,22 @@ from relay.wire import splicing
 
 
 class StreamOutput:
-    """Bytes of what the model has written, and pictures."""
+    """Bytes of what the model has written, pictures, and sound in characters of base64."""
 
-    __slots__ = ("pictures", "written_bytes")
+    __slots__ = ("pictures", "sound_bytes", "written_bytes")
 
     def __init__(self) -> None:
-        self.written_bytes = self.pictures = 0
+        self.written_bytes = self.pictures = self.sound_bytes = 0
 
     @property
     def delivered(self) -> Delivered:
-        return Delivered(output_bytes=self.written_bytes, pictures=self.pictures)
+        return Delivered(output_bytes=self.written_bytes, pictures=self.pictures, sound_bytes=self.sound_bytes)
 
-    def add(self, written_bytes: int, pictures: int = 0) -> None:
+    def add(self, written_bytes: int = 0, pictures: int = 0, sound_bytes: int = 0) -> None:
         """So much more has come."""
         self.written_bytes += written_bytes
         self.pictures += pictures
+        self.sound_bytes += sound_bytes
 
     def raise_to(self, whole: Delivered) -> None:
         """So much has come at least."""

@@ -41,6 +41,12 @@ class SeenFrame:
             self._document = document if isinstance(document, dict) else {}
         return self._document
 
+    @property
+    def whole(self) -> dict[str, Any]:
+        """Its document with what `document` leaves out. That takes its time: only where it is needed."""
+        document = self.document if self.seen is self.raw else error_kinds.parsed(sse.data(self.raw) or b"")
+        return document if isinstance(document, dict) else {}
+
     def on_one_line(self) -> bytes:
         """Its data, with the pictures, on one line: a line end between two values of JSON says nothing."""
         return (sse.data(self.raw) or b"").replace(b"\n", b"")

@@ -57,6 +57,41 @@ def test_the_first_field_that_nothing_opens_is_named():
     assert (error.message, error.param, error.details) == ("c: is other.", "c", {"error_code": "x"})
 
 
+VENDOR = RefusedField(
+    name="vendor", path="vendor", reason="is odd", value={"a": {"b": 1}, "list": [{"c": 1}, {"c": 2}], "empty": {}}
+)
+
+
+@pytest.mark.parametrize(
+    ("listed", "closed"),
+    [
+        ({"vendor.a.b"}, "vendor.list[0].c"),
+        ({"vendor.a"}, "vendor.list[0].c"),
+        ({"vendor.a.b", "vendor.list[].c"}, "vendor.empty"),
+        ({"vendor.a.b", "vendor.list", "vendor.empty"}, None),
+        ({"vendor"}, None),
+        ({"vendor.a.b.c"}, "vendor.a.b"),
+        ({"vendo.a.b"}, "vendor"),
+        (set(), "vendor"),
+    ],
+)
+def test_what_stands_in_a_refused_field_is_opened_by_its_path(listed, closed):
+    group = replace(GROUP, extra_fields=frozenset(listed))
+    if closed is None:
+        permissions.refuse([VENDOR], group, TOKENS)
+        return
+    with pytest.raises(InvalidRequest) as refused:
+        permissions.refuse([VENDOR], group, TOKENS)
+    assert refused.value.param == closed
+
+
+def test_a_path_is_listed_without_its_numbers():
+    field = RefusedField(name="ttl", path="messages[0].content[1].cache_control.ttl", reason="is odd")
+    permissions.refuse(
+        [field], replace(GROUP, extra_fields=frozenset({"messages[].content[].cache_control.ttl"})), TOKENS
+    )
+
+
 def test_betas_that_the_group_has_not_opened_stay_here():
     said = ["claude-code-20250219", "context-1m-2025-08-07", "files-api-2025-04-14", "effort-2025-11-24"]
     opened = replace(GROUP, extra_betas=frozenset({"files-api-2025-04-14"}))

@@ -129,7 +129,7 @@ def test_what_an_agent_sends_passes_and_is_sold(provider, agent):
     document = family.document(raw, called)
     call = family.read(document, raw, called)
     assert list(call.refused) == []
-    assert (call.file_path, call.tools, call.amounts) == ("", {}, frozenset())
+    assert (call.file_path, call.tools, call.amounts) == ("", {}, {"image_input"} if call.pictures_in else set())
     assert call.pictures_in == json.dumps(body).count("input_image")
     endpoint = Endpoint(
         platform=family.platform,

@@ -211,7 +211,7 @@ SHOWN: list[tuple[Family, Any, list[Any], Delivered]] = [
             ]
         },
         [],
-        Delivered(output_bytes=13, pictures=1),
+        Delivered(output_bytes=13, pictures=1, sound_bytes=2),
     ),
 ]
 
@@ -348,3 +348,19 @@ def test_an_event_in_another_shape_is_an_error_wherever_it_stands(frame, kind):
     later = CHAT.stream(ASKED, "m")
     taken(later, event({"choices": [{"delta": {"content": "a"}}]}), event(frame))
     assert (later.error and later.error.kind) == kind
+
+
+@pytest.mark.parametrize("size", [4_000, 300_000])
+def test_sound_that_was_delivered_is_counted_whole_and_in_a_stream(size):
+    data = "A" * size
+    audio = {"id": "a", "data": data, "transcript": "hey"}
+    assert CHAT.delivered({"choices": [{"message": {"audio": audio}}]}, ASKED).sound_bytes == size
+    reader = CHAT.stream(ASKED, "m")
+    taken(reader, event({"choices": [{"delta": {"audio": audio}}]}), event({"choices": [{"delta": {"content": "x"}}]}))
+    assert reader.delivered.sound_bytes == size
+    parts = [{"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": data}}]
+    answer = {"candidates": [{"content": {"parts": parts}}]}
+    assert GENERATE_CONTENT.delivered(answer, ASKED).sound_bytes == size
+    reader = GENERATE_CONTENT.stream(ASKED, "m")
+    taken(reader, event(answer))
+    assert (reader.delivered.sound_bytes, reader.delivered.pictures) == (size, 0)

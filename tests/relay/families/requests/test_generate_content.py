@@ -45,7 +45,7 @@ def test_speech_and_sound_are_amounts():
     assert (call.amounts, field.path) == ({"audio_output"}, "generationConfig.speechConfig")
     sound = {"inlineData": {"mimeType": "audio/mp3", "data": "AA"}}
     call, [field] = understood(GEMINI, of_parts({"text": "x"}, sound))
-    assert (call.amounts, call.file_path) == ({"audio_input"}, "contents[0].parts[1].inlineData")
+    assert (call.amounts, call.file_path) == ({"audio_input", "image_input"}, "contents[0].parts[1].inlineData")
     assert (field.name, field.path) == ("inlineData", "contents[0].parts[1].inlineData")
 
 

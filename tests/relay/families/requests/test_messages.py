@@ -41,16 +41,16 @@ def test_what_costs_beyond_every_price_is_refused(fields, path):
 @pytest.mark.parametrize(
     ("fields", "path"),
     [
-        ({"cache_control": LONG}, "cache_control"),
-        ({"system": [{"type": "text", "text": "x", "cache_control": LONG}]}, "system[0].cache_control"),
-        ({"tools": [{"name": "f", "cache_control": LONG}]}, "tools[0].cache_control"),
+        ({"cache_control": LONG}, "cache_control.ttl"),
+        ({"system": [{"type": "text", "text": "x", "cache_control": LONG}]}, "system[0].cache_control.ttl"),
+        ({"tools": [{"name": "f", "cache_control": LONG}]}, "tools[0].cache_control.ttl"),
         (
             {
                 "messages": [
                     {"content": [{"type": "tool_result", "content": [{"type": "text", "cache_control": LONG}]}]}
                 ]
             },
-            "messages[0].content[0].content[0].cache_control",
+            "messages[0].content[0].content[0].cache_control.ttl",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_tools_of_responses_that_the_provider_runs_go_by_the_vendors_name(tool, 
 def test_a_refusal_names_the_tool_and_the_cure():
     [field] = refused(MESSAGES, {"tools": [{"type": "web_search_20250305"}]})
     cure = "it needs a price in tool_prices of this group, or leave it out"
-    assert field.reason == f"is the tool web_search, which the provider runs: {cure}"
+    assert field.reason == f"is the tool web_search_20250305, which the provider runs: {cure}"
     [field] = refused(RESPONSES, {"tools": [{"type": "shell"}]})
     assert "or environment.type local, where you run it yourself" in field.reason
     for odd in ({"type": {}}, {"type": "a b" * 99}, {}, "x"):

@@ -1,0 +1,26 @@
+"""How much sound an answer has brought, in characters of base64: for an estimate where its tokens are not told."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from relay.families.fields import mapping, mappings
+
+
+def of_messages(messages: Iterable[Mapping[str, Any]]) -> int:
+    """In a chat's messages, or in their deltas."""
+    return sum(_length(mapping(message.get("audio")).get("data")) for message in messages)
+
+
+def of_contents(contents: Iterable[Any]) -> int:
+    """In Google's contents, in either spelling."""
+    parts = (part for content in contents for part in mappings(mapping(content).get("parts")))
+    held = (mapping(part.get("inlineData") or part.get("inline_data")) for part in parts)
+    return sum(_length(data.get("data")) for data in held if _is_sound(data))
+
+
+def _is_sound(data: Mapping[str, Any]) -> bool:
+    return str(data.get("mimeType") or data.get("mime_type")).lower().startswith("audio/")
+
+
+def _length(data: Any) -> int:
+    return len(data) if isinstance(data, str) else 0

@@ -63,6 +63,7 @@ class KeptAnswer:
         """The parsed answer, without its pictures; None for what is no JSON."""
         if self.size <= MEMORY_BYTES:
             return error_kinds.parsed(self.read())
+        self._file.flush()  # else its end is missing in the map
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             return error_kinds.parsed(long_strings.without(mapped))
 

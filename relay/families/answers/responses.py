@@ -14,6 +14,8 @@ FAILURES = frozenset({"failed", "cancelled"})
 SHOWN = frozenset({"text", "refusal", "arguments", "input", "code"})
 HIDDEN = "encrypted_content"
 TEXTS = SHOWN | {HIDDEN}
+# What the model asks of the tools of a coding agent: patches, commands, clicks.
+ASKED_OF_TOOLS = frozenset({"action", "operation"})
 
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
@@ -23,7 +25,9 @@ def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
 
 def delivered(document: Any) -> Delivered:
     output = mapping(document).get("output")
-    return Delivered(output_bytes=written_bytes(output, TEXTS), pictures=sum(map(is_picture, mappings(output))))
+    return Delivered(
+        output_bytes=written_bytes(output, TEXTS, ASKED_OF_TOOLS), pictures=sum(map(is_picture, mappings(output)))
+    )
 
 
 def has_failed(document: Any) -> bool:

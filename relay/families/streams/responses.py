@@ -42,7 +42,7 @@ class ResponsesReader(FrameReader):
 
     def _undelivered(self, event: Mapping[str, Any], kind: str) -> int:
         if kind == "response.output_item.done":
-            come = max(0, written_bytes(event.get("item"), answers.SHOWN) - self._of_item)
+            come = max(0, written_bytes(event.get("item"), answers.SHOWN, answers.ASKED_OF_TOOLS) - self._of_item)
             self._of_item = self._of_part = 0
             return come
         come = max(0, written_bytes(event, answers.SHOWN) - self._of_part)

@@ -364,3 +364,18 @@ def test_sound_that_was_delivered_is_counted_whole_and_in_a_stream(size):
     reader = GENERATE_CONTENT.stream(ASKED, "m")
     taken(reader, event(answer))
     assert (reader.delivered.sound_bytes, reader.delivered.pictures) == (size, 0)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "apply_patch_call", "operation": {"type": "update_file", "path": "a.py", "diff": "x" * 400}},
+        {"type": "local_shell_call", "action": {"type": "exec", "command": ["x" * 400], "env": {}}},
+        {"type": "shell_call", "action": {"commands": ["x" * 400]}},
+    ],
+)
+def test_what_a_response_asks_of_an_agents_tools_is_written_by_the_model(item):
+    assert 400 <= RESPONSES.delivered({"output": [item]}, ASKED).output_bytes < 500
+    reader = RESPONSES.stream(ASKED, "m")
+    taken(reader, event({"type": "response.output_item.done", "output_index": 0, "item": item}))
+    assert 400 <= reader.delivered.output_bytes < 500

@@ -1,13 +1,16 @@
 """How channels fare: after each paid call, what its answer says about the channel and the credential it went out with.
 
-All by the database's clock. Nothing here raises the catalog version: claims read these rows themselves (`UNUSABLE`).
+All by the database's clock. Nothing here raises the catalog version but a refusal of `stream_options`: claims read
+these rows themselves (`UNUSABLE`).
 """
 
 import logging
 
+from django.db import transaction
+
 from adapters.base import ErrorKind, UpstreamError
 from catalog import credential_probes, credentials
-from catalog.models import Channel
+from catalog.models import CatalogVersion, Channel
 from common import backoff, redaction, sql
 
 logger = logging.getLogger(__name__)
@@ -109,6 +112,23 @@ ON CONFLICT (channel_id) DO UPDATE SET unknown_total = catalog_channelhealth.unk
 def _note(channel_id: int, kind: ErrorKind) -> None:
     """What the channel last did wrong; an answer that was lost is counted."""
     sql.run(NOTE.format(now=sql.now()), [int(kind is ErrorKind.AMBIGUOUS), kind.value, channel_id])
+
+
+REFUSES_OPTIONS = """
+INSERT INTO catalog_channelhealth (channel_id, cooldowns, unknown_total, last_kind,
+    stream_options_refused_at, stream_options_refused_by)
+SELECT id, 0, 0, '', {now}, %s FROM catalog_channel WHERE id = %s
+ON CONFLICT (channel_id) DO UPDATE SET stream_options_refused_at = excluded.stream_options_refused_at,
+    stream_options_refused_by = excluded.stream_options_refused_by
+"""
+
+
+def refuses_stream_options(channel_id: int, base_url: str) -> None:
+    """The channel takes no such field at this address. It raises the catalog version, so that every process reads it
+    before its next call."""
+    with transaction.atomic():
+        sql.run(REFUSES_OPTIONS.format(now=sql.now()), [base_url, channel_id])
+        CatalogVersion.raise_it()
 
 
 CHANNEL, CREDENTIAL = ("catalog_channelhealth", "channel_id"), ("catalog_credential", "id")

@@ -6,27 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from django.db import transaction
-
 from adapters.base import ErrorKind, UpstreamError
 from catalog import health, relay_standing
 from catalog.connections import turns
 from catalog.groups import GroupChannelEntry, GroupEntry
-from catalog.models import CatalogVersion
 from catalog.relay_standing import ChannelStanding
-from common import sql, urls
+from common import urls
 
 MOST_CREDENTIALS = 3
 """Of one channel that one call tries; whose turn it is changes from call to call."""
 OF_CREDENTIAL = frozenset({ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.RATE_LIMITED})
 OF_CHANNEL = OF_CREDENTIAL | {ErrorKind.OVERLOADED, ErrorKind.TRANSIENT, ErrorKind.AMBIGUOUS}
-REFUSES_OPTIONS = """
-INSERT INTO catalog_channelhealth (channel_id, cooldowns, unknown_total, last_kind,
-    stream_options_refused_at, stream_options_refused_by)
-SELECT id, 0, 0, '', {now}, %s FROM catalog_channel WHERE id = %s
-ON CONFLICT (channel_id) DO UPDATE SET stream_options_refused_at = excluded.stream_options_refused_at,
-    stream_options_refused_by = excluded.stream_options_refused_by
-"""
 
 _origin = lru_cache(maxsize=1_000)(urls.origin)
 """Of the addresses of channels, which are few."""
@@ -164,10 +154,7 @@ def succeeded(candidate: Candidate) -> None:
 
 def refuses_stream_options(candidate: Candidate) -> None:
     """Every process leaves that field out of calls to it for an hour. Blocks."""
-    channel = candidate.link.channel
-    with transaction.atomic():
-        sql.run(REFUSES_OPTIONS.format(now=sql.now()), [channel.base_url, channel.id])
-        CatalogVersion.raise_it()
+    health.refuses_stream_options(candidate.link.channel.id, candidate.link.channel.base_url)
     relay_standing.forget()
 
 

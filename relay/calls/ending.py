@@ -107,25 +107,17 @@ def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tup
             audio_output_tokens=guess.audio_output_tokens,
         )
         parts = [*parts, "output"]
-    elif delivered.sound_bytes and not usage.audio_output_tokens:
-        usage, parts = _spoken(usage, delivered, parts)
-    elif delivered.pictures and not usage.image_tokens:
-        usage, parts = _pictured(usage, delivered, parts)
+    elif delivered.sound_bytes and not usage.audio_output_tokens and (untold := _untold(usage, delivered)):
+        usage, parts = replace(usage, audio_output_tokens=untold), [*parts, "sound"]
+    elif delivered.pictures and not usage.image_tokens and (untold := _untold(usage, delivered)):
+        usage, parts = replace(usage, image_tokens=untold), [*parts, "pictures"]
     return usage, parts
 
 
-def _pictured(usage: TokenUsage, delivered: Delivered, parts: list[str]) -> tuple[TokenUsage, list[str]]:
-    """Of pictures whose tokens were not told apart: what of the output is neither thought nor text."""
-    said = usage.reasoning_tokens + usage.audio_output_tokens + bounds.likely(delivered.output_bytes)
-    pictured = max(0, usage.output_tokens - said)
-    return (replace(usage, image_tokens=pictured), [*parts, "pictures"]) if pictured else (usage, parts)
-
-
-def _spoken(usage: TokenUsage, delivered: Delivered, parts: list[str]) -> tuple[TokenUsage, list[str]]:
-    """Of sound whose tokens were not told apart: likewise."""
-    said = usage.reasoning_tokens + usage.image_tokens + bounds.likely(delivered.output_bytes)
-    spoken = max(0, usage.output_tokens - said)
-    return (replace(usage, audio_output_tokens=spoken), [*parts, "sound"]) if spoken else (usage, parts)
+def _untold(usage: TokenUsage, delivered: Delivered) -> int:
+    """The tokens of the output that are neither text nor anything that was told apart."""
+    counted = usage.reasoning_tokens + usage.image_tokens + usage.audio_output_tokens
+    return max(0, usage.output_tokens - counted - bounds.likely(delivered.output_bytes))
 
 
 def _bounded(cost: int, usage: TokenUsage, reserved: int, flags: Mapping[str, Any]) -> CallSettlement:

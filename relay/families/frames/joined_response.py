@@ -23,7 +23,7 @@ class Item:
     def __init__(self) -> None:
         self.done: dict[str, Any] = {}
         self._added: dict[str, Any] = {}
-        self._parts: dict[tuple[Any, str, str], list[str]] = {}
+        self._parts: dict[tuple[str, str, str], list[str]] = {}
         self._fields: dict[str, list[str]] = {}
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class Item:
 
 def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The response; None where no event ends it. Its output is what came before, where the last event leaves it out."""
-    items: dict[Any, Item] = {}
+    items: dict[int, Item] = {}
     response: dict[str, Any] | None = None
     for event in events:
         kind = event.get("type")

@@ -60,9 +60,9 @@ class CandidatesReader(FrameReader):
             self._output.add(written_bytes(answers.contents(frame.document), objects=answers.ARGUMENTS))
         if PICTURED.search(seen):
             said = answers.contents(frame.document)
-            is_heard = sounds.of_contents(said) > 0
-            self._output.add(0, pictures.of_contents(said))
-            self._output.add(sound_bytes=sounds.of_contents(answers.contents(frame.whole)) if is_heard else 0)
+            self._output.add(pictures=pictures.of_contents(said))
+            if sounds.of_contents(said):
+                self._output.add(sound_bytes=sounds.of_contents(answers.contents(frame.whole)))
         if ENDS.search(seen):
             self._end(frame.document)
         return not self._asked.is_array or self._is_element(frame)

@@ -256,11 +256,13 @@ class Done:
 class ErrorKind(StrEnum):
     """What went wrong, in the terms that decide what happens next."""
 
-    INVALID_REQUEST = "invalid_request"  # the provider refuses this request on this model
+    INVALID_REQUEST = "invalid_request"  # the provider refuses this request, on any of its channels
     CONTENT_POLICY = "content_policy"
     ASSET_UNREACHABLE = "asset_unreachable"  # an input could not be fetched
-    AUTH = "auth"
-    QUOTA_EXHAUSTED = "quota_exhausted"
+    MODEL_UNAVAILABLE = "model_unavailable"  # not found, not opened for the account, retired
+    AUTH = "auth"  # the credential is unknown, expired, or may not do this
+    QUOTA_EXHAUSTED = "quota_exhausted"  # the provider's account has no credit or quota left
+    FORBIDDEN = "forbidden"  # a refusal that does not say whose fault it is, as a bare 403 is
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
     TRANSIENT = "transient"  # surely not accepted: refused connection, DNS, TLS
@@ -269,11 +271,31 @@ class ErrorKind(StrEnum):
     PROVIDER_FAILED = "provider_failed"  # the accepted job ended as failed at the provider
 
 
+class Fault(StrEnum):
+    """Whose fault a refusal is. What follows from it: `catalog/health.py`."""
+
+    REQUEST = "request"
+    MODEL = "model"
+    CREDENTIAL = "credential"
+    ACCOUNT = "account"
+
+
+FAULTS: Mapping[ErrorKind, Fault] = {
+    ErrorKind.INVALID_REQUEST: Fault.REQUEST,
+    ErrorKind.CONTENT_POLICY: Fault.REQUEST,
+    ErrorKind.ASSET_UNREACHABLE: Fault.REQUEST,
+    ErrorKind.MODEL_UNAVAILABLE: Fault.MODEL,
+    ErrorKind.AUTH: Fault.CREDENTIAL,
+    ErrorKind.QUOTA_EXHAUSTED: Fault.ACCOUNT,
+}
+"""Whose fault each kind of refusal is; every other kind is nobody's: a busy provider, a lost answer, a bare 403."""
+
 ENDS_JOB = frozenset(
     {
         ErrorKind.INVALID_REQUEST,
         ErrorKind.CONTENT_POLICY,
         ErrorKind.ASSET_UNREACHABLE,
+        ErrorKind.MODEL_UNAVAILABLE,
         ErrorKind.EMPTY_RESULT,
         ErrorKind.PROVIDER_FAILED,
     }
@@ -300,7 +322,6 @@ class UpstreamError(Exception):
         http_status: int | None = None,
         retry_after: float | None = None,
         request_id: str = "",
-        model_specific: bool = False,
     ) -> None:
         message, code, request_id = text(message), text(code), text(request_id)
         super().__init__(f"{kind}: {code or http_status or ''} {message}"[:500])
@@ -310,7 +331,6 @@ class UpstreamError(Exception):
         self.http_status = http_status
         self.retry_after = retry_after
         self.request_id = request_id
-        self.model_specific = model_specific
 
     def as_kind(self, kind: ErrorKind) -> "UpstreamError":
         """The same words under another kind."""
@@ -321,7 +341,6 @@ class UpstreamError(Exception):
             http_status=self.http_status,
             retry_after=self.retry_after,
             request_id=self.request_id,
-            model_specific=self.model_specific and kind is self.kind,
         )
 
     @property

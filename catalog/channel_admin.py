@@ -17,8 +17,8 @@ class CredentialInline(admin.TabularInline):  # type: ignore[type-arg]
     model = Credential
     form = CredentialForm
     formset = CredentialFormSet
-    readonly_fields = ("ending", "origin", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
-    fields = ("ending", "origin", "secret", "switch", "state", "reason", "disabled_at", "cooldown_until", "probe_at")
+    readonly_fields = ("ending", "origin", "state", "reason", "disabled_at", "suspected_at", "probe_at")
+    fields = ("ending", "origin", "secret", "switch", "state", "reason", "disabled_at", "suspected_at", "probe_at")
     ordering = ("id",)
     verbose_name_plural = "credentials, used in turn"
 
@@ -45,7 +45,7 @@ class ChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Channel]:
         count = Count("channel_models", filter=Q(channel_models__enabled=True), distinct=True)
-        channels: QuerySet[Channel] = super().get_queryset(request).prefetch_related("credentials")
+        channels: QuerySet[Channel] = super().get_queryset(request).prefetch_related("credentials", "rests")
         return channels.annotate(count=count)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:

@@ -3,7 +3,7 @@
 import logging
 import random
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -45,19 +45,20 @@ def to(
     payer: str = "",
     output_dir: Path | None = None,
     known: Mapping[int, Sequence[Any]] | None = None,
+    last: Collection[int] = (),
 ) -> tuple[int | None, Connection]:
     """The credential's id and the connection. A credential goes only where it was entered for: the target's origin.
 
     The given credential, even where it has been disabled since; without one, or where it is gone, the next of the
-    usable ones; at last, to follow a job, a retired one. A channel without any is reached without, which the adapter
-    answers with an AUTH error before anything is sent. `known` are the stored credentials by channel, where they were
-    read for many calls together.
+    usable ones, these `last`; at last, to follow a job, a retired one. A channel without any is
+    reached without, which the adapter answers with an AUTH error before anything is sent. `known` are the stored
+    credentials by channel, where they were read for many calls together.
     """
     opened = None
     if channel_id is not None:
         origin, turn = urls.origin(target.base_url), turns.next(channel_id)
         stored = (credentials.stored([channel_id]) if known is None else known).get(channel_id, [])
-        rows = credentials.in_turn(stored, turn, origin, first=credential_id, with_retired=follows)
+        rows = credentials.in_turn(stored, turn, origin, first=credential_id, last=last, with_retired=follows)
         opened = _first_opened(rows)
     return (
         opened.id if opened else None,

@@ -39,8 +39,7 @@ def current(channel_id: int) -> list[Credential]:
 
 
 STORED = """
-SELECT id, channel_id, origin, ciphertext, disabled_at, retired_at, cooldown_until,
-    cooldown_until IS NOT NULL AND cooldown_until > {now} AS is_cooling
+SELECT id, channel_id, origin, ciphertext, disabled_at, retired_at
 FROM catalog_credential WHERE channel_id IN ({channels}) ORDER BY id
 """
 
@@ -48,25 +47,31 @@ FROM catalog_credential WHERE channel_id IN ({channels}) ORDER BY id
 def stored(channel_ids: Collection[int]) -> dict[int, list[Any]]:
     """The rows of these channels' credentials as they are now, by channel, oldest first. One statement."""
     found: dict[int, list[Any]] = {}
-    for row in sql.records(STORED.format(now=sql.now(), channels=sql.places(channel_ids)), [*channel_ids]):
+    for row in sql.records(STORED.format(channels=sql.places(channel_ids)), [*channel_ids]):
         found.setdefault(row.channel_id, []).append(row)
     return found
 
 
 def in_turn(
-    of_channel: Iterable[Any], turn: int, origin: str, *, first: int | None = None, with_retired: bool = False
+    of_channel: Iterable[Any],
+    turn: int,
+    origin: str,
+    *,
+    first: int | None = None,
+    last: Collection[int] = (),
+    with_retired: bool = False,
 ) -> list[Any]:
     """A channel's stored credentials for an origin in the order in which to try to open them: the one asked for,
-    whatever its state, then the enabled ones that do not cool down, beginning with whose turn it is, then those that
-    do, soonest ready first; where asked for, the retired ones last, newest first. Pure."""
+    whatever its state, then the enabled ones, beginning with whose turn it is, these `last`;
+    where asked for, the retired ones last, newest first. Pure."""
     rows = [row for row in of_channel if row.origin and row.origin == origin]
     asked = [row for row in rows if row.id == first]
     enabled = [row for row in rows if row.disabled_at is None and row not in asked]
-    ready = [row for row in enabled if not row.is_cooling]
+    ready = [row for row in enabled if row.id not in last]
     start = turn % len(ready) if ready else 0
-    cooling = sorted((row for row in enabled if row.is_cooling), key=lambda row: row.cooldown_until)
+    others = [row for row in enabled if row.id in last]
     retired = [row for row in reversed(rows) if row.retired_at and row not in asked] if with_retired else []
-    return [*asked, *ready[start:], *ready[:start], *cooling, *retired]
+    return [*asked, *ready[start:], *ready[:start], *others, *retired]
 
 
 def opened(credential: Any) -> Opened | None:
@@ -172,12 +177,13 @@ def retire(credential: Credential, reason: str) -> None:
 def enable(credential: Credential) -> None:
     """In use from the next claim on, as if it had never failed. The caller saves."""
     credential.disabled_at, credential.reason, credential.probe_at = None, "", None
-    credential.cooldown_until, credential.cooldowns, credential.probes = None, 0, 0
+    credential.suspected_at, credential.probed_at, credential.probes = None, None, 0
 
 
 def disable(credential: Credential, reason: str) -> None:
     """An operator's disable: without a time to probe it, it stays. The caller saves."""
     credential.disabled_at, credential.reason, credential.probe_at = timezone.now(), reason, None
+    credential.suspected_at = None
 
 
 readable = sealing.readable

@@ -10,6 +10,9 @@ from django.db import models, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from catalog.health.models import ChannelHealth as ChannelHealth
+from catalog.health.models import Rest as Rest
+from catalog.health.models import forget_refusals
 from common import modalities
 from common.database.kept_columns import KeptColumns
 
@@ -163,6 +166,12 @@ class Channel(PausableRecord):
     def __str__(self) -> str:
         return self.name
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """An operator has changed it: nothing of it rests any more."""
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            forget_refusals(self.pk)
+
 
 class Credential(KeptColumns, CatalogRecord):
     """What a channel authenticates with, encrypted; never shown again. A channel may have several and takes turns.
@@ -170,8 +179,9 @@ class Credential(KeptColumns, CatalogRecord):
     `origin` is where it was entered for, and the only place that it is ever sent to. It never changes, nor do its
     values: another secret is another row. One that was replaced is retired, which also disables it, and from then on
     only follows the jobs that it bought. `probe_at` is set where the service itself disabled it: what an operator
-    disabled is never probed. `cooldowns` and `probes` count in a row, for the back-off. What changes here by itself
-    does not raise the catalog version.
+    disabled is never probed. Before that it is suspected, since `suspected_at` and for `reason`, until a probe has
+    confirmed that or passed (`probed_at`). `probes` count in a row, for the back-off. What changes here by itself does
+    not raise the catalog version.
     """
 
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="credentials")
@@ -181,8 +191,8 @@ class Credential(KeptColumns, CatalogRecord):
     retired_at = models.DateTimeField(null=True, editable=False)
     disabled_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True, default="")
-    cooldown_until = models.DateTimeField(null=True, editable=False)
-    cooldowns = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    suspected_at = models.DateTimeField(null=True, editable=False)
+    probed_at = models.DateTimeField(null=True, editable=False)
     probe_at = models.DateTimeField(null=True, editable=False)
     probes = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -191,25 +201,11 @@ class Credential(KeptColumns, CatalogRecord):
     def __str__(self) -> str:
         return f"…{self.last4}"
 
-
-class ChannelHealth(models.Model):
-    """How a channel has lately behaved; no row: never a fault. Written by `catalog/health.py`, part of no version.
-
-    `cooldowns` count in a row; `unknown_total` counts answers that were lost, for ever. `stream_options_refused_by` is
-    the address that has last refused that field of a relayed chat.
-    """
-
-    channel = models.OneToOneField(Channel, on_delete=models.CASCADE, primary_key=True, related_name="health")
-    cooldown_until = models.DateTimeField(null=True)
-    cooldowns = models.PositiveIntegerField(default=0, db_default=0)
-    unknown_total = models.PositiveIntegerField(default=0, db_default=0)
-    last_kind = models.CharField(max_length=30, default="", db_default="")
-    last_at = models.DateTimeField(null=True)
-    stream_options_refused_at = models.DateTimeField(null=True)
-    stream_options_refused_by = models.CharField(max_length=500, default="", db_default="")
-
-    def __str__(self) -> str:
-        return str(self.channel)
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """An operator has entered or switched it: nothing of its channel rests any more."""
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            forget_refusals(self.channel_id)
 
 
 class ChannelTest(models.Model):

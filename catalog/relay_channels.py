@@ -1,133 +1,196 @@
 """Which channels of a group a relayed call goes to, in which order, and what its outcome says about them."""
 
+import math
 import random
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from adapters.base import ErrorKind, UpstreamError
-from catalog import health, relay_standing
+from adapters.base import FAULTS, ErrorKind, Fault, UpstreamError, text
+from catalog import tariffs
 from catalog.connections import turns
 from catalog.groups import GroupChannelEntry, GroupEntry
-from catalog.relay_standing import ChannelStanding
+from catalog.health import cooldowns, outcomes, probing, relay_reading, rests
+from catalog.health.calls import ChannelCall
+from catalog.health.relay_reading import RelayCredential, RelayReading
+from catalog.health.states import Availability
+from catalog.health.words import briefly
+from catalog.models import Rest
 from common import urls
+from common.errors import ApiError, UpstreamBusy, UpstreamUnavailable
+from common.http.dialects import LONGEST_RETRY_SECONDS
 
 MOST_CREDENTIALS = 3
 """Of one channel that one call tries; whose turn it is changes from call to call."""
-OF_CREDENTIAL = frozenset({ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.RATE_LIMITED})
-OF_CHANNEL = OF_CREDENTIAL | {ErrorKind.OVERLOADED, ErrorKind.TRANSIENT, ErrorKind.AMBIGUOUS}
+OF_CREDENTIAL = frozenset({ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN, ErrorKind.RATE_LIMITED})
 
 _origin = lru_cache(maxsize=1_000)(urls.origin)
 """Of the addresses of channels, which are few."""
+LONGEST_MODEL = 200
+"""Characters of a model's name by which it rests."""
 Draw = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a relayed call asks of channels: the dialect, the model as the client names it, and for which account."""
+
+    dialect: str
+    model: str
+    account_id: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """One way to send a call: a channel, and a credential of its origin in the clear. Without `takes_stream_options` it
-    has lately refused that field."""
+    has lately refused that field. `trials` are the rests that the call would be the first to try."""
 
     link: GroupChannelEntry
     credential_id: int | None
     credentials: Mapping[str, str] = field(repr=False)
+    call: ChannelCall
     takes_stream_options: bool = True
+    trials: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resting:
+    """Until the first channel that rests may be tried again, in seconds, and for which cause it does."""
+
+    seconds: float
+    cause: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """`ready` in the order in which to try them; those of one channel follow each other (`may_follow`).
-    `resting_seconds` is the time until the first channel that was busy may be used again, None where none was."""
+    """`ready` in the order in which to try them; those of one channel follow each other (`may_follow`). `resting` are
+    the channels that rest, but for those that cannot be reached."""
 
     ready: tuple[Candidate, ...]
-    resting_seconds: float | None
+    resting: tuple[Resting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """How one channel stands: its candidates, or in words why it has none. `rests` is in seconds; None where it does
-    not rest, or because it cannot be reached."""
+    """How one channel stands: its candidates, or in words why it has none. `resting` is None where it does not rest, or
+    because it cannot be reached."""
 
     link: GroupChannelEntry
     ready: tuple[Candidate, ...] = ()
     obstacle: str = ""
-    rests: float | None = None
+    resting: Resting | None = None
 
 
-def candidates(entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate) -> Candidates:
-    """The ways to send a call of this dialect now: by priority, equal priorities by a weighted draw. It may read the
-    database: call it on a thread."""
-    return _ready(_verdicts(entry, dialect, relay_standing.current(catalog_version), draw))
+def candidates(
+    entry: GroupEntry, wanted: Wanted, catalog_version: int, *, draw: Draw = random.expovariate
+) -> Candidates:
+    """The ways to send a call now: by priority, equal priorities by a weighted draw. It may read the database: call it
+    on a thread."""
+    return _ready(_verdicts(entry, wanted, relay_reading.current(catalog_version), draw))
 
 
 def remembered(
-    entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate
+    entry: GroupEntry, wanted: Wanted, catalog_version: int, *, draw: Draw = random.expovariate
 ) -> Candidates | None:
     """The same from memory alone, so never a wait; None where that does not hold any more."""
-    reading = relay_standing.kept(catalog_version)
-    return None if reading is None else _ready(_verdicts(entry, dialect, reading, draw))
+    reading = relay_reading.kept(catalog_version)
+    return None if reading is None else _ready(_verdicts(entry, wanted, reading, draw))
 
 
 def verdicts(
-    entry: GroupEntry, dialect: str, catalog_version: int, *, draw: Draw = random.expovariate
+    entry: GroupEntry, wanted: Wanted, catalog_version: int, *, draw: Draw = random.expovariate
 ) -> list[Verdict]:
     """Each enabled channel in the order in which it would be tried. Blocks as `candidates` does."""
-    return _verdicts(entry, dialect, relay_standing.current(catalog_version), draw)
+    return _verdicts(entry, wanted, relay_reading.current(catalog_version), draw)
 
 
 def _ready(judged: list[Verdict]) -> Candidates:
     return Candidates(
         ready=tuple(candidate for verdict in judged for candidate in verdict.ready),
-        resting_seconds=min((verdict.rests for verdict in judged if verdict.rests is not None), default=None),
+        resting=tuple(verdict.resting for verdict in judged if verdict.resting is not None),
     )
 
 
-def _verdicts(entry: GroupEntry, dialect: str, reading: relay_standing.ChannelReading, draw: Draw) -> list[Verdict]:
-    now = time.monotonic()
+def _verdicts(entry: GroupEntry, wanted: Wanted, reading: RelayReading, draw: Draw) -> list[Verdict]:
     # Exponential waiting times with the weights as rates come in exactly the order of a weighted draw.
     ordered = sorted(
         entry.channels,
         key=lambda link: (link.priority, link.weight == 0, draw(link.weight) if link.weight else 0.0),
     )
-    return [_judged(link, dialect, reading.of(link.channel.id), now) for link in ordered]
+    elapsed = reading.elapsed
+    return [_judged(link, wanted, reading, elapsed) for link in ordered]
 
 
-def _judged(link: GroupChannelEntry, dialect: str, standing: ChannelStanding, now: float) -> Verdict:
-    if dialect not in link.dialects:
-        return Verdict(link=link, obstacle=f"does not speak {dialect}")
+def _judged(link: GroupChannelEntry, wanted: Wanted, reading: RelayReading, elapsed: float) -> Verdict:
+    if wanted.dialect not in link.dialects:
+        return Verdict(link=link, obstacle=f"does not speak {wanted.dialect}")
     if link.channel.standing != "on":  # a relayed call cannot wait: it goes elsewhere
         return Verdict(link=link, obstacle=f"is {link.channel.standing}")
-    origin = _origin(link.channel.base_url)
-    usable = [row for row in standing.credentials if row.origin == origin and not row.is_disabled and row.opened]
+    origin, stored = _origin(link.channel.base_url), reading.credentials_of(link.channel.id)
+    usable = {row.id: row for row in stored if row.origin == origin and not row.is_disabled and row.opened}
     if not usable:
-        return Verdict(link=link, obstacle=_lack(standing, origin))
-    if standing.rests_until > now:
-        return _resting(link, standing.rests_until - now, is_unreachable=standing.is_unreachable)
-    ready = [row for row in usable if row.rests_until <= now]
-    if not ready:
-        return _resting(link, min(row.rests_until for row in usable) - now)
-    start = turns.next(link.channel.id) % len(ready)
-    in_turn = [*ready[start:], *ready[:start]][:MOST_CREDENTIALS]
-    takes = standing.refuses_options_at != link.channel.base_url
-    found = (
-        Candidate(link=link, credential_id=row.id, credentials=row.opened.values, takes_stream_options=takes)
-        for row in in_turn
-        if row.opened
+        return Verdict(link=link, obstacle=_lack(stored, origin))
+    found = reading.state_of(link.channel.id).judge(
+        link.upstream_model(wanted.model), wanted.account_id, among=usable, elapsed=elapsed
     )
-    return Verdict(link=link, ready=tuple(found))
+    if found.obstacle:
+        return _resting(link, found)
+    ready = [usable[credential_id] for credential_id in found.credentials]
+    return Verdict(link=link, ready=tuple(_in_turn(link, wanted, reading, ready, found)))
 
 
-def _resting(link: GroupChannelEntry, seconds: float, *, is_unreachable: bool = False) -> Verdict:
-    obstacle = f"cools down for {seconds:.0f} s more"
-    return Verdict(link=link, obstacle=obstacle, rests=None if is_unreachable else seconds)
+def _in_turn(
+    link: GroupChannelEntry, wanted: Wanted, reading: RelayReading, ready: list[RelayCredential], found: Availability
+) -> Iterator[Candidate]:
+    channel, start = link.channel, turns.next(link.channel.id) % len(ready)
+    for row in [*ready[start:], *ready[:start]][:MOST_CREDENTIALS]:
+        if row.opened:
+            yield Candidate(
+                link=link,
+                credential_id=row.id,
+                credentials=row.opened.values,
+                call=ChannelCall(
+                    channel_id=channel.id,
+                    credential_id=row.id,
+                    upstream_model=text(link.upstream_model(wanted.model))[:LONGEST_MODEL],
+                    account_id=wanted.account_id,
+                ),
+                takes_stream_options=reading.refused_options.get(channel.id) != channel.base_url,
+                trials=found.tried_with(row.id),
+            )
 
 
-def _lack(standing: ChannelStanding, origin: str) -> str:
+def _resting(link: GroupChannelEntry, found: Availability) -> Verdict:
+    is_unreachable = found.cause == ErrorKind.TRANSIENT
+    return Verdict(
+        link=link,
+        obstacle=f"{briefly(found.cause)} for {found.seconds:.0f} s more",
+        resting=None if is_unreachable else Resting(seconds=found.seconds, cause=found.cause),
+    )
+
+
+def _lack(stored: Sequence[RelayCredential], origin: str) -> str:
     """Why none of its credentials can be used."""
-    own = [row for row in standing.credentials if row.origin == origin]
+    own = [row for row in stored if row.origin == origin]
     if not own:
         return "has no credential for its address"
     return "every credential is disabled" if all(row.is_disabled for row in own) else "no credential can be opened"
+
+
+def none_ready(resting: Sequence[Resting], *, model: str) -> ApiError:
+    """What the client of a call reads that no channel can take now. After rate limits it is the caller's to wait, what
+    an account of ours lacks is not, and a model that every channel refuses does not exist."""
+    waiting = [each for each in resting if each.cause != Rest.Cause.MODEL]
+    if resting and not waiting:
+        return tariffs.not_found(model)
+    headers = retry_after([each.seconds for each in waiting])
+    is_busy = any(each.cause != Rest.Cause.ACCOUNT for each in waiting)
+    return UpstreamBusy(headers=headers) if is_busy else UpstreamUnavailable(headers=headers)
+
+
+def retry_after(waits: Sequence[float]) -> dict[str, str]:
+    """The header that names the shortest of these waits, in seconds; none without any."""
+    return {"Retry-After": str(min(max(math.ceil(min(waits)), 1), LONGEST_RETRY_SECONDS))} if waits else {}
 
 
 def may_follow(candidate: Candidate, failed: Candidate, error: UpstreamError) -> bool:
@@ -136,32 +199,39 @@ def may_follow(candidate: Candidate, failed: Candidate, error: UpstreamError) ->
     return candidate.link.channel.id != failed.link.channel.id or error.kind in OF_CREDENTIAL
 
 
+def begin_trial(candidate: Candidate) -> bool:
+    """Whether this call may be the one that tries what rested. Blocks."""
+    may_try = rests.begin_trial(candidate.trials)
+    relay_reading.forget()
+    return may_try
+
+
 def refused(candidate: Candidate, error: UpstreamError) -> None:
-    """A call to it has failed so: it rests, is disabled or only counted, as of a paid call of a task. Blocks."""
-    if error.kind not in OF_CHANNEL:  # a refusal of the request: the channel lives
-        succeeded(candidate)
+    """A call to it has failed so: what follows for the channel is written down, as of a paid call of a task. Blocks,
+    but for no probe."""
+    if FAULTS.get(error.kind) is Fault.REQUEST and not is_marked(candidate):
         return
-    health.refused(candidate.link.channel.id, candidate.credential_id, error)
-    relay_standing.forget()
+    outcomes.refused(candidate.call, error)
+    relay_reading.forget()
+    if error.kind is ErrorKind.AUTH:
+        probing.confirm_soon(candidate.credential_id)
 
 
 def succeeded(candidate: Candidate) -> None:
     """It has answered as it should. Blocks only where something counted against it (`is_marked`)."""
     if is_marked(candidate):
-        health.succeeded(candidate.link.channel.id, candidate.credential_id)
-        relay_standing.forget()
+        outcomes.succeeded([candidate.call])
+        relay_reading.forget()
 
 
 def refuses_stream_options(candidate: Candidate) -> None:
     """Every process leaves that field out of calls to it for an hour. Blocks."""
-    health.refuses_stream_options(candidate.link.channel.id, candidate.link.channel.base_url)
-    relay_standing.forget()
+    cooldowns.refuses_stream_options(candidate.link.channel.id, candidate.link.channel.base_url)
+    relay_reading.forget()
 
 
 def is_marked(candidate: Candidate) -> bool:
-    """Whether anything counts against the channel or its credential that a success takes back; from memory alone."""
-    reading = relay_standing.last()
-    if reading is None:
-        return False
-    standing = reading.of(candidate.link.channel.id)
-    return standing.is_marked or any(row.is_marked for row in standing.credentials if row.id == candidate.credential_id)
+    """Whether anything counts against the channel, the model or the credential that a success takes back; from memory
+    alone."""
+    reading = relay_reading.last()
+    return reading is not None and reading.marks.concern(candidate.call)

@@ -1,6 +1,6 @@
 """How channels and their credentials stand now, in words for the operator: admin, `doctor`, `load_catalog`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from catalog import pausing
@@ -9,7 +9,7 @@ from pages import words
 
 
 def of_channel(channel: Channel, now: datetime) -> str:
-    """One line; reads `health` and `credentials`, which a list fetches beforehand."""
+    """One line; reads `health`, `credentials` and `rests`, which a list fetches beforehand."""
     rows = [row for row in channel.credentials.all() if row.retired_at is None]
     disabled = [row for row in rows if row.disabled_at]
     if rows and len(disabled) == len(rows):
@@ -17,7 +17,15 @@ def of_channel(channel: Channel, now: datetime) -> str:
         return f"disabled since {told(latest.disabled_at)}: {reason(latest)}"
     if until := cooling_until(channel, [row for row in rows if not row.disabled_at], now):
         return f"cooling down until {told(until)}"
-    return f"ok, {len(disabled)} of {len(rows)} credentials disabled" if disabled else "ok"
+    return ", ".join(["ok", *_but(channel, len(rows), len(disabled), now)])
+
+
+def _but(channel: Channel, credentials: int, disabled: int, now: datetime) -> Iterator[str]:
+    """What a channel that is in use lacks."""
+    if disabled:
+        yield f"{disabled} of {credentials} credentials disabled"
+    if resting := sum(row.until is not None and row.until > now for row in channel.rests.all()):
+        yield f"{words.counted(resting, 'rest')} of models or credentials"
 
 
 def now_of(channel: Channel, now: datetime) -> str:
@@ -32,10 +40,16 @@ def cooling_until(channel: Channel, enabled: Sequence[Credential], now: datetime
     """When a channel that rests now may be used again: after its own cool-down, and its first credential's."""
     health: ChannelHealth | None = getattr(channel, "health", None)
     ends = [health.cooldown_until] if health and health.cooldown_until else []
-    of_credentials = [row.cooldown_until for row in enabled if row.cooldown_until and row.cooldown_until > now]
+    of_credentials = [end for row in enabled if (end := _rests_until(channel, row, now))]
     if enabled and len(of_credentials) == len(enabled):
         ends.append(min(of_credentials))
     return max((end for end in ends if end > now), default=None)
+
+
+def _rests_until(channel: Channel, credential: Credential, now: datetime) -> datetime | None:
+    """When a credential that rests now, whatever is asked of it, may be used again."""
+    rows = [row for row in channel.rests.all() if row.credential_id == credential.pk and not row.upstream_model]
+    return max((row.until for row in rows if row.until and row.until > now and not row.account_id), default=None)
 
 
 def last_fault(channel: Channel) -> str:
@@ -53,8 +67,10 @@ def of_credential(row: Credential, now: datetime) -> str:
     if row.disabled_at is not None:
         by = "by itself" if row.probe_at else "by an operator"
         return f"disabled {by}"
-    if row.cooldown_until and row.cooldown_until > now:
-        return "cools down"
+    if row.suspected_at is not None:
+        return "in use, suspected until a probe confirms it"
+    if until := _rests_until(row.channel, row, now):
+        return f"rests until {told(until)}"
     return "in use"
 
 

@@ -138,6 +138,13 @@ class UpstreamUnavailable(ApiError):
     default_message = "The model is temporarily unavailable."
 
 
+class UpstreamForbidden(ApiError):
+    """A provider forbids the call without a reason, and no other channel is left; nothing was bought."""
+
+    type, status = "api_error", 502
+    default_message = "The provider does not let this call through, and does not say why. Nothing is charged."
+
+
 class UpstreamUnknown(ApiError):
     """Nobody knows whether the provider has run the call. It is not charged, and not repeated."""
 

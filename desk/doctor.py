@@ -11,10 +11,12 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
+from django.utils import timezone
 
 from adapters import registry
 from catalog import checks as catalog_checks
 from catalog import credentials, pausing, standing
+from catalog.health import words as health_words
 from catalog.models import Channel, Credential
 from common import sql, urls
 from common.errors import StorageUnavailable
@@ -160,6 +162,10 @@ def channels() -> Iterator[Remark]:
         for row in rows:
             if row.disabled_at is not None:
                 yield warning(f"{channel.name}: {standing.disabled(row)}", standing.advice(row))
+            elif row.suspected_at is not None:
+                yield warning(f"{channel.name}: {health_words.suspected(row)}", "wait for the probe")
+        for rest in health_words.of_channel(channel, timezone.now()):
+            yield warning(f"{channel.name}: {rest}", "put it right at the provider, then end its rests on its page")
 
 
 def pauses() -> Iterator[Remark]:

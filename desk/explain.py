@@ -9,7 +9,8 @@ from adapters import expression, registry
 from adapters.base import FilePart, Target, TaskRequest, UpstreamRequest
 from adapters.kit import inline
 from billing.pricing import Price
-from catalog import health, pausing, snapshot
+from catalog import pausing, snapshot
+from catalog.health import states
 from catalog.models import Channel, MediaModel, Route
 from catalog.routing import Judgement, Survey
 from common import money
@@ -56,10 +57,10 @@ def shown(found: Examination) -> dict[str, Any]:
 
 def channel_states() -> dict[int, str]:
     """The channels, by id, that no task is given to now, and why: in the words of a call's `passed`."""
-    disabled, resting = health.unusable()
+    disabled, resting = states.unusable()
     paused, _ = pausing.paused()
-    states = dict.fromkeys(resting, "cooling down") | dict.fromkeys(disabled, "disabled")
-    return states | dict.fromkeys(paused, "paused")
+    found = dict.fromkeys(resting, "cooling down") | dict.fromkeys(disabled, "disabled")
+    return found | dict.fromkeys(paused, "paused")
 
 
 def _notes(survey: Survey | None) -> list[str]:

@@ -12,7 +12,7 @@ from accounts.models import Account, ApiKey
 from catalog import groups, relay_channels, snapshot, tariffs
 from catalog.groups import IMAGES, GroupEntry
 from catalog.models import GroupChannel
-from catalog.relay_channels import Verdict
+from catalog.relay_channels import Verdict, Wanted
 from catalog.tariffs import Tariff
 from catalog.token_prices import COUNTS, MostUsed, TokenPrice
 from common import money
@@ -22,8 +22,6 @@ from common.errors import (
     EndpointUnsupported,
     ImagesUnsupported,
     PermissionRefused,
-    UpstreamBusy,
-    UpstreamUnavailable,
 )
 
 
@@ -47,9 +45,10 @@ def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError |
         return _answer(call, error=_told(refused)), refused
     own = groups.own_dialects(group.platform, image_generation=False)
     dialect = call.dialect or min(own)
-    verdicts = relay_channels.verdicts(group, dialect, catalog.version)
+    wanted = Wanted(dialect=dialect, model=call.model, account_id=key.account_id)
+    verdicts = relay_channels.verdicts(group, wanted, catalog.version)
     tariff, unpriced = _tariff(group, dialect, call.model)
-    error = _error(key, group, dialect, unpriced, verdicts)
+    error = _error(key, group, wanted, unpriced, verdicts)
     answer = _answer(
         call,
         group=group.name,
@@ -85,18 +84,19 @@ def _tariff(group: GroupEntry, dialect: str, model: str) -> tuple[Tariff | None,
 
 
 def _error(
-    key: ApiKey, group: GroupEntry, dialect: str, unpriced: ApiError | None, verdicts: list[Verdict]
+    key: ApiKey, group: GroupEntry, wanted: Wanted, unpriced: ApiError | None, verdicts: list[Verdict]
 ) -> ApiError | None:
     """The first that the caller would get, in the order of a call's checks."""
-    if dialect not in group.dialects:
-        return ImagesUnsupported() if dialect == IMAGES else EndpointUnsupported()
+    if wanted.dialect not in group.dialects:
+        return ImagesUnsupported() if wanted.dialect == IMAGES else EndpointUnsupported()
     if unpriced is not None:
         return unpriced
     if key.account.billing == Account.Billing.SUBSCRIPTION:
         return BillingUnsupported()
     if any(verdict.ready for verdict in verdicts):
         return None
-    return UpstreamBusy() if any(verdict.rests is not None for verdict in verdicts) else UpstreamUnavailable()
+    resting = [verdict.resting for verdict in verdicts if verdict.resting is not None]
+    return relay_channels.none_ready(resting, model=wanted.model)
 
 
 def _price(tariff: Tariff) -> dict[str, Any] | None:

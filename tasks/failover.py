@@ -11,9 +11,9 @@ from typing import Literal
 
 from adapters.base import ErrorKind
 from common import backoff
-from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, ROUTE_VANISHED, STORAGE_UNAVAILABLE, UNAVAILABLE, Failure
+from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, REJECTED, ROUTE_VANISHED, STORAGE_UNAVAILABLE, UNAVAILABLE, Failure
 
-UNREACHABLE_ROUNDS = 4  # a provider that cannot be reached at all is given up after 1 + 2 + 4 + 8 seconds
+UNREACHABLE_ROUNDS = 4  # providers that let nothing in are given up after 1 + 2 + 4 + 8 seconds
 AMBIGUOUS_ROUNDS = 2  # where the operator opted in to buying again
 CALLS_A_WAIT = 2  # so often a credential of a route may be refused, on average, for each time that its task waits
 
@@ -25,16 +25,21 @@ UNPAID, BROKEN, UNSTORED, GONE = "unpaid", "broken", "unstored", "gone"
 """Kinds of our own: a fault of ours before anything was sent; one after which nobody knows; a result that our storage
 did not take; the route cannot run the task any more."""
 
-OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
+REFUSES_CREDENTIAL = (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN)
+OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, *REFUSES_CREDENTIAL)
 """The channel may serve the same request with another credential."""
+
+LETS_NOBODY_IN = (ErrorKind.TRANSIENT, ErrorKind.AUTH)
+"""A provider that cannot be reached, or takes no credential though its probes pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """An open route of a task, and what holds it back now."""
+    """An open route of a task, what holds it back now, and how many credentials of its channel are enabled."""
 
     route_id: int
     obstacle: Obstacle
+    credentials: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +50,13 @@ class FailedCall:
     route_id: int
     kind: str
     credential_id: int | None = None
-    is_model_specific: bool = False
 
     @property
     def is_permanent(self) -> bool:
         """Whether this route will never run this task."""
-        if self.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED):
+        if self.kind in REFUSES_CREDENTIAL:
             return self.credential_id is None
-        return self.kind == GONE or (self.kind == ErrorKind.INVALID_REQUEST and self.is_model_specific)
+        return self.kind in (GONE, ErrorKind.MODEL_UNAVAILABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +76,9 @@ def lead(
     `failed` are its failed calls, one an attempt; the last has just failed, and none means that the task is queued.
     `waits` is how often it has waited, and with `may_buy_again` the operator allows to buy after an ambiguous answer.
     """
+    open_ways = list(ways)
     last = failed[-1] if failed else None
-    left = [way for way in ways if not (last and last.is_permanent and way.route_id == last.route_id)]
+    left = [way for way in open_ways if not (failed and _is_over(way, open_ways, failed))]
     alive = {way.route_id: way.obstacle for way in left if way.obstacle not in ("disabled", "gone")}
     failure = _end(failed, may_buy_again=may_buy_again) if last else None
     if failure is None and not alive:
@@ -84,6 +89,25 @@ def lead(
         return Next(failure=failure)
     wait = _wait(alive, failed, waits) if last else 0.0
     return Next(routes=tuple(way.route_id for way in left), wait_seconds=wait)
+
+
+def _is_over(way: Way, ways: Sequence[Way], failed: Sequence[FailedCall]) -> bool:
+    """Whether the task does not go back to this route, which refused last: it will never run the task, or it refuses
+    each of its credentials, and another route is left. One that forbids without a reason is not waited for either."""
+    last = failed[-1]
+    if way.route_id != last.route_id or last.is_permanent:
+        return way.route_id == last.route_id
+    if last.kind not in REFUSES_CREDENTIAL or not _has_tried_each(way, failed):
+        return False
+    others = [each for each in ways if each != way and each.obstacle not in ("disabled", "gone")]
+    return bool(others) or last.kind == ErrorKind.FORBIDDEN
+
+
+def _has_tried_each(way: Way, failed: Sequence[FailedCall]) -> bool:
+    """Whether the route has refused as many calls as it has enabled credentials: those that were not tried are taken
+    first."""
+    refused = [call for call in failed if call.route_id == way.route_id and call.kind in REFUSES_CREDENTIAL]
+    return len(refused) >= way.credentials
 
 
 def _end(failed: Sequence[FailedCall], *, may_buy_again: bool) -> Failure | None:
@@ -106,22 +130,22 @@ def _times(failed: Sequence[FailedCall]) -> int:
 
 def _dead_end(left: Sequence[Way], last: FailedCall | None) -> Failure:
     """Why no route is left: what the one said that has just been given up, else how the others stand."""
-    if last and last.kind == ErrorKind.INVALID_REQUEST:
-        return OF_KIND[ErrorKind.INVALID_REQUEST]
+    if last and last.kind in (ErrorKind.MODEL_UNAVAILABLE, ErrorKind.FORBIDDEN):
+        return REJECTED
     is_gone = last.kind == GONE if last and last.is_permanent else all(way.obstacle == "gone" for way in left)
     return ROUTE_VANISHED if is_gone else UNAVAILABLE
 
 
 def _is_unreachable(alive: Iterable[int], failed: Sequence[FailedCall]) -> bool:
-    """Whether nobody could be reached, on any route, too often in a row."""
+    """Whether nobody could be reached, or took a credential, on any route, too often in a row."""
     latest = {call.route_id: call.kind for call in failed}
     times = 0
     for call in reversed(failed):
-        if call.kind != ErrorKind.TRANSIENT:
+        if call.kind not in LETS_NOBODY_IN:
             break
         times += 1
     routes = list(alive)
-    is_answered = any(latest.get(route) != ErrorKind.TRANSIENT for route in routes)
+    is_answered = any(latest.get(route) not in LETS_NOBODY_IN for route in routes)
     return not is_answered and times > UNREACHABLE_ROUNDS * len(routes)
 
 

@@ -31,10 +31,10 @@ UNAVAILABLE = Failure(type="TASK_UPSTREAM_ERROR", message="No provider is availa
 NO_USABLE_RESULT = Failure(
     type="TASK_UPSTREAM_ERROR", message="The provider delivered no usable result.", retryable=True
 )
+REJECTED = Failure(type="TASK_UPSTREAM_REJECTED", message="The provider does not accept this request.", retryable=False)
 OF_KIND: dict[str, Failure] = {
-    ErrorKind.INVALID_REQUEST: Failure(
-        type="TASK_UPSTREAM_REJECTED", message="The provider does not accept this request.", retryable=False
-    ),
+    ErrorKind.INVALID_REQUEST: REJECTED,
+    ErrorKind.MODEL_UNAVAILABLE: REJECTED,
     ErrorKind.CONTENT_POLICY: Failure(
         type="TASK_CONTENT_REJECTED", message="The content was rejected by the provider's policy.", retryable=False
     ),

@@ -8,7 +8,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from catalog import health, pausing
+from catalog import pausing
+from catalog.health import states
 from common import modalities, sql
 from common.money import MICROS
 from tasks import leases
@@ -69,11 +70,11 @@ def running(channels: dict[int, str]) -> Iterator[Metric]:
 def channel_states(channels: dict[int, str]) -> Metric:
     """1 for the state that each channel is in, 0 for the others."""
     family = GaugeMetricFamily("darkroom_channel_state", "How channels fare.", labels=["channel", "state"])
-    disabled, resting = health.unusable()
+    disabled, resting = states.unusable()
     paused, _ = pausing.paused()
     for channel, name in sorted(channels.items()):
-        states = {"disabled": disabled, "paused": paused, "resting": resting}
-        now = next((state for state, found in states.items() if channel in found), "ok")
+        states_now = {"disabled": disabled, "paused": paused, "resting": resting}
+        now = next((state for state, found in states_now.items() if channel in found), "ok")
         for state in ("ok", "resting", "paused", "disabled"):
             family.add_metric([name, state], int(state == now))
     return family

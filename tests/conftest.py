@@ -13,7 +13,8 @@ from django.test import Client, TransactionTestCase
 
 from accounts import holders
 from accounts.models import Account
-from catalog import relay_standing, snapshot
+from catalog import snapshot
+from catalog.health import relay_reading
 from catalog.models import Channel, MediaModel, Plan
 from common.concurrency import wakeups
 from common.outgoing.kept_connections import kept
@@ -134,7 +135,7 @@ def no_lease_outlives_its_test() -> Iterator[None]:
 def fresh_pictures() -> None:
     """Ids and version numbers repeat where transactions are rolled back, so nothing read before may stay."""
     snapshot.forget()
-    relay_standing.forget()
+    relay_reading.forget()
     route_sets.forget()
     eta.by_model.cache_clear()
     holders.forget()

@@ -41,25 +41,40 @@ name and with another value inside a given object rules the route out. What is b
 goes out. Which fields may be given stands in the section of each adapter."""
 KINDS = {
     "kind": ("this route", "other routes", "the task", "the channel"),
-    "invalid_request": (
+    "invalid_request: the request's fault": ("no", "no", "fails: TASK_UPSTREAM_REJECTED", "alive"),
+    "content_policy: the request's": ("no", "no", "fails: TASK_CONTENT_REJECTED", "alive"),
+    "asset_unreachable: the request's": ("once more", "no", "fails: TASK_INPUT_UNREACHABLE", "alive"),
+    "model_unavailable: the model's": (
         "no",
-        "only where it speaks of the model (not found, not opened)",
-        "fails: TASK_UPSTREAM_REJECTED",
-        "alive",
+        "yes",
+        "fails if there is none: TASK_UPSTREAM_REJECTED",
+        "the model rests there: for the account from its second refusal in a row, for all from those of two accounts "
+        "or tasks; an hour, then up to a day",
     ),
-    "content_policy": ("no", "no", "fails: TASK_CONTENT_REJECTED", "alive"),
-    "asset_unreachable": ("once more", "no", "fails: TASK_INPUT_UNREACHABLE", "alive"),
-    "auth, quota_exhausted": (
+    "auth: the credential's": (
         "with another credential",
         "yes",
-        "fails if there is none",
-        "the credential is disabled, and probed",
+        "stays queued",
+        "a probe is made; if it is refused, too, the credential is disabled, and probed again and again",
     ),
-    "rate_limited": (
-        "with another credential, else after the cool-down",
+    "quota_exhausted: the account's": (
+        "with another credential",
         "yes",
         "stays queued",
-        "the credential cools down; no failure",
+        "the credential rests: for an account of which two tasks were refused, for all from two accounts' refusals "
+        "within ten minutes; a minute, then up to an hour",
+    ),
+    "forbidden: nobody says whose, as a bare 403": (
+        "with another credential",
+        "yes",
+        "fails if there is none: TASK_UPSTREAM_REJECTED",
+        "alive",
+    ),
+    "rate_limited": (
+        "with another credential, else after its rest",
+        "yes",
+        "stays queued",
+        "the model rests with this credential, at most five minutes; with two models the credential",
     ),
     "overloaded": ("after the cool-down", "yes", "stays queued", "cools down"),
     "transient: surely not accepted": (
@@ -197,7 +212,7 @@ def section(adapter: Provider) -> str:
             f"{f' Refused in both places are {refused}.' if refused else ''}\n"
         )
     parts += field_tables(adapter)
-    codes = ", ".join(f"`{code}` {meaning.kind}" for code, meaning in adapter.error_codes.items())
+    codes = ", ".join(f"`{code}` {kind}" for code, kind in adapter.error_codes.items())
     if codes:
         parts.append(f"Error codes: {codes}.\n")
     return "\n".join(filter(None, parts))

@@ -10,7 +10,7 @@ from django.db import connections
 
 from billing import lost_calls, seals, web_processes
 from callbacks import claims
-from catalog import credential_probes
+from catalog.health import probes, probing
 from common import sql
 from common.concurrency import wakeups
 from common.concurrency.wakeups import Ring, Topic
@@ -24,7 +24,7 @@ from tasks.request import url_policy
 from worker.buy.execution import Execution
 from worker.callbacks import Callbacks
 from worker.follow.polling import Polling
-from worker.heal import adoption, deadlines, probes, relayed
+from worker.heal import adoption, deadlines, relayed
 from worker.heal.adoption import OwnOrphans
 from worker.lanes import SAFETY_SECONDS, WorkerLane, at_most
 from worker.seats import Seats
@@ -182,9 +182,9 @@ class Loop:
         return DISCARD_SECONDS
 
     def _probe(self) -> float:
-        if wait := at_most(PROBE_SECONDS, credential_probes.seconds_to_next()):
+        if wait := at_most(PROBE_SECONDS, probes.seconds_to_next()):
             return wait
-        return 0.0 if probes.probe_one() else SWEEP_SECONDS
+        return 0.0 if probing.probe_due() else SWEEP_SECONDS
 
     def _seal(self) -> float:
         seals.seal_daily()

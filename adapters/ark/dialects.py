@@ -5,9 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.ark import errors, minimax_errors, minimax_request, reported, video_fields, videos_request
-from adapters.base import Reported, Target, TaskRequest, Unsupported, UpstreamError, UpstreamField, UpstreamRequest
+from adapters.base import (
+    ErrorKind,
+    Reported,
+    Target,
+    TaskRequest,
+    Unsupported,
+    UpstreamError,
+    UpstreamField,
+    UpstreamRequest,
+)
 from adapters.kit import http, prompt_commands
-from adapters.kit.error_kinds import NOT_HERE, Codes, spoken_error
+from adapters.kit.error_kinds import Codes, spoken_error
 from adapters.kit.error_shapes import Shape, error_object
 
 Document = dict[str, Any]
@@ -38,7 +47,8 @@ class Dialect:
 
 def _is_unknown_at_ark(error: UpstreamError) -> bool:
     # Only in the protocol's own words, ResourceNotFound: a proxy's 404 says nothing about the job.
-    return error.http_status == 404 and "NotFound" in error.code and errors.meaning_of(error.code) is not NOT_HERE
+    is_model = errors.kind_of(error.code) is ErrorKind.MODEL_UNAVAILABLE
+    return error.http_status == 404 and "NotFound" in error.code and not is_model
 
 
 ARK = Dialect(
@@ -47,7 +57,7 @@ ARK = Dialect(
     id_field="id",
     video_field="video_url",
     poll_seconds=5.0,
-    codes=errors.meaning_of,
+    codes=errors.kind_of,
     spoken=spoken_error,
     shape=error_object,
     job_of=lambda document: document,

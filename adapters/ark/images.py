@@ -11,7 +11,7 @@ from typing import Any
 from adapters.ark import errors, images_fields, images_request, videos_request
 from adapters.base import Accepted, Connection, Done, ErrorKind, Target, UpstreamError, UpstreamField, UpstreamRequest
 from adapters.kit import checks, inline, rules, tiers
-from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import redacted
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
@@ -38,8 +38,8 @@ class ArkImages(Synchronous):
     def pixel_sizes(self, target: Target) -> SizeTable:
         return tiers.size_table(target.capabilities, images_request.SIZES)
 
-    def codes(self, code: str) -> Meaning | None:
-        return errors.meaning_of(code)
+    def codes(self, code: str) -> ErrorKind | None:
+        return errors.kind_of(code)
 
     def submit(self, upstream: UpstreamRequest, connection: Connection) -> Accepted | Done:
         with inline.body_of(upstream, connection, "data_url") as body:
@@ -56,9 +56,9 @@ def _items(document: Any, *, connection: Connection) -> Iterable[tuple[object, o
     spoken = next(filter(any, map(_spoken, [*document["data"], document])), None)
     if spoken is None:
         return items
-    meaning = errors.meaning_of(spoken.code) or Meaning(ErrorKind.EMPTY_RESULT)
+    kind = errors.kind_of(spoken.code) or ErrorKind.EMPTY_RESULT
     message = redacted(spoken.message, connection) or "the answer has no picture"
-    raise UpstreamError(meaning.kind, message, code=redacted(spoken.code, connection), http_status=200)
+    raise UpstreamError(kind, message, code=redacted(spoken.code, connection), http_status=200)
 
 
 def _spoken(holder: Any) -> SpokenError:

@@ -42,7 +42,7 @@ def _listed(ids: Sequence[str], connection: Connection) -> dict[str, Document]:
     try:
         items = call_json(call(dialect, "GET", f"{dialect.query}?{urlencode(query)}"), connection).get("items")
     except UpstreamError as error:
-        if error.kind is ErrorKind.INVALID_REQUEST:
+        if error.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.MODEL_UNAVAILABLE):
             return {}
         raise
     jobs = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

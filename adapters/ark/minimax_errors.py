@@ -7,22 +7,22 @@ import re
 from typing import Any
 
 from adapters.base import ErrorKind, UpstreamError
-from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.error_shapes import error_object
 
 # By the number that ends a message, or by the error's type.
 CODES = {
-    "1002": Meaning(ErrorKind.RATE_LIMITED),
-    "1004": Meaning(ErrorKind.AUTH),
-    "1008": Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    "1026": Meaning(ErrorKind.CONTENT_POLICY),
-    "1027": Meaning(ErrorKind.CONTENT_POLICY),
-    "2013": Meaning(ErrorKind.INVALID_REQUEST),
-    "authorized_error": Meaning(ErrorKind.AUTH),
-    "bad_request_error": Meaning(ErrorKind.INVALID_REQUEST),
-    "insufficient_balance_error": Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    "overloaded_error": Meaning(ErrorKind.OVERLOADED),
-    "rate_limit_error": Meaning(ErrorKind.RATE_LIMITED),
+    "1002": ErrorKind.RATE_LIMITED,
+    "1004": ErrorKind.AUTH,
+    "1008": ErrorKind.QUOTA_EXHAUSTED,
+    "1026": ErrorKind.CONTENT_POLICY,
+    "1027": ErrorKind.CONTENT_POLICY,
+    "2013": ErrorKind.INVALID_REQUEST,
+    "authorized_error": ErrorKind.AUTH,
+    "bad_request_error": ErrorKind.INVALID_REQUEST,
+    "insufficient_balance_error": ErrorKind.QUOTA_EXHAUSTED,
+    "overloaded_error": ErrorKind.OVERLOADED,
+    "rate_limit_error": ErrorKind.RATE_LIMITED,
 }
 NUMBER = re.compile(r"\((\d{4})\)\s*\Z")
 

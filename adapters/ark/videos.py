@@ -28,7 +28,7 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.kit import checks, rules
-from adapters.kit.error_kinds import Meaning, parsed
+from adapters.kit.error_kinds import parsed
 from adapters.kit.http import call_json, calling
 from adapters.kit.jobs import failure, film_told, id_of, seconds_of
 from adapters.kit.outputs import is_url
@@ -49,9 +49,9 @@ class ArkContentTasks(Asynchronous):
     variants = ({}, {"dialect": "minimax_v2"})
     poll_batch = 50
 
-    def codes(self, code: str) -> Meaning | None:
+    def codes(self, code: str) -> ErrorKind | None:
         """Of every dialect: their codes have nothing in common."""
-        return errors.meaning_of(code) or minimax_errors.CODES.get(code)
+        return errors.kind_of(code) or minimax_errors.CODES.get(code)
 
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return dialect_of(target.options).fields
@@ -119,8 +119,7 @@ class ArkContentTasks(Asynchronous):
 
 def _failed(job: Document, dialect: Dialect, connection: Connection) -> UpstreamError:
     error = dialect.spoken(job, 200)
-    meaning = dialect.codes(error.code)
-    is_content = meaning is not None and meaning.kind is ErrorKind.CONTENT_POLICY
+    is_content = dialect.codes(error.code) is ErrorKind.CONTENT_POLICY
     kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
     return failure(kind, error, connection, f"the job ended as {job['status']}")
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from adapters.base import ENDS_JOB, Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
 from adapters.dashscope import errors
 from adapters.kit import rules
-from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import HttpCall, bearer, call_json, calling
 from adapters.kit.jobs import asking, failure, id_of
 from adapters.kit.shapes import Asynchronous
@@ -33,8 +33,8 @@ class DashScopeJobs(Asynchronous):
     probe_path = "/tasks/00000000-0000-0000-0000-000000000000"
     error_codes = errors.CODES
 
-    def codes(self, code: str) -> Meaning | None:
-        return errors.meaning_of(code)
+    def codes(self, code: str) -> ErrorKind | None:
+        return errors.kind_of(code)
 
     def shape(self, document: Any) -> bool:
         return errors.is_own(document)
@@ -96,6 +96,6 @@ def output_of(answer: Any) -> Document:
 
 def failed(spoken: SpokenError, connection: Connection) -> UpstreamError:
     """The end of a job for the reason that the provider gives."""
-    meaning = errors.meaning_of(spoken.code)
-    kind = meaning.kind if meaning and meaning.kind in ENDS_JOB else ErrorKind.PROVIDER_FAILED
+    told = errors.kind_of(spoken.code)
+    kind = told if told and told in ENDS_JOB else ErrorKind.PROVIDER_FAILED
     return failure(kind, spoken, connection, "the job failed")

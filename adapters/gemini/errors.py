@@ -9,33 +9,45 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import ErrorKind, text
-from adapters.kit.error_kinds import LONGEST_WAIT_SECONDS, NOT_HERE, Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import LONGEST_SAID, LONGEST_WAIT_SECONDS, SpokenError, spoken_error
 from adapters.kit.error_shapes import says
 
+# Codes of ours for what is said in words only: another's file, and a model that is served by another method.
+NO_ACCESS, NO_MODEL = "no_access_to_file", "model_not_served"
+WORDS = (
+    (re.compile(r"permission to access the (?:file|cached ?content)\b", re.IGNORECASE), NO_ACCESS),
+    (re.compile(r"\bonly supports Interactions API\b|\bis not supported for generateContent\b"), NO_MODEL),
+    (re.compile(r"API key (?:not valid|expired)\b"), "API_KEY_INVALID"),
+)
+REFUSALS = frozenset({"INVALID_ARGUMENT", "FAILED_PRECONDITION", "PERMISSION_DENIED"})
 # An error's `status`, an ErrorInfo's `reason`, or the `code`, which is the HTTP status once more. An internal error is
 # left to the HTTP status; after a deadline nobody knows what was made, whatever that is.
 CODES = {
-    "API_KEY_INVALID": Meaning(ErrorKind.AUTH),
-    "API_KEY_EXPIRED": Meaning(ErrorKind.AUTH),
-    "API_KEY_SERVICE_BLOCKED": Meaning(ErrorKind.AUTH),
-    "SERVICE_DISABLED": Meaning(ErrorKind.AUTH),
-    "BILLING_DISABLED": Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    "CANCELLED": Meaning(ErrorKind.AMBIGUOUS),
-    "CONSUMER_SUSPENDED": Meaning(ErrorKind.AUTH),
-    "DEADLINE_EXCEEDED": Meaning(ErrorKind.AMBIGUOUS),
-    "FAILED_PRECONDITION": Meaning(ErrorKind.AUTH),  # the key's project, or where we call from, is not served
-    "INVALID_ARGUMENT": Meaning(ErrorKind.INVALID_REQUEST),
-    "NOT_FOUND": NOT_HERE,
-    "PERMISSION_DENIED": Meaning(ErrorKind.AUTH),
-    "RESOURCE_EXHAUSTED": Meaning(ErrorKind.RATE_LIMITED),
-    "UNAUTHENTICATED": Meaning(ErrorKind.AUTH),
-    "UNAVAILABLE": Meaning(ErrorKind.OVERLOADED),
-    "400": Meaning(ErrorKind.INVALID_REQUEST),
-    "401": Meaning(ErrorKind.AUTH),
-    "403": Meaning(ErrorKind.AUTH),
-    "404": NOT_HERE,
-    "429": Meaning(ErrorKind.RATE_LIMITED),
-    "503": Meaning(ErrorKind.OVERLOADED),
+    "API_KEY_INVALID": ErrorKind.AUTH,
+    "API_KEY_EXPIRED": ErrorKind.AUTH,
+    "API_KEY_SERVICE_BLOCKED": ErrorKind.AUTH,
+    "API_KEY_HTTP_REFERRER_BLOCKED": ErrorKind.AUTH,
+    "API_KEY_IP_ADDRESS_BLOCKED": ErrorKind.AUTH,
+    "SERVICE_DISABLED": ErrorKind.AUTH,
+    "BILLING_DISABLED": ErrorKind.QUOTA_EXHAUSTED,
+    "CANCELLED": ErrorKind.AMBIGUOUS,
+    "CONSUMER_SUSPENDED": ErrorKind.AUTH,
+    "DEADLINE_EXCEEDED": ErrorKind.AMBIGUOUS,
+    "FAILED_PRECONDITION": ErrorKind.FORBIDDEN,  # the key's project, or where we call from, is not served
+    "INVALID_ARGUMENT": ErrorKind.INVALID_REQUEST,
+    "NOT_FOUND": ErrorKind.MODEL_UNAVAILABLE,
+    "PERMISSION_DENIED": ErrorKind.FORBIDDEN,
+    NO_ACCESS: ErrorKind.INVALID_REQUEST,
+    NO_MODEL: ErrorKind.MODEL_UNAVAILABLE,
+    "RESOURCE_EXHAUSTED": ErrorKind.RATE_LIMITED,
+    "UNAUTHENTICATED": ErrorKind.AUTH,
+    "UNAVAILABLE": ErrorKind.OVERLOADED,
+    "400": ErrorKind.INVALID_REQUEST,
+    "401": ErrorKind.AUTH,
+    "403": ErrorKind.FORBIDDEN,
+    "404": ErrorKind.MODEL_UNAVAILABLE,
+    "429": ErrorKind.RATE_LIMITED,
+    "503": ErrorKind.OVERLOADED,
 }
 # A quota that does not come back within minutes, in the name of the quota or in the message.
 USED_UP = re.compile(r"per ?day|limit: 0(?![\d.])|\bspend|prepa(?:y|id)|credits", re.IGNORECASE)
@@ -51,13 +63,13 @@ STOPS = {
     "BLOCKLIST": ErrorKind.CONTENT_POLICY,
     "MODEL_ARMOR": ErrorKind.CONTENT_POLICY,
     "ESCALATION": ErrorKind.CONTENT_POLICY,
-    "PUP_LIMITED_DISABLED": ErrorKind.AUTH,  # the account is limited for what was done with it before
+    "PUP_LIMITED_DISABLED": ErrorKind.FORBIDDEN,  # the account is limited for what was done with it before
 }
 
 
-def meaning_of(code: str) -> Meaning | None:
+def kind_of(code: str) -> ErrorKind | None:
     """What a code of an error body means; None where the HTTP status decides."""
-    return Meaning(ErrorKind.QUOTA_EXHAUSTED) if USED_UP.search(code) else CODES.get(code)
+    return ErrorKind.QUOTA_EXHAUSTED if USED_UP.search(code) else CODES.get(code)
 
 
 def spoken(document: Any) -> SpokenError:
@@ -70,8 +82,9 @@ def spoken(document: Any) -> SpokenError:
     quota = _used_up(message, details) if kind == "RESOURCE_EXHAUSTED" else ""
     reason = next(filter(CODES.get, (text(detail.get("reason")) for detail in details)), "")
     delay = next(filter(None, (text(detail.get("retryDelay")) for detail in details)), "")
+    in_words = next((code for words, code in WORDS if kind in REFUSALS and words.search(message[:LONGEST_SAID])), "")
     told = message if not delay or WAIT.search(message) else f"{message} Please retry in {delay}."
-    return SpokenError(code=quota or reason or kind or text(body.get("code")), type=kind, message=told)
+    return SpokenError(code=quota or reason or in_words or kind or text(body.get("code")), type=kind, message=told)
 
 
 def is_own(document: Any) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from adapters.base import Accepted, Connection, Done, Target, UpstreamError, UpstreamField, UpstreamRequest
+from adapters.base import Accepted, Connection, Done, ErrorKind, Target, UpstreamError, UpstreamField, UpstreamRequest
 from adapters.gemini import errors, fields, request
 from adapters.gemini.errors import mapping, mappings
 from adapters.kit import checks, inline
-from adapters.kit.error_kinds import Meaning, SpokenError
+from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import calling, redacted, secret
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought
 from adapters.kit.shapes import Synchronous, probing
@@ -36,8 +36,8 @@ class GeminiGenerateContent(Synchronous):
     def fields(self, target: Target) -> Sequence[UpstreamField]:
         return fields.FIELDS
 
-    def codes(self, code: str) -> Meaning | None:
-        return errors.meaning_of(code)
+    def codes(self, code: str) -> ErrorKind | None:
+        return errors.kind_of(code)
 
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document)

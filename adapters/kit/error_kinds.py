@@ -1,6 +1,7 @@
 """What a provider's error answer, or its silence, says about the request: the body's code first, then the status."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,31 +16,35 @@ LONGEST_NUMBER = 1000  # digits of one that is read; of a longer one it is only 
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-tt-logid")
 
 
-class Meaning(NamedTuple):
-    """What an error stands for. `model_specific`: it speaks of the model, so another channel may take the request."""
+Codes = Callable[[str], ErrorKind | None]
+"""A protocol's table: the kind of error that a code in an error body stands for, None where the status decides."""
 
-    kind: ErrorKind
-    model_specific: bool = False
-
-
-Codes = Callable[[str], Meaning | None]
-"""A protocol's table: the meaning of a code in an error body, None where the status decides."""
-
-NOT_HERE = Meaning(ErrorKind.INVALID_REQUEST, model_specific=True)
 STATUSES = {
-    401: Meaning(ErrorKind.AUTH),
-    402: Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    403: Meaning(ErrorKind.AUTH),
-    404: NOT_HERE,
-    429: Meaning(ErrorKind.RATE_LIMITED),
-    501: NOT_HERE,
-    503: Meaning(ErrorKind.OVERLOADED),
-    529: Meaning(ErrorKind.OVERLOADED),
+    401: ErrorKind.AUTH,
+    402: ErrorKind.QUOTA_EXHAUSTED,
+    403: ErrorKind.FORBIDDEN,
+    404: ErrorKind.MODEL_UNAVAILABLE,
+    429: ErrorKind.RATE_LIMITED,
+    501: ErrorKind.FORBIDDEN,
+    503: ErrorKind.OVERLOADED,
+    529: ErrorKind.OVERLOADED,
 }
 # Somebody gave up waiting, or found a request under way already: neither says that nothing was bought.
 INTERRUPTED = frozenset({408, 409, 425, 499})
 # A provider says so before it takes a request, a proxy also after it has passed one on.
 BUSY = frozenset({503, 529})
+# Refusals that may be the request's own fault, if they speak of its size.
+OF_REQUEST_TOO = frozenset({ErrorKind.RATE_LIMITED, ErrorKind.QUOTA_EXHAUSTED})
+OWN_SIZE = re.compile(
+    r"\brequest too large\b|\bmax_(?:completion_|output_)?tokens\b|\bextra usage is required for long context\b",
+    re.IGNORECASE,
+)
+ASKED = re.compile(
+    r"\blimit:? ?(?P<limit>[\d,]{1,20})[,;.]? (?:used:? ?[\d,]{1,20}[,;.]? )?requested:? ?(?P<asked>[\d,]{1,20})",
+    re.IGNORECASE,
+)
+LONGEST_SAID = 2_000
+"""Characters of an error's message that are searched for documented words."""
 
 
 class SpokenError(NamedTuple):
@@ -65,31 +70,45 @@ def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
     spoken = answer.spoken
     wait = retry_after.seconds(answer.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS)
     is_refused = answer.is_own or wait is not None
-    meaning = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid, is_refused=is_refused)
+    kind = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid, is_refused=is_refused)
+    if kind in OF_REQUEST_TOO and is_about_own_size(spoken.message):
+        kind = ErrorKind.INVALID_REQUEST
     return UpstreamError(
-        meaning.kind if paid or meaning.kind is not ErrorKind.AMBIGUOUS else ErrorKind.TRANSIENT,
+        kind if paid or kind is not ErrorKind.AMBIGUOUS else ErrorKind.TRANSIENT,
         spoken.message or f"HTTP {answer.status} without a usable body",
         code=spoken.code or spoken.type,
         http_status=answer.status,
         retry_after=wait,
         request_id=request_id(answer.headers),
-        model_specific=meaning.model_specific,
     )
 
 
-def by_status(status: int, *, paid: bool, is_refused: bool = False) -> Meaning:
-    """What a status means of which no documented code of the protocol says more. An unknown path, and the redirect of a
-    question, speak of the channel, another 4xx of the request. `is_refused`: the provider itself speaks, or says when
-    to come back."""
+def is_about_own_size(message: str) -> bool:
+    """Whether a refusal over a rate or a credit speaks of the size of this one request: it asks for more than the whole
+    limit, or for more tokens than the credit pays. Words of OpenAI, Groq, Anthropic and OpenRouter."""
+    said = message[:LONGEST_SAID]
+    asked = ASKED.search(said)
+    is_over = asked is not None and _number(asked["asked"]) > _number(asked["limit"])
+    return is_over or OWN_SIZE.search(said) is not None
+
+
+def _number(digits: str) -> int:
+    return int(re.sub(r"\D", "", digits) or 0)
+
+
+def by_status(status: int, *, paid: bool, is_refused: bool = False) -> ErrorKind:
+    """The kind of error that a status stands for where no documented code of the protocol says more. An unknown path
+    speaks of the model, a 403, a 501 and the redirect of a question of nobody in particular, another 4xx of the
+    request. `is_refused`: the provider itself speaks, or says when to come back."""
     if paid and leaves_open(status) and not (is_refused and status in BUSY):
-        return Meaning(ErrorKind.AMBIGUOUS)
-    if meaning := STATUSES.get(status):
-        return meaning
+        return ErrorKind.AMBIGUOUS
+    if kind := STATUSES.get(status):
+        return kind
     if 300 <= status < 400:
-        return NOT_HERE
+        return ErrorKind.FORBIDDEN
     if leaves_open(status):
-        return Meaning(ErrorKind.TRANSIENT)
-    return Meaning(ErrorKind.INVALID_REQUEST)
+        return ErrorKind.TRANSIENT
+    return ErrorKind.INVALID_REQUEST
 
 
 def leaves_open(status: int) -> bool:

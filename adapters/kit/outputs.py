@@ -17,6 +17,7 @@ from common.outgoing.wire import CHUNK_BYTES, Message, exchange
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE | re.ASCII)
 MAX_REDIRECTS = 3
+SAYS_GONE = (ErrorKind.INVALID_REQUEST, ErrorKind.MODEL_UNAVAILABLE, ErrorKind.AUTH, ErrorKind.FORBIDDEN)
 
 
 @contextmanager
@@ -62,10 +63,9 @@ def _opened(output: Output, connection: Connection, authorize: Authorize, stack:
 def _checked(reply: Reply) -> Reply:
     if 200 <= reply.status < 300:
         return reply
-    meaning = error_kinds.by_status(reply.status, paid=False)
-    # A signed address that has run out answers 403; 404 and 410 say it plainly.
-    is_gone = meaning.kind in (ErrorKind.INVALID_REQUEST, ErrorKind.AUTH)
-    kind = ErrorKind.EMPTY_RESULT if is_gone else meaning.kind
+    told = error_kinds.by_status(reply.status, paid=False)
+    # A signed address that has run out answers 401 or 403; 404 and 410 say it plainly.
+    kind = ErrorKind.EMPTY_RESULT if told in SAYS_GONE else told
     raise UpstreamError(kind, f"the result answers HTTP {reply.status}", http_status=reply.status)
 
 

@@ -26,7 +26,7 @@ from adapters.base import (
     UpstreamRequest,
 )
 from adapters.kit import declared, error_shapes, outputs, rules
-from adapters.kit.error_kinds import Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import HttpCall, bearer, calling
 from adapters.kit.jobs import is_id
 from adapters.kit.rules import Rules
@@ -34,7 +34,12 @@ from adapters.kit.settings import SettingsObject
 from adapters.kit.upstream_fields import UpstreamField
 
 JOB_SUBMIT_SECONDS = 120.0
-ANSWERS_PROBE = (ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.EMPTY_RESULT)
+ANSWERS_PROBE = (
+    ErrorKind.INVALID_REQUEST,
+    ErrorKind.CONTENT_POLICY,
+    ErrorKind.MODEL_UNAVAILABLE,
+    ErrorKind.EMPTY_RESULT,
+)
 
 
 @contextmanager
@@ -62,7 +67,7 @@ class Provider:
     options: ClassVar[Rules] = {}
     settings: ClassVar[SettingsObject | None] = None
     variants: ClassVar[Sequence[Mapping[str, Any]]] = ({},)
-    error_codes: ClassVar[Mapping[str, Meaning]] = {}
+    error_codes: ClassVar[Mapping[str, ErrorKind]] = {}
     credential_sets: ClassVar[Sequence[Sequence[str]]] = (("api_key",),)
     submit_safety: ClassVar[Literal["none", "idempotency_key", "lookup"]] = "none"
     poll_batch: ClassVar[int] = 1
@@ -76,7 +81,7 @@ class Provider:
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
         return list(self.problems(request, target))
 
-    def codes(self, code: str) -> Meaning | None:
+    def codes(self, code: str) -> ErrorKind | None:
         """The meaning of a code in an error body; None where the status decides."""
         return self.error_codes.get(code)
 

@@ -42,6 +42,7 @@ class KlingTasks(Asynchronous):
     only_limits_prompts = True
     summary = "Kling video generation, both generations of its API"
     error_codes = errors.CODES
+    spoken = staticmethod(errors.spoken)
     capabilities = request.CAPABILITIES
     options = {"api": rules.one_of("v3", "v1"), "poll_seconds": rules.POLL_SECONDS}
     variants = ({}, {"api": "v1"})

@@ -37,6 +37,7 @@ class OpenAIImages(Synchronous):
     only_limits_prompts = True
     summary = "OpenAI Images, and xAI by the option dialect: generations and edits"
     error_codes = errors.CODES
+    spoken = staticmethod(errors.spoken)
     capabilities = rules.IMAGE_CAPABILITIES
     options = {"dialect": rules.one_of("openai", "xai")}
     variants = ({}, {"dialect": "xai"})

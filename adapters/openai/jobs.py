@@ -52,7 +52,6 @@ def done(job: Document, content_url: str) -> Done:
 
 def failure(job: Document, connection: Connection) -> UpstreamError:
     error = spoken_error(job)
-    meaning = VIDEO_CODES.get(error.code)
-    is_content = meaning is not None and meaning.kind is ErrorKind.CONTENT_POLICY
+    is_content = VIDEO_CODES.get(error.code) is ErrorKind.CONTENT_POLICY
     kind = ErrorKind.CONTENT_POLICY if is_content else ErrorKind.PROVIDER_FAILED
     return jobs.failure(kind, error, connection, f"the job ended as {job['status']}")

@@ -38,6 +38,7 @@ class OpenAIVideos(Asynchronous):
     only_limits_prompts = True
     summary = "OpenAI-compatible video jobs (vLLM-Omni, gateways)"
     error_codes = errors.VIDEO_CODES
+    spoken = staticmethod(errors.spoken)
     capabilities = rules.VIDEO_CAPABILITIES
     options = {
         "dialect": rules.one_of(OPENAI, VLLM_OMNI),

@@ -11,10 +11,12 @@ from adapters.kit.error_kinds import INTERRUPTED, SpokenError, spoken_error
 from adapters.kit.error_shapes import error_object, error_text
 
 # Anchored where the channel is at stake: a text may quote the prompt.
+MODERATED = "imagine:content-moderated"
 MEANINGS = (
     (re.compile(r".*(content moderation|content polic|usage guidelines)", re.IGNORECASE), "content_policy_violation"),
-    (re.compile(r"your (newly created )?team\b.*(credits|spending limit)", re.IGNORECASE), "insufficient_quota"),
+    (re.compile(r"your (newly created )?teams?\b.*(credits|spending limit)", re.IGNORECASE), "insufficient_quota"),
     (re.compile(r"(incorrect|invalid|no) api key\b", re.IGNORECASE), "invalid_api_key"),
+    (re.compile(r"(your|this|the) api key (is|has been) (currently )?(blocked|disabled)\b", re.I), "invalid_api_key"),
 )
 
 
@@ -24,6 +26,8 @@ def spoken(document: Any, status: int) -> SpokenError:
     said = spoken_error(document)
     if status >= 500 or status in INTERRUPTED:
         return said
+    if said.code == MODERATED:
+        return said._replace(code="content_policy_violation")
     code = next((code for words, code in MEANINGS if words.match(said.message)), said.code)
     return said._replace(code=code)
 

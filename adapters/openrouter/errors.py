@@ -7,24 +7,26 @@ import re
 from typing import Any
 
 from adapters.base import ErrorKind
-from adapters.kit.error_kinds import INTERRUPTED, NOT_HERE, Meaning, SpokenError, spoken_error
+from adapters.kit.error_kinds import INTERRUPTED, SpokenError, spoken_error
 from adapters.kit.error_shapes import says
 
 MODERATED = "moderated"
+FLAGS = frozenset({"flagged_input", "reasons"})
 OPEN = (*sorted(INTERRUPTED), 500, 502, 504, 524)
 CODES = {
-    MODERATED: Meaning(ErrorKind.CONTENT_POLICY),
-    "400": Meaning(ErrorKind.INVALID_REQUEST),
-    "401": Meaning(ErrorKind.AUTH),
-    "402": Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    "403": Meaning(ErrorKind.AUTH),
-    "404": NOT_HERE,
-    "413": Meaning(ErrorKind.INVALID_REQUEST),
-    "429": Meaning(ErrorKind.RATE_LIMITED),
-    **dict.fromkeys(map(str, OPEN), Meaning(ErrorKind.AMBIGUOUS)),  # the code of a body is a status
-    "503": Meaning(ErrorKind.OVERLOADED),
-    "529": Meaning(ErrorKind.OVERLOADED),
+    MODERATED: ErrorKind.CONTENT_POLICY,
+    "400": ErrorKind.INVALID_REQUEST,
+    "401": ErrorKind.AUTH,
+    "402": ErrorKind.QUOTA_EXHAUSTED,
+    "403": ErrorKind.FORBIDDEN,
+    "404": ErrorKind.MODEL_UNAVAILABLE,
+    "413": ErrorKind.INVALID_REQUEST,
+    "429": ErrorKind.RATE_LIMITED,
+    **dict.fromkeys(map(str, OPEN), ErrorKind.AMBIGUOUS),  # the code of a body is a status
+    "503": ErrorKind.OVERLOADED,
+    "529": ErrorKind.OVERLOADED,
 }
+KEY_LIMIT = re.compile(r"key limit exceeded\b", re.IGNORECASE)  # it comes with the number of a forbidden key
 CONTENT_WORDS = re.compile(
     r"moderat|flagged|content polic|sensitive content|safety (filter|system|polic)", re.IGNORECASE
 )
@@ -34,7 +36,9 @@ def spoken(document: Any, status: int) -> SpokenError:
     """What a body says. A prompt refused by moderation has the number of a forbidden key, so it gets a code of ours."""
     error = document.get("error") if isinstance(document, dict) else None
     said = spoken_error({"error": error})  # what stands beside it is a proxy's
-    if said.code in ("", "403") and (said.code or status == 403) and _is_moderation(document, said.message):
+    if KEY_LIMIT.match(said.message):
+        return said._replace(code="402")
+    if said.code in ("", "403") and (said.code or status == 403) and is_moderation(document, said.message):
         return said._replace(code=MODERATED)
     return said
 
@@ -49,7 +53,7 @@ def is_content(message: str) -> bool:
     return CONTENT_WORDS.search(message) is not None
 
 
-def _is_moderation(document: Any, message: str) -> bool:
+def is_moderation(document: Any, message: str) -> bool:
     error = document.get("error") if isinstance(document, dict) else None
     metadata = error.get("metadata") if isinstance(error, dict) else None
-    return is_content(message) or (isinstance(metadata, dict) and "flagged_input" in metadata)
+    return is_content(message) or (isinstance(metadata, dict) and bool(metadata.keys() & FLAGS))

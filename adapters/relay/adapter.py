@@ -9,19 +9,19 @@ from typing import Any, ClassVar, NoReturn
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.gemini import errors as gemini_errors
-from adapters.kit.error_kinds import NOT_HERE, Meaning, SpokenError
+from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import secret
 from adapters.kit.shapes import Synchronous
 from adapters.openai import errors as openai_errors
 
 ANTHROPIC_VERSION = {"anthropic-version": "2023-06-01"}
 ANTHROPIC_CODES = {
-    "authentication_error": Meaning(ErrorKind.AUTH),
-    "permission_error": Meaning(ErrorKind.AUTH),
-    "billing_error": Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    "not_found_error": NOT_HERE,
-    "rate_limit_error": Meaning(ErrorKind.RATE_LIMITED),
-    "overloaded_error": Meaning(ErrorKind.OVERLOADED),
+    "authentication_error": ErrorKind.AUTH,
+    "permission_error": ErrorKind.FORBIDDEN,
+    "billing_error": ErrorKind.QUOTA_EXHAUSTED,
+    "not_found_error": ErrorKind.MODEL_UNAVAILABLE,
+    "rate_limit_error": ErrorKind.RATE_LIMITED,
+    "overloaded_error": ErrorKind.OVERLOADED,
 }
 NO_TASKS = "this adapter serves the companion endpoints of a group, and runs no tasks"
 
@@ -75,8 +75,8 @@ class GeminiRelay(Relay):
     error_codes = gemini_errors.CODES
     probe_path = "/v1beta/models?pageSize=1"
 
-    def codes(self, code: str) -> Meaning | None:
-        return gemini_errors.meaning_of(code)
+    def codes(self, code: str) -> ErrorKind | None:
+        return gemini_errors.kind_of(code)
 
     def spoken(self, document: Any, status: int) -> SpokenError:
         return gemini_errors.spoken(document)

@@ -22,7 +22,7 @@ from adapters.base import (
     text,
 )
 from adapters.kit import checks, error_shapes, prompt_commands, rules
-from adapters.kit.error_kinds import Meaning, SpokenError
+from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import bearer, call_json, calling
 from adapters.kit.jobs import asking, failure, id_of, percent_of, seconds_of
 from adapters.kit.outputs import is_url
@@ -64,7 +64,7 @@ class Runway(Asynchronous):
         """Seedance is among the hosted models."""
         return prompt_commands.seedance(prompt)
 
-    def codes(self, code: str) -> Meaning | None:
+    def codes(self, code: str) -> ErrorKind | None:
         """HTTP errors carry no code, only words."""
         return None
 
@@ -79,7 +79,7 @@ class Runway(Asynchronous):
         try:
             document = call_json(self.paid(upstream), connection, lambda document: bool(id_of(document.get("id"))))
         except UpstreamError as error:
-            raise error.as_kind(errors.kind_of(error)) from error
+            raise error.as_kind(errors.told_by(error)) from error
         resolved = _resolved(document)
         handle = {"id": id_of(document["id"]), **({"resolved": resolved} if resolved else {})}
         return Accepted(handle=handle, poll_after=self.poll_after(connection))
@@ -140,5 +140,5 @@ def _reported(task: Mapping[str, Any], handle: Mapping[str, Any]) -> Reported:
 
 def _failed(task: Mapping[str, Any], connection: Connection) -> UpstreamError:
     said = SpokenError(code=text(task.get("failureCode")), message=text(task.get("failure")))
-    meaning = errors.meaning_of(said.code) or Meaning(ErrorKind.PROVIDER_FAILED)
-    return failure(meaning.kind, said, connection, f"the task ended as {task['status']}")
+    kind = errors.kind_of(said.code) or ErrorKind.PROVIDER_FAILED
+    return failure(kind, said, connection, f"the task ended as {task['status']}")

@@ -91,5 +91,5 @@ def _asked_elsewhere(template: Template, address: str, connection: Connection) -
     answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=said)
     refusal = error_kinds.refusal(answer, partial(errors.codes, template), paid=False)
     # It was asked without a credential: what it says of one is not about the channel's.
-    is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED)
+    is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN)
     raise refusal.as_kind(ErrorKind.TRANSIENT) if is_accusing else refusal

@@ -5,9 +5,9 @@ from typing import Any
 
 from adapters.base import ENDS_JOB, ErrorKind, UpstreamError, text
 from adapters.kit import error_kinds, error_shapes
-from adapters.kit.error_kinds import Meaning, SpokenError
+from adapters.kit.error_kinds import SpokenError
 from adapters.kit.jobs import poll_fault
-from adapters.template.form import KINDS, Template
+from adapters.template.form import Template
 from adapters.template.paths import alternatives, first, values
 
 STATUS = re.compile(r"[1-5][0-9]{2}")
@@ -37,12 +37,12 @@ def _words(template: Template, document: Any) -> tuple[list[str], str]:
     return list(filter(None, found)), next(filter(None, messages), "")
 
 
-def codes(template: Template, code: str) -> Meaning | None:
+def codes(template: Template, code: str) -> ErrorKind | None:
     """The meaning of a code, or of what `spoken` put in the place of one."""
     error = template.part("error")
     of_texts = {rule["contains"]: rule["kind"] for rule in error.get("texts", ())}
     kind = error.get("map", {}).get(code) or of_texts.get(code)
-    return KINDS[kind] if kind else None
+    return ErrorKind(kind) if kind else None
 
 
 def _telling(template: Template, message: str, status: int, *, any_status: bool) -> str:
@@ -81,8 +81,8 @@ def empty(template: Template, document: Any) -> UpstreamError:
 
 def _final(template: Template, document: Any, otherwise: ErrorKind, message: str) -> UpstreamError:
     error = spoken(template, document, 0)
-    meaning = codes(template, error.code) or codes(template, error.type)
-    kind = meaning.kind if meaning and meaning.kind in ENDS_JOB else otherwise
+    told = codes(template, error.code) or codes(template, error.type)
+    kind = told if told and told in ENDS_JOB else otherwise
     return UpstreamError(kind, error.message or message, code=error.code)
 
 
@@ -93,8 +93,8 @@ def of_result(template: Template, error: UpstreamError) -> UpstreamError:
         return error.as_kind(ErrorKind.EMPTY_RESULT)
     if error.code in template.part("result").get("failed_codes", ()):
         return error.as_kind(ErrorKind.PROVIDER_FAILED)
-    meaning = codes(template, error.code)
-    is_said = meaning is not None and meaning.kind in ENDS_JOB
+    told = codes(template, error.code)
+    is_said = told is not None and told in ENDS_JOB
     has_words = bool(error.code) or not error.message.startswith(NO_WORDS)
     is_refused = error.http_status in (400, 422) and error.kind in ENDS_JOB and has_words
     return error.as_kind(error.kind) if is_said or is_refused else poll_fault(error, is_unknown=False)

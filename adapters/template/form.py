@@ -13,13 +13,12 @@ from typing import Any
 import yaml
 
 from adapters.base import Connection, ErrorKind, Target
-from adapters.kit.error_kinds import NOT_HERE, Meaning
 from adapters.template.paths import found
 from common.by_identity import by_identity
 
 FOLDER = Path(__file__).parent / "examples"
 DEFAULT_HEADERS = {"Authorization": "Bearer {api_key}"}
-KINDS = {kind.value: Meaning(kind) for kind in ErrorKind} | {"model_unavailable": NOT_HERE}
+KINDS = frozenset(ErrorKind)
 PER_MODEL = ("input", "maps", "options")
 Json = dict[str, Any]
 

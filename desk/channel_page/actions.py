@@ -7,6 +7,8 @@ from django import forms
 from django.utils import timezone
 
 from catalog import pausing
+from catalog.health import words as health_words
+from catalog.health.models import forget_refusals
 from catalog.models import Channel, ChannelModel, ChannelTest
 from catalog.pausing import Pausable
 from desk import channel_test
@@ -164,4 +166,23 @@ class LookAction(RowAction):
         return f"Looked for the last test's result. {verdicts.of(test, timezone.now()).words}"
 
 
-OF_CHANNEL: tuple[RowAction, ...] = (ChannelTestAction(), LookAction(), *of_standing("channel"))
+class EndRestsAction(RowAction):
+    name, label, right = "end_rests", "End its rests", RIGHTS["channel"]
+    is_atomic = True
+
+    def applies(self, row: Channel) -> bool:
+        return bool(health_words.of_channel(row, timezone.now()))
+
+    def meaning(self, row: Channel) -> str:
+        return (
+            "Lets the next calls try everything of this channel again at once: its models, its credentials and itself. "
+            "What is refused again rests again. Credentials that are disabled stay so."
+        )
+
+    def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
+        if not forget_refusals(row.pk):
+            raise ActionRefused("Nothing of it rests any more.")
+        return "Nothing of it rests now: the next calls try it again."
+
+
+OF_CHANNEL: tuple[RowAction, ...] = (ChannelTestAction(), LookAction(), EndRestsAction(), *of_standing("channel"))

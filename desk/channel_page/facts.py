@@ -11,6 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 
 from catalog import pausing, standing
+from catalog.health import words as health_words
 from catalog.models import Channel, ChannelHealth, ChannelModel, ChannelTest, Credential
 from common import ids
 from desk.channel_page import verdicts
@@ -99,21 +100,23 @@ def automatic(channel: Channel, now: datetime) -> Iterator[AutomaticAction]:
         yield AutomaticAction(
             at=health.last_at, words=f"the channel's last fault: {health.last_kind.replace('_', ' ')}"
         )
-    if health and health.cooldown_until and health.cooldown_until > now:
-        yield AutomaticAction(at=health.last_at, words="the channel cools down", until=health.cooldown_until)
     if health and health.unknown_total:
         yield AutomaticAction(at=None, words=f"{health.unknown_total} paid calls of unknown outcome so far")
     for row in channel.credentials.all():
-        yield from _of_credential(row, now)
+        yield from _of_credential(row)
+    for rest in health_words.of_channel(channel, now):
+        words = f"{rest.what} rests: {rest.why}; {rest.evidence}"
+        yield AutomaticAction(at=rest.since, words=words, until=rest.until, then="until one call tries it at")
 
 
-def _of_credential(row: Credential, now: datetime) -> Iterator[AutomaticAction]:
+def _of_credential(row: Credential) -> Iterator[AutomaticAction]:
     if row.disabled_at and row.probe_at:
         probes = f" Probes so far: {row.probes}." if row.probes else ""
         words = f"credential {row} disabled: {standing.reason(row)}{probes}"
         yield AutomaticAction(at=row.disabled_at, words=words, until=row.probe_at, then="probed again at")
-    elif row.cooldown_until and row.cooldown_until > now and not row.disabled_at:
-        yield AutomaticAction(at=None, words=f"credential {row} cools down", until=row.cooldown_until)
+    elif row.suspected_at and not row.disabled_at:
+        words = health_words.suspected(row)
+        yield AutomaticAction(at=row.suspected_at, words=words, until=row.probe_at, then="probed at")
 
 
 def _history(channel: Channel) -> Iterator[LogEntry]:

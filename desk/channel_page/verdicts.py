@@ -12,6 +12,9 @@ from pages import words
 State = ChannelTest.State
 PATIENCE = timedelta(seconds=200)
 OF_KIND: Mapping[str, str] = {
+    ErrorKind.MODEL_UNAVAILABLE: "The provider does not know this model, or has not opened it for your account: check "
+    "the upstream model, and your account there.",
+    ErrorKind.FORBIDDEN: "The provider forbids this call and does not say why: look at its words below.",
     ErrorKind.AUTH: "The provider refuses the credential: enter another one below.",
     ErrorKind.QUOTA_EXHAUSTED: "The provider's account has no money or quota left: top it up there.",
     ErrorKind.RATE_LIMITED: "The provider limits the rate now, and took nothing: test again later.",

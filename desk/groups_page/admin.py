@@ -35,7 +35,7 @@ class GroupChannelInline(admin.TabularInline):  # type: ignore[type-arg]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GroupChannel]:
         rows: QuerySet[GroupChannel] = super().get_queryset(request)
-        return rows.select_related("channel__health").prefetch_related("channel__credentials")
+        return rows.select_related("channel__health").prefetch_related("channel__credentials", "channel__rests")
 
 
 class KeyGroupAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]

@@ -1,4 +1,4 @@
-"""How each channel fares now, in words: three statements."""
+"""How each channel fares now, in words: four statements."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,18 +7,10 @@ from datetime import datetime
 from django.db.models import Prefetch
 
 from catalog import standing
-from catalog.models import Channel, ChannelHealth, ChannelModel, Credential, OperatorStanding
+from catalog.health.words import FAULTS, WHY
+from catalog.models import Channel, ChannelHealth, ChannelModel, Credential, OperatorStanding, Rest
 from desk.actions import Offered, page_of
 
-FAULTS = {
-    "rate_limited": "rate limit",
-    "overloaded": "the provider was too busy",
-    "transient": "the provider could not be reached",
-    "ambiguous": "a paid call got no answer",
-    "auth": "the provider refused the credential",
-    "quota_exhausted": "the provider's quota is used up",
-}
-"""What a channel did wrong (`catalog/health.py`), in plain words."""
 ORDER = ("disabled", "cooling down", "paused", "drained", "ok")
 
 
@@ -62,7 +54,7 @@ def read(running: Mapping[int | None, int], now: datetime) -> tuple[ChannelNow, 
     kept = Credential.objects.filter(retired_at=None).defer("ciphertext")
     rows = Channel.objects.filter(enabled=True).select_related("health").order_by("name")
     models = ChannelModel.objects.only("id", "channel_id")
-    rows = rows.prefetch_related(Prefetch("credentials", kept), Prefetch("channel_models", models))
+    rows = rows.prefetch_related(Prefetch("credentials", kept), Prefetch("channel_models", models), "rests")
     found = [_row(row, running.get(row.pk, 0), now) for row in rows]
     return tuple(sorted(found, key=lambda row: (ORDER.index(row.health), row.name)))
 
@@ -106,6 +98,9 @@ def _fault(channel: Channel, disabled: list[Credential]) -> tuple[str, datetime 
         latest = max(disabled, key=lambda row: str(row.disabled_at))
         return standing.reason(latest), latest.disabled_at
     health: ChannelHealth | None = getattr(channel, "health", None)
+    rests = [row for row in channel.rests.all() if row.since and not row.account_id and not row.upstream_model]
+    if (last := max(rests, key=lambda row: str(row.since), default=None)) and not (health and health.cooldown_until):
+        return WHY[Rest.Cause(last.cause)], last.since
     if health is None or not health.last_kind:
         return "", None
     return FAULTS.get(health.last_kind, health.last_kind), health.last_at

@@ -31,6 +31,8 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
             break
         if errors and run.attempt and not relay_channels.may_follow(candidate, run.attempt.candidate, errors[-1]):
             continue
+        if candidate.trials and not await threads.call(relay_channels.begin_trial, candidate):
+            continue
         try:
             share = left / (len(candidates.ready) - len(errors))
             return await _attempt(run, candidate, headers, min(times.CONNECT_SECONDS, share))
@@ -38,7 +40,7 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
             errors.append(error)
             if not failover.may_go_on(error):
                 break
-    raise failover.failed(errors, candidates.resting_seconds, model=run.demand.asked.model)
+    raise failover.failed(errors, candidates.resting, model=run.demand.asked.model)
 
 
 async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], connect_seconds: float) -> Answered:

@@ -1,21 +1,22 @@
 """What to do after an upstream's error: go on to the next channel, or end the call with what its client reads. Pure."""
 
-import math
 import re
 from collections.abc import Sequence
 
 from adapters.base import ErrorKind, UpstreamError
-from catalog import tariffs
-from common import redaction
+from catalog import relay_channels, tariffs
+from catalog.models import Rest
+from catalog.relay_channels import Resting
 from common.errors import (
     ApiError,
     UpstreamBusy,
+    UpstreamForbidden,
     UpstreamRefusal,
     UpstreamTimeout,
     UpstreamUnavailable,
     UpstreamUnknown,
 )
-from common.http.dialects import LONGEST_RETRY_SECONDS
+from relay.calls import provider_words
 from relay.calls.ending import Finish
 from relay.families.refusals import RefusedByUpstream
 
@@ -25,16 +26,17 @@ GOES_ON = frozenset(
         ErrorKind.TRANSIENT,
         ErrorKind.RATE_LIMITED,
         ErrorKind.OVERLOADED,
+        ErrorKind.MODEL_UNAVAILABLE,
         ErrorKind.AUTH,
         ErrorKind.QUOTA_EXHAUSTED,
+        ErrorKind.FORBIDDEN,
     }
 )
+UNEXPLAINED = frozenset({ErrorKind.FORBIDDEN, ErrorKind.MODEL_UNAVAILABLE})
 # The provider has said no to the request itself.
 CODE = re.compile("[a-z_]{1,64}")  # a word such as context_length_exceeded; no secret is one
 OF_REQUEST = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.ASSET_UNREACHABLE})
-SHOWN_STATUSES = frozenset({400, 413, 422})
-LONGEST_MESSAGE = 1_000
-NOT_IMPLEMENTED = 501
+TOO_LARGE = 413
 CUT = "The provider's stream broke off."
 
 
@@ -62,29 +64,32 @@ def behind_a_part(error: UpstreamError) -> UpstreamError:
 
 def may_go_on(error: UpstreamError) -> bool:
     """Whether the call may be sent to another channel after this."""
-    return not error.maybe_accepted and (
-        error.kind in GOES_ON or (error.kind is ErrorKind.INVALID_REQUEST and error.model_specific)
-    )
+    return error.kind in GOES_ON
 
 
-def failed(errors: Sequence[UpstreamError], resting_seconds: float | None, *, model: str) -> CallFailed:
-    """How a call ends after these errors of its attempts, in order, where nothing is left to try. `resting_seconds`:
-    until the soonest channel that rests may be asked again. `model` is the name that the client sent."""
-    if errors and not may_go_on(errors[-1]):
+def failed(errors: Sequence[UpstreamError], resting: Sequence[Resting], *, model: str) -> CallFailed:
+    """How a call ends after these errors of its attempts, in order, where nothing is left to try. `resting` are the
+    channels that were not tried. `model` is the name that the client sent."""
+    if not errors:
+        return CallFailed(relay_channels.none_ready(resting, model=model), Finish.REFUSED)
+    if not may_go_on(errors[-1]):
         return of_last(errors[-1])
-    if errors and resting_seconds is None and all(map(_is_unknown_model, errors)):
-        return CallFailed(tariffs.not_found(model), Finish.REFUSED)
-    limited = [error for error in errors if error.kind is ErrorKind.RATE_LIMITED]
+    waiting = [each for each in resting if each.cause != Rest.Cause.MODEL]
+    if not waiting:
+        kinds = {error.kind for error in errors} | {ErrorKind.MODEL_UNAVAILABLE for _ in resting}
+        if kinds == {ErrorKind.MODEL_UNAVAILABLE}:
+            return CallFailed(tariffs.not_found(model), Finish.REFUSED)
+        if ErrorKind.FORBIDDEN in kinds <= UNEXPLAINED:
+            return CallFailed(UpstreamForbidden(), Finish.REFUSED)
+    return CallFailed(_unavailable(errors, waiting), Finish.REFUSED)
+
+
+def _unavailable(errors: Sequence[UpstreamError], waiting: Sequence[Resting]) -> ApiError:
+    """After rate limits it is the caller's to wait."""
     asked = [error.retry_after for error in errors if error.retry_after is not None]
-    waits = [*asked, *([] if resting_seconds is None else [resting_seconds])]
-    headers = {"Retry-After": _whole_seconds(min(waits))} if waits else {}
-    is_busy = bool(limited) or (not errors and resting_seconds is not None)
-    error = UpstreamBusy(headers=headers) if is_busy else UpstreamUnavailable(headers=headers)
-    return CallFailed(error, Finish.REFUSED)
-
-
-def _is_unknown_model(error: UpstreamError) -> bool:
-    return error.model_specific and error.http_status != NOT_IMPLEMENTED
+    headers = relay_channels.retry_after([*asked, *(each.seconds for each in waiting)])
+    is_limited = any(error.kind is ErrorKind.RATE_LIMITED for error in errors)
+    return UpstreamBusy(headers=headers) if is_limited else UpstreamUnavailable(headers=headers)
 
 
 def of_last(error: UpstreamError) -> CallFailed:
@@ -104,14 +109,9 @@ def of_stream(error: UpstreamError) -> ApiError:
 
 
 def _refusal(error: UpstreamError) -> UpstreamRefusal:
-    """In the provider's words, without what looks like a secret."""
-    message = redaction.clean(error.message)[:LONGEST_MESSAGE] or "The provider refuses this request."
-    status = error.http_status if error.http_status in SHOWN_STATUSES else 400
-    error_type = "request_too_large" if status == 413 else "invalid_request_error"
+    """In the provider's words: they are what the client needs."""
+    message = provider_words.shown(error.message) or "The provider refuses this request."
+    error_type = "request_too_large" if error.http_status == TOO_LARGE else "invalid_request_error"
     param = error.param if isinstance(error, RefusedByUpstream) else None
     code = error.code if CODE.fullmatch(error.code) else ""
-    return UpstreamRefusal(message, status=status, error_type=error_type, param=param, code=code)
-
-
-def _whole_seconds(wait: float) -> str:
-    return str(min(max(math.ceil(wait), 1), LONGEST_RETRY_SECONDS))
+    return UpstreamRefusal(message, status=400, error_type=error_type, param=param, code=code)

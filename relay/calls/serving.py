@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from catalog import relay_channels
 from catalog.groups import GroupEntry
-from catalog.relay_channels import Candidates
+from catalog.relay_channels import Candidates, Wanted
 from common.concurrency import threads
 from common.errors import ApiError, InternalError, UpstreamUnavailable, UpstreamUnknown
 from common.http.asgi import Receive, Scope, Send, disconnected
@@ -60,7 +60,7 @@ async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:
     """Raises the ApiError that the client is to read, naming the call."""
     candidates = await _candidates(run.demand)
     if not candidates.ready:
-        raise failover.failed([], candidates.resting_seconds, model=run.demand.asked.model).error
+        raise failover.failed([], candidates.resting, model=run.demand.asked.model).error
     await run.open(candidates.ready[0].link.channel.id)
     guard.run = run
     try:
@@ -84,10 +84,11 @@ async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:
 
 
 async def _candidates(demand: Demand) -> Candidates:
-    wanted = (demand.group, demand.family.name, demand.caller.catalog_version)
-    if found := relay_channels.remembered(*wanted):
+    wanted = Wanted(dialect=demand.family.name, model=demand.asked.model, account_id=demand.caller.account_id)
+    asked = (demand.group, wanted, demand.caller.catalog_version)
+    if found := relay_channels.remembered(*asked):
         return found
-    return await threads.call(relay_channels.candidates, *wanted)
+    return await threads.call(relay_channels.candidates, *asked)
 
 
 async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: dict[str, str]) -> None:

@@ -11,70 +11,74 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters.ark import errors as ark
+from adapters.ark import minimax_errors as minimax
 from adapters.base import ErrorKind, UpstreamError, text
+from adapters.dashscope import errors as dashscope
 from adapters.gemini import errors as google
 from adapters.kit import error_kinds
-from adapters.kit.error_kinds import NOT_HERE, Codes, ErrorAnswer, Meaning, SpokenError
+from adapters.kit.error_kinds import LONGEST_SAID, Codes, ErrorAnswer, SpokenError
 from adapters.kit.error_shapes import Shape, error_object
+from adapters.openai import errors as openai_errors
+from adapters.openai import xai_errors
 from adapters.openai.errors import CODES
+from adapters.openrouter import errors as openrouter
 from adapters.relay.adapter import ANTHROPIC_CODES
 from common import redaction
 from relay.families.fields import mapping, mappings
 
-# Words of ours for what vendors say in the message only.
+# Codes of ours for what vendors say in the message only.
 NO_CREDIT, NO_MODEL, NO_DEPLOYMENT = "credit_balance", "unknown_model", "no_deployment"
-OPENAI_CODES = {
-    **CODES,
-    "account_deactivated": Meaning(ErrorKind.AUTH),
-    "authentication_error": Meaning(ErrorKind.AUTH),
-    "content_filter": Meaning(ErrorKind.CONTENT_POLICY),
-    NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    NO_MODEL: NOT_HERE,
-    NO_DEPLOYMENT: Meaning(ErrorKind.OVERLOADED),
-    "AccountOverdueError": Meaning(ErrorKind.QUOTA_EXHAUSTED),  # Ark
-    "Arrearage": Meaning(ErrorKind.QUOTA_EXHAUSTED),  # DashScope
-    "exceeded_current_quota_error": Meaning(ErrorKind.QUOTA_EXHAUSTED),  # Moonshot
-    "InvalidEndpointOrModel": NOT_HERE,  # Ark
-    "ModelNotOpen": NOT_HERE,  # Ark
-    "Throttling": Meaning(ErrorKind.RATE_LIMITED),  # DashScope
-    "context_length_exceeded": Meaning(ErrorKind.INVALID_REQUEST),
-    "engine_overloaded": Meaning(ErrorKind.OVERLOADED),
-    "invalid_prompt": Meaning(ErrorKind.INVALID_REQUEST),
-    "overloaded_error": Meaning(ErrorKind.OVERLOADED),
-    "rate_limit_error": Meaning(ErrorKind.RATE_LIMITED),
-    "requests": Meaning(ErrorKind.RATE_LIMITED),
-    "server_is_overloaded": Meaning(ErrorKind.OVERLOADED),
-    "slow_down": Meaning(ErrorKind.OVERLOADED),
-    "tokens": Meaning(ErrorKind.RATE_LIMITED),
+CLOSED, MODERATED = "account_closed", "moderated"
+IN_WORDS = {
+    CLOSED: ErrorKind.AUTH,
+    MODERATED: ErrorKind.CONTENT_POLICY,
+    NO_CREDIT: ErrorKind.QUOTA_EXHAUSTED,
+    NO_MODEL: ErrorKind.MODEL_UNAVAILABLE,
+    NO_DEPLOYMENT: ErrorKind.OVERLOADED,
 }
-USED_UP = re.compile(
-    r"credit balance is too low|reached your specified (?:\w+ )?API usage limits"  # Anthropic
-    r"|either used all available credits or reached its monthly spending limit"  # xAI
-)
+# The dialect of many vendors: of OpenAI, Ark, DashScope, MiniMax, Moonshot, xAI, OpenRouter, Groq and gateways.
+OPENAI_CODES = {
+    **minimax.CODES,
+    **dashscope.CODES,
+    **ark.CODES,
+    **CODES,
+    **IN_WORDS,
+    "authentication_error": ErrorKind.AUTH,
+    "content_filter": ErrorKind.CONTENT_POLICY,
+    "context_length_exceeded": ErrorKind.INVALID_REQUEST,
+    "data_inspection_failed": ErrorKind.CONTENT_POLICY,  # DashScope, in OpenAI's shape
+    "engine_overloaded": ErrorKind.OVERLOADED,
+    "exceeded_current_quota_error": ErrorKind.QUOTA_EXHAUSTED,  # Moonshot
+    "invalid_prompt": ErrorKind.INVALID_REQUEST,
+    "requests": ErrorKind.RATE_LIMITED,
+    "server_is_overloaded": ErrorKind.OVERLOADED,
+    "slow_down": ErrorKind.OVERLOADED,
+    "tokens": ErrorKind.RATE_LIMITED,
+}
+ANTHROPICS_CODES = {
+    **ANTHROPIC_CODES,
+    **IN_WORDS,
+    "invalid_request_error": ErrorKind.INVALID_REQUEST,
+    "request_too_large": ErrorKind.INVALID_REQUEST,
+}
+USED_UP = re.compile(r"credit balance is too low|reached your specified (?:\w+ )?API usage limits")  # Anthropic
 UNKNOWN_MODEL = re.compile(
     r"\bmodel (?:does )?not exist\b|模型不存在|\b(?:invalid|unknown) model\b"
-    r"|\bnot a valid model\b|\bmodel identifier is invalid\b"
+    r"|\bnot a valid model\b|\bmodel identifier is invalid\b|\bno endpoints found\b"
     r"|\bmodels?[:/ ] ?[`'\"]?[^\s`'\"]{1,256}+[`'\"]? (?:does not exist|is not found|not found)\b",
     re.IGNORECASE,
 )
 NO_DEPLOYMENTS = re.compile(r"\bno healthy deployments?\b", re.IGNORECASE)  # LiteLLM
+DISABLED = re.compile(r"\A(?:this|your) organization has been disabled\b", re.IGNORECASE)  # Anthropic
 OF_REQUEST = frozenset({400, 422, 501})
-ANTHROPICS_CODES = {
-    **ANTHROPIC_CODES,
-    NO_CREDIT: Meaning(ErrorKind.QUOTA_EXHAUSTED),
-    NO_MODEL: NOT_HERE,
-    NO_DEPLOYMENT: Meaning(ErrorKind.OVERLOADED),
-    "invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST),
-    "request_too_large": Meaning(ErrorKind.INVALID_REQUEST),
-}
 # Types that OpenAI also gives with a status that says more, a 401, say: they count where there is none.
-FRAME_TYPES = {"invalid_request_error": Meaning(ErrorKind.INVALID_REQUEST)}
+FRAME_TYPES = {"invalid_request_error": ErrorKind.INVALID_REQUEST}
 STATUS = re.compile(r"[45]\d\d", re.ASCII)
 STATUS_NAMES = ("code", "status", "status_code", "statusCode")
 MESSAGE_NAMES = ("msg", "detail", "status_msg", "error_msg")
-SUCCESS = 200
+SUCCESS, FORBIDDEN = 200, 403
 LONGEST_PARAM = 200
-LONGEST_SAID = 2_000
 STREAM_OPTIONS = re.compile(rb"stream_?options|include_?usage", re.IGNORECASE)
 
 
@@ -83,7 +87,7 @@ class ErrorWords:
     """How one vendor says that something went wrong."""
 
     codes: Codes
-    spoken: Callable[[Any], SpokenError]
+    spoken: Callable[[Any, int], SpokenError]
     shape: Shape = error_object
 
 
@@ -102,34 +106,54 @@ class RefusedByUpstream(UpstreamError):
             http_status=error.http_status,
             retry_after=wait,
             request_id=error.request_id,
-            model_specific=error.model_specific,
         )
         self.param = param
 
 
-def _spoken(document: Any) -> SpokenError:
-    """The error in the usual shapes. That an account has nothing left to spend, and that a model is unknown, some say
-    in words only."""
+def _spoken(document: Any, status: int) -> SpokenError:
+    """The error in the usual shapes; where vendors say it in words only, with a code of ours."""
     said = error_kinds.spoken_error(document)
-    if USED_UP.search(said.message[:LONGEST_SAID]):
-        return said._replace(code=NO_CREDIT)
-    if NO_DEPLOYMENTS.search(said.message[:LONGEST_SAID]):
-        return said._replace(code=NO_DEPLOYMENT)
-    known = _openai_meaning(said.code)
-    is_model = _param(document) == "model" and said.code == "invalid_value"
-    if known is None and (is_model or UNKNOWN_MODEL.search(said.message[:LONGEST_SAID])):
-        return said._replace(code=NO_MODEL)
-    return said
+    code = _in_words(document, said, status) or _base_code(document)
+    return said._replace(code=code) if code else said
 
 
-def _openai_meaning(code: str) -> Meaning | None:
+def _in_words(document: Any, said: SpokenError, status: int) -> str:
+    """The code for what the text says; empty where the vendor's own code, or the status, decides."""
+    words = said.message[:LONGEST_SAID]
+    of_xai = xai_errors.spoken(document, status).code
+    found: tuple[tuple[str, bool], ...] = (
+        (NO_CREDIT, bool(USED_UP.search(words))),
+        (NO_DEPLOYMENT, bool(NO_DEPLOYMENTS.search(words))),
+        (CLOSED, bool(DISABLED.search(words))),
+        (NO_CREDIT, bool(openrouter.KEY_LIMIT.match(words))),
+        (of_xai, of_xai != said.code),
+        (MODERATED, status == FORBIDDEN and openrouter.is_moderation(document, words)),
+        (NO_MODEL, _is_about_model(document, said, status)),
+    )
+    return next((code for code, is_said in found if is_said), "")
+
+
+def _is_about_model(document: Any, said: SpokenError, status: int) -> bool:
+    is_named = _param(document) == "model" and said.code == "invalid_value"
+    is_unopened = openai_errors.spoken(document, status).code == "model_not_found"
+    is_unknown = _openai_kind(said.code) is None and UNKNOWN_MODEL.search(said.message[:LONGEST_SAID]) is not None
+    return is_named or is_unopened or is_unknown
+
+
+def _base_code(document: Any) -> str:
+    """MiniMax's code, which comes with a success."""
+    code = text(mapping(mapping(document).get("base_resp")).get("status_code"))
+    return code if code in minimax.CODES else ""
+
+
+def _openai_kind(code: str) -> ErrorKind | None:
     """Ark's codes come with a suffix, as `InvalidEndpointOrModel.NotFound` does."""
-    return OPENAI_CODES.get(code) or OPENAI_CODES.get(code.partition(".")[0])
+    return OPENAI_CODES.get(code) or ark.kind_of(code) or OPENAI_CODES.get(code.partition(".")[0])
 
 
-OPENAI = ErrorWords(codes=_openai_meaning, spoken=_spoken)
+OPENAI = ErrorWords(codes=_openai_kind, spoken=_spoken)
 ANTHROPIC = ErrorWords(codes=ANTHROPICS_CODES.get, spoken=_spoken)
-GOOGLE = ErrorWords(codes=google.meaning_of, spoken=google.spoken, shape=google.is_own)
+GOOGLE = ErrorWords(codes=google.kind_of, spoken=lambda document, status: google.spoken(document), shape=google.is_own)
 
 
 def of_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
@@ -157,7 +181,7 @@ def of_frame(words: ErrorWords, document: Any) -> UpstreamError:
 
 
 def _refusal(words: ErrorWords, status: int, headers: Mapping[str, str], document: Any) -> RefusedByUpstream:
-    spoken = words.spoken(document)
+    spoken = words.spoken(document, status)
     if not spoken.message:
         spoken = spoken._replace(message=_said_elsewhere(document))
     answer = ErrorAnswer(status=status, headers=headers, spoken=spoken, is_own=words.shape(document))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from catalog import relay_channels
 from catalog.groups import GroupChannelEntry, GroupEntry
-from catalog.relay_channels import Candidate
+from catalog.relay_channels import Candidate, Wanted
 from common.concurrency import threads
 from relay.lists import upstream_lists
 
@@ -74,10 +74,10 @@ async def _listed(group: GroupEntry, catalog_version: int) -> ListedModels:
 
 async def _candidates(group: GroupEntry, catalog_version: int) -> list[Candidate]:
     """One for each channel that can be asked now, by priority."""
-    wanted = (group, upstream_lists.PLATFORMS[group.platform].dialect, catalog_version)
-    found = relay_channels.remembered(*wanted)
+    wanted = Wanted(dialect=upstream_lists.PLATFORMS[group.platform].dialect, model="", account_id=0)
+    found = relay_channels.remembered(group, wanted, catalog_version)
     if found is None:
-        found = await threads.call(relay_channels.candidates, *wanted)
+        found = await threads.call(relay_channels.candidates, group, wanted, catalog_version)
     first = {candidate.link.id: candidate for candidate in reversed(found.ready)}
     return [first[link.id] for link in group.channels if link.id in first]
 

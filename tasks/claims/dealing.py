@@ -1,10 +1,11 @@
 """Who gets the free seats: round robin over keys within every limit. Pure."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from catalog.entries import RouteEntry
+from catalog.health.states import UNTOUCHED, Availability, ChannelState
 from tasks.failover import Obstacle
 
 
@@ -24,9 +25,10 @@ class Waiting:
 
 @dataclass(slots=True, kw_only=True)
 class Occupancy:
-    """Tasks that run now, counted from rows; a channel without a limit has no entry in `channel_limits`. `resting`,
-    `disabled` and `paused` are the channels that nothing may start on now, as are all for `paused_models`; and
-    `last_key` got the last seat of the claim before."""
+    """Tasks that run now, counted from rows; a channel without a limit has no entry in `channel_limits`. `states` say
+    what of the channels rests or is disabled; `tried` are the rests that one of the seats dealt is to try. On channels
+    that are `paused` nothing may start, nor for `paused_models`; and `last_key` got the last seat of the claim before.
+    """
 
     by_key: dict[int, int]
     by_account: dict[int, int]
@@ -34,21 +36,27 @@ class Occupancy:
     total: int
     channel_limits: dict[int, int]
     total_limit: int | None
-    resting: frozenset[int] = frozenset()
-    disabled: frozenset[int] = frozenset()
+    states: Mapping[int, ChannelState] = field(default_factory=dict)
+    tried: set[int] = field(default_factory=set)
     paused: frozenset[int] = frozenset()
     paused_models: frozenset[int] = frozenset()
     last_key: int = 0
 
-    def obstacle(self, route: RouteEntry) -> Obstacle:
-        """Why nothing may start on this route now; empty if it may. What is paused waits, also where it is disabled."""
+    def state_of(self, route: RouteEntry) -> ChannelState:
+        return self.states.get(route.channel.id, UNTOUCHED)
+
+    def available(self, route: RouteEntry, account_id: int) -> Availability:
+        """What of the route's channel a task of this account may use."""
+        return self.state_of(route).judge(route.upstream_model, account_id, taken=self.tried)
+
+    def obstacle(self, route: RouteEntry, account_id: int) -> Obstacle:
+        """Why nothing may start on this route now for this account (0: for any); empty if it may. What is paused waits,
+        also where it is disabled."""
         channel = route.channel.id
         if channel in self.paused or route.model_id in self.paused_models:
             return "paused"
-        if channel in self.disabled:
-            return "disabled"
-        if channel in self.resting:
-            return "cooling down"
+        if found := self.available(route, account_id).obstacle:
+            return found
         limit = self.channel_limits.get(channel)
         return "" if limit is None or self.by_channel.get(channel, 0) < limit else "busy"
 
@@ -60,14 +68,18 @@ class Occupancy:
             and self.by_account.get(group.account_id, 0) < group.account_limit
         )
 
-    def take(self, group: Waiting, channel: int) -> None:
+    def take(self, group: Waiting, route: RouteEntry) -> None:
+        """Count one more task of the group on this route. What it tries, nobody else of this deal does."""
         for counts, place in (
             (self.by_key, group.key_id),
             (self.by_account, group.account_id),
-            (self.by_channel, channel),
+            (self.by_channel, route.channel.id),
         ):
             counts[place] = counts.get(place, 0) + 1
         self.total += 1
+        found = self.available(route, group.account_id)
+        if found.trials:
+            self.tried.update(*map(found.tried_with, found.credentials))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +123,6 @@ def deal(groups: Sequence[Waiting], occupancy: Occupancy, *, seats: int) -> list
             if seat is None:
                 keys.remove(key)
                 continue
-            occupancy.take(seat.group, seat.channel_id)
             dealt.append(seat)
             if len(dealt) == seats:
                 break
@@ -119,12 +130,14 @@ def deal(groups: Sequence[Waiting], occupancy: Occupancy, *, seats: int) -> list
 
 
 def _seat(group: Waiting, occupancy: Occupancy) -> Seat | None:
+    """The seat that the group gets, which is counted; None where there is none for it."""
     if not occupancy.has_room(group):
         return None
     passed: list[tuple[int, Obstacle]] = []
     for route in by_priority(group.routes):
-        obstacle = occupancy.obstacle(route)
+        obstacle = occupancy.obstacle(route, group.account_id)
         if not obstacle:
+            occupancy.take(group, route)
             return Seat(group=group, route_id=route.id, channel_id=route.channel.id, passed=tuple(passed))
         passed.append((route.id, obstacle))
     return None

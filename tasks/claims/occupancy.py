@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Collection
 
-from catalog import health, pausing, snapshot
+from catalog import pausing, snapshot
+from catalog.health import states
 from catalog.snapshot import Catalog
 from common import sql
 from tasks import route_sets
@@ -23,18 +24,15 @@ SELECT 'total', s.max_running, t.last_key,
     CASE WHEN s.max_running IS NULL THEN 0 ELSE (SELECT count(*) FROM tasks_task WHERE status = 'running') END
 FROM tasks_servicestate s CROSS JOIN tasks_claimturn t
 UNION ALL
-SELECT u.kind, u.channel_id, 0, 0 FROM ({unusable}) u
-UNION ALL
 SELECT p.kind, p.id, 0, 0 FROM ({paused}) p
 """
 
 
 def read(catalog: Catalog, accounts: Collection[int] = ()) -> Occupancy:
-    """One statement. Keys are counted of these accounts only, and channels only where they have a limit."""
+    """Two statements. Keys are counted of these accounts only, and channels only where they have a limit."""
     limits = {c.id: c.max_running for c in catalog.channels() if c.max_running is not None}
     statement = TAKEN.format(
         listed=sql.listed("bigint"),
-        unusable=health.UNUSABLE.format(now=sql.now()),
         paused=pausing.PAUSED,
     )
     rows = sql.records(statement, [sql.values(accounts), sql.values(limits)])
@@ -51,21 +49,26 @@ def read(catalog: Catalog, accounts: Collection[int] = ()) -> Occupancy:
         channel_limits=limits,
         total_limit=total.place,
         last_key=total.other,
-        resting=frozenset(row.place for row in rows if row.kind == "resting"),
-        disabled=frozenset(row.place for row in rows if row.kind == "disabled"),
+        states=states.read(),
         paused=frozenset(row.place for row in rows if row.kind == "paused channel"),
         paused_models=frozenset(row.place for row in rows if row.kind == "paused model"),
     )
 
 
-def ways(open_routes_id: int, catalog: Catalog, occupancy: Occupancy) -> list[Way]:
-    """The routes of a set, and what holds each back: the channels' limits count as the catalog has the routes now."""
-    found = [(route_id, catalog.route(route_id)) for route_id in route_sets.routes_of(open_routes_id)]
-    return [
-        Way(route_id=route_id, obstacle=occupancy.obstacle(route) if route else "gone") for route_id, route in found
-    ]
+def ways(open_routes_id: int, catalog: Catalog, occupancy: Occupancy, *, account_id: int = 0) -> list[Way]:
+    """The routes of a set, and what holds each back for a task of this account (0: for any): the channels' limits count
+    as the catalog has the routes now."""
+    return [_way(route_id, catalog, occupancy, account_id) for route_id in route_sets.routes_of(open_routes_id)]
 
 
-def ways_now(open_routes_id: int) -> list[Way]:
+def _way(route_id: int, catalog: Catalog, occupancy: Occupancy, account_id: int) -> Way:
+    route = catalog.route(route_id)
+    if route is None:
+        return Way(route_id=route_id, obstacle="gone")
+    credentials = occupancy.state_of(route).credentials
+    return Way(route_id=route_id, obstacle=occupancy.obstacle(route, account_id), credentials=len(credentials))
+
+
+def ways_now(open_routes_id: int, account_id: int) -> list[Way]:
     catalog = snapshot.latest()
-    return ways(open_routes_id, catalog, read(catalog))
+    return ways(open_routes_id, catalog, read(catalog), account_id=account_id)

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 
 from catalog import pausing, snapshot
 from catalog.entries import RouteEntry
+from catalog.health.words import briefly
 from catalog.models import Channel, MediaModel
 from catalog.snapshot import Catalog
 from tasks.claims import occupancy
-from tasks.failover import Obstacle
+from tasks.claims.dealing import Occupancy
+from tasks.failover import Obstacle, Way
 from tasks.models import Task
 
 
@@ -16,14 +18,19 @@ def of(task: Task) -> list[str]:
     if task.status != "queued":
         return []
     catalog = snapshot.latest()
-    ways = occupancy.ways(task.open_routes_id, catalog, occupancy.read(catalog))
-    found = (_words(way.obstacle, way.route_id, catalog) for way in ways if way.obstacle)
+    taken = occupancy.read(catalog)
+    ways = occupancy.ways(task.open_routes_id, catalog, taken, account_id=task.account_id)
+    found = (_words(way, catalog, taken, task.account_id) for way in ways if way.obstacle)
     return list(dict.fromkeys(found))
 
 
-def _words(obstacle: Obstacle, route_id: int, catalog: Catalog) -> str:
-    route = catalog.route(route_id)
-    return f"route #{route_id} is in the catalog no more" if route is None else WORDS[obstacle](route)
+def _words(way: Way, catalog: Catalog, taken: Occupancy, account_id: int) -> str:
+    route = catalog.route(way.route_id)
+    if route is None:
+        return f"route #{way.route_id} is in the catalog no more"
+    if way.obstacle == "cooling down":
+        return f"channel {route.channel.name} {briefly(taken.available(route, account_id).cause)}"
+    return WORDS[way.obstacle](route)
 
 
 def _paused(route: RouteEntry) -> str:
@@ -34,6 +41,5 @@ def _paused(route: RouteEntry) -> str:
 WORDS: Mapping[Obstacle, Callable[[RouteEntry], str]] = {
     "busy": lambda route: f"channel {route.channel.name} runs as many tasks as it may",
     "paused": _paused,
-    "cooling down": lambda route: f"channel {route.channel.name} cools down",
     "disabled": lambda route: f"every credential of channel {route.channel.name} is disabled",
 }

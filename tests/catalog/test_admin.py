@@ -11,11 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from adapters.base import ErrorKind, UpstreamError
-from catalog import credentials, health, naming, snapshot
+from adapters.base import ErrorKind
+from catalog import credentials, naming, snapshot
 from catalog.models import Channel, ChannelModel, Credential, MediaModel, Plan, Route
 from tasks.shown import eta
 from tests.catalog.stubs import StubImages
+from tests.refusing import disable, refuse
 from tests.rows import IMAGE_PARAMS, add_credential, make_channel, make_model, make_route, opened
 
 pytestmark = pytest.mark.django_db
@@ -204,14 +205,14 @@ def test_an_operator_stops_the_probes_of_a_credential_that_was_disabled_by_itsel
     desk: Client, studio: Channel
 ) -> None:
     row = Credential.objects.get()
-    health.refused(studio.pk, row.pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    disable(row)
     desk.post(url("channel", studio), credential_form(row, switch="disable"))
     assert Credential.objects.get().probe_at is None
 
 
 def test_saving_a_page_leaves_what_was_disabled_meanwhile_disabled(desk: Client, studio: Channel) -> None:
     row = Credential.objects.get()
-    health.refused(studio.pk, row.pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    disable(row)
     desk.post(url("channel", studio), credential_form(row, secret="", switch=""))
     assert Credential.objects.get().disabled_at is not None
 
@@ -227,8 +228,8 @@ def test_a_second_credential_is_added_and_the_first_deleted(desk: Client, studio
 
 
 def test_the_pages_tell_why_a_channel_is_not_used(desk: Client, studio: Channel, atelier: Channel) -> None:
-    health.refused(studio.pk, Credential.objects.get(channel=studio).pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
-    health.refused(atelier.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    disable(Credential.objects.get(channel=studio))
+    refuse(atelier, ErrorKind.OVERLOADED, retry_after=600)
     page = desk.get(url("channel", action="changelist")).content.decode()
     assert "auth: Bad key." in page
     assert "disabled since 20" in page

@@ -9,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Group
-from adapters.base import ErrorKind, UpstreamError
-from catalog import health, snapshot
+from adapters.base import ErrorKind
+from catalog import snapshot
 from catalog.models import CatalogVersion, Channel, GroupChannel, GroupOffer
 from tests.catalog.test_admin import SECRET, channel_form, credential_form, errors, no_inlines
 from tests.catalog.test_admin import url as catalog_url
+from tests.refusing import refuse
 from tests.rows import make_channel, opened
 
 pytestmark = pytest.mark.django_db
@@ -188,7 +189,7 @@ def test_what_the_page_changes_holds_from_the_next_call_on(desk: Client, llm: Ch
 
 def test_the_page_and_the_list_show_how_channels_stand(desk: Client, llm: Channel) -> None:
     desk.post(url(action="add"), form(llm))
-    health.refused(llm.pk, None, UpstreamError(ErrorKind.TRANSIENT, "no route to host"))
+    refuse(llm, ErrorKind.TRANSIENT)
     assert "cooling down" in desk.get(url(Group.objects.get())).content.decode()
     listed = desk.get(url(action="changelist"), {"q": "llm"}).content.decode()
     assert "gpt-*, gpt-image-*, gpt-image-2" in listed

@@ -1,6 +1,7 @@
 """Where a relayed call may go: by priority and weight, from memory, and not where a channel or a credential rests."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Group
 from adapters.base import ErrorKind, UpstreamError
-from catalog import credential_probes, credentials, pausing, relay_channels, relay_standing, snapshot
+from catalog import credentials, pausing, relay_channels, snapshot
 from catalog.groups import GroupEntry
-from catalog.models import Channel, ChannelHealth, Credential, GroupChannel
-from catalog.relay_channels import Candidate, Candidates
+from catalog.health import relay_reading
+from catalog.models import Channel, ChannelHealth, Credential, GroupChannel, Rest
+from catalog.relay_channels import Candidate, Candidates, Wanted
+from tests.refusing import disable
 from tests.rows import add_credential, make_channel
 
 pytestmark = pytest.mark.django_db
@@ -40,8 +43,11 @@ def entry() -> GroupEntry:
     return found
 
 
-def candidates(dialect: str = "chat") -> Candidates:
-    return relay_channels.candidates(entry(), dialect, snapshot.stored_version())
+CHAT = Wanted(dialect="chat", model="gpt-5.2", account_id=1)
+
+
+def candidates(dialect: str = "chat", **wanted: Any) -> Candidates:
+    return relay_channels.candidates(entry(), replace(CHAT, dialect=dialect, **wanted), snapshot.stored_version())
 
 
 def names(found: Candidates) -> list[str]:
@@ -73,7 +79,7 @@ def test_the_lower_priority_number_comes_first_and_equal_ones_are_drawn_by_weigh
 
     def order(waits: dict[int, float]) -> list[str]:
         version = snapshot.stored_version()
-        return names(relay_channels.candidates(entry(), "chat", version, draw=lambda weight: waits[int(weight)]))
+        return names(relay_channels.candidates(entry(), CHAT, version, draw=lambda weight: waits[int(weight)]))
 
     assert order({9: 0.0, 1: 2.0, 5: 1.0}) == ["first", "heavy", "light", "never", "last"]
     assert order({9: 0.0, 1: 1.0, 5: 2.0}) == ["first", "light", "heavy", "never", "last"]
@@ -100,26 +106,26 @@ def test_credentials_take_turns_and_a_call_tries_at_most_three(llm: Channel) -> 
 
 def test_it_is_answered_from_memory_until_an_operator_changes_something(llm: Channel) -> None:
     group, version = entry(), snapshot.stored_version()
-    assert not relay_standing.kept(version)
-    assert relay_channels.remembered(group, "chat", version) is None
-    relay_channels.candidates(group, "chat", version)
+    assert not relay_reading.kept(version)
+    assert relay_channels.remembered(group, CHAT, version) is None
+    relay_channels.candidates(group, CHAT, version)
     with queries() as captured:
-        assert relay_standing.kept(version)
-        assert relay_channels.remembered(group, "chat", version).ready
-        assert relay_channels.candidates(group, "chat", version).ready
+        assert relay_reading.kept(version)
+        assert relay_channels.remembered(group, CHAT, version).ready
+        assert relay_channels.candidates(group, CHAT, version).ready
     assert len(captured) == 0
     row = credentials.of_channel(llm.pk)[0]
     credentials.disable(row, "by an operator")
     row.save()
-    assert not relay_standing.kept(snapshot.stored_version())
-    assert candidates() == Candidates(ready=(), resting_seconds=None)
+    assert not relay_reading.kept(snapshot.stored_version())
+    assert candidates() == Candidates(ready=())
 
 
 def test_what_other_processes_learn_is_read_a_second_later(llm: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     assert candidates().ready
-    credential_probes.disable(credentials.of_channel(llm.pk)[0].pk, "auth 401")
+    disable(credentials.of_channel(llm.pk)[0])
     assert candidates().ready
-    monkeypatch.setattr(relay_standing, "LONGEST_SECONDS", 0.0)
+    monkeypatch.setattr(relay_reading, "LONGEST_SECONDS", 0.0)
     assert not candidates().ready
 
 
@@ -131,8 +137,10 @@ def test_a_credential_that_is_limited_rests_and_the_next_one_is_tried(llm: Chann
     refuse(only(), ErrorKind.RATE_LIMITED, retry_after=90.0)
     found = candidates()
     assert found.ready == ()
-    assert found.resting_seconds is not None
-    assert 29 < found.resting_seconds <= 30
+    (resting,) = found.resting
+    assert 29 < resting.seconds <= 30
+    assert resting.cause == Rest.Cause.RATE
+    assert len(candidates(model="another").ready) == 2
 
 
 @pytest.mark.parametrize(("kind", "is_busy"), [(ErrorKind.OVERLOADED, True), (ErrorKind.TRANSIENT, False)])
@@ -141,31 +149,65 @@ def test_a_channel_rests_and_only_one_that_was_busy_says_when_to_come_back(
 ) -> None:
     refuse(only(), kind, retry_after=30.0)
     found = candidates()
-    assert (found.ready, found.resting_seconds is not None) == ((), is_busy)
-    (verdict,) = relay_channels.verdicts(entry(), "chat", snapshot.stored_version())
+    assert (found.ready, bool(found.resting)) == ((), is_busy)
+    (verdict,) = relay_channels.verdicts(entry(), CHAT, snapshot.stored_version())
     assert verdict.obstacle in ("cools down for 30 s more", "cools down for 29 s more")
 
 
 def test_a_rest_ends_at_its_moment_though_the_memory_is_older(llm: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(only(), ErrorKind.OVERLOADED, retry_after=30.0)
     group, version = entry(), snapshot.stored_version()
-    assert not relay_channels.candidates(group, "chat", version).ready
-    reading = relay_standing.last()
+    assert not relay_channels.candidates(group, CHAT, version).ready
+    reading = relay_reading.last()
     assert reading is not None
-    end = reading.of(llm.pk).rests_until
-    monkeypatch.setattr(relay_standing, "LONGEST_SECONDS", 1000.0)
-    monkeypatch.setattr("catalog.relay_channels.time.monotonic", lambda: end)
-    assert names(relay_channels.candidates(group, "chat", version)) == ["llm"]
+    monkeypatch.setattr(relay_reading, "LONGEST_SECONDS", 1000.0)
+    monkeypatch.setattr("catalog.health.relay_reading.time.monotonic", lambda: reading.read_at + 31)
+    assert names(relay_channels.candidates(group, CHAT, version)) == ["llm"]
 
 
-@pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED])
-def test_a_credential_that_is_refused_is_disabled_and_probed(llm: Channel, kind: ErrorKind) -> None:
-    refuse(only(), kind)
-    assert candidates() == Candidates(ready=(), resting_seconds=None)
-    row = Credential.objects.get()
-    assert (row.disabled_at is None, row.probe_at is None) == (False, False)
-    (verdict,) = relay_channels.verdicts(entry(), "chat", snapshot.stored_version())
+def test_a_model_that_a_channel_refuses_rests_there_for_the_account(group: Group, llm: Channel) -> None:
+    link(group, "spare", priority=20)
+    for _ in range(2):
+        refuse(candidates().ready[0], ErrorKind.MODEL_UNAVAILABLE)
+    assert names(candidates()) == ["spare"]
+    assert names(candidates(account_id=2)) == ["llm", "spare"]
+    assert names(candidates(model="another")) == ["llm", "spare"]
+    verdict = relay_channels.verdicts(entry(), CHAT, snapshot.stored_version())[0]
+    assert verdict.obstacle.startswith("rests with this model, which it refuses, for 3")
+
+
+def test_one_call_tries_what_rested(group: Group, llm: Channel) -> None:
+    for _ in range(2):
+        refuse(only(), ErrorKind.MODEL_UNAVAILABLE)
+    Rest.objects.exclude(until=None).update(until="2026-01-01T00:00:00Z")
+    relay_reading.forget()
+    candidate = only()
+    assert len(candidate.trials) == 1
+    assert relay_channels.begin_trial(candidate)
+    assert not relay_channels.begin_trial(candidate)
+    assert candidates().ready == ()
+    relay_channels.succeeded(candidate)
+    assert only().trials == frozenset()
+
+
+def test_a_credential_that_is_refused_is_suspected_and_stays_in_use(llm: Channel) -> None:
+    refuse(only(), ErrorKind.AUTH)
+    assert names(candidates()) == ["llm"]
+    disable(Credential.objects.get())
+    relay_reading.forget()
+    assert candidates() == Candidates(ready=())
+    (verdict,) = relay_channels.verdicts(entry(), CHAT, snapshot.stored_version())
     assert verdict.obstacle == "every credential is disabled"
+
+
+def test_an_account_without_credit_there_rests_its_credential_from_two_accounts_calls(llm: Channel) -> None:
+    for _ in range(5):
+        refuse(only(), ErrorKind.QUOTA_EXHAUSTED)
+    (other,) = candidates(account_id=2).ready
+    refuse(other, ErrorKind.QUOTA_EXHAUSTED)
+    found = candidates(account_id=3)
+    assert found.ready == ()
+    assert [resting.cause for resting in found.resting] == [Rest.Cause.ACCOUNT]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +221,7 @@ def test_a_secret_of_another_origin_and_one_that_does_not_open_are_not_sent(
     llm: Channel, change: dict[str, str], obstacle: str
 ) -> None:
     Credential.objects.update(**change)
-    (verdict,) = relay_channels.verdicts(entry(), "chat", snapshot.stored_version())
+    (verdict,) = relay_channels.verdicts(entry(), CHAT, snapshot.stored_version())
     assert (verdict.ready, verdict.obstacle) == ((), obstacle)
 
 
@@ -189,7 +231,7 @@ def test_a_channel_that_an_operator_has_halted_is_passed_over_at_once(group: Gro
     assert names(candidates()) == ["llm", "spare"]
     halt(llm)
     assert names(candidates()) == ["spare"]
-    verdict = relay_channels.verdicts(entry(), "chat", snapshot.stored_version())[0]
+    verdict = relay_channels.verdicts(entry(), CHAT, snapshot.stored_version())[0]
     assert verdict.obstacle == f"is {pausing.standing(llm)}"
     pausing.resume(llm)
     assert len(candidates().ready) == 2
@@ -198,7 +240,7 @@ def test_a_channel_that_an_operator_has_halted_is_passed_over_at_once(group: Gro
 def test_a_channel_that_is_elsewhere_now_gets_no_secret_of_its_former_address(llm: Channel) -> None:
     assert candidates().ready
     Channel.objects.update(base_url="https://thief.example/v1")
-    assert candidates() == Candidates(ready=(), resting_seconds=None)
+    assert candidates() == Candidates(ready=())
 
 
 def test_a_success_writes_only_where_something_counts_against_the_channel(llm: Channel) -> None:
@@ -227,16 +269,16 @@ def test_a_success_before_the_end_of_a_busy_channels_rest_is_written_once(llm: C
 
 
 def test_what_is_forgotten_while_it_is_read_is_not_kept(llm: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
-    group, version, read = entry(), snapshot.stored_version(), relay_standing._read
+    group, version, read = entry(), snapshot.stored_version(), relay_reading._read
 
-    def slow(version: int) -> relay_standing.ChannelReading:
+    def slow(version: int) -> relay_reading.RelayReading:
         reading = read(version)
-        relay_standing.forget()
+        relay_reading.forget()
         return reading
 
-    monkeypatch.setattr(relay_standing, "_read", slow)
-    assert relay_channels.candidates(group, "chat", version).ready
-    assert not relay_standing.kept(version)
+    monkeypatch.setattr(relay_reading, "_read", slow)
+    assert relay_channels.candidates(group, CHAT, version).ready
+    assert not relay_reading.kept(version)
 
 
 def test_only_a_fault_of_its_credential_leaves_the_channel_worth_another_try(group: Group, llm: Channel) -> None:
@@ -248,7 +290,7 @@ def test_only_a_fault_of_its_credential_leaves_the_channel_worth_another_try(gro
         for candidate in (second, other):
             yield relay_channels.may_follow(candidate, first, UpstreamError(kind, ""))
 
-    for kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.RATE_LIMITED):
+    for kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN, ErrorKind.RATE_LIMITED):
         assert list(left(kind)) == [True, True]
     for kind in (ErrorKind.TRANSIENT, ErrorKind.OVERLOADED, ErrorKind.INVALID_REQUEST):
         assert list(left(kind)) == [False, True]

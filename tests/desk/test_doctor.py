@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from adapters import registry
-from adapters.base import ErrorKind, Target, UpstreamError
-from catalog import health, pausing, snapshot
+from adapters.base import Target
+from catalog import pausing, snapshot
 from catalog.models import Channel, ChannelModel, Credential, Route
 from common import ids
 from config.settings import asset_storage
@@ -21,6 +21,7 @@ from desk import doctor
 from desk.doctor import Finding
 from tasks import paid_calls
 from tasks.models import RouteSet, ServiceState, Task, TaskPayload, Worker
+from tests.refusing import disable
 from tests.rows import add_credential, make_channel, make_task
 from tests.tasks import steps
 
@@ -108,7 +109,7 @@ def test_a_channel_without_a_credential_is_an_error(provider, of):
 def test_a_disabled_credential_beside_a_good_one_is_a_warning(provider, of):
     channel = make_channel("studio", "openai_images", provider)
     row = add_credential(channel, "the-second-credential-5678")
-    health.refused(channel.pk, row.pk, UpstreamError(ErrorKind.QUOTA_EXHAUSTED, "No balance."))
+    disable(row, "quota_exhausted: No balance.")
     (found,) = of("channels")
     assert found.level == "warning"
     assert found.message.startswith("studio: credential …5678 is disabled since 20")
@@ -119,7 +120,7 @@ def test_a_disabled_credential_beside_a_good_one_is_a_warning(provider, of):
 
 def test_a_channel_whose_only_credential_is_disabled_is_an_error_with_the_reason(provider, of):
     channel = make_channel("studio", "openai_images", provider)
-    health.refused(channel.pk, channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key."))
+    disable(channel.credentials.get())
     assert [found.level for found in of("channels")] == ["error", "warning"]
     assert "auth: Bad key." in of("channels")[1].message
 

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 
 from catalog import pausing
 from catalog.models import Channel, ChannelModel, Credential, Plan, PlanChoice
-from common import sql
 from tasks.models import Task
+from tests.refusing import rest
 from tests.rows import make_channel, make_key, make_route
 from tests.tasks.request.param_requests import data_url, image, video
 
@@ -142,9 +142,7 @@ def test_films_are_explained_too_and_a_modality_is_taken_into_account(explain, i
 
 def test_a_channel_that_is_not_used_now_is_told(explain, second_route, image_channel):
     Credential.objects.filter(channel=image_channel).update(disabled_at="2026-11-21T00:00:00Z")
-    sql.run(
-        f"UPDATE catalog_credential SET cooldown_until = {sql.later('3600')} WHERE channel_id = %s", [second_route.pk]
-    )
+    rest(second_route.credentials.get())
     assert [row["health"] for row in explain(image())[0]["routes"]] == ["disabled", "cooling down"]
 
 

@@ -8,9 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Account, Group
-from adapters.base import ErrorKind, UpstreamError
-from catalog import credentials, health, relay_standing
+from adapters.base import ErrorKind
+from catalog import credentials
+from catalog.health import relay_reading
 from catalog.models import Channel, GroupChannel, GroupOffer
+from tests.refusing import refuse
 from tests.rows import make_channel, make_key
 
 pytestmark = pytest.mark.django_db
@@ -109,8 +111,8 @@ def test_why_a_channel_is_left_out_is_told(channels: dict[str, Channel]) -> None
     row = credentials.of_channel(channels["first"].pk)[0]
     credentials.disable(row, "by an operator")
     row.save()
-    health.refused(channels["second"].pk, None, UpstreamError(ErrorKind.OVERLOADED, "", retry_after=3000))
-    relay_standing.forget()
+    refuse(channels["second"], ErrorKind.OVERLOADED, retry_after=300)
+    relay_reading.forget()
     answer, error = explain("gpt-5.2")
     first, second, _ = answer["channels"]
     assert first["reason"] == "every credential is disabled"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from tempfile import SpooledTemporaryFile
@@ -25,6 +26,7 @@ from tests.relay.general import make_general_key
 from tests.relay.upstreams import Upstream, hurry
 from tests.rows import IssuedKey, make_channel
 from tests.scopes import scope
+from tests.threads import joined
 
 CHAT = "/v1/chat/completions"
 # Micro-USD a token: 2 in, 8 out.
@@ -110,6 +112,11 @@ def used(inputs: int = 100, outputs: int = 10) -> dict[str, Any]:
 TEXT_STREAM = (delta("Hel"), delta("lo."), last_delta(), used(), "[DONE]")
 
 
+def probes() -> list[threading.Thread]:
+    """Those of refused credentials that are under way."""
+    return [thread for thread in threading.enumerate() if thread.name == "probe"]
+
+
 class Relay:
     """A general key with its group; channels are added in order of priority."""
 
@@ -138,6 +145,7 @@ class Relay:
             try:
                 return await work()
             finally:
+                await asyncio.to_thread(joined, *probes())
                 for upstream_there in self.upstreams:
                     await upstream_there.__aexit__()
                 await upstream.close()

@@ -76,6 +76,11 @@ class Upstream:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def calls(self) -> list[bytes]:
+        """The requests that would buy something, without the probes."""
+        return [request for request in self.requests if request.startswith(b"POST ")]
+
+    @property
     def bodies(self) -> list[Any]:
         return [json.loads(request.partition(b"\r\n\r\n")[2]) for request in self.requests]
 

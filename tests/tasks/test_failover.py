@@ -10,6 +10,7 @@ from tasks.failover import CALLS_A_WAIT, GONE, FailedCall, Next, Way, lead
 from tasks.failures import OUTCOME_UNKNOWN, ROUTE_VANISHED, UNAVAILABLE
 
 UNREACHABLE, BUSY, FULL, REFUSED = "transient", "rate_limited", "overloaded", "invalid_request"
+UNOPENED, FORBIDDEN = "model_unavailable", "forbidden"
 REJECTED, INPUT_UNREACHABLE = (failures.OF_KIND[kind] for kind in ("invalid_request", "asset_unreachable"))
 
 
@@ -34,10 +35,12 @@ def told(step: Next) -> tuple[int, ...] | float | failures.Failure:
 # What the channel's health makes of the refused route; the end or wait without another route; and beside a free one.
 FIRST_REFUSALS = {
     "invalid_request": ("", REJECTED, REJECTED),
+    "model_unavailable": ("", REJECTED, (2,)),
+    "forbidden": ("", REJECTED, (2,)),
     "content_policy": ("", failures.OF_KIND["content_policy"], failures.OF_KIND["content_policy"]),
     "asset_unreachable": ("", 1.0, 1.0),
-    "auth": ("disabled", UNAVAILABLE, (1, 2)),
-    "quota_exhausted": ("disabled", UNAVAILABLE, (1, 2)),
+    "auth": ("disabled", UNAVAILABLE, (2,)),
+    "quota_exhausted": ("", (1,), (2,)),
     "rate_limited": ("cooling down", 1.0, (1, 2)),
     "overloaded": ("cooling down", 1.0, (1, 2)),
     "transient": ("cooling down", 1.0, (1, 2)),
@@ -59,12 +62,12 @@ def test_the_first_refusal_of_each_kind():
 
 def test_only_what_never_passes_takes_a_route_from_a_task():
     for call in (
-        *calls(REFUSED, is_model_specific=True),
+        *calls(UNOPENED),
         *calls(GONE, "auth", "quota_exhausted", credential_id=None),
     ):
         assert told(after(call, left=("", ""))) == (2,), call
-    assert told(after(*calls(REFUSED, is_model_specific=True))) == REJECTED
-    assert told(after(*calls(REFUSED, is_model_specific=True), left=("", "disabled"))) == REJECTED
+    assert told(after(*calls(UNOPENED))) == REJECTED
+    assert told(after(*calls(UNOPENED), left=("", "disabled"))) == REJECTED
     assert told(after(*calls(GONE), left=("", "gone"))) == ROUTE_VANISHED
     assert told(after(*calls("auth", credential_id=None))) == UNAVAILABLE
 
@@ -153,8 +156,17 @@ def test_a_route_that_refuses_again_and_again_is_waited_for_though_another_is_on
 
 
 def test_a_route_that_rests_and_did_not_refuse_is_waited_for_without_a_wait_of_the_task():
-    assert told(after(*calls(REFUSED, is_model_specific=True), left=("", "cooling down"))) == (2,)
-    assert told(after(*calls("auth"), left=("disabled", "busy"))) == (1, 2)
+    assert told(after(*calls(UNOPENED), left=("", "cooling down"))) == (2,)
+    assert told(after(*calls("auth"), left=("disabled", "busy"))) == (2,)
+
+
+def test_a_channel_that_forbids_without_a_reason_is_tried_with_each_of_its_credentials():
+    two = [Way(route_id=1, obstacle="", credentials=2)]
+    first, second = calls(FORBIDDEN, credential_id=1), calls(FORBIDDEN, credential_id=2)
+    assert told(lead(two, first)) == (1,)
+    assert told(lead([Way(route_id=1, obstacle="", credentials=3)], [*first, *second])) == (1,)
+    assert told(lead(two, [*first, *second])) == REJECTED
+    assert told(lead([*two, Way(route_id=2, obstacle="busy")], [*first, *second])) == (2,)
 
 
 @pytest.mark.parametrize("kind", [BUSY, "auth", "quota_exhausted"])

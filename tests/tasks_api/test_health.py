@@ -12,10 +12,9 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Account
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import ErrorKind
 from billing.models import LedgerEntry, RelayUsage
 from callbacks.models import Delivery
-from catalog import health as catalog_health
 from catalog import pausing
 from catalog.models import Channel
 from common.http.asgi import Message, Scope
@@ -23,6 +22,7 @@ from config.settings import asset_storage
 from tasks.models import Call, TaskEvent
 from tasks_api import health, running_totals
 from tests.billing import relayed_steps
+from tests.refusing import disable, refuse
 from tests.rows import make_channel
 from tests.scopes import scope
 from tools.children import PATIENCE
@@ -175,10 +175,8 @@ def test_a_scrape_that_takes_too_long_is_unavailable(transactional_db, monkeypat
 
 
 def test_each_channel_is_in_one_state(samples, image_channel, video_channel):
-    catalog_health.refused(
-        image_channel.pk, image_channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "Bad key.")
-    )
-    catalog_health.refused(video_channel.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    disable(image_channel.credentials.get())
+    refuse(video_channel, ErrorKind.OVERLOADED, retry_after=600)
     make_channel("spare", "openai_images", "https://spare.provider.example/v1")
     pausing.pause(make_channel("halted", "openai_images", "https://halted.provider.example/v1"))
     found = samples()

@@ -8,7 +8,8 @@ from django.db import transaction
 from accounts.models import Account, ApiKey
 from billing.models import LedgerEntry, RelayedCall
 from callbacks.models import Delivery
-from catalog import health, snapshot
+from catalog import snapshot
+from catalog.health import states
 from catalog.models import Credential
 from desk.models import BillLine
 from storage import blobs
@@ -55,7 +56,7 @@ def test_the_history_has_every_outcome_and_books_that_are_right():
     assert set(BillLine.objects.values_list("verdict", flat=True)) >= {"matched", "provider_only", "ours_only"}
     assert ApiKey.objects.filter(budget_day_micros__isnull=False).exists()
     assert Credential.objects.filter(disabled_at__isnull=False).exists()
-    assert health.unusable()[1]
+    assert states.unusable()[1]
     assert ledger_check.check().breaches == ()
 
 

@@ -24,12 +24,13 @@ def patient(settings, monkeypatch) -> None:
         "follow.polling.POLL_SECONDS",
         "follow.polling.CANCEL_SECONDS",
         "buy.lookup.ASK_SECONDS",
-        "heal.probes.TIMEOUT_SECONDS",
     )
     for name in (*calls, "heal.deadlines.HANGING_POLL_SECONDS", "heal.deadlines.HANGING_COPY_SECONDS"):
         monkeypatch.setattr(f"worker.{name}", int(PATIENCE))
     monkeypatch.setattr("worker.buy.lookup.WAITS_SECONDS", (0.0, 0.0, 0.0))
-    monkeypatch.setattr("catalog.health.backoff", SimpleNamespace(seconds=lambda times: PATIENCE))
+    monkeypatch.setattr("catalog.health.probing.TIMEOUT_SECONDS", int(PATIENCE))
+    for module in ("outcomes", "cooldowns"):
+        monkeypatch.setattr(f"catalog.health.{module}.backoff", SimpleNamespace(seconds=lambda times: PATIENCE))
 
 
 @pytest.fixture(scope="session")

@@ -131,7 +131,7 @@ def loaded(claimed: Claimed) -> Job:
 
 def hurry() -> None:
     """Every wait is over: nothing of what a task, a poll or a channel waits for is left to the clock."""
-    sql.run("UPDATE catalog_credential SET cooldown_until = NULL")
+    sql.run("UPDATE catalog_rest SET until = NULL, trial_until = NULL")
     sql.run("UPDATE catalog_channelhealth SET cooldown_until = NULL")
     sql.run("UPDATE tasks_task SET not_before = NULL WHERE status = 'queued'")
     sql.run(f"UPDATE tasks_call SET next_poll_at = {sql.now()} WHERE next_poll_at IS NOT NULL")

@@ -8,11 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from adapters.base import ErrorKind, UpstreamError
 from billing import web_processes
 from billing.models import LedgerSeal, RelayedCall
 from callbacks import claims
-from catalog import health
 from common import sql
 from common.concurrency import wakeups
 from common.concurrency.wakeups import Post
@@ -21,6 +19,7 @@ from tasks.claims import queue
 from tasks.models import Asset, DayFigure, Task, TaskEvent, Worker
 from tests.billing import relayed_steps
 from tests.common.concurrency.test_wakeups import cut
+from tests.refusing import disable
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import assets, beside, film, picture, task
@@ -73,7 +72,7 @@ def test_a_claim_that_was_committed_unseen_is_found_by_its_own_worker(start, key
 
 def test_a_disabled_credential_comes_back_by_itself(start, image_channel):
     credential = image_channel.credentials.get()
-    health.refused(image_channel.pk, credential.pk, UpstreamError(ErrorKind.AUTH, "No."))
+    disable(credential)
     sql.run(f"UPDATE catalog_credential SET probe_at = {sql.now()}")
     start("janitor")
     wait_until(lambda: image_channel.credentials.get().disabled_at is None, what="the probe")

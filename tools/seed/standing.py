@@ -10,7 +10,7 @@ from datetime import timedelta
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from catalog import credential_probes
+from catalog.health import probes
 from catalog.models import Channel, ChannelHealth, Credential
 from tasks.claims import queue
 from tasks.gate import Caller as AdmittedCaller
@@ -47,7 +47,7 @@ def channels() -> None:
     )
     last = Credential.objects.filter(channel__name=TROUBLED).order_by("pk").last()
     if last is not None:
-        credential_probes.disable(last.pk, DISABLED)
+        probes.disable(last.pk, DISABLED)
 
 
 def live_tasks(caller: Caller, worker: Worker) -> None:

@@ -5,7 +5,7 @@ All of this may be repeated (`insist`).
 
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -88,7 +88,6 @@ def judge(job: Job, misses: Sequence[Miss], *, has_others: bool) -> None:
         route_id=job.route.id,
         kind=decisive.outcome["kind"],
         credential_id=decisive.credential_id,
-        is_model_specific=decisive.error is not None and decisive.error.model_specific,
     )
     insist(go_on, job.task, failed, decisive.end, may_buy_again=job.route.resubmit_ambiguous)
 
@@ -107,7 +106,7 @@ def leave_route(task: Claimed) -> None:
 def go_on(task: Claimed, failed: FailedCall, *ended: CallEnd, may_buy_again: bool = False) -> None:
     """Back to the queue with the routes that are left, or the end."""
     step = failover.lead(
-        occupancy.ways_now(task.open_routes_id),
+        occupancy.ways_now(task.open_routes_id, task.account_id),
         [*earlier(task), failed],
         waits=task.requeues,
         may_buy_again=may_buy_again,
@@ -129,6 +128,17 @@ def earlier(task: Claimed) -> list[FailedCall]:
         failed = FailedCall(route_id=call.route_id, kind=kind, credential_id=call.credential_id)
         found.setdefault(call.attempt, failed)
     return list(found.values())
+
+
+def refused_credentials(task_ids: Collection[str]) -> dict[str, frozenset[int]]:
+    """The credentials that were refused for these tasks before, by task."""
+    if not task_ids:
+        return {}
+    rows = Call.objects.filter(task_id__in=task_ids, state="refused", outcome__kind__in=failover.REFUSES_CREDENTIAL)
+    found: dict[str, frozenset[int]] = {}
+    for task_id, credential_id in rows.filter(credential__isnull=False).values_list("task_id", "credential_id"):
+        found[task_id] = found.get(task_id, frozenset()) | {credential_id}
+    return found
 
 
 def hand_back(task: Claimed, *, wait_seconds: float = 0.0) -> None:

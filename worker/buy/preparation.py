@@ -11,12 +11,14 @@ from django.db import IntegrityError
 
 from adapters.base import Connection
 from catalog import connections, credentials, snapshot
+from catalog.health import rests, states
+from catalog.health.states import UNTOUCHED, Availability
 from common import urls
 from storage import blobs
 from tasks import paid_calls
 from tasks.claims.starting import Claimed
 from tasks.paid_calls import Intended
-from worker.buy import jobs
+from worker.buy import failed_calls, jobs
 from worker.buy.jobs import Job
 from worker.buy.purchase import Purchase
 from worker.groups import onward
@@ -48,23 +50,35 @@ def prepare(tasks: Sequence[Claimed], worker_id: str) -> list[Purchase | Excepti
 
 def reach(found: Sequence[Job]) -> list[Reached | Exception]:
     """The connection of each job, with the credentials as they are stored now."""
-    known = credentials.stored({job.route.channel.id for job in found})
-    output_dir = blobs.incoming_dir()
+    channels = {job.route.channel.id for job in found}
+    known, stood, output_dir = credentials.stored(channels), states.read(channels), blobs.incoming_dir()
+    refused = failed_calls.refused_credentials([job.task.id for job in found if job.task.attempt > 1])
     reached: list[Reached | Exception] = []
     for job in found:
+        state = stood.get(job.route.channel.id, UNTOUCHED)
+        available = state.judge(job.target.upstream_model, job.task.account_id)
+        last = {*state.credentials}.difference(available.credentials) | refused.get(job.task.id, frozenset())
         credential_id, connection = connections.to(
             job.route.channel.id,
             job.target,
             total_timeout=job.call_seconds,
             payer=str(job.task.account_id),
             known=known,
+            last=last,
             output_dir=output_dir,
         )
-        if credential_id is None and has_moved(job):
-            reached.append(NotNow("its channel has moved to another origin"))
-        else:
-            reached.append(Reached(job=job, credential_id=credential_id, connection=connection))
+        reached.append(_reached(Reached(job=job, credential_id=credential_id, connection=connection), available))
     return reached
+
+
+def _reached(found: Reached, available: Availability) -> Reached | NotNow:
+    """The connection, unless it must not be used now."""
+    if found.credential_id is None and has_moved(found.job):
+        return NotNow("its channel has moved to another origin")
+    tried = available.tried_with(found.credential_id)
+    if available.obstacle == "cooling down" or not rests.begin_trial(tried):
+        return NotNow("its channel rests since it was claimed")
+    return found
 
 
 def has_moved(job: Job) -> bool:

@@ -12,7 +12,8 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
-from catalog import health
+from catalog.health import outcomes, probing
+from catalog.health.calls import ChannelCall
 from common.database.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
@@ -24,7 +25,7 @@ from worker.buy.jobs import Job
 from worker.deliver import copies, delivery
 from worker.deliver.copies import CallResult
 from worker.deliver.delivery import NotStored
-from worker.deliver.ends import Through, Underway, tell
+from worker.deliver.ends import Underway, tell
 from worker.groups import Together
 from worker.seats import Seats
 
@@ -60,8 +61,14 @@ class Purchase:
     refusals: Refusals = field(default_factory=Refusals)
 
     @property
-    def through(self) -> Through:
-        return self.job.route.channel.id, self.credential_id
+    def through(self) -> ChannelCall:
+        """The call as its channel's health knows it: calls alike are one."""
+        return ChannelCall(
+            channel_id=self.job.route.channel.id,
+            credential_id=self.credential_id,
+            upstream_model=self.job.target.upstream_model,
+            account_id=self.job.task.account_id,
+        )
 
 
 def make(purchase: Purchase) -> Underway | None:
@@ -142,7 +149,9 @@ def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
         if error.maybe_accepted and (found := lookup.ask(job.adapter, job.upstream, connection)):
             return found
         if purchase.refusals.is_news(error.kind):
-            tell(health.refused, channel.id, purchase.credential_id, error)
+            tell(outcomes.refused, replace(purchase.through, task_id=job.task.id), error)
+        if error.kind is ErrorKind.AUTH:
+            tell(probing.confirm, purchase.credential_id)
         raise
 
 
@@ -190,17 +199,16 @@ def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """An answer, and through what it came."""
+    """An answer, and the call that it came by."""
 
     answer: CallAnswer
-    through: Through
+    through: ChannelCall
 
 
 def record_together(group: Sequence[Heard]) -> list[bool]:
     """Whether the task of each of these calls still waits for it. Each channel's health hears of it once."""
     waited_for = paid_calls.record([each.answer for each in group])
-    for through in {each.through for each in group}:
-        tell(health.succeeded, *through)
+    tell(outcomes.succeeded, {each.through for each in group})
     return [each.answer.call_id in waited_for for each in group]
 
 

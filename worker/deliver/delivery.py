@@ -11,6 +11,7 @@ from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
 from catalog.entries import RouteEntry
+from catalog.health.calls import ChannelCall
 from common.database.database_retry import insist
 from tasks import lifecycle, paid_calls
 from tasks.assets import assets
@@ -22,7 +23,7 @@ from tasks.paid_calls import CallEnd
 from worker.deliver import agreement, comparison, copies, ends
 from worker.deliver.comparison import Agreed
 from worker.deliver.copies import CallResult, Copied
-from worker.deliver.ends import GoodEnd, Through, Underway
+from worker.deliver.ends import GoodEnd, Underway
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ Tries = Iterable[tuple[Copied, bool]]
 
 
 def deliver_now(
-    bought: Terms, result: CallResult, tries: Tries, *, through: Through, note: Callable[[], object]
+    bought: Terms, result: CallResult, tries: Tries, *, through: ChannelCall, note: Callable[[], object]
 ) -> Underway | None:
     """Copy the bytes of the only call, and end the task with them; None where nothing of it is under way any more."""
     with copies.temporary(result.done):

@@ -6,7 +6,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from catalog import health
+from catalog.health import outcomes
+from catalog.health.calls import ChannelCall
 from common.database.database_retry import insist
 from tasks import lifecycle
 from tasks.lifecycle import Ending
@@ -15,23 +16,20 @@ from worker.seats import Seats
 
 logger = logging.getLogger(__name__)
 
-Through = tuple[int, int | None]
-"""The channel and the credential that a call went through."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoodEnd:
-    """An end, and through what the result came, where the channel's health has not heard of that before."""
+    """An end, and the call that the result came by, where the channel's health has not heard of that before."""
 
     ending: Ending
-    through: Through | None = None
+    through: ChannelCall | None = None
 
 
 def end_together(group: Sequence[GoodEnd]) -> list[bool]:
     """Whether each of these tasks did end so. Each channel's health hears of it once."""
     ended = lifecycle.end([good.ending for good in group])
-    for through in {good.through for good in group if good.through}:
-        tell(health.succeeded, *through)
+    if calls := {good.through for good in group if good.through}:
+        tell(outcomes.succeeded, calls)
     return [good.ending.task_id in ended for good in group]
 
 

@@ -228,14 +228,13 @@ def test_a_success_without_a_picture_is_read() -> None:
 def test_errors() -> None:
     for status, code, kind in [
         (400, "OutputImageSensitiveContentDetected", ErrorKind.CONTENT_POLICY),
-        (404, "ModelNotOpen", ErrorKind.INVALID_REQUEST),
+        (404, "ModelNotOpen", ErrorKind.MODEL_UNAVAILABLE),
         (403, "AccountOverdueError", ErrorKind.QUOTA_EXHAUSTED),
         (429, "ModelAccountIpmRateLimitExceeded", ErrorKind.RATE_LIMITED),
         (500, "InvalidParameter.OversizeImage", ErrorKind.INVALID_REQUEST),
     ]:
         error = refused(status, json=spoken(code))
         assert (error.kind, error.code, error.http_status) == (kind, code, status), (status, code)
-        assert error.model_specific is (status == 404), (status, code)
 
 
 def test_a_quoted_key_is_removed_from_errors() -> None:

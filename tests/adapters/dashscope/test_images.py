@@ -260,8 +260,8 @@ ERRORS = [
     (403, "AccessDenied", ErrorKind.AUTH),
     (403, "AccessDenied.Unpurchased", ErrorKind.AUTH),
     (403, "Workspace.AccessDenied", ErrorKind.AUTH),
-    (403, "Model.AccessDenied", ErrorKind.INVALID_REQUEST),
-    (404, "ModelNotFound", ErrorKind.INVALID_REQUEST),
+    (403, "Model.AccessDenied", ErrorKind.MODEL_UNAVAILABLE),
+    (404, "ModelNotFound", ErrorKind.MODEL_UNAVAILABLE),
     (400, "Arrearage", ErrorKind.QUOTA_EXHAUSTED),
     (403, "AllocationQuota.FreeTierOnly", ErrorKind.QUOTA_EXHAUSTED),
     (429, "PrepaidBillOverdue", ErrorKind.QUOTA_EXHAUSTED),
@@ -290,7 +290,6 @@ def test_errors() -> None:
     for (status, code, kind), mode in zip(ERRORS, cycle(("sync", "async")), strict=False):
         error = answered({"code": code, "message": f"no {API_KEY}", "request_id": "r"}, status, mode).outcome
         assert (error.kind, error.code, error.message) == (kind, code, "no ***"), (status, code)
-        assert error.model_specific is (code in ("Model.AccessDenied", "ModelNotFound")), code
 
 
 def test_a_job_that_has_not_ended_is_pending() -> None:

@@ -303,7 +303,7 @@ def test_a_finish_without_a_picture_has_a_kind() -> None:
             (reason, ErrorKind.EMPTY_RESULT)
             for reason in ("NO_IMAGE", "IMAGE_OTHER", "OTHER", "MALFORMED_RESPONSE", "STOP", "MAX_TOKENS", "NEWEST")
         ),
-        ("PUP_LIMITED_DISABLED", ErrorKind.AUTH),
+        ("PUP_LIMITED_DISABLED", ErrorKind.FORBIDDEN),
     ]:
         error = refused(json=stopped(reason))
         assert (error.kind, error.code) == (kind, reason), reason
@@ -331,16 +331,36 @@ def test_errors() -> None:
     for http, document, kind, code in [
         (400, spoken(400, "INVALID_ARGUMENT"), ErrorKind.INVALID_REQUEST, "INVALID_ARGUMENT"),
         (400, spoken(400, "INVALID_ARGUMENT", INFO | {"reason": "API_KEY_INVALID"}), ErrorKind.AUTH, "API_KEY_INVALID"),
-        (400, spoken(400, "FAILED_PRECONDITION"), ErrorKind.AUTH, "FAILED_PRECONDITION"),
+        (400, spoken(400, "FAILED_PRECONDITION"), ErrorKind.FORBIDDEN, "FAILED_PRECONDITION"),
         (401, spoken(401, "UNAUTHENTICATED"), ErrorKind.AUTH, "UNAUTHENTICATED"),
-        (403, spoken(403, "PERMISSION_DENIED"), ErrorKind.AUTH, "PERMISSION_DENIED"),
+        (403, spoken(403, "PERMISSION_DENIED"), ErrorKind.FORBIDDEN, "PERMISSION_DENIED"),
+        (
+            403,
+            spoken(
+                403, "PERMISSION_DENIED", message="You do not have permission to access the File x or it may not exist."
+            ),
+            ErrorKind.INVALID_REQUEST,
+            "no_access_to_file",
+        ),
+        (
+            400,
+            spoken(400, "INVALID_ARGUMENT", message="This model only supports Interactions API."),
+            ErrorKind.MODEL_UNAVAILABLE,
+            "model_not_served",
+        ),
+        (
+            400,
+            spoken(400, "INVALID_ARGUMENT", message="API key not valid. Please pass a valid API key."),
+            ErrorKind.AUTH,
+            "API_KEY_INVALID",
+        ),
         (
             403,
             spoken(403, "PERMISSION_DENIED", INFO | {"reason": "BILLING_DISABLED"}),
             ErrorKind.QUOTA_EXHAUSTED,
             "BILLING_DISABLED",
         ),
-        (404, spoken(404, "NOT_FOUND"), ErrorKind.INVALID_REQUEST, "NOT_FOUND"),
+        (404, spoken(404, "NOT_FOUND"), ErrorKind.MODEL_UNAVAILABLE, "NOT_FOUND"),
         (429, spoken(429, "RESOURCE_EXHAUSTED"), ErrorKind.RATE_LIMITED, "RESOURCE_EXHAUSTED"),
         (429, spoken(429, "RESOURCE_EXHAUSTED", quota("RequestsPerMinute")), ErrorKind.RATE_LIMITED, None),
         (
@@ -375,7 +395,7 @@ def test_errors() -> None:
         (500, spoken(400, "INVALID_ARGUMENT"), ErrorKind.INVALID_REQUEST, "INVALID_ARGUMENT"),
         (502, spoken(429, "RESOURCE_EXHAUSTED"), ErrorKind.RATE_LIMITED, "RESOURCE_EXHAUSTED"),
         (200, spoken(503, "UNAVAILABLE"), ErrorKind.OVERLOADED, "UNAVAILABLE"),
-        (200, {"error": {"code": 403, "message": "no"}}, ErrorKind.AUTH, "403"),
+        (200, {"error": {"code": 403, "message": "no"}}, ErrorKind.FORBIDDEN, "403"),
         (200, spoken(500, "INTERNAL"), ErrorKind.AMBIGUOUS, "INTERNAL"),
         # What is no error of the protocol leaves it to the status.
         (429, {"error": "slow down"}, ErrorKind.RATE_LIMITED, ""),
@@ -390,7 +410,6 @@ def test_errors() -> None:
         error = refused(http, json=document)
         assert (error.kind, error.http_status) == (kind, http), (http, document, code)
         assert code is None or error.code == code, (http, document, code)
-        assert error.model_specific is (error.code == "NOT_FOUND"), (http, document, code)
 
 
 def test_the_wait_is_read_from_the_details_or_the_message() -> None:

@@ -64,7 +64,7 @@ def test_openai_errors() -> None:
         (429, "insufficient_quota", ErrorKind.QUOTA_EXHAUSTED),
         (429, "rate_limit_exceeded", ErrorKind.RATE_LIMITED),
         (401, "invalid_api_key", ErrorKind.AUTH),
-        (404, "model_not_found", ErrorKind.INVALID_REQUEST),
+        (404, "model_not_found", ErrorKind.MODEL_UNAVAILABLE),
         (400, "invalid_value", ErrorKind.INVALID_REQUEST),
         (500, "server_error", ErrorKind.AMBIGUOUS),
         (503, None, ErrorKind.OVERLOADED),
@@ -82,8 +82,8 @@ def test_ark_errors() -> None:
         (400, "OutputVideoSensitiveContentDetected.PolicyViolation", ErrorKind.CONTENT_POLICY),
         (401, "AuthenticationError", ErrorKind.AUTH),
         (403, "AccessDenied", ErrorKind.AUTH),
-        (404, "ModelNotOpen", ErrorKind.INVALID_REQUEST),
-        (404, "InvalidEndpointOrModel.NotFound", ErrorKind.INVALID_REQUEST),
+        (404, "ModelNotOpen", ErrorKind.MODEL_UNAVAILABLE),
+        (404, "InvalidEndpointOrModel.NotFound", ErrorKind.MODEL_UNAVAILABLE),
         (403, "AccountOverdueError", ErrorKind.QUOTA_EXHAUSTED),
         (429, "QuotaExceeded", ErrorKind.QUOTA_EXHAUSTED),
         (429, "RateLimitExceeded.EndpointRPMExceeded", ErrorKind.RATE_LIMITED),
@@ -97,7 +97,7 @@ def test_ark_errors() -> None:
     ]:
         spoken = {"error": {"code": code, "message": "no", "param": "", "type": "x"}}
         error = refused("ark_content_tasks", status, json=spoken)
-        assert (error.kind, error.code, error.model_specific) == (kind, code, status == 404), (status, code)
+        assert (error.kind, error.code) == (kind, code), (status, code)
 
 
 def test_a_busy_answer_that_says_when_to_come_back_was_not_accepted() -> None:
@@ -109,38 +109,38 @@ def test_a_busy_answer_that_says_when_to_come_back_was_not_accepted() -> None:
 
 def test_without_a_code_the_status_decides() -> None:
     """That every adapter asks the same function: `test_what_was_surely_not_bought_is_not_left_open`."""
-    for status, kind, model_specific in [
-        (301, ErrorKind.AMBIGUOUS, False),
-        (304, ErrorKind.AMBIGUOUS, False),
-        (400, ErrorKind.INVALID_REQUEST, False),
-        (401, ErrorKind.AUTH, False),
-        (402, ErrorKind.QUOTA_EXHAUSTED, False),
-        (403, ErrorKind.AUTH, False),
-        (404, ErrorKind.INVALID_REQUEST, True),
-        (408, ErrorKind.AMBIGUOUS, False),
-        (409, ErrorKind.AMBIGUOUS, False),
-        (413, ErrorKind.INVALID_REQUEST, False),
-        (418, ErrorKind.INVALID_REQUEST, False),
-        (422, ErrorKind.INVALID_REQUEST, False),
-        (425, ErrorKind.AMBIGUOUS, False),
-        (429, ErrorKind.RATE_LIMITED, False),
-        (499, ErrorKind.AMBIGUOUS, False),
-        (500, ErrorKind.AMBIGUOUS, False),
-        (501, ErrorKind.INVALID_REQUEST, True),
-        (502, ErrorKind.AMBIGUOUS, False),
-        (503, ErrorKind.AMBIGUOUS, False),
-        (504, ErrorKind.AMBIGUOUS, False),
-        (524, ErrorKind.AMBIGUOUS, False),
-        (529, ErrorKind.AMBIGUOUS, False),
+    for status, kind in [
+        (301, ErrorKind.AMBIGUOUS),
+        (304, ErrorKind.AMBIGUOUS),
+        (400, ErrorKind.INVALID_REQUEST),
+        (401, ErrorKind.AUTH),
+        (402, ErrorKind.QUOTA_EXHAUSTED),
+        (403, ErrorKind.FORBIDDEN),
+        (404, ErrorKind.MODEL_UNAVAILABLE),
+        (408, ErrorKind.AMBIGUOUS),
+        (409, ErrorKind.AMBIGUOUS),
+        (413, ErrorKind.INVALID_REQUEST),
+        (418, ErrorKind.INVALID_REQUEST),
+        (422, ErrorKind.INVALID_REQUEST),
+        (425, ErrorKind.AMBIGUOUS),
+        (429, ErrorKind.RATE_LIMITED),
+        (499, ErrorKind.AMBIGUOUS),
+        (500, ErrorKind.AMBIGUOUS),
+        (501, ErrorKind.FORBIDDEN),
+        (502, ErrorKind.AMBIGUOUS),
+        (503, ErrorKind.AMBIGUOUS),
+        (504, ErrorKind.AMBIGUOUS),
+        (524, ErrorKind.AMBIGUOUS),
+        (529, ErrorKind.AMBIGUOUS),
     ]:
         error = refused("ark_content_tasks", status)
-        assert (error.kind, error.model_specific, error.http_status) == (kind, model_specific, status), status
+        assert (error.kind, error.http_status) == (kind, status), status
 
 
 def test_an_interrupted_request_is_open_only_where_it_is_paid_and_no_code_says_more() -> None:
     """The same four statuses of an unpaid call: `test_a_fault_of_a_poll_says_nothing_about_the_job`."""
     for status in (408, 409, 425, 499):
-        assert error_kinds.by_status(status, paid=False).kind is ErrorKind.TRANSIENT, status
+        assert error_kinds.by_status(status, paid=False) is ErrorKind.TRANSIENT, status
         undocumented = {"error": {"code": "conflict", "message": "no"}}
         assert refused("openai_images", status, json=undocumented).kind is ErrorKind.AMBIGUOUS, status
         documented = {"error": {"code": "rate_limit_exceeded", "message": "no"}}

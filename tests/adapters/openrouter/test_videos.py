@@ -17,6 +17,7 @@ CONNECTION = connection_to(BASE)
 HANDLE = {"id": "gen-vid-1"}
 SIGNED = "https://cdn.example.com/film.mp4?sig=1"
 CONTENT = f"{VIDEOS}/gen-vid-1/content?index=0"
+TOO_LONG = "This request requires more credits, or fewer max_tokens. You can only afford 1234."
 FLAGGED = "Your chosen model requires moderation and your input was flagged"
 
 
@@ -179,11 +180,13 @@ def test_every_documented_refusal_has_its_kind(provider: responses.RequestsMock)
         (400, {"code": 400, "message": "m"}, ErrorKind.INVALID_REQUEST),
         (401, {"code": 401, "message": f"{API_KEY} is unknown"}, ErrorKind.AUTH),
         (402, {"code": 402, "message": "m"}, ErrorKind.QUOTA_EXHAUSTED),
-        (403, {"code": 403, "message": "Key limit exceeded"}, ErrorKind.AUTH),
+        (403, {"code": 403, "message": "Key limit exceeded"}, ErrorKind.QUOTA_EXHAUSTED),
         (403, {"code": 403, "message": FLAGGED}, ErrorKind.CONTENT_POLICY),
         (403, {"code": 403, "message": "no", "metadata": {"flagged_input": "a fox"}}, ErrorKind.CONTENT_POLICY),
-        (403, {"code": 403, "message": "no", "metadata": None}, ErrorKind.AUTH),
-        (404, {"code": 404, "message": "m"}, ErrorKind.INVALID_REQUEST),
+        (403, {"code": 403, "message": "no", "metadata": None}, ErrorKind.FORBIDDEN),
+        (404, {"code": 404, "message": "m"}, ErrorKind.MODEL_UNAVAILABLE),
+        (403, {"code": 403, "message": "no", "metadata": {"reasons": ["violence"]}}, ErrorKind.CONTENT_POLICY),
+        (402, {"code": 402, "message": TOO_LONG}, ErrorKind.INVALID_REQUEST),
         (408, {"code": 408, "message": "m"}, ErrorKind.AMBIGUOUS),
         (413, {"code": 413, "message": "m"}, ErrorKind.INVALID_REQUEST),
         (429, {"code": 429, "message": "flagged as too fast"}, ErrorKind.RATE_LIMITED),
@@ -212,7 +215,7 @@ def test_only_a_missing_model_sends_the_request_elsewhere(provider: responses.Re
     provider.post(VIDEOS, status=404, json={"error": {"code": 404, "message": "m"}})
     with pytest.raises(UpstreamError) as caught:
         adapter.submit(adapter.build(video_request(), target()), CONNECTION)
-    assert caught.value.model_specific
+    assert caught.value.kind is ErrorKind.MODEL_UNAVAILABLE
 
 
 def test_an_unfinished_job_is_pending(provider: responses.RequestsMock) -> None:

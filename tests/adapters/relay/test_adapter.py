@@ -20,8 +20,8 @@ RELAYS: list[tuple[str, str, str, Mapping[str, str], int, dict[str, Any]]] = [
         HOST,
         "/v1/models?limit=1",
         {"x-api-key": "key-of-the-channel", "anthropic-version": "2023-06-01"},
-        403,
-        {"type": "permission_error"},
+        401,
+        {"type": "authentication_error"},
     ),
     ("gemini_relay", HOST, "/v1beta/models?pageSize=1", {"x-goog-api-key": "key-of-the-channel"}, 400, GOOGLE_KEY),
 ]

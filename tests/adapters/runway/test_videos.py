@@ -206,7 +206,9 @@ def test_errors_of_a_submit(provider: responses.RequestsMock) -> None:
         (400, {"error": "Text did not pass content moderation."}, ErrorKind.CONTENT_POLICY),
         (400, {"error": "promptText: 'a bank: You do not have enough credits'"}, ErrorKind.INVALID_REQUEST),
         (401, {"error": "Unauthorized"}, ErrorKind.AUTH),
-        (404, {"error": "Not found"}, ErrorKind.INVALID_REQUEST),
+        (404, {"error": "Not found"}, ErrorKind.MODEL_UNAVAILABLE),
+        (403, {"error": "Model variant gen4 is not available."}, ErrorKind.MODEL_UNAVAILABLE),
+        (403, {"error": "Forbidden"}, ErrorKind.FORBIDDEN),
         (429, {"error": "You do not have enough credits: daily limit"}, ErrorKind.RATE_LIMITED),
         (500, {"error": "content moderation is down"}, ErrorKind.AMBIGUOUS),
         (200, {"id": 5.5}, ErrorKind.AMBIGUOUS),
@@ -217,7 +219,6 @@ def test_errors_of_a_submit(provider: responses.RequestsMock) -> None:
             adapter.submit(adapter.build(video_request(), target()), CONNECTION)
         assert kind_of(caught.value) is kind, (status, body)
         assert (caught.value.http_status, caught.value.request_id) == (status, "r-1"), (status, body)
-        assert caught.value.model_specific is (status == 404), (status, body)
         assert len(provider.calls) == 1, (status, body)
 
 

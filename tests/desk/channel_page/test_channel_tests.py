@@ -104,7 +104,7 @@ def test_each_refusal_is_told_in_words_and_changes_nothing_of_the_channel(studio
     assert words in told(test)
     assert test.answer["kind"]
     row = studio.credentials.get()
-    assert (row.disabled_at, row.cooldown_until) == (None, None)
+    assert (row.disabled_at, row.suspected_at) == (None, None)
 
 
 def test_a_channel_that_cannot_be_reached_or_has_no_credential_says_so(studio):

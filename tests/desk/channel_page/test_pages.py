@@ -11,12 +11,12 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
 
-from adapters.base import ErrorKind, UpstreamError
-from catalog import health
+from adapters.base import ErrorKind
 from catalog.models import Channel, ChannelModel
 from common import ids
 from desk.channel_page import facts
 from tasks.models import Call
+from tests.refusing import refuse
 from tests.rows import make_channel, make_task, opened
 from tests.tasks import steps
 
@@ -125,12 +125,12 @@ def test_the_page_of_a_channel_answers_how_it_stands_and_what_became_of_its_call
     bought(
         make_task(key, id=ids.task_id_floor(timezone.now().timestamp() - 7_200)), worker, video_channel, "lost", "lost"
     )
-    health.refused(video_channel.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    refuse(video_channel, ErrorKind.OVERLOADED, retry_after=600)
     assert dict(facts.calls(video_channel)) == {"succeeded": 2, "rate limited": 1, "running": 1}
     shown = desk.get(page(video_channel)).content.decode()
     assert "is not in use: cooling down until 20" in shown
     assert "<dt>succeeded</dt><dd>2</dd>" in shown
-    assert "the channel cools down" in shown
+    assert "the channel rests: the provider was too busy; 1 time in a row" in shown
 
 
 def bought(task: Any, worker: str, channel: Channel, state: str, kind: str | None) -> None:

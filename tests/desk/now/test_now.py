@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import ErrorKind
 from billing import seals
-from catalog import health, pausing
+from catalog import pausing
 from catalog.models import Channel, Route
 from common import sql
 from desk.actions import page_of
@@ -19,6 +19,7 @@ from desk.now import facts
 from desk.now.views import url
 from tasks.figures.folding import Folding
 from tasks.models import Task
+from tests.refusing import disable, refuse
 from tests.rows import make_task
 from tests.tasks import steps
 
@@ -82,8 +83,7 @@ def test_a_task_that_waits_long_is_told_with_its_reason(waiting, image_channel):
 
 
 def test_a_channel_that_cools_down_is_told_with_the_moment(waiting, image_channel):
-    error = UpstreamError(ErrorKind.OVERLOADED, "later", retry_after=300)
-    health.refused(image_channel.pk, None, error)
+    refuse(image_channel, ErrorKind.OVERLOADED, retry_after=300)
     name = image_channel.name
     start = f"warn: 1 task waits longer than usual: channel {name} is cooling down (the provider was too busy) until …"
     assert re.fullmatch(
@@ -142,7 +142,7 @@ def test_what_needs_a_person_is_listed(key, image_model, image_channel, janitor)
     assert needed() == []
     call = steps.intended(steps.start(key, janitor), janitor)
     sql.run("UPDATE tasks_call SET state = 'unknown' WHERE id = %s", [call])
-    health.refused(image_channel.pk, image_channel.credentials.get().pk, UpstreamError(ErrorKind.AUTH, "No."))
+    disable(image_channel.credentials.get(), "auth: No.")
     Route.objects.all().delete()
     keyless = Channel.objects.create(name="keyless", adapter="openai_images", base_url="http://127.0.0.1:9")
     texts = needed()
@@ -218,13 +218,13 @@ def test_names_are_text(operator, key, image_model, image_channel, janitor):
     assert "<b>bold" not in page
 
 
-def test_the_page_asks_twelve_statements_at_most(key, image_model, video_model, janitor):
+def test_the_page_asks_thirteen_statements_at_most(key, image_model, video_model, janitor):
     steps.end(steps.start(key, janitor))
     steps.submitted(key)
     client = staff("operator")
     client.get(HOME)
     with steps.captured() as statements:
         page = client.get(HOME).content.decode()
-    assert len(statements) <= 12, statements
+    assert len(statements) <= 13, statements
     for name in ("pause", "test"):
         assert page.count(f"/do/{name}/") == 2

@@ -2,7 +2,10 @@
 
 import pytest
 
+from catalog import relay_channels, snapshot
+from catalog.health import relay_reading
 from catalog.models import ChannelHealth, Credential
+from catalog.relay_channels import Wanted
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, row
 from tests.relay.upstreams import STREAM, Talk, Upstream, answers, chunk, head, streams
 
@@ -29,6 +32,7 @@ GOES_ON = {
     "503 with Retry-After": answers(b"busy", "503 Service Unavailable", retry_after="3"),
     "401": answers(error(code="invalid_api_key"), "401 Unauthorized"),
     "402": answers(error(), "402 Payment Required"),
+    "403 without a reason": answers(b"<html>no</html>", "403 Forbidden"),
     "404 of the model": answers(error(code="model_not_found"), "404 Not Found"),
     "200 with a rate limit": answers(error(code="rate_limit_exceeded")),
 }
@@ -41,7 +45,7 @@ def test_a_refused_call_goes_on_to_the_next_channel_streams_too(relay, behave, i
     relay.channel(first := Upstream(behave))
     relay.channel(second := good(is_stream=is_stream))
     client = relay.call(chat(stream=is_stream))
-    assert (client.status, len(first.requests), len(second.requests)) == (200, 1, 1)
+    assert (client.status, len(first.calls), len(second.calls)) == (200, 1, 1)
     assert relay.spent == 280
     assert [attempt["channel"] for attempt in row().attempts] == ["upstream-0", "upstream-1"]
 
@@ -74,7 +78,9 @@ def test_a_credential_that_is_refused_is_disabled_and_no_client_hears_of_it(rela
     client = relay.call()
     assert (client.status, client.error["type"]) == (503, "overloaded_error")
     assert "sk-123" not in client.body.decode()
-    assert Credential.objects.get().disabled_at is not None
+    credential = Credential.objects.get()
+    assert credential.disabled_at is not None
+    assert "; a probe confirmed it: " in credential.reason
     assert (row().state, row().is_loss, relay.spent) == ("released", False, 0)
 
 
@@ -191,3 +197,27 @@ def test_a_redirect_may_have_been_bought_and_goes_nowhere_else(relay, status, is
     client = relay.call(chat(stream=is_stream))
     assert (client.status, len(first.requests), second.requests) == (502, 1, [])
     assert (relay.spent, row().is_loss) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (answers(b"<html>no</html>", "403 Forbidden"), 502),
+        (answers(error(), "402 Payment Required"), 503),
+        (answers(error("Too large. Limit 30000, Requested 342389", code="rate_limit_exceeded"), "429 Slow"), 400),
+        (answers(error("You requested more max_tokens than you can afford"), "402 Payment Required"), 400),
+        (answers({"error": {"code": 403, "message": "flagged", "metadata": {"flagged_input": "x"}}}, "403 No"), 400),
+        (answers(error("Your organization must be verified to use the model `gpt-5`."), "403 Forbidden"), 404),
+    ],
+    ids=["bare 403", "402", "own size", "own tokens", "moderation", "unverified"],
+)
+def test_a_refusal_tells_whose_fault_it_is_and_takes_the_channel_from_nobody(relay, answer, status) -> None:
+    relay.channel(Upstream(answer))
+    assert [relay.call().status for _ in range(2)] == [status, status]
+    credential = Credential.objects.get()
+    assert (credential.disabled_at, credential.suspected_at) == (None, None)
+    relay_reading.forget()
+    wanted = Wanted(dialect="chat", model=chat()["model"], account_id=0)
+    found = relay_channels.candidates(snapshot.latest().group(relay.group.pk), wanted, snapshot.stored_version())
+    assert len(found.ready) == 1
+    assert relay.spent == 0

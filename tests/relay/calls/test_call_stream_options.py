@@ -3,7 +3,7 @@
 import pytest
 
 from billing.models import RelayedCall
-from catalog import relay_standing
+from catalog.health import relay_reading
 from catalog.models import ChannelHealth
 from tests.relay.calling import Relay, chat, delta, last_delta
 from tests.relay.upstreams import Talk, Upstream, answers, streams
@@ -77,7 +77,7 @@ def test_options_of_the_clients_own_that_are_refused_are_not_the_channels_fault(
 
 
 def test_a_channel_is_asked_with_them_again_once_that_is_forgotten(relay, monkeypatch) -> None:
-    monkeypatch.setattr(relay_standing, "OPTIONS_SECONDS", 0)
+    monkeypatch.setattr(relay_reading, "OPTIONS_SECONDS", 0)
     relay.channel(there := Choosy())
     relay.call(chat(stream=True))
     relay.call(chat(stream=True))
@@ -93,7 +93,7 @@ def test_a_whole_call_is_not_repeated(relay) -> None:
 def test_a_process_that_has_learned_nothing_knows_it_too(relay) -> None:
     relay.channel(there := Choosy())
     relay.call(chat(stream=True))
-    relay_standing.forget()
+    relay_reading.forget()
     relay.call(chat(stream=True))
     assert there.heard == [True, False, False]
 
@@ -102,6 +102,6 @@ def test_a_channel_that_has_moved_is_asked_with_them(relay) -> None:
     relay.channel(there := Choosy())
     relay.call(chat(stream=True))
     ChannelHealth.objects.update(stream_options_refused_by="http://elsewhere.example/v1")
-    relay_standing.forget()
+    relay_reading.forget()
     relay.call(chat(stream=True))
     assert there.heard == [True, False, True, False]

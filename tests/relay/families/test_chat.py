@@ -277,14 +277,13 @@ def test_an_error_among_the_frames_is_classified_and_not_shown(error, kind):
         (503, {}, {"error": {"message": "x"}}, ErrorKind.OVERLOADED),
         (503, {}, "<html>", ErrorKind.AMBIGUOUS),
         (500, {}, {"error": {"message": "x"}}, ErrorKind.AMBIGUOUS),
-        (404, {}, {"error": {"message": "x", "code": "model_not_found"}}, ErrorKind.INVALID_REQUEST),
+        (404, {}, {"error": {"message": "x", "code": "model_not_found"}}, ErrorKind.MODEL_UNAVAILABLE),
     ],
 )
 def test_an_answer_without_success_is_classified_as_a_paid_calls_is(status, headers, body, kind):
     error = CHAT.refusal(status, headers, json.dumps(body).encode())
     assert error.kind is kind
     assert error.retry_after == (7 if headers else None)
-    assert error.model_specific is (status == 404)
 
 
 def test_an_error_names_the_field_at_fault():

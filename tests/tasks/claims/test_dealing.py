@@ -2,12 +2,14 @@
 
 import random
 from collections import Counter
+from collections.abc import Collection
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.entries import ChannelEntry, RouteEntry
+from catalog.health.states import ActiveRest, ChannelState
 from tasks.claims.dealing import Occupancy, Waiting, by_priority, deal
 
 CHANNEL = {"name": "", "adapter": "", "base_url": "", "options": {}, "max_running": None, "enabled": True}
@@ -33,8 +35,11 @@ def group(key: int, **changes) -> Waiting:
     return Waiting(**fields | changes)
 
 
-def running(**changes) -> Occupancy:
+def running(*, resting: Collection[int] = (), disabled: Collection[int] = (), **changes) -> Occupancy:
+    """`resting` and `disabled` are channels."""
+    states = {channel: ChannelState(credentials=(1,), seconds=60.0, cause="overloaded") for channel in resting}
     fields = {
+        "states": states | {channel: ChannelState(has_disabled=True) for channel in disabled},
         "by_key": {},
         "by_account": {},
         "by_channel": {},
@@ -230,3 +235,16 @@ def test_unlimited_keys_differ_by_at_most_one_seat(groups, seats):
     counted = Counter(keys(groups, seats))
     assert sum(counted.values()) == (seats if groups else 0)
     assert not counted or max(counted.values()) - min(counted[g.key_id] for g in groups) <= 1
+
+
+def test_one_seat_of_a_deal_tries_what_rested():
+    rest = ActiveRest(id=7, credential_id=0, upstream_model="", account_id=0, cause="model", seconds=-1.0)
+    now = running(states={1: ChannelState(credentials=(1,), rests=(rest,))})
+    seats = deal([group(1), group(2)], now, seats=5)
+    assert [seat.group.key_id for seat in seats] == [1]
+
+
+def test_what_rests_for_one_account_is_free_for_others():
+    rest = ActiveRest(id=7, credential_id=0, upstream_model="", account_id=1, cause="model", seconds=60.0)
+    now = running(states={1: ChannelState(credentials=(1,), rests=(rest,))})
+    assert keys([group(1), group(2)], 2, now=now) == [2, 2]

@@ -6,15 +6,15 @@ import pytest
 from django.db import connection
 
 from accounts.models import Account, ApiKey
-from adapters.base import ErrorKind, UpstreamError
-from catalog import health, pausing, snapshot
+from adapters.base import ErrorKind
+from catalog import pausing, snapshot
 from catalog.models import Channel, Credential, Route
-from common import sql
 from common.errors import UnsupportedModel
 from tasks import cancellation
 from tasks.claims import looks, queue, waiting_groups
 from tasks.claims.queue import Return
 from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
+from tests.refusing import disable, refuse, wake
 from tests.rows import add_credential, make_account, make_channel, make_key, make_model, make_route
 from tests.tasks import steps
 
@@ -359,12 +359,8 @@ def credential_of(channel: Channel) -> Credential:
     return channel.credentials.get()
 
 
-def refused(channel: Channel, kind: ErrorKind, **fields) -> None:
-    health.refused(channel.pk, credential_of(channel).pk, UpstreamError(kind, "No.", **fields))
-
-
 def rest(channel: Channel) -> None:
-    refused(channel, ErrorKind.RATE_LIMITED, retry_after=600)
+    refuse(credential_of(channel), ErrorKind.RATE_LIMITED, retry_after=300)
 
 
 def test_tasks_of_a_channel_that_rests_wait_for_its_end(key, image_model, image_channel, worker):
@@ -372,13 +368,13 @@ def test_tasks_of_a_channel_that_rests_wait_for_its_end(key, image_model, image_
     rest(image_channel)
     claim = queue.claim(worker, seats=5)
     assert (claim.tasks, claim.stranded) == ((), ())
-    sql.run(f"UPDATE catalog_credential SET cooldown_until = {sql.now()}")
+    wake()
     assert [task.id for task in steps.claimed(worker)] == [task_id]
 
 
 def test_a_channel_that_rests_gives_way_to_the_next_route_which_is_told(key, image_channel, spare, worker):
     steps.submitted(key)
-    refused(image_channel, ErrorKind.OVERLOADED, retry_after=600)
+    refuse(credential_of(image_channel), ErrorKind.OVERLOADED, retry_after=600)
     (task,) = steps.claimed(worker)
     first, second = Route.objects.order_by("priority").values_list("id", flat=True)
     assert (task.route_id, task.passed) == (second, ((first, "cooling down"),))
@@ -386,7 +382,7 @@ def test_a_channel_that_rests_gives_way_to_the_next_route_which_is_told(key, ima
 
 def test_a_disabled_channel_gives_way_to_the_next_route_which_is_told(key, image_channel, spare, worker):
     steps.submitted(key)
-    refused(image_channel, ErrorKind.AUTH)
+    disable(credential_of(image_channel))
     (task,) = steps.claimed(worker)
     first, second = Route.objects.order_by("priority").values_list("id", flat=True)
     assert (task.route_id, task.passed) == (second, ((first, "disabled"),))
@@ -404,10 +400,10 @@ def test_each_task_of_a_claim_knows_its_own_passed_routes(key, image_channel, sp
 
 def test_tasks_whose_channels_are_all_disabled_are_reported(key, image_model, image_channel, spare, worker):
     task_id = steps.submitted(key)
-    refused(image_channel, ErrorKind.AUTH)
+    disable(credential_of(image_channel))
     rest(spare)
     assert queue.claim(worker, seats=5).stranded == ()
-    refused(spare, ErrorKind.QUOTA_EXHAUSTED)
+    disable(credential_of(spare))
     claim = queue.claim(worker, seats=5)
     assert claim.tasks == ()
     assert stranded(claim) == [(key.id, Task.objects.get(id=task_id).open_routes_id, "TASK_UPSTREAM_ERROR")]
@@ -416,7 +412,7 @@ def test_tasks_whose_channels_are_all_disabled_are_reported(key, image_model, im
 def test_a_route_that_is_gone_does_not_make_a_disabled_channel_usable(key, image_model, image_channel, spare, worker):
     steps.submitted(key)
     Route.objects.filter(channel=image_channel).delete()
-    refused(spare, ErrorKind.AUTH)
+    disable(credential_of(spare))
     assert [end for *_, end in stranded(queue.claim(worker, seats=5))] == ["TASK_UPSTREAM_ERROR"]
 
 
@@ -436,7 +432,7 @@ def test_tasks_of_a_paused_channel_wait_until_it_is_resumed_and_those_that_run_g
 def test_what_is_paused_keeps_its_tasks_while_its_credentials_are_mended(key, image_model, image_channel, worker):
     task_id = steps.submitted(key)
     pausing.pause(image_channel)
-    refused(image_channel, ErrorKind.AUTH)
+    disable(credential_of(image_channel))
     assert queue.claim(worker, seats=5).stranded == ()
     Credential.objects.update(disabled_at=None)
     pausing.resume(image_channel)
@@ -495,9 +491,9 @@ def test_a_second_credential_keeps_a_channel_in_use(key, image_model, image_chan
     steps.submitted_many(key, 2)
     first = credential_of(image_channel)
     second = add_credential(image_channel, "the-second-credential-5678")
-    health.refused(image_channel.pk, first.pk, UpstreamError(ErrorKind.AUTH, "No."))
+    disable(first)
     assert len(steps.claimed(worker, seats=1)) == 1
-    health.refused(image_channel.pk, second.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
+    refuse(second, ErrorKind.RATE_LIMITED, retry_after=300)
     assert steps.claimed(worker) == ()
 
 

@@ -2,11 +2,12 @@
 
 import pytest
 
-from adapters.base import ErrorKind, UpstreamError
-from catalog import health, pausing
+from adapters.base import ErrorKind
+from catalog import pausing
 from catalog.models import Channel, Route
 from tasks.models import Task
 from tasks.shown import held
+from tests.refusing import refuse, succeed
 from tests.rows import make_channel, make_route
 from tests.tasks import steps
 
@@ -31,10 +32,10 @@ def test_a_task_that_may_start_waits_for_nothing(task):
 
 def test_each_route_tells_why_it_cannot_be_taken(task, image_channel, spare):
     pausing.pause(image_channel)
-    health.refused(spare.pk, None, UpstreamError(ErrorKind.OVERLOADED, "Full.", retry_after=600))
+    refuse(spare, ErrorKind.OVERLOADED, retry_after=600)
     assert held.of(task) == [pausing.told(image_channel), "channel spare cools down"]
     Channel.objects.filter(pk=spare.pk).update(max_running=0)
-    health.succeeded(spare.pk, None)
+    succeed(spare)
     image_channel.credentials.update(disabled_at="2026-01-01T00:00:00Z")
     assert held.of(task)[0] == pausing.told(image_channel)  # it waits also while they are mended
     pausing.resume(image_channel)

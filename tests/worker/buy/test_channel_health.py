@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.base import ErrorKind, Target, UpstreamError
-from catalog import connections, credentials, health
+from adapters.base import ErrorKind, Target
+from catalog import connections, credentials
+from catalog.health import probing, states
 from catalog.models import Channel, ChannelHealth, Credential
 from common import sql
 from tasks.models import Call
+from tests.refusing import disable, refuse
 from tests.rows import add_credential, make_channel, make_route
 from tests.tasks import steps
 from tests.worker.driving import call, channels_of, film, outage, picture, task
-from worker.heal import probes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TARGET = Target(adapter="openai_images", base_url="https://images.provider.example/v1", upstream_model="m")
@@ -33,10 +34,6 @@ def used(channel: Channel, times: int = 4) -> list[int | None]:
     return [connected(channel)[0] for _ in range(times)]
 
 
-def refuse(row: Credential, kind: ErrorKind, **fields) -> None:
-    health.refused(row.channel_id, row.pk, UpstreamError(kind, "No.", **fields))
-
-
 def make_due() -> None:
     """The probes' time has come."""
     sql.run(f"UPDATE catalog_credential SET probe_at = {sql.now()} WHERE probe_at IS NOT NULL")
@@ -47,20 +44,12 @@ def test_credentials_take_turns(image_channel, pair):
     assert used(image_channel) in ([first, second] * 2, [second, first] * 2)
 
 
-def test_what_rests_or_is_disabled_is_left_out_of_the_turns(image_channel, pair):
+def test_what_rests_comes_last_and_what_is_disabled_is_left_out_of_the_turns(image_channel, pair):
     first, second = pair
-    refuse(first, ErrorKind.RATE_LIMITED, retry_after=600)
-    assert used(image_channel) == [second.pk] * 4
-    sql.run("UPDATE catalog_credential SET cooldown_until = NULL")
-    refuse(second, ErrorKind.AUTH)
+    assert [connected(image_channel, last={first.pk})[0] for _ in range(4)] == [second.pk] * 4
+    assert connected(image_channel, last={first.pk, second.pk})[0] in (first.pk, second.pk)
+    disable(second)
     assert used(image_channel) == [first.pk] * 4
-
-
-def test_where_all_rest_the_one_that_is_ready_first_is_taken(image_channel, pair):
-    first, second = pair
-    refuse(first, ErrorKind.RATE_LIMITED, retry_after=600)
-    refuse(second, ErrorKind.RATE_LIMITED, retry_after=60)
-    assert used(image_channel) == [second.pk] * 4
 
 
 def test_a_credential_that_no_key_opens_is_left_out_of_the_turns(image_channel, pair):
@@ -69,7 +58,7 @@ def test_a_credential_that_no_key_opens_is_left_out_of_the_turns(image_channel, 
 
 
 def test_a_job_is_followed_with_the_credential_that_bought_it(image_channel, pair):
-    refuse(pair[0], ErrorKind.AUTH)
+    disable(pair[0])
     for row in pair:
         opened, connection = connected(image_channel, credential_id=row.pk)
         assert opened == row.pk
@@ -88,7 +77,7 @@ def test_the_credential_of_another_channel_is_never_taken(image_channel, video_c
 
 
 def test_without_an_enabled_credential_there_is_none(image_channel):
-    refuse(image_channel.credentials.get(), ErrorKind.AUTH)
+    disable(image_channel.credentials.get())
     opened, connection = connected(image_channel)
     assert (opened, connection.credentials) == (None, {})
     assert connections.to(None, TARGET, total_timeout=1.0)[0] is None
@@ -108,7 +97,7 @@ def spare(plan, image_model, sandbox):
 
 def test_a_task_whose_only_channel_is_disabled_fails_before_it_runs(shift, key, image_model, image_channel):
     task_id = picture(key, "a fox")
-    refuse(image_channel.credentials.get(), ErrorKind.QUOTA_EXHAUSTED)
+    disable(image_channel.credentials.get())
     shift.execute()
     row = task(task_id)
     assert (row.status, row.error["type"], row.error["retryable"]) == ("failed", "TASK_UPSTREAM_ERROR", True)
@@ -129,13 +118,68 @@ def test_a_paid_call_that_succeeds_ends_its_channels_row_of_faults(
     }
 
 
-@pytest.mark.parametrize("status", [401, 402])
-def test_a_channel_is_disabled_by_the_answer_to_a_paid_call(shift, key, image_model, image_channel, sandbox, status):
-    outage(sandbox, path="/openai/", status=status, times=1)
+def test_a_credential_is_disabled_where_a_probe_confirms_what_a_paid_call_was_told(
+    shift, key, image_model, image_channel, sandbox
+):
+    outage(sandbox, path="/openai/", status=401, times=2)
     assert shift.work(picture(key, "a fox")) == "TASK_UPSTREAM_ERROR"
     row = image_channel.credentials.get()
     assert row.disabled_at is not None
-    assert str(status) in row.reason
+    assert row.reason.startswith("auth 401: ")
+    assert "; a probe confirmed it: " in row.reason
+
+
+def test_a_credential_whose_probe_passes_stays_in_use(shift, key, image_model, image_channel, sandbox):
+    outage(sandbox, path="/openai/", status=401, times=1)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    row = image_channel.credentials.get()
+    assert (row.disabled_at, row.suspected_at) == (None, None)
+    assert channels_of(task_id) == ["studio", "studio"]
+
+
+def test_an_account_without_credit_is_waited_for_and_its_credential_stays_in_use(
+    shift, key, image_model, image_channel, sandbox
+):
+    outage(sandbox, path="/openai/", status=402, times=2)
+    first = picture(key, "a fox")
+    assert shift.execute() == 1
+    assert shift.execute() == 1
+    assert (task(first).status, image_channel.credentials.get().disabled_at) == ("queued", None)
+    assert shift.work(first) == "succeeded"
+
+
+def test_a_bare_403_without_another_channel_ends_the_task_and_disables_nothing(
+    shift, key, image_model, image_channel, sandbox
+):
+    outage(sandbox, path="/openai/", status=403, times=1)
+    assert shift.work(picture(key, "a fox")) == "TASK_UPSTREAM_REJECTED"
+    row = image_channel.credentials.get()
+    assert (row.disabled_at, row.suspected_at) == (None, None)
+    assert shift.work(picture(key, "another fox")) == "succeeded"
+
+
+def test_a_bare_403_is_followed_by_each_other_credential_and_then_by_the_next_channel(
+    shift, key, image_model, pair, spare, sandbox
+):
+    outage(sandbox, path="/openai/", status=403, times=2)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == ["studio", "studio", "spare"]
+    taken = Call.objects.filter(task_id=task_id, channel__name="studio").values_list("credential_id", flat=True)
+    assert set(taken) == {row.pk for row in pair}
+
+
+def test_one_call_tries_a_model_that_rested(shift, key, image_model, image_channel, sandbox):
+    for _ in range(2):
+        refuse(image_channel.credentials.get(), ErrorKind.MODEL_UNAVAILABLE, account=key.account.pk)
+    tasks = [picture(key, f"fox {number}") for number in range(3)]
+    assert shift.execute() == 0
+    sql.run(f"UPDATE catalog_rest SET until = {sql.now()} WHERE until IS NOT NULL")
+    assert shift.execute() == 1
+    assert sorted(task(task_id).status for task_id in tasks) == ["queued", "queued", "succeeded"]
+    assert shift.execute() == 2
+    assert {task(task_id).status for task_id in tasks} == {"succeeded"}
 
 
 @pytest.mark.parametrize("status", [401, 429])
@@ -151,13 +195,15 @@ def test_a_refused_credential_is_followed_at_once_by_another_of_its_channel(
     assert taken == {row.pk for row in pair}
 
 
-@pytest.mark.parametrize(("status", "without_any"), [(401, ["studio"]), (429, [])])
-def test_a_credential_that_no_key_opens_is_no_other(shift, key, image_model, pair, spare, sandbox, status, without_any):
+@pytest.mark.parametrize(("status", "then"), [(401, ["studio", "studio", "spare"]), (429, ["studio", "spare"])])
+def test_a_credential_that_no_key_opens_is_no_other(shift, key, image_model, pair, spare, sandbox, status, then):
     Credential.objects.filter(pk=pair[1].pk).update(ciphertext="unreadable")
-    outage(sandbox, path="/openai/", status=status, times=1)
-    task_id, expected = picture(key, "a fox"), ["studio", *without_any, "spare"]
-    assert [shift.execute() for _ in expected] == [1] * len(expected)
-    assert channels_of(task_id) == expected  # without a credential nothing leaves us
+    outage(sandbox, path="/openai/v1/images", status=status, times=len(then) - 1)
+    task_id = picture(key, "a fox")
+    assert shift.work(task_id) == "succeeded"
+    assert channels_of(task_id) == then
+    taken = Call.objects.filter(task_id=task_id, channel__name="studio").values_list("credential_id", flat=True)
+    assert set(taken) == {pair[0].pk}
 
 
 def test_a_busy_route_is_waited_for_when_the_last_open_one_is_disabled(
@@ -166,7 +212,7 @@ def test_a_busy_route_is_waited_for_when_the_last_open_one_is_disabled(
     outage(sandbox, path="/openai/", status=429, times=1)
     task_id = picture(key, "a fox")
     assert shift.execute() == 1
-    refuse(spare.credentials.get(), ErrorKind.AUTH)
+    disable(spare.credentials.get())
     assert shift.execute() == 0
     assert task(task_id).status == "queued"
     assert shift.work(task_id) == "succeeded"
@@ -179,7 +225,7 @@ def test_a_task_that_a_route_refused_does_not_go_back_to_it_for_want_of_others(
     outage(sandbox, path="/openai/", status=404, times=1)
     task_id = picture(key, "a fox")
     assert shift.execute() == 1
-    refuse(spare.credentials.get(), ErrorKind.AUTH)
+    disable(spare.credentials.get())
     shift.execute()
     assert (task(task_id).status, task(task_id).error["type"]) == ("failed", "TASK_UPSTREAM_ERROR")
     assert channels_of(task_id) == ["studio"]
@@ -188,46 +234,46 @@ def test_a_task_that_a_route_refused_does_not_go_back_to_it_for_want_of_others(
 def test_a_credential_that_the_provider_takes_again_is_enabled_by_a_probe(
     shift, key, image_model, image_channel, caplog
 ):
-    refuse(image_channel.credentials.get(), ErrorKind.AUTH)
-    assert not probes.probe_one()
+    disable(image_channel.credentials.get())
+    assert not probing.probe_due()
     make_due()
-    assert probes.probe_one()
-    assert health.unusable()[0] == frozenset()
+    assert probing.probe_due()
+    assert states.unusable()[0] == frozenset()
     assert "passed its probe and is enabled again" in caplog.text
-    assert not probes.probe_one()
+    assert not probing.probe_due()
     task_id = picture(key, "a fox")
     assert shift.work(task_id) == "succeeded"
     assert call(task_id).credential_id == image_channel.credentials.get().pk
 
 
 def test_a_credential_that_is_still_refused_stays_disabled(image_model, image_channel, sandbox):
-    refuse(image_channel.credentials.get(), ErrorKind.AUTH, code="before")
+    disable(image_channel.credentials.get())
     make_due()
     outage(sandbox, path="/openai/", status=401, times=1)
-    assert probes.probe_one()
+    assert probing.probe_due()
     row = image_channel.credentials.get()
-    assert (row.reason, row.probes) == ("auth before: No.", 1)
-    assert health.unusable()[0] == {image_channel.pk}
-    assert not probes.probe_one()
+    assert (row.reason, row.probes) == ("auth: Bad key.", 1)
+    assert states.unusable()[0] == {image_channel.pk}
+    assert not probing.probe_due()
 
 
 def test_a_probe_uses_the_very_credential_and_no_other(image_channel, pair):
-    refuse(pair[0], ErrorKind.AUTH)
+    disable(pair[0])
     Credential.objects.filter(pk=pair[0].pk).update(ciphertext="unreadable")
     make_due()
-    assert probes.probe_one()
+    assert probing.probe_due()
     assert Credential.objects.get(pk=pair[0].pk).disabled_at is not None
 
 
 def test_a_probe_of_an_adapter_that_is_gone_fails(image_channel):
     Channel.objects.filter(pk=image_channel.pk).update(adapter="vanished")
-    refuse(image_channel.credentials.get(), ErrorKind.AUTH)
+    disable(image_channel.credentials.get())
     make_due()
-    assert probes.probe_one()
-    assert health.unusable()[0] == {image_channel.pk}
+    assert probing.probe_due()
+    assert states.unusable()[0] == {image_channel.pk}
 
 
 def test_of_many_workers_one_probes(image_channel):
-    refuse(image_channel.credentials.get(), ErrorKind.AUTH)
+    disable(image_channel.credentials.get())
     make_due()
-    assert sorted(steps.at_once([probes.probe_one] * 4)) == [False, False, False, True]
+    assert sorted(steps.at_once([probing.probe_due] * 4)) == [False, False, False, True]

@@ -53,7 +53,7 @@ BAD_ANSWERS = {  # how the task ends, whether it may be retried, its call's stat
     "[status=504]": ("TASK_OUTCOME_UNKNOWN", True, "unknown", 0),
     "[garbage]": ("TASK_OUTCOME_UNKNOWN", True, "unknown", 1),
     "[reset]": ("TASK_OUTCOME_UNKNOWN", True, "unknown", 1),
-    "[status=401]": ("TASK_UPSTREAM_ERROR", True, "refused", 0),  # disables the credential
+    "[status=401]": ("TASK_UPSTREAM_ERROR", True, "refused", 0),
 }
 
 

@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.base import ErrorKind, UpstreamError
-from catalog import credentials, health
-from catalog.models import Channel, ChannelModel, Credential, Route
+from adapters.base import ErrorKind
+from catalog import credentials
+from catalog.models import Channel, ChannelModel, Credential, Rest, Route
 from tasks.models import Call
 from tests.adapters.raw_server import answer, raw_server
+from tests.refusing import rest, succeed
 from tests.rows import make_channel, make_model, make_route, make_task
 from tests.tasks import steps
 from tests.worker.driving import call, channels_of, film, hurry, outage, picture, task
@@ -193,14 +194,14 @@ def test_a_full_route_is_waited_for_where_the_other_refused_for_good(shift, key,
 
 
 def test_a_long_retry_after_holds_back_its_channel_and_not_the_task(shift, key, spare, sandbox):
-    outage(sandbox, path="/openai/", status=429, times=1, retry_after=600)
+    outage(sandbox, path="/openai/", status=429, times=1, retry_after=200)
     outage(sandbox, path="/openai/", status=429, times=1)
     task_id, lower = picture(key, "a fox"), steps.clock()
     assert (shift.execute(), shift.execute()) == (1, 1)
     assert task(task_id).not_before <= steps.clock() + timedelta(seconds=1.2)
-    studio = Credential.objects.get(channel__name="studio", retired_at=None)
-    assert lower + timedelta(seconds=600) <= studio.cooldown_until <= steps.clock() + timedelta(seconds=600)
-    Credential.objects.exclude(pk=studio.pk).update(cooldown_until=None)
+    studio = Rest.objects.get(channel__name="studio", until__isnull=False)
+    assert lower + timedelta(seconds=200) <= studio.until <= steps.clock() + timedelta(seconds=200)
+    Rest.objects.exclude(pk=studio.pk).delete()
     steps.age(task_id, "not_before", -1)
     assert shift.execute() == 1
     assert channels_of(task_id) == ["studio", "spare", "spare"]
@@ -212,7 +213,7 @@ def test_a_channel_that_another_task_woke_does_not_make_the_refused_one_hot(shif
     for _ in range(4):
         shift.execute()
         waits.append((task(task_id).not_before - steps.clock()).total_seconds())
-        health.succeeded(image_channel.pk, image_channel.credentials.get(retired_at=None).pk)
+        succeed(image_channel.credentials.get(retired_at=None))
         assert shift.execute() == 0
         steps.age(task_id, "not_before", -1)
     assert [wait > least for wait, least in zip(waits, (0, 1, 2, 4), strict=True)] == [True] * 4
@@ -299,19 +300,19 @@ def test_a_route_that_rests_for_long_is_not_waited_for_while_the_refused_one_is_
     shift, key, spare, sandbox
 ):
     credential = spare.channel.credentials.get()
-    health.refused(spare.channel_id, credential.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
+    rest(credential)
     outage(sandbox, path="/openai/", status=429, times=1)
     task_id = picture(key, "a fox")
     assert shift.execute() == 1
     steps.age(task_id, "not_before", -1)
-    Credential.objects.exclude(pk=credential.pk).update(cooldown_until=None)
+    Rest.objects.exclude(credential_id=credential.pk).delete()
     assert shift.execute() == 1
     assert channels_of(task_id) == ["studio", "studio"]
 
 
 def test_a_route_that_rests_is_waited_for_when_the_others_refused_for_good(shift, key, spare, sandbox):
     credential = spare.channel.credentials.get()
-    health.refused(spare.channel_id, credential.pk, UpstreamError(ErrorKind.RATE_LIMITED, "No.", retry_after=600))
+    rest(credential)
     outage(sandbox, path="/openai/", status=404, times=1)
     task_id = picture(key, "a fox")
     assert (shift.execute(), shift.execute()) == (1, 0)

@@ -9,6 +9,7 @@ from requests.adapters import HTTPAdapter
 
 from adapters.base import Target
 from catalog import connections, credentials
+from catalog.health import probing
 from catalog.models import Channel, Credential
 from common.encryption import encrypt_mapping
 from desk import in_use
@@ -20,7 +21,6 @@ from tools.children import PATIENCE
 from worker.buy import lookup, preparation
 from worker.buy.execution import leave
 from worker.buy.preparation import NotNow
-from worker.heal import probes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("video_model")]
 NEW = "the-key-of-the-new-home-5678"
@@ -201,7 +201,7 @@ def test_a_probe_goes_nowhere_but_to_the_origin_of_the_credential(video_channel,
     row = video_channel.credentials.get()
     Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", probe_at="2026-01-01T00:00:00Z")
     Channel.objects.update(base_url=f"{new_home.url}/ark/api/v3")
-    assert probes.probe_one()
+    assert probing.probe_due()
     assert sent == []
     assert f"it was entered for {sandbox.url}, and the channel is elsewhere now" in caplog.text
     row.refresh_from_db()
@@ -213,7 +213,7 @@ def test_a_credential_that_cannot_be_opened_is_not_probed_with_another(video_cha
     credentials.new(video_channel, {"api_key": "the-key-that-works-5678"}).save()
     unreadable = {"ciphertext": "unreadable", "disabled_at": "2026-01-01T00:00:00Z"}
     Credential.objects.filter(pk=broken.pk).update(probe_at="2026-01-01T00:00:00Z", **unreadable)
-    assert probes.probe_one()
+    assert probing.probe_due()
     broken.refresh_from_db()
     assert broken.disabled_at is not None
     assert sent == []
@@ -222,7 +222,7 @@ def test_a_credential_that_cannot_be_opened_is_not_probed_with_another(video_cha
 def test_a_retired_credential_is_not_probed(video_channel, new_home):
     Credential.objects.update(disabled_at="2026-01-01T00:00:00Z", probe_at="2026-01-01T00:00:00Z")
     move(video_channel, new_home)
-    assert not probes.probe_one()
+    assert not probing.probe_due()
 
 
 def test_a_job_is_not_lost_when_its_channel_moves_back_and_forth(shift, key, sandbox, new_home, sent, video_channel):

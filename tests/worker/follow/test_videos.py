@@ -44,7 +44,7 @@ BAD_ANSWERS = {  # how the task ends, its call's state, and how many jobs were b
     "[status=500]": ("TASK_OUTCOME_UNKNOWN", "unknown", 0),
     "[garbage]": ("TASK_OUTCOME_UNKNOWN", "unknown", 1),
     "[reset]": ("TASK_OUTCOME_UNKNOWN", "unknown", 1),
-    "[status=403]": ("TASK_UPSTREAM_ERROR", "refused", 0),  # disables the credential
+    "[status=403]": ("TASK_UPSTREAM_REJECTED", "refused", 0),
 }
 
 

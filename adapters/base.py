@@ -107,10 +107,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsupported:
-    """Why a target cannot run a request: the field's path (`params.n`) and a reason in words."""
+    """Why a target cannot run a request: the field's path (`params.n`) and a reason in words. `is_illegal` of a value
+    that the upstream field can have at no model, and which decides about count or size."""
 
     field: str
     reason: str
+    is_illegal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

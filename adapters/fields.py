@@ -33,7 +33,7 @@ def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: Inpu
 
 def _found(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
     known, prompts = known_fields(adapter, target), list[Given]()
-    yield from _refused(known, _noting_prompts(given(known, request), prompts))
+    yield from _refused(known, _noting_prompts(given(known, request), prompts), rules)
     yield from _prompts(prompts, target)
     yield from _images(known.table, request, target, rules)
     yield from _commands(adapter, prompts, request, target)
@@ -47,7 +47,7 @@ def _noting_prompts(fields: Iterable[Given], prompts: list[Given]) -> Iterator[G
         yield field
 
 
-def _refused(known: KnownFields, fields: Iterable[Given]) -> Iterator[Unsupported]:
+def _refused(known: KnownFields, fields: Iterable[Given], rules: InputRules) -> Iterator[Unsupported]:
     for field in fields:
         touched = {steps: value for steps, value in known.fixed.items() if _is_along(steps, field.steps)}
         if touched:
@@ -57,6 +57,19 @@ def _refused(known: KnownFields, fields: Iterable[Given]) -> Iterator[Unsupporte
             field.kind is FieldKind.OPERATOR and not any(field.steps[: len(path)] == path for path in known.opened)
         ):
             yield Unsupported(field=field.shown, reason=REASONS[field.kind])
+        else:
+            yield from _illegal(field, rules)
+
+
+def _illegal(given: Given, rules: InputRules) -> Iterator[Unsupported]:
+    """A value that is none of its field. Of one that decides about count or size it is illegal wherever that field is
+    known; another setting may have more values elsewhere."""
+    field = given.field
+    wanted = field.legal(given.value) if field and field.legal else None
+    if field is None or wanted is None:
+        return
+    if not field.replaces or not replaced_inputs.is_offered(field.replaces, given.value, rules):
+        yield Unsupported(field=given.shown, reason=f"must be {wanted}", is_illegal=field.derived)
 
 
 def _is_along(one: Steps, other: Steps) -> bool:

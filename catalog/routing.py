@@ -105,7 +105,8 @@ def decide(survey: Survey) -> Decision:
     """The routes that were kept, by the contract's steps `adapter` and `route`. All buy the same: the price does not
     depend on which one runs.
 
-    Raises UnsupportedAdapter, UnsupportedModel (no enabled route), NoCapableRoute (naming fields, never channels).
+    Raises UnsupportedAdapter, UnsupportedModel (no enabled route), InvalidRequest (a value that is legal nowhere),
+    NoCapableRoute (naming fields, never channels).
     """
     model, judgements = survey.model, survey.judgements
     if not registry.runs(model.modality):
@@ -118,7 +119,8 @@ def decide(survey: Survey) -> Decision:
     kept = tuple(judgement for judgement in judgements if judgement.billed)
     billed = kept[0].billed if kept else None
     if billed is None:
-        raise _incapable([judgement.reasons for judgement in served])
+        reasons = [judgement.reasons for judgement in served]
+        raise _invalid(reasons) or _incapable(reasons)
     return Decision(plan=survey.plan, kept=kept, billed=billed, trace=survey.trace)
 
 
@@ -165,6 +167,19 @@ def _skipped(route: RouteEntry, field: str, reason: str) -> Judgement:
 
 def _described(billed: Billed) -> str:
     return f"{billed.count} of {billed.tier or 'no known tier'}"
+
+
+def _invalid(routes: Sequence[Sequence[Unsupported]]) -> InvalidRequest | None:
+    """The first value that is illegal on one route, where no other has a use for its field."""
+    for illegal in (reason for route in routes for reason in route if reason.is_illegal):
+        if all(any(_holds(reason.field, illegal.field) for reason in route) for route in routes):
+            return InvalidRequest(f"{illegal.field} {illegal.reason}.", param=illegal.field)
+    return None
+
+
+def _holds(field: str, inner: str) -> bool:
+    """Whether a path is that of the field, or of a part of it."""
+    return inner == field or inner.startswith((f"{field}.", f"{field}["))
 
 
 def _incapable(reasons: Sequence[Iterable[Unsupported]]) -> NoCapableRoute:

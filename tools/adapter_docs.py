@@ -33,7 +33,8 @@ is what is billed. *The operator's* change the cost in ways that have no price, 
 name objects of the operator's account: they pass only where the channel model names them in `extra_fields`; so does
 every field that is not listed. *Forbidden* ones never pass. A field covers what lies below it. `fixed` of a channel
 model sets fields that are not priced, forbidden or derived from portable ones; another value of a caller rules the
-route out."""
+route out. A value that *must be* something else rules the route out; of a field that decides about count, size or ratio
+it makes the request invalid, unless another route has a use for it."""
 ON_EXTRA_BODY = """`extra_body` is merged last and shallowly into the root of the upstream request: what it names
 wins, and an object replaces ours whole. Where a protocol keeps its settings in one object of the request, its section
 below names them: such a setting may be given by its own name, and goes into that object. One that stands by its own
@@ -240,7 +241,9 @@ def meaning(field: UpstreamField) -> str:
     kind = (
         f"{KIND_WORDS[field.kind]}: {values}; else {KIND_WORDS[field.otherwise]}" if values else KIND_WORDS[field.kind]
     )
-    return f"{kind}; checked as `params.{field.replaces}`" if field.replaces else kind
+    checked = f"checked as `params.{field.replaces}`" if field.replaces else ""
+    wanted = field.legal(object()) if field.legal and not field.replaces else None
+    return "; ".join(filter(None, (kind, checked, wanted and f"must be {wanted}")))
 
 
 KIND_WORDS = {

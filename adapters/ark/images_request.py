@@ -8,14 +8,13 @@ Facts: Volcengine's documentation of the image generation API and its Ark runtim
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.ark.images_fields import MAX_IMAGES
+from adapters.ark.images_fields import MAX_IMAGES, TIERS
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import SizeTable, by_area, tier_of, with_portraits
 
 PATH = "/images/generations"
 MAX_N = 10
-TIERS = ("1K", "2K", "3K", "4K")
 RATIOS = ("1:1", "16:9", "4:3", "3:2", "5:4", "21:9")
 # Inside the bounds of every model that has the tier: 1K at least 1024x1024 pixels, 2K 2560x1440 to 2048x2048, 3K at
 # most 3072x3072, 4K at most 4096x4096.

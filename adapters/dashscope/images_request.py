@@ -42,7 +42,7 @@ SETTINGS = SettingsObject(
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities, extra = target.capabilities, request.extra_body
-    if refused := [*_extra(extra)]:
+    if refused := [*SETTINGS.problems(extra)]:
         yield from refused
         return
     parameters = SETTINGS.merged({"parameters": _derived(request)}, extra)["parameters"]
@@ -102,13 +102,6 @@ def _is_story(parameters: Mapping[str, Any]) -> bool:
 def _is_size_given(extra_body: Mapping[str, Any]) -> bool:
     """Whether `extra_body` stands for tier and ratio."""
     return SETTINGS.is_replaced(extra_body) or "size" in extra_body
-
-
-def _extra(extra_body: Mapping[str, Any]) -> Iterator[Unsupported]:
-    yield from SETTINGS.problems(extra_body)
-    for field, name, value in SETTINGS.given(extra_body):
-        if name == "enable_sequential" and not isinstance(value, bool):
-            yield Unsupported(field=field, reason="must be true or false")
 
 
 def is_async(target: Target) -> bool:

@@ -4,16 +4,18 @@ Facts: Google's SDK google-genai 3.4.0 (GenerateContentConfig, GenerationConfig,
 generateContent.
 """
 
+from adapters.kit import rules
 from adapters.kit.upstream_fields import OUR_CALLS, forbidden, neutral, operators, priced
 
 SDK = "google-genai 3.4.0: GenerateContentConfig, GenerationConfig, ImageConfig"
 API = "https://ai.google.dev/api/generate-content"
 PRICES = "https://ai.google.dev/gemini-api/docs/pricing"
+TIERS = {"0.5K": "512", "1K": "1K", "2K": "2K", "4K": "4K"}
 CONFIG, IMAGE = "generationConfig.", "generationConfig.imageConfig."
 
 FIELDS = (
-    *priced(PRICES, f"{IMAGE}imageSize"),
-    *neutral(SDK, f"{IMAGE}aspectRatio", derived=True),
+    *priced(PRICES, f"{IMAGE}imageSize", legal=rules.one_of(*TIERS.values())),
+    *neutral(SDK, f"{IMAGE}aspectRatio", derived=True, legal=rules.A_RATIO),
     *neutral(SDK, f"{IMAGE}imageOutputOptions", f"{IMAGE}outputMimeType", f"{IMAGE}outputCompressionQuality"),
     *operators(SDK, f"{IMAGE}personGeneration", f"{IMAGE}prominentPeople"),
     # With text beside it, models make further pictures.

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.gemini.fields import TIERS
 from adapters.kit import checks, references, rules
 from adapters.kit.inline import mark, mark_type
 from adapters.kit.settings import EXTRA_BODY, SettingsObject
@@ -29,7 +30,6 @@ OPTIONS = {"version": rules.one_of("v1beta", "v1")}
 MAX_N = 10
 MAX_IMAGES = 3_600
 DEFAULT_TIER = "1K"
-TIERS = {"0.5K": "512", "1K": "1K", "2K": "2K", "4K": "4K"}
 RATIOS = ("1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9", "1:4", "4:1", "1:8", "8:1")
 REFUSED = {
     "candidateCount": "one request makes one picture: ask for more with n",
@@ -153,7 +153,7 @@ def _setting(field: str, name: str, value: object) -> Iterator[Unsupported]:
     elif name == "responseModalities" and not (isinstance(value, list) and "IMAGE" in value):
         yield Unsupported(field=field, reason="must be a list with IMAGE in it")
     elif name == "imageConfig" and not isinstance(value, dict):
-        yield Unsupported(field=field, reason="must be an object")
+        yield Unsupported(field=field, reason="must be an object", is_illegal=True)
     elif name == "imageConfig" and isinstance(value, dict):
         yield from (_misspelt(f"{field}.{inner}") for inner in value if "_" in inner)
 

@@ -86,7 +86,7 @@ def image_count(final: FinalCount, limit: int) -> Iterator[Unsupported]:
     if count is None:
         yield Unsupported(field=field, reason="is required here: without it models make different numbers of images")
     elif not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        yield Unsupported(field=field, reason="must be a whole number, 1 or more")
+        yield Unsupported(field=field, reason="must be a whole number, 1 or more", is_illegal=True)
     else:
         yield from at_most(field, count, limit)
 

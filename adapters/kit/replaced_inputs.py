@@ -1,6 +1,6 @@
 """What stands in an upstream request for a portable input is checked as that input is. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,12 @@ NO_IMAGES = "must be addresses of images, or Data URLs, as this protocol writes 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRules:
-    """What the service asks of inputs beyond the channel model: the most reference images that the model takes, and
-    what is wrong with an address, in words, if anything. Neither is asked again when a task runs."""
+    """What the service asks of inputs beyond the channel model: the most reference images that the model takes, what it
+    offers of `image_size` and `aspect_ratio`, and what is wrong with an address, in words, if anything. None of it is
+    asked again when a task runs."""
 
     most_images: int | None = None
+    offered: Mapping[str, Collection[str]] | None = None
     address_problem: Callable[[str], str | None] = lambda address: None
 
 
@@ -30,6 +32,11 @@ def prompt(field: str, value: object, capabilities: Mapping[str, Any]) -> Iterat
         return
     yield from checks.at_most_characters(field, value, LONGEST_PROMPT)
     yield from checks.at_most_characters(field, value, capabilities.get("prompt_max"))
+
+
+def is_offered(name: str, value: object, rules: InputRules) -> bool:
+    """Whether a value that stands for a portable choice is one that the model offers; any, where nobody asks."""
+    return rules.offered is None or (isinstance(value, str) and value in rules.offered.get(name, ()))
 
 
 def images(

@@ -1,11 +1,11 @@
 """Rules for what an operator writes into a channel's options and a channel model's capabilities."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Target, ValueKind
-from adapters.kit.sizes import pixels
+from adapters.kit.sizes import RATIO, pixels
 from common import urls
 
 
@@ -54,6 +54,8 @@ def is_span(value: object) -> bool:
 
 COUNT = rule(is_whole, "a whole number, 0 or more", "whole")
 POSITIVE = rule(lambda value: is_whole(value, 1), "a whole number, 1 or more", "whole")
+A_BOOLEAN = rule(lambda value: isinstance(value, bool), "a boolean", "switch")
+A_RATIO = rule(lambda value: isinstance(value, str) and bool(RATIO.fullmatch(value)), "a ratio such as 16:9", "text")
 BOOLEAN = rule(lambda value: isinstance(value, bool), "true or false", "switch")
 NAMES = rule(
     lambda value: isinstance(value, list) and bool(value) and all(isinstance(item, str) and item for item in value),
@@ -76,6 +78,24 @@ POLL_SECONDS = rule(
 
 def one_of(*names: str) -> Rule:
     return rule(lambda value: value in names, f"one of {', '.join(names)}", "choice", names)
+
+
+def ratio_or(*words: str) -> Rule:
+    return rule(lambda value: value in words or A_RATIO.is_good(value), f"{A_RATIO.wanted}, or {_listed(words)}")
+
+
+def size_or(*words: str, sign: str = "x") -> Rule:
+    """Pixels, with this sign between width and height, or one of a protocol's words for sizes."""
+    swapped = str.maketrans({"x": sign, sign: "x"})
+
+    def is_good(value: object) -> bool:
+        return isinstance(value, str) and (value in words or pixels(value.translate(swapped)) is not None)
+
+    return rule(is_good, f"a size in pixels such as 1024{sign}1024, or {_listed(words)}", "text")
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
 
 
 def counts_of(*names: str) -> Rule:

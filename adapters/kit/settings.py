@@ -48,7 +48,7 @@ class SettingsObject:
         """The object must be one, and no setting may be given twice with two values: one of them would be dropped."""
         replacing = extra_body.get(self.place)
         if self.is_replaced(extra_body) and not isinstance(replacing, Mapping):
-            yield Unsupported(field=f"{EXTRA_BODY}.{self.place}", reason="must be an object")
+            yield Unsupported(field=f"{EXTRA_BODY}.{self.place}", reason="must be an object", is_illegal=True)
         for name, value in documents.shown(replacing).items():
             if name in self.names and name in extra_body and not _is_same(extra_body[name], value):
                 reason = f"has another value inside {self.place}"

@@ -10,6 +10,8 @@ SizeTable = Mapping[str, Mapping[str, str]]
 """{tier: {ratio: "WIDTHxHEIGHT"}}"""
 
 SIZE = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
+RATIO = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{1,2})?:[1-9][0-9]{0,2}(?:\.[0-9]{1,2})?")
+TIER = re.compile(r"(?:0\.[1-9]|[1-9][0-9]?(?:\.[0-9])?)K")
 LONGEST = len("99999x99999")
 DEFAULT_RATIO = "1:1"
 

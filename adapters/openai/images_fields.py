@@ -3,6 +3,7 @@
 Facts: its SDK openai 3.54.0 (ImageGenerateParams, ImageEditParams) and its pages on image generation and its prices.
 """
 
+from adapters.kit import rules
 from adapters.kit.upstream_fields import OUR_CALLS, forbidden, neutral, operators, priced
 
 SDK = "openai 3.54.0: ImageGenerateParams, ImageEditParams"
@@ -10,7 +11,8 @@ PRICES = "https://platform.openai.com/docs/pricing"
 GUIDE = "https://platform.openai.com/docs/guides/image-generation"
 
 FIELDS = (
-    *priced(SDK, "n", "size"),
+    *priced(SDK, "n"),
+    *priced(SDK, "size", legal=rules.size_or("auto")),
     *neutral(SDK, "prompt", derived=True, replaces="prompt"),
     *neutral(SDK, "background", "output_compression", "frame_duration_ms", "style", "response_format"),
     # A gif is several pictures; for an svg another model is paid as well.

@@ -3,17 +3,20 @@
 Facts: xAI's SDK 1.21.0 (GenerateImageRequest) and its documentation of image generation.
 """
 
+from adapters.kit import rules
 from adapters.kit.upstream_fields import OUR_CALLS, OURS, forbidden, neutral, operators, priced
 
 SDK = "xai-sdk 1.21.0: GenerateImageRequest"
 GUIDE = "https://docs.x.ai/docs/guides/image-generations"
 MAX_IMAGES = 5
+TIERS = {"1K": "1k", "2K": "2k"}
 
 FIELDS = (
-    *priced(SDK, "n", "resolution"),
+    *priced(SDK, "n"),
+    *priced(SDK, "resolution", legal=rules.one_of(*TIERS.values())),
     *neutral(SDK, "prompt", derived=True, replaces="prompt"),
     *neutral(SDK, "image", "images", derived=True, replaces="images", most=MAX_IMAGES),
-    *neutral(SDK, "aspect_ratio", derived=True),
+    *neutral(SDK, "aspect_ratio", derived=True, legal=rules.ratio_or("auto")),
     *neutral(SDK, "response_format"),
     *operators(GUIDE, "quality"),
     *operators(SDK, "user"),

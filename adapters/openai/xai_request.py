@@ -11,10 +11,9 @@ from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
-from adapters.openai.xai_fields import MAX_IMAGES
+from adapters.openai.xai_fields import MAX_IMAGES, TIERS
 
 MAX_N = 10
-TIERS = {"1K": "1k", "2K": "2k"}
 DEFAULT_TIERS = ["1K"]
 LANDSCAPES = ("1:1", "4:3", "3:2", "16:9", "2:1", "19.5:9", "20:9")
 RATIOS = tuple(dict.fromkeys([*LANDSCAPES, *(":".join(reversed(ratio.split(":"))) for ratio in LANDSCAPES)]))

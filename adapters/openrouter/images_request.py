@@ -10,11 +10,10 @@ from typing import Any
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit import checks, inline, references, tiers
 from adapters.kit.sizes import SizeTable, pixels, tier_of
-from adapters.openrouter.images_fields import MAX_IMAGES
+from adapters.openrouter.images_fields import MAX_IMAGES, TIERS
 
 PATH = "/images"
 MAX_N = 10
-TIERS = {"0.5K": "512", "1K": "1K", "1.5K": "1.5K", "2K": "2K", "4K": "4K"}
 DEFAULT_TIERS = ["1K"]
 SIZES: SizeTable = {
     "0.5K": {"1:1": "512x512"},

@@ -6,7 +6,7 @@ of the size are read again from the body as it goes out.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -15,9 +15,9 @@ from adapters.kit import checks
 from adapters.kit.checks import FinalCount
 from adapters.kit.settings import EXTRA_BODY
 from adapters.kit.sizes import SizeTable, tier_of
-from adapters.template import fill
+from adapters.template import fill, legal
 from adapters.template.form import Template
-from adapters.template.places import ABSENT, Place, at, leaves, names, put
+from adapters.template.places import ABSENT, Place, at, field_of, leaves, names, put
 
 RESERVED = ("model", "version", "stream", "webhook", "webhook_url", "callback_url")
 # What providers call the count and the size, in small letters alone. Where the template does not fill such a field,
@@ -53,13 +53,17 @@ def merged(derived: Mapping[str, Any], request: TaskRequest, template: Template)
     return body
 
 
-def problems(request: TaskRequest, template: Template, known: Mapping[str, Any]) -> Iterator[Unsupported]:
-    """What would buy something else than what is billed, or would be dropped. `known` is what fills the template."""
+def problems(
+    request: TaskRequest, template: Template, known: Mapping[str, Any], opened: Collection[str]
+) -> Iterator[Unsupported]:
+    """What would buy something else than what is billed, or would be dropped. `known` is what fills the template;
+    `opened` are the fields that the operator lets pass."""
     root, body = at_root(request, template), template.part("submit").get("body")
     if not body:
         yield from (Unsupported(field=f"{EXTRA_BODY}.{name}", reason="is not an option here") for name in root)
         return
     yield from checks.reserved(EXTRA_BODY, root, RESERVED)
+    yield from legal.misshapen(root, body, opened)
     for place, text in leaves(body):
         if place[0] in root and _is_kept(text) and at(root, place) not in (fill.present(text, known) or (ABSENT,)):
             yield Unsupported(field=field_of(place), reason="cannot be set by the caller")
@@ -115,11 +119,6 @@ def final_tier(body: Mapping[str, Any], template: Template, table: SizeTable) ->
 def _leaves(template: Template) -> Iterator[tuple[Place, Any]]:
     body = template.part("submit").get("body")
     return leaves(body) if body else iter(())
-
-
-def field_of(place: Place) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-    return EXTRA_BODY + "".join(steps)
 
 
 def letters(name: str | int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.kit.upstream_fields import FieldKind, UpstreamField, forbidden, neutral, operators
-from adapters.template import fill
+from adapters.template import fill, legal
 from adapters.template.extra_body import PRICED, RESERVED, letters
 from adapters.template.form import Template
 from adapters.template.places import Place, leaves
@@ -54,18 +54,22 @@ def _options(template: Template) -> Iterator[UpstreamField]:
 def _body(template: Template) -> Iterator[UpstreamField]:
     body = template.part("submit").get("body")
     for place, leaf in leaves(body) if body else ():
-        yield _place(path_of(place), leaf)
+        yield _place(place, leaf, template)
 
 
-def _place(path: str, leaf: Any) -> UpstreamField:
-    names = fill.used(leaf)
+def _place(place: Place, leaf: Any, template: Template) -> UpstreamField:
+    path, names = path_of(place), fill.used(leaf)
+    rule = legal.rule_of(place, leaf, template)
     if names & BILLED:
-        return UpstreamField(path=path, kind=FieldKind.PRICED, source=TOLD, derived=True)
+        choice: Any = legal.choice_of(leaf, template)
+        return UpstreamField(path=path, kind=FieldKind.PRICED, source=TOLD, derived=True, replaces=choice, legal=rule)
     if "model" in names or names & {"image", "images"}:  # pictures are given as pictures, and checked as such
         return UpstreamField(path=path, kind=FieldKind.FORBIDDEN, source=TOLD, derived=True)
     if names:
-        replaces: Any = "prompt" if "prompt" in names else ""
-        return UpstreamField(path=path, kind=FieldKind.NEUTRAL, source=TOLD, derived=True, replaces=replaces)
+        replaces: Any = "prompt" if "prompt" in names else legal.choice_of(leaf, template)
+        return UpstreamField(
+            path=path, kind=FieldKind.NEUTRAL, source=TOLD, derived=True, replaces=replaces, legal=rule
+        )
     values = () if isinstance(leaf, Mapping | list) else (leaf,)
     kind = FieldKind.NEUTRAL if values else FieldKind.FORBIDDEN
     return UpstreamField(path=path, kind=kind, source=TOLD, values=values, otherwise=FieldKind.FORBIDDEN, derived=True)

@@ -3,9 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adapters.kit.settings import EXTRA_BODY
+
 Place = tuple[str | int, ...]
 
 ABSENT = object()
+
+
+def field_of(place: Place) -> str:
+    """Where a caller gives it."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return EXTRA_BODY + "".join(steps)
 
 
 def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:

@@ -130,7 +130,7 @@ def _unmapped(request: TaskRequest, target: Target, template: Template, names: f
 
 
 def _extra_body(request: TaskRequest, target: Target, template: Template) -> Iterator[Unsupported]:
-    yield from extra_body.problems(request, template, mapped(request, target, template))
+    yield from extra_body.problems(request, template, mapped(request, target, template), target.extra_fields)
 
 
 def _options(request: TaskRequest, target: Target, template: Template) -> Iterator[Unsupported]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from adapters.base import ImageRef
 from adapters.kit.replaced_inputs import InputRules
+from catalog.model_params import IMAGE_CHOICES
 from common import urls
 from common.http import data_urls
 from tasks.request.fields import RequestFields, refuse
@@ -49,7 +50,8 @@ def rules_of_options(rules: ParamRules) -> InputRules:
             else urls.problem(address, rules.urls)
         )
 
-    return InputRules(most_images=most(rules.catalog), address_problem=problem)
+    offered = {name: (rules.catalog.get(name) or {}).get("values") or () for name in IMAGE_CHOICES}
+    return InputRules(most_images=most(rules.catalog), offered=offered, address_problem=problem)
 
 
 def most(offered: Mapping[str, Any]) -> int:

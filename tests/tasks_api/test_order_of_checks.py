@@ -71,7 +71,7 @@ class Scene:
         self.body["modality"] = "3d"
 
     def route(self) -> None:
-        self.body["params"]["extra_body"] = {"n": "many"}
+        self.body["params"]["extra_body"] = {"quality": "high"}
 
     def pricing(self) -> None:
         self.body["params"]["image_size"] = "2K"

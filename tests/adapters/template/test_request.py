@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from adapters import expression
 from adapters.base import Billed, FilePart, ImageRef, MediaInput, TaskRequest
 from adapters.kit import inline
 from tests.adapters.making import image_request, stored, video_request
@@ -254,7 +255,6 @@ def test_a_size_of_extra_body_is_billed_by_the_final_tier() -> None:
         ({"width": 2048, "height": 2048}, "2K"),
         ({"width": 1100, "height": 1100}, "2K"),
         ({"width": 4096, "height": 4096}, None),
-        ("square_hd", None),
     ]:
         upstream = built("fal_image", image_request(extra_body={"image_size": size}))
         assert (upstream.body["image_size"], upstream.billed.tier) == (size, tier), size
@@ -262,6 +262,17 @@ def test_a_size_of_extra_body_is_billed_by_the_final_tier() -> None:
     for word, tier in [("2048", "2K"), (5, None)]:
         request = image_request(aspect_ratio=None, extra_body={"image_size": word})
         assert built("fal_image", request, **by_name).billed.tier == tier, word
+
+
+def test_another_form_of_an_object_passes_where_the_operator_opens_it() -> None:
+    request, target = image_request(extra_body={"image_size": "square_hd"}), target_of("fal_image", "image")
+    (problem,) = expression.check(adapter, request, target)
+    assert (problem.field, problem.is_illegal) == ("params.extra_body.image_size", True)
+    opened = replace(target, extra_fields=["image_size"])
+    assert expression.check(adapter, request, opened) == []
+    assert expression.build(adapter, request, opened).billed.tier is None
+    whole = image_request(extra_body={"input": "an owl"})
+    assert refused("replicate_image", whole) == ["params.extra_body.input.num_outputs", "params.extra_body.input"]
 
 
 SQUARES = {"size_table": {"1K": {"1:1": "1024x1024"}, "2K": {"1:1": "2048x2048"}}}
@@ -329,7 +340,6 @@ def test_what_an_object_of_extra_body_may_not_do() -> None:
     whole = {"prompt": "an owl", "num_outputs": 1}
     for template, extra, capabilities, field in [
         ("replicate_image", {"input": {"prompt": "an owl"}}, {}, "input.num_outputs"),
-        ("replicate_image", {"input": "an owl"}, {}, "input.num_outputs"),
         ("replicate_image", {"input": whole | {"batch_size": 4}}, {}, "input.batch_size"),
         ("replicate_image", {"input": whole | {"num_outputs": 9}}, {"max_n": 8}, "input.num_outputs"),
         ("replicate_image", {"input": whole | {"seed": 1}, "seed": 2}, {}, "seed"),

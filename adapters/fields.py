@@ -4,14 +4,14 @@ The adapter lists its fields (adapters/kit/upstream_fields.py). What it does not
 field passes that nobody has judged; an installed adapter without a list has such fields only.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from adapters.base import Adapter, Target, TaskRequest, Unsupported
 from adapters.given_fields import OPTIONS, Given, KnownFields, given, known_fields
 from adapters.kit import checks, replaced_inputs
 from adapters.kit.field_table import FieldTable, Steps, is_same
-from adapters.kit.replaced_inputs import InputRules
+from adapters.kit.replaced_inputs import InputRules, Odd
 from adapters.kit.upstream_fields import FieldKind
 
 MOST_NAMED = 20  # a refusal is read by people
@@ -27,23 +27,31 @@ def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: Inpu
     """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say. No
     further field is looked at once there is enough to say."""
     has_options = any(getattr(request, place) for place in OPTIONS)
-    found = _found(adapter, request, target, rules) if has_options else _commands(adapter, (), request, target)
+    found = (
+        _found(adapter, request, target, rules)
+        if has_options
+        else _commands(adapter, {"params.prompt": [request.prompt]}, target)
+    )
     return list(checks.once(*islice(found, MOST_NAMED)))
 
 
 def _found(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
-    known, prompts = known_fields(adapter, target), list[Given]()
-    yield from _refused(known, _noting_prompts(given(known, request), prompts), rules)
-    yield from _prompts(prompts, target)
+    known, worded = known_fields(adapter, target), list[Given]()
+    yield from _refused(known, _noting_words(given(known, request), worded), rules)
+    prompts = dict[str, list[str]]()
+    for each in worded:
+        yield from (
+            _prompt(each, prompts, target) if each.replaces == "prompt" else _messages(each, prompts, target, rules)
+        )
     yield from _images(known.table, request, target, rules)
-    yield from _commands(adapter, prompts, request, target)
+    yield from _commands(adapter, prompts or {"params.prompt": [request.prompt]}, target)
 
 
-def _noting_prompts(fields: Iterable[Given], prompts: list[Given]) -> Iterator[Given]:
-    """The fields one by one; those that stand for the prompt are added to `prompts`."""
+def _noting_words(fields: Iterable[Given], worded: list[Given]) -> Iterator[Given]:
+    """The fields one by one; those that stand for the prompt, alone or in messages, are added to `worded`."""
     for field in fields:
-        if field.replaces == "prompt":
-            prompts.append(field)
+        if field.replaces in ("prompt", "messages"):
+            worded.append(field)
         yield field
 
 
@@ -78,9 +86,24 @@ def _is_along(one: Steps, other: Steps) -> bool:
     return one[:length] == other[:length]
 
 
-def _prompts(prompts: Iterable[Given], target: Target) -> Iterator[Unsupported]:
-    for field in prompts:
-        yield from replaced_inputs.prompt(field.shown, field.value, target.capabilities)
+def _prompt(given: Given, prompts: dict[str, list[str]], target: Target) -> Iterator[Unsupported]:
+    """A text that stands for the prompt; it is added to `prompts`, by where it is given."""
+    prompts[given.shown] = [given.value] if isinstance(given.value, str) else []
+    yield from replaced_inputs.prompt(given.shown, given.value, target.capabilities)
+
+
+def _messages(given: Given, prompts: dict[str, list[str]], target: Target, rules: InputRules) -> Iterator[Unsupported]:
+    """Whole messages; their texts are added to `prompts`, apart and joined, as nobody knows how a model reads them."""
+    field, prompts[given.shown] = given.field, []
+    try:
+        parts = list(field.parts(given.shown, given.value)) if field and field.parts else []
+    except Odd as odd:
+        yield Unsupported(field=odd.field, reason=odd.reason)
+        return
+    texts = [part.text for part in parts if part.picture is None]
+    prompts[given.shown] = ["\n".join(texts), "".join(texts)]
+    most = field.most if field else 0
+    yield from replaced_inputs.messages(given.shown, parts, target.capabilities, most=most, rules=rules)
 
 
 def _images(table: FieldTable, request: TaskRequest, target: Target, rules: InputRules) -> Iterator[Unsupported]:
@@ -93,13 +116,10 @@ def _images(table: FieldTable, request: TaskRequest, target: Target, rules: Inpu
     yield from replaced_inputs.images(values, target.capabilities, most=most, rules=rules, takes_files=takes_files)
 
 
-def _commands(
-    adapter: Adapter, prompts: Iterable[Given], request: TaskRequest, target: Target
-) -> Iterator[Unsupported]:
-    """Read from the prompt that goes out, whoever gives it."""
-    replacing = {field.shown: field.value for field in prompts}
-    for shown, prompt in (replacing or {"params.prompt": request.prompt}).items():
-        if isinstance(prompt, str) and (command := command_in(prompt, adapter, target)):
+def _commands(adapter: Adapter, prompts: Mapping[str, list[str]], target: Target) -> Iterator[Unsupported]:
+    """Read from the prompts that go out, whoever gives them."""
+    for shown, texts in prompts.items():
+        if command := next(filter(None, (command_in(text, adapter, target) for text in texts)), None):
             yield Unsupported(field=shown, reason=f"holds {command}, which the model would obey as a command")
 
 

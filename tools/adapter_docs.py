@@ -241,7 +241,8 @@ def meaning(field: UpstreamField) -> str:
     kind = (
         f"{KIND_WORDS[field.kind]}: {values}; else {KIND_WORDS[field.otherwise]}" if values else KIND_WORDS[field.kind]
     )
-    checked = f"checked as `params.{field.replaces}`" if field.replaces else ""
+    stands_for = ("prompt", "images") if field.replaces == "messages" else (field.replaces,)
+    checked = f"checked as {' and '.join(f'`params.{name}`' for name in stands_for)}" if field.replaces else ""
     wanted = field.legal(object()) if field.legal and not field.replaces else None
     return "; ".join(filter(None, (kind, checked, wanted and f"must be {wanted}")))
 

@@ -3,11 +3,13 @@
 Facts: Alibaba's DashScope SDK 2.0.2 (ImageSynthesis) and its documentation of the two endpoints.
 """
 
+from adapters.dashscope import messages
 from adapters.kit import rules
 from adapters.kit.upstream_fields import CALLS, OUR_CALLS, OURS, forbidden, neutral, priced
 
 SDK = "dashscope 2.0.2: ImageSynthesis"
 API = "https://www.alibabacloud.com/help/en/model-studio/qwen-image-api"
+MAX_IMAGES = 10
 TIERS = ("1K", "2K", "4K")
 # The model, where the answer goes and its shape; text with as many pictures as the model likes, whatever `n` says.
 NEVER = ("model", "stream", "incremental_output", "enable_interleave", "max_images")
@@ -26,6 +28,7 @@ FIELDS = (
     *forbidden(SDK, *NEVER, *(f"parameters.{name}" for name in NEVER)),
     *OUR_CALLS,
     *forbidden(OURS, *(f"parameters.{name}" for name in CALLS)),
-    # Prompt and pictures in one, beside parts that nobody could check as such; and its parts, where they are not read.
-    *forbidden(SDK, "input", "messages", "prompt", "image", "images", "function"),
+    *neutral(SDK, "input", derived=True, replaces="messages", parts=messages.parts, most=MAX_IMAGES),
+    # Parts of it, where they are not read.
+    *forbidden(SDK, "messages", "prompt", "image", "images", "function"),
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.dashscope.images_fields import MAX_IMAGES
 from adapters.kit import checks, inline, references, tiers
 from adapters.kit.checks import FinalCount
 from adapters.kit.settings import SettingsObject
@@ -21,7 +22,6 @@ MAX_N = 6
 MAX_SEQUENCE = 12  # with enable_sequential, the pictures of one story
 # How many pictures the models of these names make without `n`, of Wan at most; of other models nobody knows.
 DEFAULT_N = {"qwen-image": 1, "z-image": 1, "wan": 4}
-MAX_IMAGES = 10
 RATIOS = ("1:1", "16:9", "4:3", "3:2", "5:4", "21:9")
 # The current models take any size up to 2048² pixels, which these nearly reach at 2K.
 LANDSCAPES = {
@@ -51,7 +51,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
         capabilities,
         max_n=MAX_SEQUENCE if _is_story(parameters) else MAX_N,
         max_images=MAX_IMAGES,
-        types=references.TYPES,
+        types=() if "input" in extra else references.TYPES,
         count=_count(request, target, parameters),
     )
     if not _is_size_given(extra):
@@ -59,7 +59,8 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
-    """One message with the images and then the text. `extra_body` wins over every derived field.
+    """One message with the images and then the text; an `input` of `extra_body` stands for both. `extra_body` wins over
+    every derived field.
 
     With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
     """
@@ -67,7 +68,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     tier = tiers.asked(request, target.capabilities, by_area(table))
     is_size_given = _is_size_given(request.extra_body)
     size = None if tier is None or is_size_given else table[tier][request.aspect_ratio or DEFAULT_RATIO]
-    content = [*({"image": link} for link in inline.links(request.images)), {"text": request.prompt}]
+    images = () if "input" in request.extra_body else request.images
+    content = [*({"image": link} for link in inline.links(images)), {"text": request.prompt}]
     derived = {"input": {"messages": [{"role": "user", "content": content}]}, "parameters": _derived(request, size)}
     body = SETTINGS.merged(derived, request.extra_body)
     count = _count(request, target, body["parameters"])
@@ -77,7 +79,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         path=ASYNC_PATH if is_async(target) else SYNC_PATH,
         body={**body, "model": target.upstream_model},
         billed=Billed(count=count.value, tier=tier, count_field=count.field),
-        files=inline.files_of(request.images),
+        files=inline.files_of(images),
     )
 
 

@@ -4,12 +4,14 @@ Facts: Google's SDK google-genai 3.4.0 (GenerateContentConfig, GenerationConfig,
 generateContent.
 """
 
+from adapters.gemini import contents
 from adapters.kit import rules
 from adapters.kit.upstream_fields import OUR_CALLS, forbidden, neutral, operators, priced
 
 SDK = "google-genai 3.4.0: GenerateContentConfig, GenerationConfig, ImageConfig"
 API = "https://ai.google.dev/api/generate-content"
 PRICES = "https://ai.google.dev/gemini-api/docs/pricing"
+MAX_IMAGES = 3_600
 TIERS = {"0.5K": "512", "1K": "1K", "2K": "2K", "4K": "4K"}
 CONFIG, IMAGE = "generationConfig.", "generationConfig.imageConfig."
 
@@ -32,8 +34,7 @@ FIELDS = (
     *forbidden(SDK, *(f"{CONFIG}{name}" for name in ("modelSelectionConfig", "routingConfig"))),
     *operators(API, "safetySettings", "modelArmorConfig", "tools", "toolConfig", "serviceTier"),
     *operators(API, "systemInstruction", "cachedContent", "generationOutputConfig", "store", "continuationToken"),
-    # Prompt and pictures in one, beside parts that nobody could check as such.
-    *forbidden(API, "contents"),
+    *neutral(API, "contents", derived=True, replaces="messages", parts=contents.parts, most=MAX_IMAGES),
     *forbidden(API, "model", "stream", "n"),
     *OUR_CALLS,
 )

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.gemini.fields import TIERS
+from adapters.gemini.fields import MAX_IMAGES, TIERS
 from adapters.kit import checks, references, rules
 from adapters.kit.inline import mark, mark_type
 from adapters.kit.settings import EXTRA_BODY, SettingsObject
@@ -28,7 +28,6 @@ CAPABILITIES = {
 }
 OPTIONS = {"version": rules.one_of("v1beta", "v1")}
 MAX_N = 10
-MAX_IMAGES = 3_600
 DEFAULT_TIER = "1K"
 RATIOS = ("1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9", "1:4", "4:1", "1:8", "8:1")
 REFUSED = {
@@ -52,7 +51,8 @@ SETTINGS = SettingsObject(
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
+    types = () if "contents" in request.extra_body else references.TYPES
+    yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
     extra = list(_extra(request))
     yield from extra or _image_config(request, target.capabilities)
 
@@ -62,9 +62,11 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     With neither tier nor ratio no size is sent: the provider chooses, and no tier is billed. A `generationConfig` or
     `imageConfig` of `extra_body` replaces ours: without a size in it the protocol's default is made, and billed.
+    `contents` of `extra_body` stand for prompt and images.
     """
+    images = () if "contents" in request.extra_body else request.images
     tier = tier_of_request(request, target.capabilities)
-    parts = [{"text": request.prompt}, *map(_inline_part, range(len(request.images)))]
+    parts = [{"text": request.prompt}, *map(_inline_part, range(len(images)))]
     derived = {
         "contents": [{"role": "user", "parts": parts}],
         "generationConfig": _derived_config(request, tier, target.capabilities),
@@ -76,7 +78,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         path=f"/{version(target.options)}/models/{quote(target.upstream_model, safe='')}:generateContent",
         body=body,
         billed=Billed(count=request.n, tier=tier),
-        files=tuple(FilePart(field="inlineData", image=image) for image in request.images),
+        files=tuple(FilePart(field="inlineData", image=image) for image in images),
         calls=request.n,
     )
 

@@ -1,11 +1,12 @@
 """What stands in an upstream request for a portable input is checked as that input is. Pure."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from adapters.base import Unsupported
 from adapters.kit import checks, references
+from common import strict_json
 from common.http import data_urls
 
 LONGEST_PROMPT = 32_000
@@ -25,13 +26,70 @@ class InputRules:
     address_problem: Callable[[str], str | None] = lambda address: None
 
 
+class Odd(Exception):
+    """Something in a message that is neither text nor an inline picture: where, and why it cannot pass."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.field, self.reason = field, reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePart:
+    """What a message holds at one place: a text, or a picture as a Data URL."""
+
+    field: str
+    text: str = ""
+    picture: str | None = None
+
+    @classmethod
+    def of_text(cls, field: str, text: object) -> Self:
+        """Raises Odd."""
+        if not isinstance(text, str):
+            raise Odd(field, "must be a text")
+        return cls(field=field, text=text)
+
+
+def elements(field: str, value: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a list, each with its place. Raises Odd for what is no such list, or empty."""
+    if not isinstance(value, list) or not value:
+        raise Odd(field, "must be a list of objects that is not empty")
+    for index, item in enumerate(value):
+        if not isinstance(item, Mapping):
+            raise Odd(f"{field}[{index}]", "must be an object")
+        yield f"{field}[{index}]", item
+
+
+def only(field: str, value: Mapping[str, Any], names: Collection[str]) -> None:
+    """Raises Odd for the first name that is none of these."""
+    for name in value:
+        if name not in names:
+            raise Odd(strict_json.field(field, name), f"is not taken here, only {' and '.join(names)}")
+
+
+def messages(
+    field: str, parts: Sequence[MessagePart], capabilities: Mapping[str, Any], *, most: int, rules: InputRules
+) -> Iterator[Unsupported]:
+    """Of whole messages: their texts together are what a prompt may be, their pictures what the images may be."""
+    words = "".join(part.text for part in parts)
+    if not words.strip():
+        yield Unsupported(field=field, reason="must hold a text that is not blank")
+    yield from _lengths(field, words, capabilities)
+    pictures = [(part.field, part.picture) for part in parts if part.picture is not None]
+    yield from _pictures(field, pictures, capabilities, most=most, rules=rules)
+
+
 def prompt(field: str, value: object, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
     """A text with more than blanks in it, no longer than the service's limit and the channel model's."""
     if not isinstance(value, str) or not value.strip():
-        yield Unsupported(field=field, reason="must be a text that is not empty")
+        yield Unsupported(field=field, reason="must be a text that is not blank")
         return
-    yield from checks.at_most_characters(field, value, LONGEST_PROMPT)
-    yield from checks.at_most_characters(field, value, capabilities.get("prompt_max"))
+    yield from _lengths(field, value, capabilities)
+
+
+def _lengths(field: str, text: str, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    yield from checks.at_most_characters(field, text, LONGEST_PROMPT)
+    yield from checks.at_most_characters(field, text, capabilities.get("prompt_max"))
 
 
 def is_offered(name: str, value: object, rules: InputRules) -> bool:
@@ -51,9 +109,21 @@ def images(
         except ValueError:
             yield Unsupported(field=field, reason=NO_IMAGES)
             return
-    limits = [most, capabilities.get("max_images", most), most if rules.most_images is None else rules.most_images]
     for field in list(given)[:1]:
-        yield from checks.at_most(field, len(found), min(limits))
+        yield from _pictures(field, found, capabilities, most=most, rules=rules)
+
+
+def _pictures(
+    field: str,
+    found: Sequence[tuple[str, str | None]],
+    capabilities: Mapping[str, Any],
+    *,
+    most: int,
+    rules: InputRules,
+) -> Iterator[Unsupported]:
+    """Their number, told of the field, and what is wrong with each."""
+    limits = [most, capabilities.get("max_images", most), most if rules.most_images is None else rules.most_images]
+    yield from checks.at_most(field, len(found), min(limits))
     for field, address in found:
         if address is not None and (problem := _problem(address, capabilities, rules)):
             yield Unsupported(field=field, reason=problem)

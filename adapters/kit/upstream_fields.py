@@ -3,7 +3,7 @@
 The core judges by such a list what a caller gives in `extra_body` or `provider_options` (adapters/fields.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
@@ -26,7 +26,8 @@ class UpstreamField:
 
     It covers all that lies below it but what is listed there. `values` are those that have the kind, none for all;
     every other value is `otherwise`. `derived`: the adapter makes it from portable fields. `replaces`: the portable
-    input for which it stands when a caller gives it, and as which it is checked.
+    input for which it stands when a caller gives it, and as which it is checked; `messages` is prompt and images in
+    one, of which `parts` tells the texts and pictures (adapters/kit/replaced_inputs.py).
     `legal` says of a value in words what a legal one is, None of a legal one. `source` is who tells of it.
     """
 
@@ -36,9 +37,10 @@ class UpstreamField:
     values: tuple[Any, ...] = ()
     otherwise: FieldKind = FieldKind.OPERATOR
     derived: bool = False
-    replaces: Literal["", "prompt", "images", "image_size", "aspect_ratio"] = ""
+    replaces: Literal["", "prompt", "images", "messages", "image_size", "aspect_ratio"] = ""
+    parts: Callable[[str, Any], Iterator[Any]] | None = None
     legal: Callable[[Any], str | None] | None = None
-    most: int = 0  # elements, of what replaces `images`
+    most: int = 0  # pictures, of what replaces `images` or `messages`
 
 
 def neutral(source: str, *paths: str, **more: Any) -> tuple[UpstreamField, ...]:

@@ -57,6 +57,8 @@ VALUES_OF: dict[str, list[Any]] = {
     "enable_sequential": [True, False, 1, "true"],
     "layer_decomposition": [False, True, 0],
     "prompt": ["an owl", "", " ", ["an owl"], 7],
+    "contents": [[{"parts": [{"text": "an owl"}]}], [{"parts": [{"text": " "}]}], [], "an owl"],
+    "input": [{"messages": [{"role": "user", "content": [{"text": "an owl"}]}]}, {"prompt": "an owl"}, {"n": 4}],
     "image": IMAGES,
     "images": IMAGES,
     "sequential_image_generation": ["disabled", "auto", True],

@@ -161,11 +161,15 @@ def test_a_setting_by_its_own_name_goes_into_the_parameters_and_the_rest_to_the_
     assert upstream.body["model"] == "qwen-image-3.0"
 
 
-def test_an_input_of_extra_body_is_refused_since_nobody_could_check_its_parts() -> None:
-    given = {"messages": [{"role": "user", "content": [{"text": "an owl"}]}]}
+def test_an_input_of_extra_body_stands_for_prompt_and_images_and_changes_no_bill() -> None:
+    picture = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    given = {"messages": [{"role": "user", "content": [{"image": picture}, {"text": "an owl"}]}]}
     for mode in ("sync", "async"):
-        (problem,) = expression.check(adapter, image_request(extra_body={"input": given}), target(mode))
-        assert problem.field == "params.extra_body.input", mode
+        request = image_request(n=2, images=(ImageRef(stored=stored()),), extra_body={"input": given, "size": "2K"})
+        assert expression.check(adapter, request, target(mode)) == [], mode
+        upstream = adapter.build(request, target(mode))
+        assert (upstream.body["input"], upstream.files) == (given, ())
+        assert upstream.billed == Billed(count=2, tier="2K")
 
 
 def test_a_size_table_of_the_capabilities_replaces_the_protocols() -> None:
@@ -190,7 +194,7 @@ def test_what_cannot_be_expressed_names_its_field() -> None:
         ({"images": (ImageRef(stored=stored(content_type="image/gif")),)}, {}, "params.images[0].image_url"),
         ({"extra_body": {"model": "dearest"}}, {}, "params.extra_body.model"),
         ({"extra_body": {"input": []}}, {}, "params.extra_body.input"),
-        ({"extra_body": {"input": {"max_images": 5}}}, {}, "params.extra_body.input"),
+        ({"extra_body": {"input": {"max_images": 5}}}, {}, "params.extra_body.input.max_images"),
         ({"extra_body": {"parameters": []}}, {}, "params.extra_body.parameters"),
         ({"extra_body": {"parameters": {"n": None}}}, {}, "params.extra_body.parameters.n"),
         ({"extra_body": {"parameters": {"n": 7}}}, {}, "params.extra_body.parameters.n"),

@@ -175,9 +175,18 @@ def test_everything_else_goes_to_the_root() -> None:
     assert upstream.body == {**UPSTREAM.body, **extra}
 
 
-def test_contents_of_extra_body_are_refused_since_nobody_could_check_their_parts() -> None:
-    contents = [{"role": "user", "parts": [{"text": "an owl"}]}]
-    assert fields_of(image_request(extra_body={"contents": contents})) == ["params.extra_body.contents"]
+def test_contents_of_extra_body_stand_for_prompt_and_images_and_change_no_bill() -> None:
+    contents = [
+        {"role": "user", "parts": [{"text": "an owl"}, {"inlineData": {"mimeType": "image/png", "data": ENCODED}}]},
+        {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": ENCODED}}]},
+        {"parts": [{"text": "at night"}]},
+    ]
+    images = (ImageRef(stored=stored(content_type="image/gif")),)
+    request = image_request(n=2, image_size="2K", images=images, extra_body={"contents": contents})
+    assert fields_of(request) == []
+    upstream = adapter.build(request, target())
+    assert upstream.body == {**adapter.build(image_request(image_size="2K"), target()).body, "contents": contents}
+    assert (upstream.files, upstream.calls, upstream.billed) == ((), 2, Billed(count=2, tier="2K"))
 
 
 def test_a_model_name_cannot_leave_its_place_in_the_path() -> None:

@@ -32,7 +32,7 @@ def test_such_a_value_is_an_invalid_request_that_names_the_field(
 ) -> None:
     serve(image_channel, name)
     for path, values in PROTOCOLS[name].never.items():
-        for value in values[:: len(values) // 2]:
+        for value in (values[0], values[-1]):
             task = image_task(aspect_ratio="1:1", extra_body=nested(path, value))
             for answer in (api.quote(task), api.submit(task)):
                 assert named(answer).startswith(f"params.extra_body.{path}"), (path, value, answer.content)

@@ -83,6 +83,7 @@ class ApiKey(BudgetHolder):
     binding = models.CharField(max_length=20, choices=Binding, default=Binding.TASK)
     group = models.ForeignKey(Group, on_delete=models.PROTECT, null=True, blank=True, related_name="keys")
     task_api = models.BooleanField("Task API enabled", default=True)
+    videos_api = models.BooleanField("/v1/videos enabled", default=False, db_default=False)
     disabled_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     max_queued = models.PositiveIntegerField(default=100)

@@ -79,13 +79,16 @@ class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = ApiKey
-        fields = ("account", "name", "binding", "group", "task_api", "expires_at", "max_queued", "max_running")
+        apis = ("task_api", "videos_api")
+        fields = ("account", "name", "binding", "group", *apis, "expires_at", "max_queued", "max_running")
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         binding = self.cleaned_data.get("binding", self.instance.binding)
         if self.cleaned_data.get("group") and binding != ApiKey.Binding.GENERAL:
             self.add_error("group", "Only a general key has a group.")
+        if self.cleaned_data.get("videos_api") and binding != ApiKey.Binding.TASK:
+            self.add_error("videos_api", "Only a task key calls /v1/videos.")
         if self.instance.pk and self._is_taken(self.cleaned_data.get("name")):
             self.add_error("name", "The account has a key of this name already.")
         if not self.instance.pk and "reason" not in self.errors and not self.cleaned_data["reason"]:

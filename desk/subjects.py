@@ -64,6 +64,7 @@ def show_key(key: ApiKey) -> dict[str, object]:
         "binding": key.binding,
         "group": key.group.name if key.group else None,
         "task_api": key.task_api,
+        "videos_api": key.videos_api,
         "max_queued": key.max_queued,
         "max_running": key.max_running,
         "budget": budget_words.show(key),

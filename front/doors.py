@@ -17,7 +17,7 @@ from common.http.asgi import Scope, header, is_below, joined
 from front import shares, visits
 from relay import application as relay
 from tasks.gate import Knock
-from tasks_api import admissions
+from tasks_api import admissions, submission_paths
 
 DESK = "/admin"
 ADMIN_BYTES = 2_621_440  # what Django itself takes where nobody has set more
@@ -33,7 +33,7 @@ async def opened_for(scope: Scope) -> Hashable | None:
     if relay.serves(scope):
         return await relay.opened_for(scope)
     if scope["path"].startswith("/v1/"):
-        account_id = await _account(joined(scope["headers"], b"authorization"))
+        account_id = await _account(scope)
         if account_id is not None:
             threads.share.set(threads.of_account(account_id))
         return account_id
@@ -44,9 +44,12 @@ async def opened_for(scope: Scope) -> Hashable | None:
     return None
 
 
-async def _account(authorization: str) -> int | None:
+async def _account(scope: Scope) -> int | None:
+    knock = Knock(authorization=joined(scope["headers"], b"authorization"))
     try:
-        return (await admissions.admit(Knock(authorization=authorization))).caller.account_id
+        caller = (await admissions.admit(knock)).caller
+        submission_paths.refuse_without_scope(scope["path"], caller)
+        return caller.account_id
     except (ApiDisabled, AuthenticationError, ScopeRequired):
         return None
 

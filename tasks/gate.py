@@ -24,7 +24,7 @@ BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """An authenticated key as of this request, which may have at most `max_queued` queued tasks; `secret_id` is the
-    secret it presented. Money in micro-USD."""
+    secret it presented. `has_videos`: its operator has opened `/v1/videos` for it. Money in micro-USD."""
 
     key_id: int
     secret_id: int
@@ -33,6 +33,7 @@ class Caller:
     balance_micros: int
     held_micros: int
     max_queued: int
+    has_videos: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +159,7 @@ LATERAL = "LATERAL (SELECT * FROM accounts_keysecret WHERE digest = r.column2 LI
 STATEMENT = """
 SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
        k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
-       k.binding, k.task_api, k.max_queued, {valid} AS is_valid,
+       k.binding, k.task_api, k.videos_api, k.max_queued, {valid} AS is_valid,
        (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS task_id,
        (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
 FROM (VALUES {knocks}) AS r
@@ -176,4 +177,5 @@ def _caller(row: Any) -> Caller:
         balance_micros=row.balance_micros,
         held_micros=row.held_micros,
         max_queued=row.max_queued,
+        has_videos=bool(row.videos_api),
     )

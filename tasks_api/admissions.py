@@ -74,7 +74,13 @@ def knock_of(scope: Scope) -> Knock:
 
 
 def of(request: Request, *, idempotency_key: str | None = None) -> Admission:
-    """The admission of a view's request. Raises what `gate.admit` raises."""
+    """The admission of a view's request. Raises what `gate.admit` raises, and ScopeRequired by its path."""
+    admission = _of(request, idempotency_key)
+    submission_paths.refuse_without_scope(request.path, admission.caller)
+    return admission
+
+
+def _of(request: Request, idempotency_key: str | None) -> Admission:
     given: Handed | None = request.META.get(HANDED)
     if given is None or given.knock.idempotency_key != idempotency_key:
         return gate.admit(request.headers.get("Authorization"), idempotency_key=idempotency_key)

@@ -20,7 +20,7 @@ from tasks import gate
 from tasks.assets import assets, links, signed_urls, uploads
 from tasks.assets.signed_urls import UrlRefused
 from tasks.models import Asset, Task
-from tasks_api import byte_ranges, queries
+from tasks_api import byte_ranges, queries, submission_paths
 from tasks_api.byte_ranges import ByteRange
 from tasks_api.openai import video_contents
 
@@ -97,6 +97,7 @@ def _find(task_id: str, index: int) -> tuple[Asset, int]:
 
 def _by_key(scope: Scope) -> tuple[Download, int]:
     caller = gate.admit(joined(scope["headers"], b"authorization")).caller
+    submission_paths.refuse_without_scope(scope["path"], caller)
     rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
     asset = _keyed(scope["path"], QueryDict(scope["query_string"]), caller.key_id)

@@ -58,7 +58,7 @@ class TestStack(Stack):
     def create_key(self, *, credit: str = "10", account: str = "tester") -> str:
         """The secret of a Task API key of a new account."""
         self.manage("create_account", account, "--credit", credit)
-        return str(self.manage_json("create_key", account)["key"])
+        return str(self.manage_json("create_key", account, "--videos")["key"])
 
     def logs(self) -> str:
         """Everything that any process has printed."""

@@ -46,7 +46,8 @@ def make_account(name: str, *, usd: str = "10", **fields: Any) -> Account:
 
 
 def make_key(account: Account, name: str = "key", **fields: Any) -> IssuedKey:
-    record = ApiKey.objects.create(account=account, name=name, **fields)
+    """A key that may call whatever keys of its binding can."""
+    record = ApiKey.objects.create(account=account, name=name, **{"videos_api": True, **fields})
     return IssuedKey(record=record, secret=keys.issue(record))
 
 

@@ -35,13 +35,13 @@ def interrupt(*_: object) -> NoReturn:
 
 
 def opens(stack: Stack, key: str) -> bool:
-    """Whether this database knows the key: the file of logins may be older than the database."""
-    request = urllib.request.Request(f"{stack.base_url}/v1/tasks/models", headers={"Authorization": f"Bearer {key}"})
+    """Whether this database knows the key, and all that it is for: the file of logins may be older than either."""
+    request = urllib.request.Request(f"{stack.base_url}/v1/videos", headers={"Authorization": f"Bearer {key}"})
     try:
         with urllib.request.urlopen(request, timeout=20):
             return True
     except urllib.error.HTTPError as error:
-        return error.code != 401
+        return error.code not in (401, 403)
 
 
 def logins(stack: Stack, file: Path, history: dict[str, str]) -> dict[str, str]:
@@ -64,7 +64,7 @@ def new_logins(stack: Stack) -> dict[str, str]:
     password = secrets.token_urlsafe(12)
     stack.manage("create_account", name, "--credit", "100")
     made = {
-        "key": stack.manage_json("create_key", name)["key"],
+        "key": stack.manage_json("create_key", name, "--videos")["key"],
         "username": name,
         "password": password,
         **{group: general_key(stack, name, group) for group in GENERAL_KEYS},

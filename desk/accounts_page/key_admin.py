@@ -65,10 +65,10 @@ class ApiKeyAdmin(OwnForm, ActionPages, KeptAdmin):
     )
     form = ApiKeyForm
     fields = ApiKeyForm.Meta.fields
-    limits = ("task_api", "max_queued", "max_running")
+    limits = ("task_api", "videos_api", "max_queued", "max_running")
     list_display = ("id", "name", "account", "binding", "last4", *limits, DISABLED, moment("expires_at"), "tasks")
     list_display_links = ("id", "name")
-    list_filter = ("binding", "task_api", ("disabled_at", admin.EmptyFieldListFilter))
+    list_filter = ("binding", "task_api", "videos_api", ("disabled_at", admin.EmptyFieldListFilter))
     list_select_related = ("account",)
     search_fields = ("name", "account__name", "secrets__last4")
     actions = ("disable", "enable")

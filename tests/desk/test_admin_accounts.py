@@ -122,6 +122,20 @@ def test_a_new_key_shows_its_secret_once(operator, acme):
     assert not any(secret in message for message in history())
 
 
+def test_a_key_has_the_videos_api_where_it_is_ticked(operator, acme):
+    issue = {"account": acme.pk, **ISSUE, "task_api": "on", **LIMITS, **NO_CHOICES}
+    for name, tick in (("films", {"videos_api": "on"}), ("none", {})):
+        operator.post(reverse("admin:accounts_apikey_add"), {**issue, "name": name, **tick})
+    assert dict(ApiKey.objects.values_list("name", "videos_api")) == {"films": True, "none": False}
+
+
+def test_a_general_key_has_no_videos_api(operator, acme):
+    fields = {"account": acme.pk, "name": "chat", **ISSUE, "binding": "general", "videos_api": "on"}
+    answer = operator.post(reverse("admin:accounts_apikey_add"), {**fields, **LIMITS, **NO_CHOICES})
+    assert "Only a task key" in answer.content.decode()
+    assert not ApiKey.objects.exists()
+
+
 def test_a_key_takes_a_plan_per_model(operator, acme, aurora, pro):
     row = {"plan_choices-0-model": aurora.pk, "plan_choices-0-plan": pro.pk, "plan_choices-TOTAL_FORMS": "1"}
     fields = {"account": acme.pk, "name": "app", **ISSUE, **LIMITS, **NO_CHOICES, **row}

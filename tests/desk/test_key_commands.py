@@ -37,6 +37,7 @@ def test_the_answer_describes_the_key(run, acme):
         "binding": "task",
         "group": None,
         "task_api": True,
+        "videos_api": False,
         "max_queued": 3,
         "max_running": 2,
         "budget": {"day": None, "month": None},
@@ -68,6 +69,18 @@ def test_a_key_can_be_kept_from_the_task_api(run, acme):
     answer = run("create_key", "acme", "--no-task-api")
     with pytest.raises(ScopeRequired):
         opens(answer["key"])
+
+
+def test_a_key_can_be_let_in_to_the_videos_api(run, acme):
+    answer = run("create_key", "acme", "--videos")
+    assert answer["videos_api"] is True
+    assert gate.admit(f"Bearer {answer['key']}").caller.has_videos
+    assert not gate.admit(f"Bearer {run('create_key', 'acme')['key']}").caller.has_videos
+
+
+def test_a_general_key_has_no_videos(run, acme):
+    with pytest.raises(CommandError, match="--videos"):
+        run("create_key", "acme", "--binding", "general", "--videos")
 
 
 def test_a_general_key_has_a_group_and_no_task_api(run, acme):

@@ -37,10 +37,10 @@ GROUP = """
 GROUPS = {f"{platform}{fate}": platform for platform in PLATFORMS for fate in ("-main", "-busy", "-away")}
 OF_THE_EXAMPLE = {"openai": "text", "anthropic": "claude", "gemini": "gemini"}
 KEYS = {
-    "task": (),
+    "task": ("--videos",),
     "general": ("--binding", "general"),
     "closed": ("--no-task-api",),
-    "full": ("--max-queued", "0"),
+    "full": ("--videos", "--max-queued", "0"),
     **{name: ("--binding", "general", "--group", name) for name in GROUPS},
     **{
         f"{of}{use}": ("--binding", "general", "--group", f"{of}-main")

@@ -110,6 +110,7 @@ def _caller(account: Account, habit: Habit, since: datetime, until: datetime) ->
         binding=GENERAL if habit.group else ApiKey.Binding.TASK,
         group=Group.objects.get(name=habit.group) if habit.group else None,
         task_api=not habit.group,
+        videos_api=not habit.group,
         disabled_at=max(since, until - DISABLED_BEFORE_END) if habit.is_disabled else None,
     )
     ApiKey.objects.filter(pk=key.pk).update(created_at=since)

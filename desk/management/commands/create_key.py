@@ -23,6 +23,7 @@ class Command(DeskCommand):
         parser.add_argument("--group", metavar="GROUP", help="of a general key")
         parser.add_argument("--plan", metavar="MODEL[:MODALITY]=PLAN", action="append", default=[])
         parser.add_argument("--no-task-api", action="store_true", help="leave the Task API closed to this key")
+        parser.add_argument("--videos", action="store_true", help="open /v1/videos to this Task key")
         parser.add_argument("--max-queued", metavar="N", default=ApiKey._meta.get_field("max_queued").default)
         parser.add_argument("--max-running", metavar="N", default=ApiKey._meta.get_field("max_running").default)
         parser.add_argument("--expires", metavar="ISO8601", help="UTC unless it names a zone")
@@ -51,10 +52,13 @@ class Command(DeskCommand):
         binding = choice("--binding", options["binding"], ApiKey.Binding.values)
         if options["group"] is not None and binding != ApiKey.Binding.GENERAL:
             raise CommandError("--group: only a general key has a group")
+        if options["videos"] and binding != ApiKey.Binding.TASK:
+            raise CommandError("--videos: only a task key calls /v1/videos")
         return ApiKey(
             binding=binding,
             group=None if options["group"] is None else _group(options["group"]),
             task_api=binding == ApiKey.Binding.TASK and not options["no_task_api"],
+            videos_api=options["videos"],
             max_queued=whole("--max-queued", options["max_queued"]),
             max_running=whole("--max-running", options["max_running"]),
             expires_at=None if options["expires"] is None else moment("--expires", options["expires"]),

@@ -14,7 +14,7 @@ from gunicorn.http.errors import ParseException
 
 from common.http import dialects
 from common.http.asgi import header
-from front.server import refusals
+from front.server import head_faults, refusals
 from front.server.farewell import Farewell
 from front.server.places import Places
 
@@ -76,11 +76,12 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
 
     def _feed_callback_parser(self, data: bytes) -> bool:
         """Whether the connection goes on. A request in progress keeps what comes behind it from the parser."""
+        unread = b"" if self._current_request else bytes(self._callback_parser._buffer)
         try:
             self._callback_parser.feed(data)
             self._note_head(data)
         except UNREADABLE as error:
-            return self._turn_away(error)
+            return self._turn_away(error, unread + data)
         return True
 
     def _note_head(self, data: bytes) -> None:
@@ -94,17 +95,19 @@ class HttpConnection(ASGIProtocol):  # type: ignore[misc]
             raise parser.LimitRequestHeaders()
 
     def _on_headers_complete(self) -> bool:
-        if self._callback_parser.is_chunked:
-            refuse_other_codings(self._callback_parser.headers)
+        head = self._callback_parser
+        head_faults.check_host(head.http_version, head.headers)
+        if head.is_chunked:
+            refuse_other_codings(head.headers)
         return bool(super()._on_headers_complete())
 
-    def _turn_away(self, error: Exception) -> bool:
-        """Whether the connection goes on: once more, where the front has to answer."""
+    def _turn_away(self, error: Exception, head: bytes) -> bool:
+        """Whether the connection goes on: once more, where the front has to answer. `head` is what was read of it."""
         if self._body_receiver is not None:
             self._break_off(self._body_receiver)
             return True
         offered_id = header(self._callback_parser._headers_list, b"x-request-id")
-        self._part(refusals.spoken(refusals.of_head(error, offered_id=offered_id)))
+        self._part(refusals.spoken(refusals.of_head(error, head, offered_id=offered_id)))
         return False
 
     def _break_off(self, receiver: BodyReceiver) -> None:

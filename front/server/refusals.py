@@ -6,29 +6,15 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 
-from gunicorn.asgi import parser
-
 from common.errors import ApiError, InternalError, InvalidRequest, ServiceUnavailable
 from common.http import dialects, request_ids
 from common.http.asgi import Headers, error_answer
 from common.http.dialects import ErrorDialect
+from front.server import head_faults
 
 access = logging.getLogger("darkroom.access")
 CLOSE: Headers = ((b"connection", b"close"), (b"cache-control", b"no-store"))
-UNREADABLE = "The request cannot be read as HTTP/1.1."
 NO_ROOM = "Too many connections are busy; try again later."
-
-# The first row that fits. The words are ours where those of the parser repeat what was sent.
-TABLE: tuple[tuple[type[Exception], int, str], ...] = (
-    (parser.LimitRequestLine, 414, "The request line is longer than 64 KiB."),
-    (parser.LimitRequestHeaders, 431, "The headers are more than 100, or one is over 64 KiB, or all over 256 KiB."),
-    (parser.UnsupportedTransferCoding, 501, "Transfer-Encoding: only chunked is supported."),
-    (parser.InvalidRequestMethod, 400, "The method of the request is not valid."),
-    (parser.InvalidHTTPVersion, 400, "Only HTTP/1.1 and HTTP/1.0 are spoken here."),
-    (parser.InvalidHeaderName, 400, "The name of a header is not valid."),
-    (parser.InvalidHeader, 400, "The headers are not valid: {}."),
-    (parser.InvalidRequestLine, 400, "The request line is not valid."),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +27,10 @@ class ServerAnswer:
     dialect: ErrorDialect = dialects.TASKS
 
 
-def of_head(raised: Exception, *, offered_id: str) -> ServerAnswer:
+def of_head(raised: Exception, head: bytes, *, offered_id: str) -> ServerAnswer:
     """What became of a head that the parser did not take."""
-    status, message = next(((row[1], row[2]) for row in TABLE if isinstance(raised, row[0])), (400, UNREADABLE))
-    return ServerAnswer(status=status, error=InvalidRequest(message.format(raised)), offered_id=offered_id)
+    status, message = head_faults.of(raised, head)
+    return ServerAnswer(status=status, error=InvalidRequest(message), offered_id=offered_id)
 
 
 def of_fault(offered_id: str, dialect: ErrorDialect) -> ServerAnswer:

@@ -47,7 +47,7 @@ OURS = {
 READ = {
     ASGIProtocol: ("_closed", "_current_request", "_body_receiver", "_request_ready", "_callback_parser", "transport"),
     BodyReceiver: ("_body_wait_expired",),
-    PythonProtocol: ("_headers_list", "is_chunked"),
+    PythonProtocol: ("_buffer", "_headers_list", "http_version", "is_chunked"),
     ASGIWorker: (
         "sockets",
         "servers",

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import socket
 
 import pytest
 
@@ -59,9 +60,52 @@ def test_what_cannot_be_read_is_refused_in_json_and_the_connection_ends(dial, na
     assert is_closed(connection)
 
 
-def test_a_refusal_names_what_is_wrong_with_the_headers(dial):
-    answer = said(dial(UNREADABLE["two hosts"][1]))
-    assert answer.error["message"] == "The headers are not valid: Duplicate host header."
+GET = b"GET / HTTP/1.1\r\n"
+NAMED = {
+    "Host: given more than once.": UNREADABLE["two hosts"][1],
+    "Host: is required in HTTP/1.1.": GET + b"X-Host: x\r\n\r\n",
+    "Host: must be the name of a host, with its port where it has one.": GET + b"Host: \r\n\r\n",
+    "Idempotency-Key: must not contain control characters.": POST + b"A: :b\r\nIdempotency-Key: k\x7f\r\nZ: 1\r\n\r\n",
+    "A: must not contain control characters.": UNREADABLE["NUL in a header"][1],
+    "Content-Length: given more than once.": UNREADABLE["two lengths"][1],
+    "Content-Length: must be a number of bytes.": UNREADABLE["negative length"][1],
+    "Content-Length: must not be given beside Transfer-Encoding.": UNREADABLE["length and chunked"][1],
+    "Content-Type: given more than once.": POST + b"Content-Type: a/b\r\n" * 2 + b"\r\n",
+    "Transfer-Encoding: HTTP/1.0 has none.": b"POST / HTTP/1.0\r\n" + CHUNKED + b"\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked must be the last coding.": UNREADABLE["not chunked at last"][1],
+    "Transfer-Encoding: chunked is given more than once.": POST + CHUNKED + CHUNKED + b"\r\n",
+    "A: is over 64 KiB.": UNREADABLE["long header"][1],
+    "The headers are more than 100.": UNREADABLE["many headers"][1],
+    "The name of a header is not valid: it begins with Idempotency.": POST + b"Idempotency Key: k\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("message", NAMED)
+def test_a_refusal_names_the_header_that_is_wrong(dial, message):
+    answer = said(dial(NAMED[message]))
+    assert answer.error["message"] == message
+
+
+def test_a_length_of_too_many_digits_is_named_too(dial):
+    assert said(dial(UNREADABLE["length of 5000 digits"][1])).error["message"].startswith("Content-Length: ")
+
+
+def test_a_header_is_named_however_its_bytes_come(dial):
+    connection = dial(POST + b"Idempotency-")
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for piece in (b"Key: a\x7f", b"b", b"c\r\n\r\n"):
+        connection.sendall(piece)
+    assert said(connection).error["message"].startswith("Idempotency-Key: ")
+
+
+@pytest.mark.parametrize("host", [b"a b", b"a/b", b"user@a", b"[::1", b"a:b", b"\xff", b"http://a"])
+def test_a_host_that_is_none_is_refused(dial, host):
+    assert said(dial(GET + b"Host: " + host + b"\r\n\r\n")).error["message"].startswith("Host: ")
+
+
+@pytest.mark.parametrize("head", [b"1.0\r\n", b"1.1\r\nHost: [::1]:80\r\n", b"1.1\r\nHOST: 127.0.0.1:\r\n"])
+def test_a_host_is_needed_in_the_newer_version_alone(dial, head):
+    assert said(dial(b"GET /healthz HTTP/" + head + b"\r\n")).status == 200
 
 
 def test_a_refusal_keeps_a_sane_request_id_and_is_in_the_access_log(front, dial):

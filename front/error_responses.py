@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.exceptions import (
     BadRequest,
+    DisallowedHost,
     RequestDataTooBig,
     SuspiciousOperation,
     TooManyFieldsSent,
@@ -46,7 +47,8 @@ DOCUMENTED: tuple[tuple[type[Exception], type[errors.ApiError], str], ...] = (
     (TooManyFieldsSent, errors.InvalidRequest, "The query has too many parameters."),
     (TooManyFilesSent, errors.InvalidRequest, "The form has too many files."),
     (MultiPartParserError, errors.InvalidRequest, "The form cannot be read."),
-    (SuspiciousOperation, errors.InvalidRequest, "The request cannot be served: its Host or headers are not accepted."),
+    (DisallowedHost, errors.InvalidRequest, "Host: is not a name of this service."),
+    (SuspiciousOperation, errors.InvalidRequest, "The request cannot be served: its headers are not accepted."),
     (BadRequest, errors.InvalidRequest, "The request cannot be read."),
     (OperationalError, errors.ServiceUnavailable, ""),
     (InterfaceError, errors.ServiceUnavailable, ""),

@@ -57,7 +57,7 @@ def serves(scope: Scope) -> bool:
     path = scope["path"]
     if registry.of_path("POST", path) is None:
         return _lookup(path) is not None
-    return not path.startswith(IMAGES_PATH) or (scope["method"] == "POST" and _is_general(scope))
+    return not path.startswith(IMAGES_PATH) or _is_general(scope)
 
 
 def _lookup(path: str) -> Lookup | None:

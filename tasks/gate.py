@@ -18,6 +18,7 @@ from accounts.holders import Holder
 from common import sql
 from common.errors import ApiDisabled, ApiError, ApiPaused, AuthenticationError, GeneralKeyRefused, ScopeRequired
 
+DISABLED_RETRY_SECONDS = "60"  # on every path: SDKs of others are never told more
 BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
 
@@ -125,7 +126,7 @@ def _asked(statement: str, count: int, columns: int) -> str:
 
 def _judged(row: Any, digest: str) -> Admission | ApiError:
     if row.api_disabled:
-        return ApiDisabled(headers={"Retry-After": str(row.retry_after_seconds)})
+        return ApiDisabled(headers={"Retry-After": DISABLED_RETRY_SECONDS})
     if row.key_id is None or not row.is_valid:
         return AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
     if row.binding != "task":

@@ -46,7 +46,7 @@ def select(ranges: Sequence[str], if_range: Sequence[str], *, etag: str, size: i
             return None
     if start >= size:
         raise RangeNotSatisfiable(
-            f"The asset has {size} bytes; the requested range holds none of them.",
+            f"Range: holds none of the {size} bytes of the asset.",
             headers={"Content-Range": f"bytes */{size}"},
         )
     return ByteRange(start=start, length=end - start)

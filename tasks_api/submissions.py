@@ -103,6 +103,8 @@ def key_problem(sent: str | None, *, is_repeated: bool) -> str | None:
     """What is wrong with the Idempotency-Key; repeated ones come joined, and one may hold a comma itself."""
     if is_repeated:
         return "given more than once"
+    if sent is not None and not sent.strip():
+        return "must not be blank"
     if sent is not None and not admissions.IDEMPOTENCY_KEY.fullmatch(sent):
         return "must be 1 to 255 printable ASCII characters"
     return None

@@ -1,10 +1,12 @@
-"""Data URLs of reference images: strict base64 of four types. The first bytes must agree with the type."""
+"""Data URLs of reference images: strict base64 of four types, some by other names too. The first bytes must agree with
+the type."""
 
 import base64
 import binascii
 import re
 
 TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+ALIASES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png"}
 HEADER = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,", re.IGNORECASE)
 MAGIC = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -24,11 +26,12 @@ def sniffed(content: bytes) -> str | None:
 
 
 def decode(url: str) -> tuple[str, bytes]:
-    """Content type and bytes. Raises ValueError with a reason that reads on from the field's name."""
+    """Content type, by its own name, and bytes. Raises ValueError with a reason that reads on from the field's name."""
     header = HEADER.match(url)
-    if header is None or header[1].lower() not in TYPES:
+    given = header[1].lower() if header else ""
+    content_type = ALIASES.get(given, given)
+    if header is None or content_type not in TYPES:
         raise ValueError(f"must be a base64 Data URL of {', '.join(TYPES)}")
-    content_type = header[1].lower()
     content = _strict_base64(url[header.end() :])
     if not MAGIC[content_type].match(content):
         raise ValueError(f"holds bytes that are not {content_type}")

@@ -17,7 +17,9 @@ from common.errors import InvalidRequest
 MEDIA_TYPE = "multipart/form-data"
 MOST_PARTS = 200
 LONGEST_BOUNDARY = 70
-CHARSETS = (None, "utf-8", "utf8", "us-ascii")
+# In each of them ASCII is what it is in UTF-8; programs of Java say ISO-8859-1 of every text.
+ASCII_IN = re.compile(r"us-ascii|ascii|iso[-_]?8859-\d{1,2}|latin-?\d|windows-125\d|cp125\d|koi8-[ru]", re.IGNORECASE)
+UTF_8 = re.compile(r"utf-?8", re.IGNORECASE)
 PLAIN_ENCODINGS = ("", "7bit", "8bit", "binary")
 # The library passes over words that it cannot read, and takes the last of two.
 WORD = re.compile(r';\s*([a-z]+\*?)\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;"]+)', re.IGNORECASE)
@@ -78,8 +80,9 @@ def _boundary(content_type: str) -> bytes:
 
 
 def _segments(raw: bytes, boundary: bytes) -> Iterator[tuple[MultipartSegment, bytes]]:
-    """Each with its content. Raises MultipartError where the form is not whole, after those before."""
-    with PushMultipartParser(boundary, max_segment_count=MOST_PARTS, strict=True) as parser:
+    """Each with its content. Its headers are read as bytes, so that a file may have any name. Raises MultipartError
+    where the form is not whole, after those before."""
+    with PushMultipartParser(boundary, max_segment_count=MOST_PARTS, header_charset="latin1", strict=True) as parser:
         segment, content = None, b""
         for event in parser.parse(raw):
             if isinstance(event, MultipartSegment):
@@ -96,13 +99,26 @@ def _part(segment: MultipartSegment, content: bytes, number: int) -> FormPart:
     is_read = WORD.sub("", named).strip(" \t;").lower() == "form-data"
     if not segment.name or not is_read or "name*" in words or len({*names, *words}) < len(names + words):
         _refuse(f"Part {number} of the body is not valid: it needs one Content-Disposition with one name")
-    part = FormPart(name=segment.name, is_file="filename" in words or "filename*" in words, content=content)
+    is_file = "filename" in words or "filename*" in words
+    part = FormPart(name=_as_utf8(segment.name, number), is_file=is_file, content=content)
     shown = strict_json.field("", part.name)
     if segment.header("Content-Transfer-Encoding", "").lower() not in PLAIN_ENCODINGS:
         _refuse(f"{shown}: no Content-Transfer-Encoding is accepted", part.name)
-    if not part.is_file and (segment.charset and segment.charset.lower()) not in CHARSETS:
+    if not part.is_file and not _is_utf8(segment.charset, content):
         _refuse(f"{shown}: the charset must be utf-8", part.name)
     return part
+
+
+def _as_utf8(name: str, number: int) -> str:
+    try:
+        return name.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        _refuse(f"Part {number} of the body is not valid: its name is not valid UTF-8")
+
+
+def _is_utf8(charset: str | None, content: bytes) -> bool:
+    """Whether a text of this charset reads the same in UTF-8."""
+    return not charset or bool(UTF_8.fullmatch(charset)) or (content.isascii() and bool(ASCII_IN.fullmatch(charset)))
 
 
 def _refuse(problem: str, param: str | None = None) -> NoReturn:

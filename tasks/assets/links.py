@@ -31,17 +31,18 @@ AnyAsset = Asset | AssetRow
 
 
 def public(task_id: str, row: Mapping[str, Any], *, now: datetime | None = None) -> dict[str, Any]:
-    """The element of `assets[]`, its URL minted for this answer; `expires_at` is when that URL stops working.
+    """The element of `assets[]`, its URL minted for this answer; `expires_at` is when that URL stops working. Deleted
+    bytes have none, and `expires_at` is when they were deleted.
 
     `row` has the columns of Asset but for its task; moments may be text, as raw statements return them.
     """
-    asset = asset_row(task_id, row)
-    url, expires_at = to(asset, now or timezone.now())
+    asset, now = asset_row(task_id, row), now or timezone.now()
+    url, expires_at = to(asset, now)
     until = retained_until(asset)
     return {
         "index": asset.position,
         "kind": row["kind"],
-        "url": url,
+        "url": None if is_gone(asset, now) else url,
         "content_type": asset.content_type,
         "size_bytes": row["size_bytes"],
         "sha256": row["sha256"],
@@ -65,7 +66,7 @@ def asset_row(task_id: str, row: Mapping[str, Any]) -> AssetRow:
 
 
 def to(asset: AnyAsset, now: datetime) -> tuple[str, datetime]:
-    """A URL and the moment at which it stops working. One of deleted bytes is our own, so that it answers 410."""
+    """A URL and the moment at which it stops working."""
     found, until = media_types.of(asset.content_type), retained_until(asset)
     expires = int(now.timestamp()) + settings.ASSET_URL_TTL
     expires_at = min(filter(None, (datetime.fromtimestamp(expires, UTC), until)))

@@ -55,8 +55,10 @@ class RequestFields:
         value = self.values.get(name)
         if value is None:
             return None
-        if not isinstance(value, str) or not value.strip():
-            refuse(self.at(name), "must be a non-empty string")
+        if not isinstance(value, str):
+            refuse(self.at(name), "must be a string")
+        if not value.strip():
+            refuse(self.at(name), "must not be blank")
         if longest is not None and len(value) > longest:
             refuse(self.at(name), f"must be at most {longest:,} characters long")
         return value

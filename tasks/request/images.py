@@ -14,7 +14,7 @@ from tasks.request.values import ParamRules, UnstoredFile
 
 MASK = "mask"
 MASK_TYPES = ("image/png", "image/webp")
-DATA_URL = {"type": "string", "pattern": "^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb]"}
+DATA_URL = {"type": "string", "pattern": "^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z-]+;[Bb]"}
 ELEMENT: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,

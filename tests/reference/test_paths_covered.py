@@ -20,7 +20,7 @@ from relay.lists import model_lists
 from tasks_api.views import UnknownPathView
 from tests.reference import places
 from tests.reference.asking import ask
-from tests.relay.general import make_general_key
+from tests.relay.general import make_general_key, make_group
 from tests.rows import IssuedKey
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -94,6 +94,17 @@ def test_what_is_documented_is_served():
 @pytest.fixture
 def general_key(key: IssuedKey) -> IssuedKey:
     return make_general_key(key.account, None)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("platform", ["openai", "anthropic", None])
+def test_an_image_call_by_another_method_is_a_405_whatever_the_key(key, platform):
+    group = platform and make_group(platform, platform, image_generation=platform == "openai")
+    for asker in (key, make_general_key(key.account, group, "of a group")):
+        for path in ("/v1/images/generations", "/v1/images/edits"):
+            for method in ("GET", "HEAD", "PUT", "DELETE", "OPTIONS"):
+                said = ask(method, path, key=asker, host="localhost")
+                assert (said.status_code, said.headers["Allow"]) == (405, "POST"), f"{method} {path}"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from common import strict_json
 from tasks import switches
 from tasks.models import Task
 from tests.rows import make_key
-from tests.tasks_api.asking import SUBMISSION_FIELDS, end, image_task, named, refused
+from tests.tasks_api.asking import SUBMISSION_FIELDS, end, error_of, image_task, named, refused
 
 ORDER = {"Idempotency_Key": "order-1"}
 
@@ -176,6 +176,10 @@ def test_one_to_255_printable_ascii_characters_are_a_key(api, image_model):
 def test_every_other_key_is_refused_by_name(api, image_model):
     for name in ("", "k" * 256, "ключ", "caf\xe9", "a\tb", "a\x7fb", "a\x00b"):
         assert named(api.submit(Idempotency_Key=name)) == "Idempotency-Key", name
+
+
+def test_a_blank_key_is_refused_as_blank(api, image_model):
+    assert error_of(api.submit(Idempotency_Key="   "))["message"] == "Idempotency-Key: must not be blank."
 
 
 def test_a_rotated_secret_keeps_the_scope(account, api_of, image_model):

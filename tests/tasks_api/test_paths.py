@@ -106,3 +106,11 @@ def test_a_disabled_api_answers_503_on_every_path(api, client):
         for method in ("GET", "POST", "DELETE", "OPTIONS"):
             assert refused(api.send(method, path)) == (503, "TASK_API_DISABLED"), f"{method} {path}"
         assert refused(Api(client).get(path)) == (503, "TASK_API_DISABLED"), path
+
+
+def test_a_disabled_api_says_on_every_path_to_come_back_at_the_same_time(api):
+    switches.pause(retry_after_seconds=300)
+    switches.disable_api()
+    paths = ("/v1/tasks", "/v1/tasks/models", "/v1/tasks/x/y/z", "/v1/videos", "/v1/videos/x", "/v1/images/edits")
+    assert {api.send("POST", path).headers["Retry-After"] for path in paths} == {"60"}
+    assert {api.get(path).headers["Retry-After"] for path in paths} == {"60"}

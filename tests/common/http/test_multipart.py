@@ -35,11 +35,22 @@ def problem(raw: bytes, content_type: str = TYPE) -> str:
         (f"{NAMED}; filename*=UTF-8''%e2%82%ac.png", ("prompt", True)),
         (f'{NAMED}; filename=""', ("prompt", True)),
         ('Content-Disposition: form-data; name="image[]"', ("image[]", False)),
+        (f'{NAMED}; filename="caf\xe9.png"'.encode("latin-1"), ("prompt", True)),
+        (f'{NAMED}; filename="\x81\x8d\xff"; x="\xe9"'.encode("latin-1"), ("prompt", True)),
+        (f"{NAMED}; filename=\xe9.png\r\nX-Note: \xa0\xe9".encode("latin-1"), ("prompt", True)),
+        (f'{NAMED}; filename="фото.png"', ("prompt", True)),
+        ('Content-Disposition: form-data; name="имя"', ("имя", False)),
     ],
 )
 def test_a_part_has_a_name_and_says_whether_it_is_a_file(head, expected):
-    (part,) = parsed(f"{head}\r\n\r\na boat")
+    (part,) = parsed((head if isinstance(head, bytes) else head.encode()) + b"\r\n\r\na boat")
     assert (part.name, part.is_file, part.content) == (*expected, b"a boat")
+
+
+@pytest.mark.parametrize("charset", ["ISO-8859-1", "iso-8859-15", "US-ASCII", "latin1", '"windows-1252"', "Utf8"])
+def test_a_text_of_ascii_may_have_any_charset_that_begins_with_it(charset):
+    (part,) = parsed(f"{NAMED}\r\nContent-Type: text/plain; charset={charset}\r\n\r\na boat")
+    assert part.text() == "a boat"
 
 
 @pytest.mark.parametrize("content", [b"", b"\r\n", b"\r\n\r\n", b"a\r\n--xYzZ", b"\0\xff--xYzZY--", b"-xYzZY\r\n"])
@@ -75,9 +86,17 @@ def test_parts_come_in_order_and_blank_lines_around_them_are_nothing():
         (body(f'{NAMED}; filename="\r\n\r\na'), "Part 1 of the body is not valid"),
         (body(f"{NAMED}\r\n{NAMED}\r\n\r\na"), "Part 1 of the body"),
         (body(b"Content-Disposition: form-data; name=\xff\r\n\r\na"), "Part 1 of the body"),
+        (
+            body(b'Content-Disposition: form-data; name="caf\xe9"\r\n\r\na'),
+            "Part 1 of the body is not valid: its name is",
+        ),
         (body(f"{NAMED}\r\nX: {'y' * 9000}\r\n\r\na"), "Part 1 of the body is not valid"),
         (body(f"{NAMED}\r\nContent-Transfer-Encoding: base64\r\n\r\nYQ=="), "prompt: no Content-Transfer-Encoding"),
-        (body(f"{NAMED}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\na"), "prompt: the charset"),
+        *(
+            (body(f"{NAMED}\r\nContent-Type: text/plain; charset={charset}\r\n\r\na"), "prompt: the charset")
+            for charset in ("utf-16", "utf-7", "iso-2022-jp", "nonsense")
+        ),
+        (body(f"{NAMED}\r\nContent-Type: text/plain; charset=ISO-8859-1\r\n\r\né"), "prompt: the charset"),
         (body(NAMED.encode() + b"\r\n\r\n\xff"), "prompt is not valid UTF-8"),
         (body(f"{NAMED}\r\n\r\n\0"), "prompt holds a NUL"),
         (body(*[f"{NAMED}\r\n\r\na"] * 201), "Part 201 of the body is not valid"),

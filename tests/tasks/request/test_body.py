@@ -53,12 +53,14 @@ def test_model_and_params_are_required():
 
 
 BAD: list[tuple[str, list[Any], str]] = [
-    ("model", ["", "  ", 1, True, ["m"], {}], "must be a non-empty string."),
+    ("model", ["", "  "], "must not be blank."),
+    ("model", [1, True, ["m"], {}], "must be a string."),
     ("model", ["m" * 201], "must be at most 200 characters long."),
     ("modality", ["audio", "", "IMAGE", 3, True, ["image"]], "must be one of image, video, 3d."),
     ("params", [[], "x", 1, True, "{}"], "must be an object."),
     ("metadata", [[], "x", 1, True], "must be an object."),
-    ("callback_url", [1, True, "", " ", ["https://a.example.com/"], {}], "must be a non-empty string."),
+    ("callback_url", ["", " "], "must not be blank."),
+    ("callback_url", [1, True, ["https://a.example.com/"], {}], "must be a string."),
 ]
 
 

@@ -46,7 +46,8 @@ def test_n_is_accepted_from_one_to_the_models_maximum():
 NOT_OFFERED: list[Any] = ["8K", "", "1k", " 1K", 1, True, ["1K"], {}]
 BAD: list[tuple[str, list[Any], str]] = [
     ("prompt", [None], "is required."),
-    ("prompt", ["", "  \t\n", "\u3000", 1, ["a"], {}, True], "must be a non-empty string."),
+    ("prompt", ["", "   ", "  \t\n", "\u3000"], "must not be blank."),
+    ("prompt", [1, ["a"], {}, True], "must be a string."),
     ("prompt", ["x" * 32_001], "must be at most 32,000 characters long."),
     ("n", [0, -1, 5, 2**63 - 1, 1.0, 1.5, "1", True, False, [1], {}], "must be an integer from 1 to 4."),
     ("image_size", NOT_OFFERED, "must be one of 1K, 2K."),
@@ -124,6 +125,14 @@ def test_a_data_url_becomes_a_file_without_a_key(content_type: str):
     )
 
 
+@pytest.mark.parametrize(
+    ("alias", "meant"), [("image/jpg", "image/jpeg"), ("Image/PJPEG", "image/jpeg"), ("image/x-png", "image/png")]
+)
+def test_a_type_by_another_name_is_stored_under_its_own(alias: str, meant: str):
+    (given,) = parse("image", image(images=[{"image_url": data_url(meant).replace(meant, alias)}])).images
+    assert (given.stored.content_type, given.stored.content) == (meant, CONTENTS[meant])
+
+
 PNG = data_url()
 NOT_STRICT = [
     "data:",
@@ -147,6 +156,7 @@ NOT_STRICT = [
     PNG.replace("iVBOR", "iVB%4FR"),
     data_url("image/jpeg").replace("image/jpeg", "image/png"),
     data_url("image/png").replace("image/png", "image/gif"),
+    data_url("image/png").replace("image/png", "image/jpg"),
     data_url("image/webp", b"RIFF\x00\x00\x00\x00WAVEfmt "),
     data_url("image/gif", b"GIF88a"),
     data_url("image/jpeg", b"\xff\xd8"),

@@ -37,8 +37,8 @@ def test_a_duration_from_a_second_to_a_day_is_accepted():
 
 
 BAD: list[tuple[str, list[Any], str]] = [
-    *((name, ["", " \n", 720, True, ["720p"], {}], "must be a non-empty string.") for name in ("prompt", "resolution")),
-    ("aspect_ratio", ["", 720], "must be a non-empty string."),
+    *((name, ["", " \n"], "must not be blank.") for name in ("prompt", "resolution", "aspect_ratio")),
+    *((name, [720, True, ["720p"], {}], "must be a string.") for name in ("prompt", "resolution", "aspect_ratio")),
     ("duration", [0, -1, 86_401, 2**63 - 1, 5.0, 1.5, "5", True, [5], {}], "must be an integer from 1 to 86400."),
     ("generate_audio", [0, 1, "true", "", [], {}], "must be true or false."),
     ("extra_body", [{}], "is not supported; use params.provider_options."),

@@ -64,8 +64,15 @@ def test_a_foreign_tasks_files_stay(other_api, image):
 def test_the_task_shows_when_its_files_were_deleted(api, image):
     delete(api, image.task_id)
     image.refresh_from_db()
-    (asset,) = api.task(image.task_id)["assets"]
+    task = api.task(image.task_id)
+    (asset,) = task["assets"]
     assert asset["retained_until"] == asset["expires_at"] == moments.iso(image.deleted_at)
+    assert asset["url"] is task["result"]["data"][0]["url"] is None
+
+
+def test_a_link_from_before_is_a_410(api, image):
+    (asset,) = api.task(image.task_id)["assets"]
+    delete(api, image.task_id)
     assert ask(asset["url"]).status == 410
 
 

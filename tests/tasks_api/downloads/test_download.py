@@ -87,6 +87,7 @@ def test_ranges_in_a_row_give_the_whole_film(video: Asset, key: IssuedKey) -> No
 def test_a_range_behind_the_end_is_416(video: Asset, key: IssuedKey) -> None:
     response = get(video, key, Range=f"bytes={len(film())}-")
     assert (response.status, response.error) == (416, "TASK_RANGE_NOT_SATISFIABLE")
+    assert b'"message":"Range: ' in response.body
     assert response.headers["content-range"] == f"bytes */{len(film())}"
 
 

@@ -72,9 +72,10 @@ def test_it_works_while_the_task_api_is_switched_off(image: Asset) -> None:
 
 
 def test_deleted_bytes_are_410(image: Asset) -> None:
+    told = public(image)["url"]
     Asset.objects.update(deleted_at=timezone.now())
     assert ask(signed(image)).error == "TASK_ASSET_EXPIRED"
-    assert ask(public(image)["url"]).status == 410
+    assert ask(told).status == 410
 
 
 def test_other_methods_are_405(image: Asset) -> None:
@@ -108,6 +109,13 @@ class TestPublic:
         settings.ASSET_RETENTION = 0
         assert public(image)["retained_until"] is None
 
+    def test_bytes_that_retention_is_about_to_delete_have_no_url(self, image: Asset, settings: Any) -> None:
+        settings.ASSET_RETENTION = 60
+        row = row_of(image)
+        before, after = (image.created_at + timedelta(seconds=seconds) for seconds in (59, 60))
+        assert links.public(image.task_id, row, now=before)["url"]
+        assert links.public(image.task_id, row, now=after)["url"] is None
+
     def test_every_answer_mints_anew(self, image: Asset) -> None:
         row = row_of(image)
         now = timezone.now()
@@ -130,7 +138,7 @@ class TestS3:
         seconds = urlsplit(public(stored(picture("PNG")))["url"]).query.partition("X-Amz-Expires=")[2].partition("&")[0]
         assert 3_600 < int(seconds) <= 7_200
 
-    def test_an_expired_asset_links_to_our_410(self, s3: str, stored: StoreAsset) -> None:
+    def test_a_deleted_asset_has_no_url(self, s3: str, stored: StoreAsset) -> None:
         asset = stored(picture("PNG"))
         Asset.objects.update(deleted_at=timezone.now())
-        assert ask(public(asset)["url"]).status == 410
+        assert public(asset)["url"] is None

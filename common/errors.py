@@ -240,6 +240,11 @@ class NotCancelable(ApiError):
     type, status = "TASK_NOT_CANCELABLE", 409
 
 
+class AssetInUse(ApiError):
+    type, status = "TASK_ASSET_IN_USE", 409
+    default_message = "A task that has not ended takes one of these files as an input; delete them when it has."
+
+
 class AssetExpired(ApiError):
     type, status = "TASK_ASSET_EXPIRED", 410
     default_message = "The asset was deleted, by its owner or at the end of its retention."

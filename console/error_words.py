@@ -92,6 +92,7 @@ OF_REQUESTS = {
         "A callback is sent when its task has ended, to the address that the request named.",
         "Wait for the end of the task, or name a callback_url in the next request.",
     ),
+    "TASK_ASSET_IN_USE": Advice("A task that runs or waits takes the file.", "Delete it when that task has ended."),
     "TASK_ASSET_EXPIRED": Advice("Files are deleted after a while.", "Run the request again to make it anew."),
     "TASK_ASSET_URL_INVALID": Advice("Addresses of files expire.", "Load the page again for a fresh one."),
     "TASK_RANGE_NOT_SATISFIABLE": Advice("The file is shorter than that.", "Ask for the whole file."),

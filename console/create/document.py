@@ -24,8 +24,8 @@ FILE_TYPES = "must be a PNG, JPEG, WebP or GIF image"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
-    """A form as it came: texts and files by name; `own` gives the URL of a result of the same key by "task/position",
-    and raises TaskNotFound and AssetExpired."""
+    """A form as it came: texts and files by name; `own` gives the reference to a result of the same key by
+    "task/position", and raises TaskNotFound and AssetExpired."""
 
     texts: Mapping[str, Sequence[str]]
     own: Callable[[str], str]

@@ -14,7 +14,7 @@ from console.create.document import Posted
 def of(request: HttpRequest, key_id: int) -> Posted:
     """The fields and the files; a file field in which nothing was chosen comes without bytes and counts for nothing."""
     files = {name: [_content(file) for file in given if file.size] for name, given in request.FILES.lists()}
-    return Posted(texts=texts(request), files=files, own=partial(own_results.url, key_id))
+    return Posted(texts=texts(request), files=files, own=partial(own_results.reference, key_id))
 
 
 def _content(file: "UploadedFile[bytes]") -> bytes:

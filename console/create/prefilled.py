@@ -15,6 +15,7 @@ from pages import words
 from tasks.assets import signed_urls
 from tasks.models import Task, TaskPayload
 from tasks.origins import LISTED
+from tasks.request import references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,7 @@ def _fill_slots(widget: Widget, listed: list[Any], key_id: int, texts: dict[str,
     for element in map(shown, listed):
         slot = next((each for each in widget.slots if _is_for(each, element)), None)
         url = element.get("image_url") or element.get("url")
-        own = signed_urls.parse_own(url, expired_too=True) if url else None
+        own = _own(element, url)
         if own and slot and _is_there(key_id, place := f"{own[0]}/{own[1]}"):
             texts.setdefault(f"{slot.name}.own", []).append(place)
         elif url and slot and not own:
@@ -93,6 +94,13 @@ def _fill_slots(widget: Widget, listed: list[Any], key_id: int, texts: dict[str,
         else:
             lost += 1
     return lost
+
+
+def _own(element: Mapping[str, Any], url: Any) -> tuple[str, int] | None:
+    """Which result of the key's it is."""
+    if reference := shown(element.get("stored")).get("reference"):
+        return references.place_of(str(reference))
+    return signed_urls.parse_own(url, expired_too=True) if url else None
 
 
 def _is_there(key_id: int, place: str) -> bool:

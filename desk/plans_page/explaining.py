@@ -56,7 +56,7 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
     request, survey = None, None
     try:
         stored = TaskPayload.objects.filter(task_id=found.pk).values_list("params", flat=True).first()
-        request = inputs.with_upload_urls(stored_params.load(found.modality, stored), found.pk)
+        request = inputs.with_upload_urls(inputs.judged(stored_params.load(found.modality, stored)), found.pk)
         model = next((each for each in catalog.models() if each.id == found.media_model_id and each.enabled), None)
         if model is None:
             raise UnsupportedModel("model: it is gone or disabled.")

@@ -2,7 +2,8 @@
 
 The bytes are deleted first and the row is marked then. A crash in between leaves a row whose bytes are gone, which the
 next run deletes again without fault, and never bytes that no row knows. Tasks, costs and ledger are never touched.
-`delete_now` does the same for the files of one task as soon as its owner says so.
+`delete_now` does the same for the files of one task as soon as its owner says so. A file that a live task refers to as
+its input stays until that has ended.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,9 +19,9 @@ from django.utils import timezone
 
 from common import ids
 from common.database.database_retry import release_connection
-from common.errors import NotCancelable, StorageUnavailable, TaskNotFound
+from common.errors import AssetInUse, NotCancelable, StorageUnavailable, TaskNotFound
 from storage import blobs
-from tasks.assets import stored_inputs
+from tasks.assets import referred, stored_inputs
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Asset, Task, TaskPayload
 
@@ -67,17 +68,20 @@ def delete_now(key_id: int, task_id: str) -> None:
     """Delete the files that an ended task of this key has made; where they are gone already, nothing changes.
 
     A file that the row of another task names, too, stays for that one. Raises TaskNotFound, NotCancelable naming the
-    status of a live task, and StorageUnavailable where a file is still there.
+    status of a live task, AssetInUse, and StorageUnavailable where a file is still there.
     """
-    status = Task.objects.filter(key_id=key_id, id=task_id).values_list("status", flat=True).first()
-    if status is None:
+    task = Task.objects.filter(key_id=key_id, id=task_id).values_list("status", "account_id").first()
+    if task is None:
         raise TaskNotFound()
+    status, account_id = task
     if status in LIVE:
         raise NotCancelable(f"The task is {status}; only the files of an ended task can be deleted.")
     same_file = Asset.objects.filter(storage_key=OuterRef("storage_key"), deleted_at=None)
     rows = Asset.objects.filter(task_id=task_id, deleted_at=None).values_list(
         "id", "storage_key", Exists(same_file.exclude(task_id=task_id))
     )
+    if rows and referred.held([account_id]) & {key for _, key, _ in rows}:
+        raise AssetInUse()
     faults: list[StorageUnavailable] = []
     _emptied([(asset_id, [] if is_shared else [key]) for asset_id, key, is_shared in rows], faults, _mark_assets)
     if faults:
@@ -91,10 +95,12 @@ def sweep() -> int:
 
 def _prune_assets(batch: int, faults: list[StorageUnavailable]) -> Iterator[Pruned]:
     looked_at = Q()
-    while found := list(_old_assets().filter(looked_at).values_list("id", "storage_key", "created_at")[:batch]):
-        deleted = _emptied((((asset_id, [key]) for asset_id, key, _ in found)), faults, _mark_assets)
-        yield Pruned(assets=deleted)
-        last_id, _, last_at = found[-1]
+    wanted = ("id", "storage_key", "task__account_id", "created_at")
+    while found := list(_old_assets().filter(looked_at).values_list(*wanted)[:batch]):
+        held = referred.held({account_id for _, _, account_id, _ in found})
+        rows = ((asset_id, [key]) for asset_id, key, _, _ in found if key not in held)
+        yield Pruned(assets=_emptied(rows, faults, _mark_assets))
+        last_id, _, _, last_at = found[-1]
         looked_at = Q(created_at__gte=last_at) & (Q(created_at__gt=last_at) | Q(id__gt=last_id))
 
 

@@ -33,12 +33,19 @@ LARGE_BYTES = 64 * 1024  # smaller options stay with the other params
 
 def keys_of(params: object) -> Iterator[str]:
     """Storage keys of the Data URLs in stored params; never an asset that served as an input."""
-    found = documents.shown(params)
-    listed = (element for name in ("images", "inputs") for element in documents.elements(found.get(name)))
-    for element in (*listed, found.get("mask")):
-        key = documents.shown(documents.shown(element).get("stored")).get("key")
+    for _, file in files_of(params):
+        key = file.get("key")
         if isinstance(key, str) and key.startswith("inputs/"):
             yield key
+
+
+def files_of(params: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The stored files in stored params, by the fields in which they were sent."""
+    found = documents.shown(params)
+    for name, field in (("images", "image_url"), ("inputs", "url")):
+        for index, element in enumerate(documents.elements(found.get(name))):
+            yield f"params.{name}[{index}].{field}", documents.shown(documents.shown(element).get("stored"))
+    yield "mask", documents.shown(documents.shown(found.get("mask")).get("stored"))
 
 
 def bytes_of_options(request: TaskRequest) -> int:

@@ -1,7 +1,8 @@
-"""Uploaded inputs of video tasks: the URL by which a provider fetches one while its task lives, and the file behind it.
+"""Files of ours among the inputs of video tasks, uploads and results that were referred to: the URL by which a provider
+fetches one while the task lives, and what is behind it.
 
-They are stored as Data URLs are, and deleted with them (`tasks/assets/stored_inputs.py`). Nobody but the provider gets
-to know such a URL, and it is no input of another task.
+Uploads are stored as Data URLs are, and deleted with them (`tasks/assets/stored_inputs.py`). Nobody but the provider
+gets to know such a URL, and it is no input of another task.
 """
 
 from django.conf import settings

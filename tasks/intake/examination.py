@@ -12,7 +12,7 @@ from catalog import routing, snapshot
 from catalog.routing import Survey
 from catalog.snapshot import Catalog
 from common.errors import ApiError
-from tasks.assets import assets, uploads
+from tasks.assets import assets, inputs, referred, uploads
 from tasks.intake import verdicts
 from tasks.intake.drafts import PreparedSubmission
 from tasks.request import body, images, params, url_policy
@@ -52,12 +52,13 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
             own_asset=partial(assets.own_asset, key_id),
             in_storage=assets.in_storage,
             upload_url=uploads.example,
+            referred=partial(referred.find, key_id),
         )
         request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
         request = request if mask is None else _masked(request, mask, rules)
     except ApiError as error:
         return Examination(outcome=error)
-    verdict = verdicts.of(catalog, key_id=key_id, model=model, request=request, rules=rules)
+    verdict = verdicts.of(catalog, key_id=key_id, model=model, request=inputs.judged(request), rules=rules)
     found = verdict.outcome
     if isinstance(found, ApiError):
         return Examination(request=request, survey=verdict.survey, outcome=found)

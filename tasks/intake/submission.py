@@ -28,7 +28,7 @@ from tasks.intake.limits import Standing
 from tasks.intake.lost_commits import OutcomeUnknown
 from tasks.origins import Origin
 from tasks.request import stored_params
-from tasks.request.values import UnstoredFile
+from tasks.request.values import ReferredFile, UnstoredFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,8 @@ def draft(
     route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
     if unstored := stored_params.unstored(prepared.request):
         prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
-    files, option_bytes = prepared.request.stored_files, stored_inputs.bytes_of_options(prepared.request)
+    files = [file for file in prepared.request.stored_files if not isinstance(file, ReferredFile)]
+    option_bytes = stored_inputs.bytes_of_options(prepared.request)
     made = Draft(
         caller=caller,
         prepared=prepared,

@@ -1,4 +1,4 @@
-"""`params.images`: the reference images of an image model, as public URLs or as Data URLs."""
+"""`params.images`: the reference images of an image model, as URLs, Data URLs or references to results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,9 @@ from adapters.kit.replaced_inputs import InputRules
 from catalog.model_params import IMAGE_CHOICES
 from common import urls
 from common.http import data_urls
+from tasks.request import references
 from tasks.request.fields import RequestFields, refuse
-from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
+from tasks.request.param_fields import PUBLIC_URL, ParamField, public_or_own_url
 from tasks.request.values import ParamRules, UnstoredFile
 
 MASK = "mask"
@@ -19,7 +20,7 @@ ELEMENT: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["image_url"],
-    "properties": {"image_url": {"anyOf": [PUBLIC_URL, DATA_URL]}},
+    "properties": {"image_url": {"anyOf": [PUBLIC_URL, DATA_URL, references.SCHEMA]}},
 }
 
 
@@ -64,9 +65,12 @@ def _image(element: RequestFields, rules: ParamRules) -> ImageRef:
     element.refuse_unknown(("image_url",))
     if isinstance(sent := element.values.get("image_url"), UnstoredFile):  # which no JSON can be
         return ImageRef(stored=sent)
-    if data_urls.is_data_url(element.required_text("image_url")):
+    url = element.required_text("image_url")
+    if data_urls.is_data_url(url):
         return ImageRef(stored=_unstored(element))
-    return ImageRef(url=public_url(element, "image_url", rules))
+    if references.is_one(url):
+        return ImageRef(stored=references.file(element, "image_url", rules, kind="image"))
+    return ImageRef(url=public_or_own_url(element, "image_url", rules))
 
 
 def _unstored(element: RequestFields) -> UnstoredFile:

@@ -1,10 +1,11 @@
-"""`params.inputs` of video and 3D: public URLs with a type and a role."""
+"""`params.inputs` of video and 3D: public URLs, or references to results, with a type and a role."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from adapters.base import MediaInput
+from tasks.request import references
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
 from tasks.request.values import ParamRules, UnstoredFile
@@ -44,6 +45,9 @@ def _media(element: RequestFields, roles: Roles, rules: ParamRules) -> MediaInpu
         refuse(element.at("id"), "must consist of letters, digits, _ and -")
     if isinstance(sent := element.values.get("url"), UnstoredFile):  # which no JSON can be
         return MediaInput(type=kind, role=role, url=rules.upload_url(sent.content_type), id=identifier, stored=sent)
+    if references.is_one(element.required_text("url")):
+        file = references.file(element, "url", rules, kind=kind)
+        return MediaInput(type=kind, role=role, url=rules.upload_url(file.content_type), id=identifier, stored=file)
     return MediaInput(type=kind, role=role, url=public_url(element, "url", rules), id=identifier)
 
 
@@ -56,7 +60,7 @@ def _schema(roles: Roles) -> dict[str, Any]:
             "id": {"type": ["string", "null"], "pattern": ID},
             "type": {"enum": list(roles)},
             "role": {"type": "string"},
-            "url": PUBLIC_URL,
+            "url": {"anyOf": [PUBLIC_URL, references.SCHEMA]},
         },
         "anyOf": [
             {"properties": {"type": {"const": kind}, "role": {"enum": list(allowed)}}}

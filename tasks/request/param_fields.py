@@ -94,14 +94,21 @@ URL = r'^[Hh][Tt][Tt][Pp][Ss]?://[!-"$-.0->A-\[\]-~]+(?:[/?][!-"$-\[\]-~]*)?(?![
 PUBLIC_URL = {"type": "string", "pattern": URL, "maxLength": urls.MAX_BYTES}
 
 
+OWN = "must not point at this service or its storage; a result of yours is given as asset:<task id>/<index>"
+
+
 def public_url(fields: RequestFields, name: str, rules: ParamRules) -> str:
-    """A required URL that we or a provider may fetch: public, or one of the key's own assets."""
+    """A required URL that we or a provider may fetch, elsewhere than here."""
     url = fields.required_text(name)
-    is_stored = rules.in_storage(url)
-    if (is_stored or urls.is_own(url, rules.urls)) and (kept := rules.own_asset(url)):
-        return kept
-    if is_stored:
-        refuse(fields.at(name), "must not point into this service's storage, but by a valid asset URL of this key")
+    if rules.in_storage(url) or urls.is_own(url, rules.urls):
+        refuse(fields.at(name), OWN)
     if problem := urls.problem(url, rules.urls):
         refuse(fields.at(name), problem)
     return url
+
+
+def public_or_own_url(fields: RequestFields, name: str, rules: ParamRules) -> str:
+    """The same, or the URL of one of the key's own assets."""
+    url = fields.required_text(name)
+    is_ours = rules.in_storage(url) or urls.is_own(url, rules.urls)
+    return (is_ours and rules.own_asset(url)) or public_url(fields, name, rules)

@@ -7,7 +7,7 @@ from typing import Any
 from adapters.base import ImageRef, MediaInput, StoredFile, TaskRequest
 from common import documents
 from common.documents import Unreadable
-from tasks.request.values import UnstoredFile
+from tasks.request.values import ReferredFile, UnstoredFile
 
 
 def unstored(request: TaskRequest) -> list[UnstoredFile]:
@@ -78,11 +78,11 @@ def _unknown(stored: Mapping[str, Any]) -> list[str]:
     for path, element in pictures.items():
         parts.append((path, _Image, element))
         if element.get("stored") is not None:
-            parts.append((f"{path}.stored", StoredFile, element["stored"]))
+            parts.append((f"{path}.stored", _kind_of(element["stored"]), element["stored"]))
     for n, element in enumerate(stored.get("inputs", ())):
         parts.append((f"params.inputs[{n}]", MediaInput, element))
         if element.get("stored") is not None:
-            parts.append((f"params.inputs[{n}].stored", StoredFile, element["stored"]))
+            parts.append((f"params.inputs[{n}].stored", _kind_of(element["stored"]), element["stored"]))
     return [f"{path}.{name}" for path, kind, part in parts for name in documents.unknown(kind, part)]
 
 
@@ -96,7 +96,7 @@ def _input(element: object) -> MediaInput:
     file = documents.shown(element).get("stored")
     if file is None:
         return documents.read(MediaInput, element)
-    return documents.read(MediaInput, element, url="", stored=documents.read(StoredFile, file))
+    return documents.read(MediaInput, element, url="", stored=_file(file))
 
 
 def _image_json(image: ImageRef) -> dict[str, Any]:
@@ -115,4 +115,12 @@ def _image(element: object) -> ImageRef:
     found = documents.read(_Image, element)
     if found.image_url is not None:
         return ImageRef(url=found.image_url)
-    return ImageRef(stored=documents.read(StoredFile, found.stored))
+    return ImageRef(stored=_file(found.stored))
+
+
+def _file(stored: object) -> StoredFile:
+    return documents.read(_kind_of(stored), stored)
+
+
+def _kind_of(stored: object) -> type[StoredFile]:
+    return ReferredFile if "reference" in documents.shown(stored) else StoredFile

@@ -26,13 +26,15 @@ class SubmissionBody:
 class ParamRules:
     """What params are parsed by. `catalog` is the model's `params` object; `own_asset` gives the URL that a request
     keeps for a valid asset URL of the submitting key; `in_storage` says whether a URL leads into our storage itself;
-    `upload_url` gives what stands for the URL of an uploaded input of this type until it is stored."""
+    `upload_url` gives what stands for the URL of a file of this type until its task is bought; `referred` gives the
+    file of a reference that the submitting key may take."""
 
     catalog: Mapping[str, Any]
     urls: urls.UrlPolicy
     own_asset: Callable[[str], str | None]
     in_storage: Callable[[str], bool]
     upload_url: Callable[[str], str] = str
+    referred: "Callable[[str], ReferredFile | None]" = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +47,14 @@ class UnstoredFile(StoredFile):
     def of(cls, content: bytes, content_type: str) -> "UnstoredFile":
         digest = hashlib.sha256(content).hexdigest()
         return cls(key="", content_type=content_type, size_bytes=len(content), sha256=digest, content=content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferredFile(StoredFile):
+    """A result of the key's own that a request takes by this reference. The file stays the result's."""
+
+    reference: str
+
+    @property
+    def kind(self) -> str:
+        return self.content_type.partition("/")[0]

@@ -98,7 +98,8 @@ def _file(value: object) -> str:
     element = shown(value)
     if "stored" in element:
         file = shown(element["stored"])
-        where = f"a file of ours, {file.get('content_type')}, {file.get('size_bytes')} bytes"
+        held = f"a file of ours, {file.get('content_type')}, {file.get('size_bytes')} bytes"
+        where = str(file.get("reference") or held)
     else:
         where = str(element.get("image_url") or element.get("url") or "–")
     role = " as ".join(str(element[name]).replace("_", " ") for name in ("type", "role") if element.get(name))

@@ -12,21 +12,25 @@ from adapters import registry
 from common import moments
 from common.documents import elements, fits, shown
 from common.money import usd
+from tasks.assets import stored_inputs
 from tasks.models import Call, Task, TaskPayload
 
 ELSEWHERE = "does not run this modality"
+FILES = ("images", "mask", "inputs")
 INEXPRESSIBLE = "is not supported here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """`routes` as `catalog/routing.py` wrote them, in order; empty where nothing is kept any more. Money in
-    micro-USD; `charges` has what each call's delivery cost the client, by the call's id."""
+    """`routes` as `catalog/routing.py` wrote them, in order; `references` to results that were sent, by their fields;
+    empty where nothing is kept any more. Money in micro-USD; `charges` has what each call's delivery cost the client,
+    by the call's id."""
 
     task_id: str
     status: str
     plan: str | None
     routes: tuple[Mapping[str, Any], ...]
+    references: Mapping[str, str]
     calls: tuple[Call, ...]
     charges: Mapping[int, int]
 
@@ -42,8 +46,10 @@ def of_task(task_id: str) -> Trace:
 
 def of(task: Task) -> Trace:
     """The same of a row at hand, in two statements."""
-    stored = TaskPayload.objects.filter(task_id=task.pk).values_list("trace", flat=True).first()
-    decision = shown(stored)
+    wanted = ("trace", *(f"params__{name}" for name in FILES))
+    stored = TaskPayload.objects.filter(task_id=task.pk).values_list(*wanted).first()
+    kept, *files = stored or (None, *[None] * len(FILES))
+    decision = shown(kept)
     calls = tuple(
         Call.objects.filter(task_id=task.pk).select_related("credential", "channel").order_by("attempt", "position")
     )
@@ -52,9 +58,15 @@ def of(task: Task) -> Trace:
         status=task.status,
         plan=decision.get("plan"),
         routes=tuple(map(shown, elements(decision.get("routes")))),
+        references=_references(dict(zip(FILES, files, strict=True))),
         calls=calls,
         charges=charges(calls, task.actual_micros or 0),
     )
+
+
+def _references(params: Mapping[str, Any]) -> dict[str, str]:
+    sent = ((field, file.get("reference")) for field, file in stored_inputs.files_of(params))
+    return {field: reference for field, reference in sent if isinstance(reference, str)}
 
 
 def charges(calls: Sequence[Call], actual_micros: int) -> dict[int, int]:
@@ -83,6 +95,7 @@ def public(trace: Trace) -> dict[str, Any]:
         "id": trace.task_id,
         "status": trace.status,
         "plan": trace.plan,
+        "inputs": [{"field": field, "reference": reference} for field, reference in trace.references.items()],
         "routes": [_public_route(number, row) for number, row in enumerate(trace.routes, 1)],
         "attempts": [_public_call(trace, call) for call in trace.calls],
     }

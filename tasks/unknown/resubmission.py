@@ -25,7 +25,7 @@ from tasks.intake.verdicts import Routed
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Task
 from tasks.request import stored_params
-from tasks.request.values import SubmissionBody, UnstoredFile
+from tasks.request.values import ReferredFile, SubmissionBody, UnstoredFile
 from tasks.unknown.open_calls import Refused
 
 
@@ -120,7 +120,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
         raise Gone("The params of this task were deleted at the end of their retention.")
     request = _asked(task, stored)
     inputs.fresh(request)
-    model, judged = _model(task), inputs.with_upload_urls(request, task.pk)
+    model, judged = _model(task), inputs.with_upload_urls(inputs.judged(request), task.pk)
     wanted = agreed(agreed_price) if agreed_price else None
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=wanted)
     decision = routing.decide(survey)
@@ -179,6 +179,9 @@ def _with_copies(request: TaskRequest) -> TaskRequest:
     return replace(copied, inputs=tuple(elements))
 
 
-def _copy(stored: StoredFile) -> UnstoredFile:
+def _copy(stored: StoredFile) -> StoredFile:
+    """A result that was referred to stays where it is."""
+    if isinstance(stored, ReferredFile):
+        return stored
     with blobs.open(stored.key) as file:
         return UnstoredFile.of(file.read(), stored.content_type)

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog import snapshot
-from common.errors import ApiError, InvalidRequest, NotCancelable, TaskNotFound
+from common.errors import ApiError, AssetInUse, InvalidRequest, NotCancelable, TaskNotFound
 from tasks import deletion
 from tasks.gate import Replay
 from tasks.intake import examination, submission
@@ -89,8 +89,8 @@ class VideoView(TaskApiView):
             raise TaskNotFound(video_objects.NOT_FOUND)
         try:
             deletion.delete(self.caller.key_id, task_id)
-        except NotCancelable as error:  # which SDKs would ask again at once
-            raise NotCancelable(error.message, may_have_cost=True) from None
+        except (AssetInUse, NotCancelable) as error:  # which SDKs would ask again at once
+            raise type(error)(error.message, may_have_cost=True) from None
         return Response({"id": video_id, "object": "video.deleted", "deleted": True})
 
 

@@ -48,17 +48,25 @@ def test_a_signed_url_opens_without_a_key_and_no_other_does(service):
 def test_an_own_asset_is_the_input_of_the_next_task(service):
     first = ended(service.client, submitted(service.client, image_task()))
     url = first["assets"][0]["url"]
-    edit = submitted(service.client, image_task(images=[{"image_url": url}]))
-    film = submitted(service.client, video_task(inputs=[media(url=url, role="first_frame")]))
+    reference = f"asset:{first['id']}/0"
+    edit = submitted(service.client, image_task(images=[{"image_url": url}, {"image_url": reference}]))
+    film = submitted(service.client, video_task(inputs=[media(url=reference, role="first_frame")]))
     assert ended(service.client, edit)["status"] == "succeeded"
     assert ended(service.client, film)["status"] == "succeeded"
+    trace = service.client.get(f"/v1/tasks/{film}/trace").json()
+    assert trace["inputs"] == [{"field": "params.inputs[0].url", "reference": reference}]
 
 
-def test_another_keys_asset_is_no_input(service):
-    url = ended(service.client, submitted(service.client, image_task()))["assets"][0]["url"]
-    response = service.other_client.post("/v1/tasks", json=video_task(inputs=[media(url=url)]))
-    assert response.status_code == 400
-    assert response.json()["error"]["message"].startswith("params.inputs[0].url ")
+def test_a_signed_url_and_another_keys_result_are_no_input_of_a_film(service):
+    task = ended(service.client, submitted(service.client, image_task()))
+    for client, url in (
+        (service.client, task["assets"][0]["url"]),
+        (service.other_client, f"asset:{task['id']}/0"),
+        (service.client, f"asset:{NOWHERE}/0"),
+    ):
+        response = client.post("/v1/tasks", json=video_task(inputs=[media(url=url)]))
+        assert response.status_code == 400
+        assert response.json()["error"]["message"].startswith("params.inputs[0].url ")
 
 
 def test_a_moderated_task_fails_in_our_words_and_costs_nothing(service):

@@ -16,7 +16,7 @@ def trace(api, task_id: str) -> dict:
 def test_a_queued_task_shows_its_plan_and_routes(api, image_model):
     task_id = api.submitted()
     seen = trace(api, task_id)
-    assert list(seen) == ["object", "id", "status", "plan", "routes", "attempts"]
+    assert list(seen) == ["object", "id", "status", "plan", "inputs", "routes", "attempts"]
     assert (seen["object"], seen["id"], seen["status"], seen["plan"]) == ("trace", task_id, "queued", "standard")
     assert [set(route) for route in seen["routes"]] == [ROUTE_FIELDS]
     assert (seen["routes"][0]["route"], seen["routes"][0]["kept"], seen["attempts"]) == (1, True, [])

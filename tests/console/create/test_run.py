@@ -81,7 +81,7 @@ def test_a_result_of_ones_own_is_taken_as_an_input_and_a_foreign_one_is_refused(
     end(source, "succeeded")
     texts = {**IMAGE, "params.images.own": f"{source}/0"}
     taken = TaskPayload.objects.get(pk=sent(visitor.post(FORM, texts))).params["images"]
-    assert f"/assets/{source}/0.png" in taken[0]["image_url"]
+    assert taken[0]["stored"]["reference"] == f"asset:{source}/0"
     answer = sign_in(other_key).post(FORM, texts)
     assert answer.status_code == 400
     assert "Reference images, number 1, is a result that is not there any more." in answer.content.decode()

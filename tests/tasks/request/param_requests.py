@@ -8,7 +8,7 @@ from common import urls
 from common.errors import InvalidRequest
 from common.urls import Network, UrlPolicy
 from tasks.request import params
-from tasks.request.values import ParamRules
+from tasks.request.values import ParamRules, ReferredFile
 
 CATALOG = {
     "image_size": {"values": ["1K", "2K"], "default": "1K"},
@@ -19,6 +19,10 @@ CATALOG = {
 OWN_ASSET = "https://api.ours.example/assets/signed"
 STORAGE = "http://10.0.0.9:9000/bucket/"
 STORED_ASSET = f"{STORAGE}results/presigned"
+REFERENCES = {
+    f"asset:task_{'0' * 26}/{index}": content_type
+    for index, content_type in enumerate(("image/png", "image/gif", "video/mp4", "audio/mpeg", "model/gltf-binary"))
+}
 
 CONTENTS = {
     "image/png": b"\x89PNG\r\n\x1a\n" + bytes(8),
@@ -39,7 +43,17 @@ def rules(catalog: dict[str, Any] | None = None, *, allow_networks: tuple[Networ
         urls=UrlPolicy(allow_networks=allow_networks, own_hosts=urls.own_hosts("https://api.ours.example")),
         own_asset={OWN_ASSET: OWN_ASSET, STORED_ASSET: OWN_ASSET}.get,
         in_storage=lambda url: url.startswith(STORAGE),
+        upload_url=lambda content_type: f"https://api.ours.example/assets/input-0.{content_type.partition('/')[2]}",
+        referred=referred,
     )
+
+
+def referred(reference: str) -> ReferredFile | None:
+    """The file of one of REFERENCES."""
+    content_type = REFERENCES.get(reference)
+    if content_type is None:
+        return None
+    return ReferredFile(key="results/a", content_type=content_type, size_bytes=3, sha256="0" * 64, reference=reference)
 
 
 def image(**changes: Any) -> dict[str, Any]:

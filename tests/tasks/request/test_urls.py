@@ -61,7 +61,6 @@ def test_image_urls_follow_the_policy():
 
 def test_an_own_asset_by_the_storages_url_is_kept_by_ours():
     assert parse("image", image(images=[{"image_url": STORED_ASSET}])).images[0].url == OWN_ASSET
-    assert parse("video", video(inputs=[media(url=STORED_ASSET)])).inputs[0].url == OWN_ASSET
 
 
 def test_any_other_url_into_the_storage_is_refused_by_name():
@@ -69,6 +68,14 @@ def test_any_other_url_into_the_storage_is_refused_by_name():
     assert input_of(f"{STORAGE}other", "video") == "params.inputs[0].url"
 
 
-def test_an_own_asset_is_accepted_for_media_and_refused_as_callback():
-    assert picture_of(OWN_ASSET) is input_of(OWN_ASSET, "video") is None
+def test_an_own_asset_is_accepted_as_a_picture_and_refused_as_callback():
+    assert picture_of(OWN_ASSET) is None
     assert callback_to(OWN_ASSET) == "callback_url"
+
+
+@pytest.mark.parametrize("modality", ["video", "3d"])
+@pytest.mark.parametrize(
+    "url", [OWN_ASSET, STORED_ASSET, "https://api.ours.example:8443/", "https://API.ours.example./a"]
+)
+def test_no_address_of_ours_is_an_input_of_films_and_models(modality: str, url: str):
+    assert input_of(url, modality) == "params.inputs[0].url"

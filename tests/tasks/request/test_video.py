@@ -121,9 +121,10 @@ def test_ids_are_unique_within_the_task():
     assert len(parse("video", video(inputs=[media(id="a"), media(id="A"), media(), media(id=None)])).inputs) == 4
 
 
-def test_an_own_signed_asset_chains_into_a_video():
-    assert parse("video", video(inputs=[media(url=OWN_ASSET)])).inputs[0].url == OWN_ASSET
-    assert refusal(video(inputs=[media(url=OWN_ASSET + "x")])).endswith("must not point at this service.")
+def test_an_own_signed_asset_is_refused_and_told_by_what_a_result_chains_into_a_video():
+    said = refusal(video(inputs=[media(url=OWN_ASSET)]))
+    assert said.startswith("params.inputs[0].url must not point at this service")
+    assert said.endswith("given as asset:<task id>/<index>.")
 
 
 def test_3d_needs_a_prompt_or_inputs():

@@ -1,6 +1,5 @@
 """What operators do about outcomes that nobody knows, and that the books stay right."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from catalog import snapshot
 from catalog.models import Channel, ChannelModel, MediaModel, Route
 from storage import blobs
 from tasks import leases, lifecycle, paid_calls
-from tasks.assets import signed_urls
-from tasks.assets.signed_urls import Grant
 from tasks.failures import Failure
 from tasks.lifecycle import Success
 from tasks.models import Asset, Call, Task, TaskEvent, TaskPayload
@@ -189,12 +186,25 @@ def test_a_vanished_data_url_cannot_be_retried(pictures):
     assert "an input that it held is gone" in refusal(resolve.retry, pictures.task_id)
 
 
-def test_a_deleted_own_asset_cannot_be_retried(lose, key, worker, image_model, video_model):
+def test_a_result_that_was_referred_to_is_taken_again_without_a_copy(lose, key, worker, image_model, video_model):
+    call = lose(chained(key, worker))
+    asset = Asset.objects.get()
+    retry = resolve.retry(call.task_id, by="ada")
+    (element,) = TaskPayload.objects.get(task_id=retry).params["inputs"]
+    assert element["stored"]["key"] == asset.storage_key
+    assert Task.objects.get(id=retry).input_bytes == 0
+
+
+def chained(key, worker):
+    """A film that begins with the picture of another task."""
     source = steps.start(key, worker)
     steps.end(source)
-    url = signed_urls.mint(Grant(task_id=source.id, index=0, expires=int(time.time()) + 3_600), "png")
-    element = {"type": "image", "role": "first_frame", "url": url}
-    call = lose({**FILM, "params": {**FILM["params"], "inputs": [element]}})
+    element = {"type": "image", "role": "first_frame", "url": f"asset:{source.id}/0"}
+    return {**FILM, "params": {**FILM["params"], "inputs": [element]}}
+
+
+def test_a_deleted_own_asset_cannot_be_retried(lose, key, worker, image_model, video_model):
+    call = lose(chained(key, worker))
     Asset.objects.update(deleted_at=timezone.now())
     assert "was deleted" in refusal(resolve.retry, call.task_id)
 

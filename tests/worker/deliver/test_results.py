@@ -1,16 +1,16 @@
 """What a success leaves: files, the operator's cost, flags; and inputs on their way to the provider."""
 
 import base64
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.utils import timezone
 
 from catalog.models import ChannelModel
 from sandbox.ark.tasks import result
 from tasks.assets import assets as domain_assets
-from tasks.assets import signed_urls
+from tasks.assets import signed_urls, uploads
 from tasks.assets.signed_urls import Grant
-from tasks.models import TaskPayload
+from tasks.models import Asset, Task, TaskPayload
 from tests.adapters.raw_server import answer, raw_server
 from tests.storage import samples
 from tests.worker.driving import assets, call, film, loaded, outage, picture, task
@@ -169,23 +169,44 @@ def test_a_reference_image_at_a_private_address_is_not_fetched(shift, key, sandb
     assert server.requests == []
 
 
-def test_an_own_image_becomes_the_first_frame_under_a_fresh_url(shift, key, settings):
+def test_an_own_image_becomes_the_first_frame_under_a_url_of_the_film(shift, key):
     first = picture(key, "a fox")
     shift.work(first)
-    settings.ASSET_URL_TTL = 3_600
-    url = domain_assets.input_url(first, 0)
-    task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": url}])
-    settings.ASSET_URL_TTL = 360_000
+    frame = {"type": "image", "role": "first_frame", "url": f"asset:{first}/0"}
+    task_id = film(key, "the fox runs", inputs=[frame])
     (claimed,) = shift.claim()
     sent = loaded(claimed).upstream.body["content"][1]["image_url"]["url"]
-    assert signed_urls.parse_own(sent) == (first, 0)
-    assert expiry(sent) - expiry(url) >= 360_000 - 3_600
+    assert f"/assets/{task_id}/input-0.png?expires=" in sent
     shift.run([claimed])
     assert shift.work(task_id) == "succeeded"
+    assert Task.objects.get(id=task_id).input_bytes == 0
 
 
-def expiry(url):
-    return int(parse_qs(urlsplit(url).query)["expires"][0])
+def test_an_own_film_is_fetched_by_its_url_while_the_next_one_is_made(shift, key):
+    first = film(key, "a fox")
+    shift.work(first)
+    task_id = film(key, "it runs", inputs=[{"type": "video", "role": "reference", "url": f"asset:{first}/0"}])
+    (claimed,) = shift.claim()
+    sent = loaded(claimed).upstream.body["content"][1]["video_url"]["url"]
+    asset, _ = uploads.find(task_id, 0)
+    assert f"/assets/{task_id}/input-0.mp4?expires=" in sent
+    assert asset.storage_key == Asset.objects.get(task_id=first).storage_key
+
+
+def test_a_result_that_was_referred_to_is_a_reference_image_without_any_download(shift, key, sandbox):
+    first = picture(key, "a fox")
+    shift.work(first)
+    assert shift.work(picture(key, "this fox", images=[{"image_url": f"asset:{first}/0"}])) == "succeeded"
+    assert sandbox.audit()["jobs"] == 2
+
+
+def test_a_result_that_was_deleted_since_fails_the_task_that_refers_to_it(shift, key, sandbox):
+    first = picture(key, "a fox")
+    shift.work(first)
+    task_id = picture(key, "this fox", images=[{"image_url": f"asset:{first}/0"}])
+    Asset.objects.update(deleted_at=timezone.now())
+    assert shift.work(task_id) == "TASK_INPUT_UNREACHABLE"
+    assert sandbox.audit()["jobs"] == 1
 
 
 def test_an_own_image_is_a_reference_image_without_any_download(shift, key, sandbox):
@@ -202,11 +223,11 @@ def test_an_own_image_is_an_input_by_its_url_in_s3_and_outlives_that_url(s3, shi
     url = domain_assets.input_url(first, 0)
     assert url.startswith(s3)  # a private address, which no foreign URL may have
     assert shift.work(picture(key, "this fox", images=[{"image_url": url}])) == "succeeded"
-    task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": url}])
+    task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": f"asset:{first}/0"}])
     payload = TaskPayload.objects.get(task_id=task_id)
-    (kept,) = payload.params["inputs"]
-    assert signed_urls.parse_own(kept["url"]) == (first, 0)
-    payload.params["inputs"] = [{**kept, "url": signed_urls.mint(Grant(task_id=first, index=0, expires=1), "png")}]
+    (kept,) = payload.params["inputs"]  # as of a task that was queued before references were
+    expired = signed_urls.mint(Grant(task_id=first, index=0, expires=1), "png")
+    payload.params["inputs"] = [{"type": kept["type"], "role": kept["role"], "url": expired}]
     payload.save()
     (claimed,) = shift.claim()
     sent = loaded(claimed).upstream.body["content"][1]["image_url"]["url"]
@@ -219,17 +240,16 @@ def test_an_own_image_stays_an_address_where_a_channel_takes_no_data_urls(shift,
     mapping = ChannelModel.objects.get(model__modality="image")
     mapping.capabilities = {"data_url": False}
     mapping.save()
-    picture(key, "this fox", images=[{"image_url": domain_assets.input_url(first, 0)}])
+    own = [{"image_url": domain_assets.input_url(first, 0)}, {"image_url": f"asset:{first}/0"}]
+    picture(key, "this fox", images=own)
     (claimed,) = shift.claim()
-    (part,) = loaded(claimed).upstream.files
-    assert signed_urls.parse_own(part.image.url) == (first, 0)
+    assert [signed_urls.parse_own(part.image.url) for part in loaded(claimed).upstream.files] == [(first, 0)] * 2
 
 
 def test_an_own_image_that_is_gone_fails_the_task_unpaid(shift, key, sandbox):
     first = picture(key, "a fox")
     shift.work(first)
-    url = domain_assets.input_url(first, 0)
-    task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": url}])
+    task_id = film(key, "the fox runs", inputs=[{"type": "image", "role": "first_frame", "url": f"asset:{first}/0"}])
     assets(first)[0].delete()
     assert shift.work(task_id) == "TASK_INPUT_UNREACHABLE"
     assert sandbox.audit()["jobs"] == 1

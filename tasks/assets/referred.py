@@ -46,9 +46,9 @@ def held(account_ids: Collection[int]) -> set[str]:
     return {str(file["key"]) for file in map(documents.shown, files) if "reference" in file and "key" in file}
 
 
-# The states are spelled out as in the index that leads to them.
+# The states are spelled out as in the index that leads to them; a join might begin with all payloads that there are.
 HOLDING = """
-SELECT p.params FROM tasks_task t JOIN tasks_taskpayload p ON p.task_id = t.id
-WHERE t.account_id IN ({accounts}) AND t.status IN ('queued', 'running')
-  AND CAST(p.params AS text) LIKE '%%"asset:task^_%%' ESCAPE '^'
+SELECT (SELECT p.params FROM tasks_taskpayload p
+        WHERE p.task_id = t.id AND CAST(p.params AS text) LIKE '%%"asset:task^_%%' ESCAPE '^') AS params
+FROM tasks_task t WHERE t.account_id IN ({accounts}) AND t.status IN ('queued', 'running')
 """

@@ -20,7 +20,7 @@ from desk.now import facts
 from desk.task_page import sheet
 from desk.task_page.actions import RetryTask
 from tasks import due_calls, leases, paid_calls, route_sets
-from tasks.assets import stored_inputs
+from tasks.assets import referred, stored_inputs
 from tasks.claims import queue
 from tasks.figures.folding import Folding
 from tasks.gate import admit
@@ -210,6 +210,12 @@ def test_stored_inputs_are_summed_and_found_by_index(keys):
     plan_of(statements, "'inputs'", "task_inputs")
     plan_of(statements, "NOT EXISTS", "task_inputs_due")
     plan_of(statements, "tasks_taskpayload")
+
+
+def test_results_that_live_tasks_refer_to_are_looked_for_by_index(keys):
+    with steps.captured() as statements:
+        referred.held([keys[0].account.pk])
+    plan_of(statements, "asset:task", "task_limits")
 
 
 def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, settings):

@@ -7,7 +7,7 @@ from tasks.models import Task, TaskPayload
 from tests.storage.conftest import folder, image, stored, video
 from tests.tasks.request.param_requests import media
 from tests.tasks_api.asking import error_of, image_task, named, refused, start, video_task
-from tests.tasks_api.videos.asking import refusal
+from tests.tasks_api.videos.asking import refusal, video_id
 
 __all__ = ["folder", "image", "stored", "video"]
 
@@ -95,3 +95,12 @@ def test_its_file_cannot_be_deleted_while_a_live_task_takes_it(api, image, refer
     assert refused(answer) == (409, "TASK_ASSET_IN_USE")
     assert error_of(answer)["message"]
     blobs.open(image.storage_key).close()
+
+
+def test_a_film_cannot_be_deleted_by_the_other_front_either(api, video):
+    film = f"asset:{video.task_id}/0"
+    api.submitted(video_task(inputs=[media(type="video", url=film)]))
+    Task.objects.filter(pk=video.task_id).update(modality="video")
+    answer = api.send("DELETE", f"/v1/videos/{video_id(video.task_id)}")
+    assert refusal(answer) == (409, "TASK_ASSET_IN_USE", None)
+    assert answer.headers["x-should-retry"] == "false"

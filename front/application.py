@@ -17,6 +17,7 @@ from common.http.asgi import Message, Receive, Scope, Send, header
 from common.http.front_body import Body
 from common.http.spool import SpoolFull
 from front import access_log, companions, doors, error_responses, image_calls, posting, refusals, shares, visits
+from front.streamed import StreamedAnswer
 from relay import application as relay
 from relay.calls.in_flight import in_flight
 from relay.wire import upstream
@@ -158,8 +159,11 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
         body.close()
         await refusals.answer(scope, error).send(reply)
     else:
-        whole = await waiting.answer(posting.ask, scope, body, receive)
-        await whole.send(reply)
+        found = await waiting.answer(posting.ask, scope, body, receive)
+        if isinstance(found, StreamedAnswer):
+            await found.stream(receive, reply, is_head=scope["method"] == "HEAD")
+        else:
+            await found.send(reply)
 
 
 async def nothing_more() -> Message:

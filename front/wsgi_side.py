@@ -1,4 +1,4 @@
-"""Gives a whole request to Django's WSGI handler and takes a whole answer.
+"""Gives a whole request to Django's WSGI handler and takes a whole answer; of a long stream its beginning.
 
 It holds a thread only while Django computes; slow uploads and slow readers are left to the event loop.
 """
@@ -7,6 +7,7 @@ import contextvars
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from a2wsgi.wsgi import build_environ
@@ -16,6 +17,7 @@ from common.database import query_deadline
 from common.http.asgi import ENVIRON, REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.http.front_body import Body
 from front import django_application
+from front.streamed import BodyPieces, StreamedAnswer
 
 BODILESS = (204, 304)
 NONE: frozenset[str] = frozenset()
@@ -41,13 +43,28 @@ def run(scope: Scope, body: Body) -> Answer:
     is_api = scope["path"].startswith("/v1/")
     django = django_application.api if is_api else django_application.application
     with query_deadline.limited():
-        chunks = django(environ_of(scope, body), start_response)
-        try:
-            content = b"".join(chunks)
-        finally:
-            chunks.close()
-    status, headers = start[-1]
-    return answer_of(status, headers, content)
+        response = django(environ_of(scope, body), start_response)
+        status, headers = start[-1]
+        return begun(status, headers, response) if response.streaming else whole(status, headers, response)
+
+
+def whole(status: int, headers: list[tuple[str, str]], response: Any) -> Answer:
+    with closing(response):
+        return answer_of(status, headers, b"".join(response))
+
+
+def begun(status: int, headers: list[tuple[str, str]], response: Any) -> Answer:
+    """A stream that ends within its first piece is whole; what follows that of a longer one is made as it is sent."""
+    pieces = BodyPieces(response)
+    try:
+        first = threads.returning_connection(pieces.read)
+    except BaseException:
+        pieces.close()
+        raise
+    if pieces.is_over:
+        pieces.close()
+        return answer_of(status, headers, first)
+    return StreamedAnswer(status=status, headers=raw(headers), body=first, pieces=pieces)
 
 
 def _refuse_write(chunk: bytes) -> None:
@@ -73,7 +90,11 @@ def repeated(scope: Scope) -> frozenset[str]:
 
 
 def answer_of(status: int, headers: list[tuple[str, str]], content: bytes) -> Answer:
-    raw: Headers = tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)
-    if status not in BODILESS and not any(name == b"content-length" for name, _ in raw):
-        raw += ((b"content-length", str(len(content)).encode()),)
-    return Answer(status=status, headers=raw, body=b"" if status in BODILESS else content)
+    own = raw(headers)
+    if status not in BODILESS and not any(name == b"content-length" for name, _ in own):
+        own += ((b"content-length", str(len(content)).encode()),)
+    return Answer(status=status, headers=own, body=b"" if status in BODILESS else content)
+
+
+def raw(headers: list[tuple[str, str]]) -> Headers:
+    return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)

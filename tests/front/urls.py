@@ -2,10 +2,11 @@
 
 import logging
 import threading
+from collections.abc import Iterator
 from hashlib import sha256
 
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
@@ -59,7 +60,27 @@ def offline(request: HttpRequest) -> HttpResponse:
     raise OperationalError("the database is away")
 
 
+def streamed(request: HttpRequest) -> StreamingHttpResponse:
+    """So many lines (`endless`, or a number), after which the database is away where `falls` is asked for."""
+    given = request.GET["lines"]
+    return StreamingHttpResponse(lines(None if given == "endless" else int(given), falls="falls" in request.GET))
+
+
+def lines(count: int | None, *, falls: bool) -> Iterator[str]:
+    """Says how many it has made when it is closed."""
+    made = 0
+    try:
+        while made != count:
+            made += 1
+            yield f"{made:08d}\n"
+        if falls:
+            raise OperationalError("the database is away")
+    finally:
+        logging.getLogger("tests.streamed").info("closed after %d lines", made)
+
+
 urlpatterns = [
+    path("streamed", streamed),
     path("v1/echo", echo),
     path("v1/large", large),
     path("v1/held", held),

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from billing import ledger
+from console.usage import entries
 from tests.billing import budget_steps
 from tests.billing.entries import book
 from tests.console.usage.spent import charge
@@ -124,6 +125,17 @@ def test_the_statement_is_a_download_for_spreadsheets(key, visitor):
         f"2026-10-05 12:00:00,refund,{task.id},aurora-image,image,-0.000001",
     ]
     assert "October 2026: $0.04 for 1 charge, after $0.000001 refunded" in page(visitor, month="2026-10")
+
+
+def test_the_statement_is_read_a_page_at_a_time(key, visitor, monkeypatch, django_assert_num_queries):
+    monkeypatch.setattr(entries, "PAGE", 2)
+    tasks = [charge(key, THIRD + timedelta(minutes=number)) for number in range(3)]
+    lines = visitor.get(f"{USAGE}2026-10.csv").streaming_content
+    with django_assert_num_queries(3):  # two look-ups of where the month lies, and one page
+        told = [next(lines) for _ in range(3)]
+    with django_assert_num_queries(2):
+        told.extend(lines)
+    assert [line.split(b",")[2].decode() for line in told] == ["task", *[task.id for task in tasks]]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from accounts.models import Account
 from common import months
+from desk.money import statement
 from tests.billing import relayed_steps
 from tests.billing.entries import book
 
@@ -63,6 +64,16 @@ def test_the_file_is_a_download_and_holds_no_formula(operator, customer):
     text = b"".join(answer.streaming_content).decode()
     assert "\"'=HYPERLINK" in text
     assert text.splitlines()[-1].endswith(",1.50")
+
+
+def test_the_file_is_read_a_page_at_a_time(operator, customer, monkeypatch, django_assert_num_queries):
+    monkeypatch.setattr(statement, "PAGE", 1)
+    lines = page(operator, customer, name="csv").streaming_content
+    with django_assert_num_queries(5):  # the balance before and where the month lies, and one page
+        told = [next(lines) for _ in range(3)]
+    with django_assert_num_queries(2):
+        told.extend(lines)
+    assert [line.split(b",")[2] for line in told] == [b"reference", b"", b"wire-1", b"wire-2", b""]
 
 
 def test_what_is_no_month_or_no_account_is_not_found(operator, customer):

@@ -17,8 +17,9 @@ from tasks.unknown.open_calls import Refused
 logger = logging.getLogger(__name__)
 
 
-def retry(task_id: str, *, by: str) -> str:
-    """Submit an ended task again; returns the new task's id. Raises Refused, also while another retry of it lives.
+def retry(task_id: str, *, by: str, shown_micros: int | None = None) -> str:
+    """Submit an ended task again; returns the new task's id. Raises Refused, also while another retry of it lives, and
+    where it would cost another price than the one that was shown.
 
     One that ended after a call of unknown outcome keeps its price (`resolve.retry`): it may be bought twice.
     """
@@ -26,7 +27,7 @@ def retry(task_id: str, *, by: str) -> str:
     if resolve.is_without_outcome(task):
         return resolve.retry(task_id, by=by)
     new = resubmission.draft(task, secret_id=_secret_id(task), agreed_price=None)
-    new_id = resubmission.submit(task, new)
+    new_id = resubmission.submit(task, new, shown_micros=shown_micros)
     logger.info("task %s: submitted again as %s by %s", task_id, new_id, by)
     return new_id
 

@@ -38,7 +38,7 @@ class OfProvider(LineAction):
 
 
 class AttachLine(OfProvider):
-    name, label = "attach", "Attach the job"
+    name, label, needs_proof = "attach", "Attach the job", True
 
     def meaning(self, row: BillLine) -> str:
         return (

@@ -32,6 +32,13 @@ class CountingForm(NoteForm):
     done_before = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
 
+class RetryForm(ReasonForm):
+    """Holds also what the page said that it will cost, so that nobody pays what nobody has seen."""
+
+    done_before = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    price_micros = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
+
+
 class RefundForm(ReasonForm):
     amount = forms.CharField(label="Amount in USD", max_length=40)
     field_order = ("amount", "reason")
@@ -67,7 +74,7 @@ class CancelTask(RowAction):
 
 class RetryTask(RowAction):
     name, label, right = "retry", "Retry as a new task", "tasks.change_task"
-    form_class = CountingForm
+    form_class, needs_proof = RetryForm, True
 
     def applies(self, row: Task) -> bool:
         if row.status in LIVE or resubmission.live_retry(row.pk):
@@ -91,12 +98,19 @@ class RetryTask(RowAction):
             )
         return (
             f"A new task asks for the same again, for {row.key.account.name} / {row.key.name}, on the routes of today. "
-            f"The customer pays it at today's price, {price}. It has paid {words.usd(row.actual_micros or 0)} for this "
-            "one, which stays as it is."
+            f"The customer pays it at today's price, {price}. This one was submitted at "
+            f"{words.usd(row.estimated_micros)}; the customer has paid {words.usd(row.actual_micros or 0)} for it, and "
+            "it stays as it is."
         )
 
     def form(self, row: Task, data: Any = None) -> forms.Form:
-        return CountingForm(data, initial={"done_before": row.retries.count()})
+        return RetryForm(data, initial={"done_before": row.retries.count(), "price_micros": self._price(row)})
+
+    def _price(self, row: Task) -> int | None:
+        try:
+            return again.quote(row.pk)
+        except Refused:
+            return None
 
     def apply(self, row: Task, values: Mapping[str, Any], *, by: str) -> str:
         if row.retries.count() > values["done_before"]:
@@ -105,9 +119,10 @@ class RetryTask(RowAction):
                 f"It was submitted again meanwhile, as {last.pk}. Load this page anew to do it once more."
             )
         try:
-            return f"Submitted it again as {again.retry(row.pk, by=by)}."
+            new_id = again.retry(row.pk, by=by, shown_micros=values["price_micros"])
         except Refused as refusal:
             raise ActionRefused(str(refusal)) from refusal
+        return f"Submitted it again as {new_id}, at {words.usd(Task.objects.get(pk=new_id).estimated_micros)}."
 
     def next_url(self, row: Task) -> str:
         return page_of(row.retries.latest("pk"))

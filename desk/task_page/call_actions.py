@@ -34,7 +34,7 @@ class UnknownCallAction(RowAction):
 
 class AttachJob(UnknownCallAction):
     name, label = "attach", "Attach the job"
-    form_class = AttachForm
+    form_class, needs_proof = AttachForm, True
 
     def applies(self, row: Call) -> bool:
         return super().applies(row) and is_over(row.task)

@@ -15,6 +15,7 @@ from catalog import routing, snapshot
 from catalog.entries import ModelEntry
 from common.documents import Unreadable
 from common.errors import ApiError, StorageUnavailable
+from pages import words
 from storage import blobs
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
@@ -66,12 +67,14 @@ def nothing(new_id: str) -> None:
     """Nothing else is written with the new task."""
 
 
-def submit(task: Task, new: Draft, *, also: Callable[[str], None] = nothing) -> str:
+def submit(task: Task, new: Draft, *, shown_micros: int | None = None, also: Callable[[str], None] = nothing) -> str:
     """Write the new task if limits and balance allow, and what `also` writes, which gets its id; returns that.
 
-    Not while another retry lives: a double click buys once. Raises Refused; then nothing is left of the draft.
+    Not while another retry lives: a double click buys once. Not at another price than the one that was shown, where one
+    was. Raises Refused; then nothing is left of the draft.
     """
     try:
+        _refuse_other_price(new.prepared.price.estimate_micros, shown_micros)
         with transaction.atomic():
             lock_tasks([task.id])
             _refuse_twice(task.id)
@@ -87,6 +90,12 @@ def submit(task: Task, new: Draft, *, also: Callable[[str], None] = nothing) -> 
         submission.discard_inputs(new)
         raise
     return new.task_id
+
+
+def _refuse_other_price(micros: int, shown_micros: int | None) -> None:
+    """The catalog may have changed since somebody looked."""
+    if shown_micros is not None and shown_micros != micros:
+        raise Refused(f"It costs {words.usd(micros)} now, and not {words.usd(shown_micros)}. Load this page anew.")
 
 
 def _refuse_twice(task_id: str) -> None:

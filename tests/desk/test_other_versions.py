@@ -52,7 +52,9 @@ def test_the_client_sees_the_task_its_list_and_its_trace(key, client_for, strang
     assert attempt["state"] == "unknown"
 
 
-@pytest.mark.parametrize(("action", "fields"), [("attach", {"upstream_id": "cgt-1"}), ("retry", {"done_before": 0})])
+@pytest.mark.parametrize(
+    ("action", "fields"), [("attach", {"upstream_id": "cgt-1"}), ("retry", {"done_before": 0, "reason": "lost"})]
+)
 def test_what_cannot_be_read_is_neither_attached_nor_bought_again(operator, strange, action, fields):
     answer = operator.post(url_of(strange.task if action == "retry" else strange, action), fields)
     assert "This version cannot read" in answer.content.decode()
@@ -65,7 +67,7 @@ def test_what_another_version_asked_for_is_not_bought_again(operator, key, video
     (call,) = steps.intend(steps.intent(task, worker))
     assert steps.end(task, "failed", failure=OUTCOME_UNKNOWN, calls=(CallEnd(id=call.id, state="unknown"),))
     TaskPayload.objects.filter(task_id=task.id).update(params={**steps.VIDEO["params"], "mood": "blue"})
-    answer = operator.post(url_of(Task.objects.get(), "retry"), {"done_before": 0})
+    answer = operator.post(url_of(Task.objects.get(), "retry"), {"done_before": 0, "reason": "lost"})
     assert "does not know params.mood" in answer.content.decode()
 
 

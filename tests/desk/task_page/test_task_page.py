@@ -136,17 +136,47 @@ def test_a_task_that_runs_is_not_canceled_and_the_page_says_so(operator, key, im
     assert history() == []
 
 
+def sent_by(page: str) -> dict[str, str]:
+    """The hidden fields of an action's form."""
+    return dict(re.findall(r'<input type="hidden" name="([a-z_]+)" value="([^"]*)"', page))
+
+
 def test_a_retry_leads_to_the_new_task_and_one_form_makes_one(operator, charged, image_model):
     image_model.prices = {"1K": "0.05"}
     image_model.save()
-    assert "The customer pays it at today's price, $0.05." in words_of(operator.get(url_of(charged, "retry")))
-    answer = operator.post(url_of(charged, "retry"), {"done_before": "0"})
+    page = operator.get(url_of(charged, "retry"))
+    assert "today's price, $0.05. This one was submitted at $0.04; the customer has paid $0.04 for it" in words_of(page)
+    sent = {**sent_by(page.content.decode()), "reason": "It was black."}
+    answer = operator.post(url_of(charged, "retry"), sent)
     new = Task.objects.get(retry_of=charged)
     assert answer.headers["Location"] == page_of(new)
     lifecycle.end([steps.cancellation_of(new.id)])
-    again = operator.post(url_of(charged, "retry"), {"done_before": "0"})
-    assert "submitted again meanwhile" in words_of(again)
-    assert history() == [f"Submitted it again as {new.id}."]
+    assert "submitted again meanwhile" in words_of(operator.post(url_of(charged, "retry"), sent))
+    assert history() == [f"Submitted it again as {new.id}, at $0.05. It was black."]
+
+
+def test_a_retry_needs_a_reason_and_costs_what_the_page_said(operator, charged, image_model):
+    sent = sent_by(operator.get(url_of(charged, "retry")).content.decode())
+    assert "This field is required" in words_of(operator.post(url_of(charged, "retry"), sent))
+    image_model.prices = {"1K": "0.05"}
+    image_model.save()
+    refused = words_of(operator.post(url_of(charged, "retry"), {**sent, "reason": "It was black."}))
+    assert "It costs $0.05 now, and not $0.04." in refused
+    assert not Task.objects.filter(retry_of=charged).exists()
+    assert history() == []
+
+
+def test_what_charges_a_customer_asks_for_the_password_again(operator, charged):
+    session = operator.session
+    session["signed_in_at"] -= 15 * 60
+    session.save()
+    for answer in (
+        operator.get(url_of(charged, "retry")),
+        operator.post(url_of(charged, "retry"), {"done_before": "0", "reason": "It was black."}),
+        operator.get(url_of(Call.objects.get(), "attach")),
+    ):
+        assert 'name="proof-password"' in answer.content.decode()
+    assert not Task.objects.filter(retry_of=charged).exists()
 
 
 def test_a_retry_that_cannot_be_says_so_before(operator, charged, image_model):

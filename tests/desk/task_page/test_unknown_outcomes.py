@@ -56,7 +56,7 @@ def address(call: Call, action: str) -> str:
 
 def retry(client: Client, call: Call, *, done_before: int = 0) -> str:
     """What the page says after a form that was made when the task had so many retries."""
-    answer = client.post(address(call, "retry"), {"done_before": done_before}, follow=True)
+    answer = client.post(address(call, "retry"), {"done_before": done_before, "reason": "No answer."}, follow=True)
     return answer.content.decode()
 
 
@@ -141,7 +141,7 @@ def test_retrying_makes_a_linked_task(operator, film):
     assert "you pay twice" in page(operator, "admin:tasks_task_do", film.task_id, "retry")
     retry(operator, film)
     assert (linked().status, linked().retry_of_id) == ("queued", film.task_id)
-    assert messages() == [f"Submitted it again as {linked().id}."]
+    assert messages() == [f"Submitted it again as {linked().id}, at $0.50. No answer."]
 
 
 def test_a_second_retry_is_warned_of_and_done_once_the_first_has_ended(operator, film):

@@ -5,9 +5,9 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
-from adapters.base import UpstreamError, text
+from adapters.base import UpstreamError
 from adapters.relay.adapter import ANTHROPIC_VERSION
 from catalog.relay_channels import Candidate
 from common import redaction
@@ -33,15 +33,20 @@ class PlatformList:
 
     dialect: str
     url: Callable[[Endpoint], str]
-    names: Callable[[Any], Iterable[Any]]
+    names: Callable[[Any], Iterable[str]]
 
 
 def _listed(models: Any, name: str) -> list[str]:
     """The names of those that have one. Raises TypeError for what is no list of models."""
-    names = [found for model in mappings(models) if (found := text(model.get(name)))]
+    names = [found for model in mappings(models) if is_name(found := model.get(name))]
     if not names and models != []:
         raise TypeError("the list of models is none")
     return names
+
+
+def is_name(value: Any) -> TypeGuard[str]:
+    """Whether a client could ask for a model of this name."""
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable() and value == value.strip()
 
 
 PLATFORMS = {
@@ -71,13 +76,17 @@ async def told(candidate: Candidate, platform: str) -> list[str] | None:
     )
     try:
         async with asyncio.timeout(SECONDS):
-            document = await threads.compute(json.loads, await _fetched(listed.url(endpoint), endpoint))
-        names = [name for name in listed.names(document) if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME]
-        return names[:MOST_NAMES]
+            document = await threads.compute(_document, await _fetched(listed.url(endpoint), endpoint))
+        return list(filter(None, listed.names(document)))[:MOST_NAMES]
     except FAULTS as error:
         said = redaction.clean(f"{type(error).__name__}: {error}")
         logger.warning("channel %s does not list its models: %s", channel.name, said)
         return None
+
+
+def _document(raw: bytes) -> Any:
+    """Numbers are none that we need: one of more digits than Python reads as a whole number spoils no list."""
+    return json.loads(raw, parse_int=float)
 
 
 async def _fetched(url: str, endpoint: Endpoint) -> bytes:

@@ -133,3 +133,23 @@ def test_a_model_without_a_name_is_skipped(platform, bad):
     member, good = ("models", GEMINI["models"]) if platform == "gemini" else ("data", OPENAI["data"])
     names, _ = listed(make_group("text", platform, prices=PRICES), answers({member: [bad, *good]}))
     assert names == [("gem-1",) if platform == "gemini" else ("gpt-1",)]
+
+
+def test_what_no_client_could_ask_for_is_no_name():
+    odd = [
+        "7",
+        "1.5",
+        "true",
+        "[]",
+        "{}",
+        '""',
+        '" gpt-2"',
+        r'"gpt-2\u0000"',
+        r'"gpt-2\ud800"',
+        r'"gpt-2\n"',
+        f'"{"x" * 201}"',
+    ]
+    models = [f'{{"id": {each}}}' for each in [*odd, f'"gpt-1", "created": {"9" * 5_000}', '"gpt-1"']]
+    group = make_group("text", prices={"*": {"input": 1, "output": 2}})
+    names, _ = listed(group, answers(f'{{"data": [{", ".join(models)}]}}'.encode()))
+    assert names == [("gpt-1",)]

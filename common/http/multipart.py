@@ -33,13 +33,13 @@ class FormPart:
     is_file: bool
     content: bytes = field(repr=False)
 
-    def text(self) -> str:
-        """Its content as a text field. Raises InvalidRequest."""
+    def text(self, *, is_kept: bool = True) -> str:
+        """Its content as a text field, which no column takes with a NUL in it. Raises InvalidRequest."""
         try:
             text = self.content.decode()
         except UnicodeDecodeError as error:
             _refuse(f"{strict_json.field('', self.name)} is not valid UTF-8 (byte {error.start})", self.name)
-        if "\0" in text:
+        if is_kept and "\0" in text:
             _refuse(f"{strict_json.field('', self.name)} holds a NUL character", self.name)
         return text
 

@@ -40,7 +40,7 @@ class FormFields(dict[str, Any]):
 
 
 def _value(part: FormPart) -> Any:
-    text = part.text()
+    text = part.text(is_kept=False)
     if part.name in NUMBERS and text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
     return SWITCHES.get(text, text) if part.name == "stream" else text

@@ -60,7 +60,7 @@ def test_a_form_is_read_and_goes_on_as_it_came():
         ("n", b"2"),
         ("model", b"m"),
         ("stream", b"true"),
-        ("prompt", b""),
+        ("prompt", b"a\0cat"),
     )
     document = IMAGES.document(raw, FORM)
     call = IMAGES.read(document, raw, FORM)
@@ -73,7 +73,7 @@ def test_a_form_is_read_and_goes_on_as_it_came():
         ("n", b"2"),
         ("model", "üp".encode()),
         ("stream", b"true"),
-        ("prompt", b""),
+        ("prompt", b"a\0cat"),
     )
     assert IMAGES.body(document, raw, call, "üp") == mapped
 

@@ -8,6 +8,7 @@ from catalog import validation
 from catalog.fields import Invalid, Problem, join
 from catalog.file.specs import ChannelModelSpec, ChannelSpec, Document, ModelSpec, PlanSpec, RouteSpec
 from catalog.models import Channel, ChannelModel, MediaModel, ModelName, Plan
+from common import modalities
 
 Key = tuple[str, str]  # modality, name
 
@@ -24,7 +25,8 @@ class KnownNames:
 
     def keys(self, entry: ChannelModelSpec | RouteSpec) -> list[Key]:
         """The models that an entry may mean; its modality may be left out where the name has only one."""
-        return sorted(key for key in self.models if key[1] == entry.model and entry.modality in (None, key[0]))
+        meant = [entry.modality] if entry.modality else modalities.NAMES
+        return sorted((modality, entry.model) for modality in meant if (modality, entry.model) in self.models)
 
 
 def stored() -> KnownNames:

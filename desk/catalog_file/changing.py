@@ -1,11 +1,13 @@
-"""What a catalog file would change, and changing it: both by the loader of the command, in one transaction."""
+"""What a catalog file would change, and changing it: both by the loader of the command, in one transaction. The text is
+read before it begins."""
 
 from dataclasses import dataclass
 
 from django.db import transaction
 
+from catalog.file import load
 from catalog.file.changes import Changes
-from catalog.file.load import load
+from catalog.file.load import CatalogFile
 from catalog.file.yaml_text import NoEnvironment
 from catalog.models import CatalogVersion
 from desk import in_use
@@ -32,27 +34,32 @@ class Difference:
         return not (changes.created or changes.changed or changes.removed or self.sentences)
 
 
-def preview(text: str, *, prune: bool) -> Difference:
+def read(text: str) -> CatalogFile:
+    """The file, without a transaction. Raises CatalogFileError for broken YAML."""
+    return load.read(text, NoEnvironment())
+
+
+def preview(file: CatalogFile, *, prune: bool) -> Difference:
     """What the file would change; nothing is written. Raises CatalogFileError."""
     with transaction.atomic():
-        found = _load(text, prune=prune)
+        found = _load(file, prune=prune)
         transaction.set_rollback(True)
     return found
 
 
-def apply(text: str, *, prune: bool, version: int) -> Difference:
+def apply(file: CatalogFile, *, prune: bool, version: int) -> Difference:
     """Apply the file to the catalog of this version, inside the caller's transaction. Raises CatalogFileError, and
     CatalogMoved where somebody has changed it meanwhile."""
     if _version() != version:
         raise CatalogMoved
-    return _load(text, prune=prune)
+    return _load(file, prune=prune)
 
 
-def _load(text: str, *, prune: bool) -> Difference:
+def _load(file: CatalogFile, *, prune: bool) -> Difference:
     version = _version()
     before = picture.take()
     kept = in_use.channels() if prune else ()  # it reads all paid calls, while nobody else writes
-    changes = load(text, prune=prune, channels_in_use=kept, environment=NoEnvironment())
+    changes = load.apply(file, prune=prune, channels_in_use=kept)
     after = picture.take()
     return Difference(
         version=version,

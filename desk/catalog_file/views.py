@@ -78,7 +78,7 @@ class CatalogFilePages:
             return self._page(request, form)
         text = form.cleaned_data["given"]
         try:
-            found = changing.preview(text, prune=prune)
+            found = changing.preview(changing.read(text), prune=prune)
         except CatalogFileError as error:
             return self._page(request, _again(text, prune), problems=error.problems)
         return self._differences(request, text, prune, found)
@@ -108,8 +108,9 @@ class CatalogFilePages:
         return redirect("admin:catalog_file")
 
     def _applied(self, request: HttpRequest, looked_at: LookedAt, reason: str) -> Difference:
+        file = changing.read(looked_at.text)
         with transaction.atomic():
-            done = changing.apply(looked_at.text, prune=looked_at.prune, version=looked_at.version)
+            done = changing.apply(file, prune=looked_at.prune, version=looked_at.version)
             if done.touches_credentials and not may(request, "change_credentials"):
                 raise PermissionDenied
             row = CatalogVersion.objects.get()
@@ -124,7 +125,7 @@ class CatalogFilePages:
     def _look_again(self, request: HttpRequest, looked_at: LookedAt, form: ApplyForm) -> HttpResponse:
         """The differences to what the catalog is now."""
         try:
-            found = changing.preview(looked_at.text, prune=looked_at.prune)
+            found = changing.preview(changing.read(looked_at.text), prune=looked_at.prune)
         except CatalogFileError as error:
             return self._page(request, _again(looked_at.text, looked_at.prune), problems=error.problems)
         return self._differences(request, looked_at.text, looked_at.prune, found, sent=form)

@@ -1,8 +1,10 @@
 """Applying a catalog file: what it writes, what it leaves, what it removes."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from accounts.models import Group
 from catalog import snapshot
@@ -50,6 +52,25 @@ def test_a_file_becomes_rows() -> None:
     assert entry is not None
     assert entry.target.extra_fields == ["user"]
     assert entry.target.fixed == {"quality": "medium", "svg": {"effort": "low"}}
+
+
+class Environment(dict[str, str]):
+    """Notes for each variable that is read whether a transaction is open."""
+
+    def __init__(self, **variables: str) -> None:
+        super().__init__(variables)
+        self.seen: list[bool] = []
+
+    def get(self, name: str, *default: Any) -> Any:
+        self.seen.append(connection.in_atomic_block)
+        return super().get(name, *default)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_while_a_file_is_read() -> None:
+    environment = Environment(STUDIO_KEY="a-key-of-the-studio")
+    load(FILE, environment=environment)
+    assert environment.seen == [False]
 
 
 def test_prices_are_stored_exactly() -> None:

@@ -54,6 +54,14 @@ def user_of(group: str) -> Client:
     return client
 
 
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_opened_for_what_is_no_catalog_file(operator):
+    with CaptureQueriesContext(connection) as seen:
+        answer = compare(operator, "models: [")
+    assert answer.context["problems"]
+    assert not [query["sql"] for query in seen if query["sql"].startswith("BEGIN")]
+
+
 def test_a_price_is_told_in_words_and_then_applied_with_a_reason(operator, text, image_model, image_channel, key):
     gold = Plan.objects.create(name="gold")
     make_route(gold, image_model, image_channel, upstream_model="x")

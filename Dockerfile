@@ -11,8 +11,8 @@ RUN python -m venv .venv \
 COPY . .
 RUN DEBUG=true DATABASE_URL=sqlite://:memory: python manage.py collectstatic --noinput \
     && useradd --system --no-create-home darkroom \
-    && mkdir /srv/assets \
-    && chown darkroom /srv/assets
+    && mkdir /srv/assets /srv/spool \
+    && chown darkroom /srv/assets /srv/spool
 
 USER darkroom
 ENV HOST=0.0.0.0 PORT=8000 ASSET_STORAGE=file:///srv/assets

@@ -36,9 +36,10 @@ class Compose(Stack):
     def run(self, name: str) -> Any:
         service = SERVICES[name]
         environment = {setting: interpolated(value) for setting, value in service["environment"].items()}
-        assert environment.keys() >= self.here.keys()
+        here = {} if name == "sandbox" else self.here
+        assert environment.keys() >= here.keys()
         command = [self.ports.get(word, word) for word in service["command"]]
-        return self.start(name, *command, **{**environment, **self.here})
+        return self.start(name, *command, **{**environment, **here})
 
 
 @pytest.fixture
@@ -51,9 +52,54 @@ def compose(postgres_url, tmp_path, tmp_path_factory):
     databases.close()
 
 
-def test_every_service_of_ours_has_the_settings_of_the_env_file():
-    ours = [service for name, service in SERVICES.items() if name != "postgres"]
-    assert all(service["env_file"] == [{"path": ".env", "required": False}] for service in ours)
+def test_what_runs_the_service_has_the_settings_of_the_env_file_and_nothing_else_has():
+    given = {name: service["env_file"] for name, service in SERVICES.items() if "env_file" in service}
+    assert sorted(given) == ["migrate", "web", "worker"]
+    assert all(files == [{"path": ".env", "required": False}] for files in given.values())
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_container_writes_to_its_image_or_has_a_privilege(name):
+    service = SERVICES[name]
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "/tmp" in service["tmpfs"]
+    assert not service.keys() & {"privileged", "cap_add", "devices", "pid", "ipc", "network_mode"}
+    assert service.get("user") == ("postgres" if name == "postgres" else None)  # ours runs as the user of its image
+    assert "USER darkroom" in (ROOT / "Dockerfile").read_text()
+
+
+def test_each_container_has_the_secrets_volumes_and_networks_that_it_needs():
+    secrets = {
+        name: set(re.findall(r"\$\{(\w+):\?", json.dumps(each["environment"]))) for name, each in SERVICES.items()
+    }
+    ours = {"SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD"}
+    assert secrets == {
+        "postgres": {"POSTGRES_PASSWORD"},
+        "migrate": ours,
+        "web": ours,
+        "worker": ours,
+        "sandbox": set(),
+    }
+    volumes = {
+        name: [each.partition(":")[0] for each in service.get("volumes", ())] for name, service in SERVICES.items()
+    }
+    assert volumes == {
+        "postgres": ["database"],
+        "migrate": [],
+        "web": ["assets", "spool"],
+        "worker": ["assets", "spool"],
+        "sandbox": [],
+    }
+    assert {name for name, service in SERVICES.items() if "database" in service["networks"]} == SERVICES.keys() - {
+        "sandbox"
+    }
+    assert FILE["networks"]["database"] == {"internal": True}
+
+
+def test_the_folders_of_volumes_belong_to_the_user_of_the_image():
+    made = re.search(r"chown darkroom (.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert {volume.split(":")[1] for volume in SERVICES["web"]["volumes"]} == set(made[1].split())
 
 
 def is_left_out(path: str) -> bool:

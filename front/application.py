@@ -16,7 +16,8 @@ from common.http import front_body, request_ids
 from common.http.asgi import Message, Receive, Scope, Send, header
 from common.http.front_body import Body
 from common.http.spool import SpoolFull
-from front import access_log, companions, doors, error_responses, image_calls, posting, refusals, shares, visits
+from front import access_log, companions, doors, error_responses, hosts, image_calls, posting, refusals, shares, visits
+from front.hosts import HostRefused
 from front.streamed import StreamedAnswer
 from relay import application as relay
 from relay.calls.in_flight import in_flight
@@ -117,15 +118,16 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
-    """Take in the body, whose declared size is judged before anything else, and dispatch.
+    """Take in the body, whose declared size is judged before anything else but the host, and dispatch.
 
     Who may not send a large body is answered as if it were empty: what refuses them says so before it needs one.
     """
     endpoint = own_endpoint(scope["path"])
     reply.closes = True
     try:
+        hosts.check(scope)
         body = await taken_in(scope, receive, with_large=endpoint is None)
-    except (RequestTooLarge, front_body.Incomplete, SpoolFull) as error:
+    except (HostRefused, RequestTooLarge, front_body.Incomplete, SpoolFull) as error:
         await refusals.answer(scope, error).send(reply)
         await front_body.drain(receive)
         return

@@ -116,6 +116,8 @@ def test_an_unknown_cursor_resets_it(watch, key):
 
 def test_the_api_s_own_stream_opens_to_no_session(key, port):
     token = sessions.begin(key.secret)
-    client = Client(port, f"GET {sse.PATH} HTTP/1.1\r\nHost: x\r\nCookie: {sessions.COOKIE}={token}\r\n\r\n".encode())
+    client = Client(
+        port, f"GET {sse.PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {sessions.COOKIE}={token}\r\n\r\n".encode()
+    )
     assert client.error()["type"] == "authentication_error"
     client.socket.close()

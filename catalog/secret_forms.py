@@ -45,6 +45,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
 
     secret = forms.CharField(
         required=False,
+        strip=False,
         widget=forms.PasswordInput(render_value=False, attrs=NEW_PASSWORD),
         label="api key",
         help_text="Where a template needs other names: all of them as a JSON object.",
@@ -64,7 +65,8 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
         self.are_told = are_told
         for name in names:
             widget = forms.PasswordInput(render_value=False, attrs=NEW_PASSWORD)
-            self.fields[f"{PART}{name}"] = forms.CharField(required=False, widget=widget, label=name.replace("_", " "))
+            label = name.replace("_", " ")
+            self.fields[f"{PART}{name}"] = forms.CharField(required=False, strip=False, widget=widget, label=label)
 
     @property
     def secrets(self) -> list[Any]:
@@ -72,34 +74,32 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
         return [self[name] for name in self.fields if name == "secret" or name.startswith(PART)]
 
     def clean_secret(self) -> dict[str, str]:
-        given = self.cleaned_data["secret"].strip()
+        given = self.cleaned_data["secret"]
         if not given:
             return {}
+        is_json = given.lstrip().startswith("{")
         try:
-            return validation.credentials(
-                json.loads(given, cls=StrictDecoder) if given.startswith("{") else self._as_api_key(given)
-            )
+            if is_json:
+                return validation.credentials(json.loads(given, cls=StrictDecoder))
+            return {**self._stored(), **validation.credentials({"api_key": given})}
         except Invalid as error:
             raise forms.ValidationError([told(problem) for problem in error.problems]) from None
         except ValueError:
             raise forms.ValidationError("This is no valid JSON.") from None
 
-    def _as_api_key(self, given: str) -> dict[str, str]:
-        """Beside what else the credential holds for this origin."""
-        return {**self._stored(), "api_key": given}
-
     def _stored(self) -> dict[str, str]:
-        """What the credential holds, where that is for the origin that the channel has on this page."""
+        """What the credential holds, where that is for the origin that the channel has on this page: what is entered
+        stands beside it."""
         is_for_it = self.instance.pk and self.instance.origin == urls.origin(self.instance.channel.base_url)
         return dict((credentials.readable(self.instance.ciphertext) if is_for_it else None) or {})
 
     def _add_parts(self, cleaned: dict[str, Any]) -> None:
-        given = {name: cleaned.get(name, "").strip() for name in self.fields if name.startswith(PART)}
+        given = {name: cleaned.get(name, "") for name in self.fields if name.startswith(PART)}
         parts = {name.removeprefix(PART): text for name, text in given.items() if text}
         if not parts or "secret" not in cleaned:
             return
         try:
-            cleaned["secret"] = validation.credentials({**(cleaned["secret"] or self._stored()), **parts})
+            cleaned["secret"] = {**(cleaned["secret"] or self._stored()), **validation.credentials(parts)}
         except Invalid as error:
             self.add_error("secret", [told(problem) for problem in error.problems])
 

@@ -12,6 +12,7 @@ from typing import Any
 from adapters import expression, registry
 from adapters.base import Target
 from adapters.kit import field_table
+from catalog import secret_text
 from catalog.fields import Invalid, Problem, each, mapped, one_of
 from common import modalities, urls
 
@@ -178,7 +179,7 @@ extra_fields = different(field_path)
 
 def credentials(value: object) -> dict[str, str]:
     """Texts by name; the reasons never repeat a value."""
-    return mapped(text(10_000))(value)
+    return mapped(secret_text.read)(value)
 
 
 dialects = each(one_of(*DIALECTS))

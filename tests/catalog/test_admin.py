@@ -179,9 +179,11 @@ def test_a_credential_of_several_fields_is_given_as_json(desk: Client, studio: C
 
 
 def test_a_wrong_secret_is_refused_at_its_field(desk: Client) -> None:
-    for secret in ("two\twords", "{", '{"a":' + "[" * 5_000, '{"api_key": 7}', '{"api_key": ""}'):
+    wrong = ("two\twords", "{", '{"a":' + "[" * 5_000, '{"api_key": 7}', '{"api_key": ""}', '{"b": "Token abc"}')
+    for secret in (*wrong, f" {SECRET}", f"{SECRET}\n", f"Bearer {SECRET}", f"\u200b{SECRET}"):
         response = desk.post(url("channel", action="add"), credential_form(secret=secret))
         assert set(errors(response)) == {"secret"}, secret[:40]
+        assert SECRET not in response.content.decode()
         assert not Channel.objects.exists()
 
 

@@ -7,8 +7,9 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from common.errors import ApiError
-from console import doors, sessions
+from common.errors import ApiError, RateLimited
+from common.http import client_address
+from console import doors, sessions, sign_in_tries
 
 LONGEST_SECRET = 200
 
@@ -28,9 +29,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     try:
         if not secret or len(secret) > LONGEST_SECRET or not secret.isascii():
             return _form(request, "Give the key as it was given to you: it begins with dr-task-.")
+        sign_in_tries.admit(client_address.place(request), secret)
         token = sessions.begin(secret)
     except ApiError as error:
-        return _form(request, f"{error.message} Look that it was copied whole, or ask for a new one.", error.status)
+        return _refused(request, error)
     sessions.end(doors.token_of(request))  # one browser has one
     response = HttpResponseRedirect(_next(request))
     response.set_cookie(
@@ -42,6 +44,16 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         httponly=True,
         samesite="Lax",
     )
+    return response
+
+
+def _refused(request: HttpRequest, error: ApiError) -> HttpResponse:
+    """What is wrong, and what to do about it."""
+    is_over = isinstance(error, RateLimited)
+    problem = error.message if is_over else f"{error.message} Look that it was copied whole, or ask for a new one."
+    response = _form(request, problem, error.status)
+    for name, value in error.headers.items():
+        response.headers[name] = value
     return response
 
 

@@ -19,6 +19,7 @@ from tasks import gate
 from tasks.gate import Admission, Caller
 
 COOKIE, PATH = "darkroom_console", "/console"
+MOST_OF_A_KEY = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,8 @@ class Visitor:
 
 
 def begin(secret: str) -> str:
-    """Open a session and return the cookie's token. Raises what `gate.admit` raises."""
+    """Open a session and return the cookie's token; the key's oldest one ends where it has too many. Raises what
+    `gate.admit` raises."""
     caller = gate.admit(f"Bearer {secret}").caller
     now, token = timezone.now(), secrets.token_urlsafe(32)
     Session.objects.filter(expires_at__lt=now).delete()
@@ -46,6 +48,9 @@ def begin(secret: str) -> str:
         secret_id=caller.secret_id,
         expires_at=now + timedelta(seconds=settings.SESSION_COOKIE_AGE),
     )
+    newest = Session.objects.filter(key_id=caller.key_id).order_by("-pk").values_list("pk", flat=True)
+    if crowded_out := list(newest[MOST_OF_A_KEY:]):
+        Session.objects.filter(pk__in=crowded_out).delete()
     return token
 
 

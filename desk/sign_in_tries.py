@@ -6,7 +6,6 @@ is bounded by age and by number, whatever names are tried.
 """
 
 import logging
-from ipaddress import IPv6Address, ip_network
 
 from django.db import transaction
 from django.http import HttpRequest
@@ -55,11 +54,8 @@ def withdraw(try_id: int) -> None:
 
 
 def pair_of(request: HttpRequest, name: str) -> str:
-    """A keyed digest, because people type passwords where names belong. Of IPv6 the network of 64 bits counts, which
-    is one customer's."""
-    address = client_address.of(request)
-    place = ip_network((address, 64), strict=False) if isinstance(address, IPv6Address) else address
-    return salted_hmac("desk.sign_in", f"{place}\0{name}", algorithm="sha256").hexdigest()
+    """A keyed digest, because people type passwords where names belong."""
+    return salted_hmac("desk.sign_in", f"{client_address.place(request)}\0{name}", algorithm="sha256").hexdigest()
 
 
 def _one_at_a_time() -> None:

@@ -5,7 +5,7 @@ theirs was written by anybody.
 """
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -18,6 +18,12 @@ def of(request: HttpRequest) -> Address | None:
     """None where the server knows no peer, as on a socket of the file system."""
     meta = request.META
     return judged(meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES)
+
+
+def place(request: HttpRequest) -> str:
+    """Where a request comes from, to count by: of IPv6 the network of 64 bits, which is one customer's."""
+    address = of(request)
+    return str(ip_network((address, 64), strict=False) if isinstance(address, IPv6Address) else address)
 
 
 def judged(peer: str, forwarded: str, trusted: Iterable[Network]) -> Address | None:

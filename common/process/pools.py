@@ -5,6 +5,7 @@ Newer Pythons cannot join the threads of PostgreSQL's pools later. SQLite's last
 
 import atexit
 
+from django.conf import settings
 from django.db import connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
@@ -17,7 +18,8 @@ def close_at_exit() -> None:
 
 
 def _close() -> None:
-    for connection in connections.all(initialized_only=True):
+    """The web server's first process reads the settings as a module and never sets Django up: it has no connection."""
+    for connection in connections.all(initialized_only=True) if settings.configured else ():
         connection.close()
         if isinstance(connection, DatabaseWrapper):
             connection.close_pool()

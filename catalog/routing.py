@@ -11,6 +11,9 @@ from catalog.entries import ModelEntry, PlanEntry, RouteEntry
 from catalog.snapshot import Catalog
 from common.errors import InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
 
+LONGEST_MESSAGE, LONGEST_REASON = 1_000, 400
+LEFT_OUT = "; and {} more"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
@@ -106,7 +109,7 @@ def decide(survey: Survey) -> Decision:
     depend on which one runs.
 
     Raises UnsupportedAdapter, UnsupportedModel (no enabled route), InvalidRequest (a value that is legal nowhere),
-    NoCapableRoute (naming fields, never channels).
+    NoCapableRoute (naming fields and reasons, never channels).
     """
     model, judgements = survey.model, survey.judgements
     if not registry.runs(model.modality):
@@ -183,8 +186,25 @@ def _holds(field: str, inner: str) -> bool:
 
 
 def _incapable(reasons: Sequence[Iterable[Unsupported]]) -> NoCapableRoute:
-    fields = [{unsupported.field for unsupported in route} for route in reasons]
-    if everywhere := sorted(set.intersection(*fields)):
-        param = everywhere[0] if len(everywhere) == 1 else None
-        return NoCapableRoute(f"No available route supports the given {', '.join(everywhere)}.", param=param)
-    return NoCapableRoute(f"No available route supports this combination of {', '.join(sorted(set().union(*fields)))}.")
+    everywhere = set.intersection(*({unsupported.field for unsupported in route} for route in reasons))
+    told = dict.fromkeys(f"{each.field}: {each.reason}" for route in reasons for each in route)
+    param = everywhere.pop() if len(everywhere) == 1 else None
+    return NoCapableRoute(_in_one_line("No available route supports this request. ", list(told)), param=param)
+
+
+def _in_one_line(beginning: str, reasons: Sequence[str]) -> str:
+    """The reasons as a sentence of bounded length, for which the last ones are left out. They may quote a request."""
+    line = beginning
+    for count, reason in enumerate(map(_plain, reasons)):
+        left = len(reasons) - count
+        more = f"{'; ' if count else ''}{reason}"
+        if len(line) + len(more) + len(LEFT_OUT.format(left)) > LONGEST_MESSAGE:
+            return f"{line}{LEFT_OUT.format(left)}."
+        line += more
+    return f"{line}."
+
+
+def _plain(reason: str) -> str:
+    """Without line breaks and what else cannot be seen."""
+    seen = " ".join("".join(sign if sign.isprintable() else " " for sign in reason).split())
+    return seen if len(seen) <= LONGEST_REASON else f"{seen[:LONGEST_REASON]}…"

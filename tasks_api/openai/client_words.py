@@ -19,7 +19,7 @@ class ClientWords:
 
     def of(self, error: ApiError) -> ApiError:
         """The same refusal with the fields as the clients know them."""
-        message, param = self._renamed(error.message).replace("size, size", "size"), error.param
+        message, param = self._renamed(error.message), error.param
         param = self._renamed(param) if param else None
         if isinstance(error, UnsupportedModel | UnsupportedAdapter):
             message, param = message.replace("modality:", "model:", 1), "model"

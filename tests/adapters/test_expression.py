@@ -168,5 +168,5 @@ def test_no_task_is_taken_or_bought_that_its_adapter_does_not_express(
     assert isinstance(found, jobs.RouteGone)
     assert "params.image_size" in str(found)
     snapshot.forget()  # what an adapter says changes with its code alone, in a new process
-    with pytest.raises(NoCapableRoute, match=r"supports the given params\.image_size"):
+    with pytest.raises(NoCapableRoute, match=r"params\.image_size: cannot be expressed here"):
         steps.submitted(key)

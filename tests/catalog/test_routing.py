@@ -82,13 +82,18 @@ def test_all_kept_routes_buy_the_same(plan: Plan, routed: MediaModel, atelier: C
     assert decision.trace[1]["reasons"][0]["field"] == "params"
 
 
-def test_no_capable_route_names_the_fields_and_no_channel(plan: Plan, routed: MediaModel, atelier: Channel) -> None:
+def test_no_capable_route_names_the_fields_with_reasons_and_no_channel(
+    plan: Plan, routed: MediaModel, atelier: Channel
+) -> None:
     make_route(plan, routed, atelier, upstream_model="x")
     ChannelModel.objects.update(capabilities={"refuses": ["params.images"], "max_n": 1})
     ChannelModel.objects.filter(channel=atelier).update(capabilities={"refuses": ["params.images"]})
     with pytest.raises(NoCapableRoute) as caught:
         choose(routed)
-    assert caught.value.message == "No available route supports the given params.images."
+    assert caught.value.message == (
+        "No available route supports this request. params.images: not here; params.n: too many."
+    )
+    assert caught.value.param == "params.images"
 
 
 def test_no_capable_route_names_the_combination_that_no_single_route_takes(
@@ -97,8 +102,23 @@ def test_no_capable_route_names_the_combination_that_no_single_route_takes(
     make_route(plan, routed, atelier, upstream_model="x")
     ChannelModel.objects.update(capabilities={"refuses": ["params.images"]})
     ChannelModel.objects.filter(channel=atelier).update(capabilities={"max_n": 1})
-    with pytest.raises(NoCapableRoute, match=r"combination of params\.images, params\.n"):
+    with pytest.raises(NoCapableRoute, match=r" params\.images: not here; params\.n: too many\.") as caught:
         choose(routed)
+    assert caught.value.param is None
+
+
+def test_a_refusal_is_one_line_of_bounded_length(routed: MediaModel) -> None:
+    fields = ["params.extra_body.a\nb\u2028", *(f"params.extra_body.{'x' * 90}{n}" for n in range(15)), "y" * 2_000]
+    for refuses in (fields, fields[::-1]):
+        ChannelModel.objects.update(capabilities={"refuses": refuses})
+        snapshot.forget()
+        with pytest.raises(NoCapableRoute) as caught:
+            choose(routed)
+        message = caught.value.message
+        told = message.count(": not here") + message.count("…")
+        assert message.isprintable()
+        assert len(message) <= 1_000
+        assert message.endswith(f"; and {len(fields) - told} more.")
 
 
 def test_a_route_of_an_unregistered_adapter_is_skipped(plan: Plan, routed: MediaModel, atelier: Channel) -> None:

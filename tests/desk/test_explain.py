@@ -93,11 +93,14 @@ def test_no_credential_and_no_picture_is_shown_and_nothing_is_stored(explain, im
 
 
 def test_without_a_capable_route_the_routes_are_told_all_the_same(explain, second_route):
-    ChannelModel.objects.update(capabilities={"max_n": 1})
-    answer, error = explain(image(n=2))
+    ChannelModel.objects.update(capabilities={"data_url": False})
+    answer, error = explain(image(images=[{"image_url": data_url()}]))
     assert [row["kept"] for row in answer["routes"]] == [False, False]
     assert (answer["price"], answer["request"]) == (None, None)
-    assert error == "TASK_NO_CAPABLE_ROUTE: No available route supports the given params.n."
+    assert error == (
+        "TASK_NO_CAPABLE_ROUTE: No available route supports this request. "
+        "params.images[0].image_url: must be an http or https URL here."
+    )
     assert answer["error"]["type"] == "TASK_NO_CAPABLE_ROUTE"
 
 

@@ -150,7 +150,9 @@ def test_a_route_that_would_buy_something_else_now_is_not_taken(lose, image_mode
     for row in ChannelModel.objects.all():
         row.capabilities = {"size_table": {"2K": {"1:1": "1024x1024"}}}
         row.save()
-    assert refusal(resolve.retry, call.task_id) == "No available route supports the given params."
+    assert refusal(resolve.retry, call.task_id) == (
+        "No available route supports this request. params: it would buy 1 of 2K, not 1 of 1K."
+    )
     assert is_open(call)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from adapters import registry
 from catalog import credentials, group_checks, model_params, snapshot, standing
 from catalog.entries import ChannelEntry
+from catalog.runnable import unexpressed
 from catalog.snapshot import Catalog
 from common import urls
 
@@ -30,6 +31,7 @@ def _models(catalog: Catalog) -> list[str]:
         if model_params.lacks_tiers(model.pricing_mode, model.params):
             advice = model_params.what_offers(model.prices)
             found.append(f"{model.modality} model {model.name} is not offered, as it offers no image_size: {advice}")
+        found += unexpressed.problems(catalog, model)
     return found
 
 

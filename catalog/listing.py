@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from catalog import prices
 from catalog.entries import ModelEntry, PlanEntry, RouteEntry
 from catalog.routing import is_served
+from catalog.runnable import bounds
+from catalog.runnable.bounds import Bounds
 from catalog.snapshot import Catalog
 from common import modalities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOffer:
-    """A model as one key gets it: `prices` in micro-USD per `unit` by tier, `routes` the usable ones by priority."""
+    """A model as one key gets it: `prices` in micro-USD per `unit` by tier, `routes` the usable ones by priority, and
+    `bounds` what these can express."""
 
     model: ModelEntry
     plan: PlanEntry
@@ -20,10 +23,11 @@ class ModelOffer:
     unit: str
     prices: Mapping[str, int]
     routes: tuple[RouteEntry, ...]
+    bounds: Bounds
 
 
 def offers(catalog: Catalog, key_id: int) -> list[ModelOffer]:
-    """The models that have a price and, in the key's effective plan, an enabled route of a registered adapter.
+    """The models of which a request has a price and, in the key's effective plan, an enabled route that can run it.
 
     By modality and name.
     """
@@ -36,6 +40,9 @@ def offer_of(catalog: Catalog, model: ModelEntry, plan: PlanEntry, is_selected: 
     routes = tuple(route for route in catalog.routes(plan.id, model.id) if is_served(route, model))
     if not (model.enabled and prices.can_price(model) and routes):
         return None
+    found = bounds.of(catalog, model, plan)
+    if found is None:
+        return None
     return ModelOffer(
         model=model,
         plan=plan,
@@ -43,4 +50,5 @@ def offer_of(catalog: Catalog, model: ModelEntry, plan: PlanEntry, is_selected: 
         unit=modalities.UNITS[model.pricing_mode],
         prices=prices.effective(model, plan),
         routes=routes,
+        bounds=found,
     )

@@ -81,3 +81,15 @@ def what_offers(tiers: Iterable[str]) -> str:
     names = [json.dumps(tier, ensure_ascii=False) for tier in tiers] or ['"1K"']
     example = f"image_size: {{values: [{', '.join(names)}], default: {names[0]}}}"
     return f"add {example} to its params, or price it by the mode per_request"
+
+
+def most_images_made(bounds: Mapping[str, Any]) -> int:
+    """How many images one request of an image model may have made."""
+    most: int = (bounds.get("n") or {}).get("max", 1)
+    return most
+
+
+def most_images_taken(bounds: Mapping[str, Any]) -> int:
+    """How many reference images one request of an image model may have."""
+    most: int = (bounds.get("images") or {}).get("max", 0)
+    return most

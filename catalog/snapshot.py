@@ -44,7 +44,8 @@ class ChoiceOfAll(dict[tuple[int, int], int]):
 class Catalog:
     """What is on offer at one version. Routes in it are enabled throughout: route, channel and channel model.
 
-    `remembered` is for whoever computes from it what will be asked for again.
+    `remembered` is for whoever computes from it what will be asked for again, `bounds` by plan and model for
+    `catalog.runnable`.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Catalog:
             for name in (model.name, *model.aliases) if model.enabled else ():
                 self._named[name][model.modality] = model
         self.remembered: Recent[Hashable, Any] = Recent(MOST_REMEMBERED)
+        self.bounds: dict[tuple[int, int], Mapping[str, Any] | None] = {}
         self._served: dict[tuple[int, int], tuple[RouteEntry, ...]] = {}
         taking = [route for route in self._routes.values() if route.channel.standing != OperatorStanding.DRAINED]
         for route in sorted(taking, key=lambda route: (route.priority, route.id)):
@@ -99,6 +101,9 @@ class Catalog:
     def model(self, name: str, modality: str) -> ModelEntry | None:
         """The enabled model of this name or alias and modality."""
         return self._named[name].get(modality) if name in self._named else None
+
+    def plans(self) -> tuple[PlanEntry, ...]:
+        return tuple(self._plans.values())
 
     def plan(self, plan_id: int) -> PlanEntry:
         return self._plans[plan_id]

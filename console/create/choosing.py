@@ -12,6 +12,7 @@ from tasks.request.param_fields import URL
 
 MOST_TILES, MOST_RATIOS = 6, 12
 LONG_TEXT = 1000
+FLAGS = (Choice(value=True, label="On"), Choice(value=False, label="Off"))
 LABELS = {
     "n": "How many",
     "image_size": "Size",
@@ -56,10 +57,11 @@ def _types(rule: Mapping[str, Any]) -> list[str]:
 
 
 def _look(name: str, rule: Mapping[str, Any], types: Sequence[str]) -> tuple[Kind, dict[str, Any]]:
+    if types == ["boolean"]:
+        taken = elements(rule.get("enum")) or [True, False]
+        return "tiles", {"choices": tuple(flag for flag in FLAGS if flag.value in taken)}
     if "enum" in rule:
         return _choice([value for value in elements(rule["enum"]) if value is not None])
-    if types == ["boolean"]:
-        return "tiles", {"choices": (Choice(value=True, label="On"), Choice(value=False, label="Off"))}
     if types in (["integer"], ["number"]):
         return "number", _bounds(rule, is_whole=types == ["integer"])
     if types == ["string"]:

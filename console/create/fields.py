@@ -52,7 +52,7 @@ class ModelForm:
 def of(offer: ModelOffer) -> ModelForm:
     """The form of a model that a key can run."""
     model = offer.model
-    published = schema.params_schema(model.modality, model.params, names=[model.name, *model.aliases])
+    published = schema.params_schema(model.modality, offer.bounds, names=[model.name, *model.aliases])
     suggested = _suggested(offer) if model.modality == "video" else {}
     return made(model.name, model.modality, published, suggested)
 

@@ -199,5 +199,5 @@ def missing(model: MediaModel) -> str:
         return "It is priced by tier and offers none: enter the values of image size in the form."
     return (
         f"Plan {model.default_plan.name} has no route that can run it: it needs an enabled route to an enabled channel "
-        "that offers the model, by an adapter of its modality."
+        "that offers the model, by an adapter of its modality, and that can express a priced request of its params."
     )

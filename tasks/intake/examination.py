@@ -10,6 +10,7 @@ from typing import Any
 from adapters.base import TaskRequest
 from catalog import routing, snapshot
 from catalog.routing import Survey
+from catalog.runnable import bounds
 from catalog.snapshot import Catalog
 from common.errors import ApiError
 from tasks.assets import assets, inputs, referred, uploads
@@ -47,7 +48,7 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
         submitted = body.parse(document, policy)
         model = routing.resolve(catalog, key_id, submitted.model, submitted.modality)
         rules = ParamRules(
-            catalog=model.params,
+            bounds=bounds.for_key(catalog, key_id, model),
             urls=policy,
             own_asset=partial(assets.own_asset, key_id),
             in_storage=assets.in_storage,

@@ -15,13 +15,13 @@ from adapters import registry
 from adapters.base import Adapter, TaskRequest
 from adapters.fields import command_in
 from billing.pricing import Price
-from catalog import prices, routing
+from catalog import model_params, prices, routing
 from catalog.entries import ModelEntry, RouteEntry
 from catalog.routing import Decision, Survey
 from catalog.snapshot import Catalog
 from common import sql
 from common.errors import ApiError, PricingUnavailable
-from tasks.request import image, images
+from tasks.request import images
 from tasks.request.fields import refuse
 from tasks.request.values import ParamRules
 
@@ -121,7 +121,7 @@ def priced(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price
 
 def _refuse_count(model: ModelEntry, decision: Decision) -> None:
     """Only the adapter knows the final number of images: `extra_body` may hold it anywhere. Raises InvalidRequest."""
-    billed, most = decision.billed, image.largest_count(model.params)
+    billed, most = decision.billed, model_params.most_images_made(model.params)
     if model.modality == "image" and billed.count > most:
         refuse(billed.count_field, f"must be at most {most}; {billed.count} images would be made")
 

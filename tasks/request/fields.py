@@ -4,7 +4,8 @@ An optional field that is null counts as absent; an unknown field is refused eve
 unknown fields: see `tasks/request/options.py`.)
 """
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
@@ -90,10 +91,11 @@ class RequestFields:
             refuse(self.at(name), f"must be an integer from 1 to {largest}")
         return value
 
-    def flag(self, name: str) -> bool | None:
+    def flag(self, name: str, values: Sequence[bool] = (True, False)) -> bool | None:
+        """One of the values."""
         value = self.values.get(name)
-        if value is not None and not isinstance(value, bool):
-            refuse(self.at(name), "must be true or false")
+        if value is not None and (not isinstance(value, bool) or value not in values):
+            refuse(self.at(name), "must be " + " or ".join(map(json.dumps, values)))
         return value
 
     def object(self, name: str) -> "RequestFields | None":

@@ -1,9 +1,9 @@
-"""Image params. The catalog says which values a model offers; a part that it leaves out offers nothing."""
+"""Image params. The bounds of the model say which values it offers; a part that they leave out offers nothing."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.model_params import IMAGE_CHOICES
+from catalog.model_params import IMAGE_CHOICES, most_images_made, most_images_taken
 from tasks.request import images, options, param_fields
 from tasks.request.param_fields import ModalityParams, ParamField
 
@@ -11,22 +11,16 @@ LONGEST_PROMPT = 32_000
 
 
 def table(offered: Mapping[str, Any]) -> dict[str, ParamField]:
-    most = largest_count(offered)
+    most = most_images_made(offered)
     return {
-        "prompt": param_fields.prompt(longest=LONGEST_PROMPT),
+        "prompt": param_fields.prompt(longest=(offered.get("prompt") or {}).get("max", LONGEST_PROMPT)),
         "n": param_fields.whole(largest=most, default=1),
         **{name: param_fields.choice(offered.get(name) or {}) for name in IMAGE_CHOICES},
         # A number as its `n` may not pass the model's maximum either. Other values of `n`, and counts that stand
         # elsewhere, are for the adapter and the examination.
         "extra_body": options.field(largest={"n": most}),
-        "images": images.field(largest=images.most(offered)),
+        "images": images.field(largest=most_images_taken(offered)),
     }
-
-
-def largest_count(offered: Mapping[str, Any]) -> int:
-    """The model's maximum of images."""
-    most: int = (offered.get("n") or {}).get("max", 1)
-    return most
 
 
 PARAMS = ModalityParams(

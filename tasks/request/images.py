@@ -1,11 +1,10 @@
 """`params.images`: the reference images of an image model, as URLs, Data URLs or references to results."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from adapters.base import ImageRef
 from adapters.kit.replaced_inputs import InputRules
-from catalog.model_params import IMAGE_CHOICES
+from catalog.model_params import IMAGE_CHOICES, most_images_taken
 from common import urls
 from common.http import data_urls
 from tasks.request import references
@@ -29,7 +28,7 @@ def field(*, largest: int) -> ParamField:
     return ParamField(
         read=lambda fields, name, rules: tuple(_image(each, rules) for each in fields.items(name, most=largest)),
         schema={"type": ["array", "null"], "maxItems": largest, "items": ELEMENT},
-        roles={"image": ["reference"]},
+        roles={"image": ["reference"]} if largest else {},
     )
 
 
@@ -51,14 +50,10 @@ def rules_of_options(rules: ParamRules) -> InputRules:
             else urls.problem(address, rules.urls)
         )
 
-    offered = {name: (rules.catalog.get(name) or {}).get("values") or () for name in IMAGE_CHOICES}
-    return InputRules(most_images=most(rules.catalog), offered=offered, address_problem=problem)
-
-
-def most(offered: Mapping[str, Any]) -> int:
-    """How many reference images the model takes."""
-    found: int = (offered.get("images") or {}).get("max", 0)
-    return found
+    offered = {name: (rules.bounds.get(name) or {}).get("values") or () for name in IMAGE_CHOICES}
+    return InputRules(
+        most_images=most_images_taken(rules.bounds), offered=offered, address_problem=problem
+    )
 
 
 def _image(element: RequestFields, rules: ParamRules) -> ImageRef:

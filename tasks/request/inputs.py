@@ -19,13 +19,15 @@ Roles = Mapping[InputType, tuple[Role, ...]]
 ONCE: tuple[Role, ...] = ("first_frame", "last_frame")
 
 
-def field(roles: Roles) -> ParamField:
-    """The inputs in order; `roles` has the roles that each type may have."""
+def field(roles: Roles, offered: Mapping[str, Any]) -> ParamField:
+    """The inputs in order; `roles` has the roles that each type may have, of which the model offers all where nothing
+    is said."""
+    most, kept = offered.get("max", MOST), _offered(roles, offered)
 
     def read(fields: RequestFields, name: str, rules: ParamRules) -> tuple[MediaInput, ...]:
         inputs: list[MediaInput] = []
-        for element in fields.items(name, most=MOST):
-            media = _media(element, roles, rules)
+        for element in fields.items(name, most=most):
+            media = _media(element, kept, rules)
             if media.id is not None and media.id in [other.id for other in inputs]:
                 refuse(element.at("id"), "must be unique within the task")
             if media.role in ONCE and media.role in [other.role for other in inputs]:
@@ -33,7 +35,14 @@ def field(roles: Roles) -> ParamField:
             inputs.append(media)
         return tuple(inputs)
 
-    return ParamField(read=read, schema=_schema(roles), roles={kind: list(allowed) for kind, allowed in roles.items()})
+    shown: dict[str, list[str]] = {kind: list(allowed) for kind, allowed in kept.items()}
+    return ParamField(read=read, schema=_schema(kept, most), roles=shown)
+
+
+def _offered(roles: Roles, offered: Mapping[str, Any]) -> Roles:
+    named = offered.get("roles", roles)
+    kept = {kind: tuple(role for role in allowed if role in named.get(kind, ())) for kind, allowed in roles.items()}
+    return {kind: allowed for kind, allowed in kept.items() if allowed}
 
 
 def _media(element: RequestFields, roles: Roles, rules: ParamRules) -> MediaInput:
@@ -51,7 +60,9 @@ def _media(element: RequestFields, roles: Roles, rules: ParamRules) -> MediaInpu
     return MediaInput(type=kind, role=role, url=public_url(element, "url", rules), id=identifier)
 
 
-def _schema(roles: Roles) -> dict[str, Any]:
+def _schema(roles: Roles, most: int) -> dict[str, Any]:
+    if not most:
+        return {"type": ["array", "null"], "maxItems": 0}
     element = {
         "type": "object",
         "additionalProperties": False,
@@ -70,7 +81,7 @@ def _schema(roles: Roles) -> dict[str, Any]:
     at_most_one = [
         {"contains": {"properties": {"role": {"const": role}}}, "minContains": 0, "maxContains": 1}
         for role in ONCE
-        if role in roles["image"]
+        if role in roles.get("image", ())
     ]
-    schema: dict[str, Any] = {"type": ["array", "null"], "maxItems": MOST, "items": element}
+    schema: dict[str, Any] = {"type": ["array", "null"], "maxItems": most, "items": element}
     return schema | ({"allOf": at_most_one} if at_most_one else {})

@@ -11,6 +11,8 @@ from common import urls
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.values import ParamRules
 
+FLAGS = (True, False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamField:
@@ -31,9 +33,9 @@ class ParamField:
 class ModalityParams:
     """The params of one modality.
 
-    `table` makes the fields, by name, from the model's `params` object in the catalog. `hints` say for fields of other
-    services what to use instead. `either` are fields of which a request needs one, with what the schema says of one
-    that is there.
+    `table` makes the fields, by name, from the model's bounds (`catalog/runnable/bounds.py`). `hints` say for fields of
+    other services what to use instead. `either` are fields of which a request needs one, with what the schema says of
+    one that is there.
     """
 
     table: Callable[[Mapping[str, Any]], Mapping[str, ParamField]]
@@ -64,12 +66,19 @@ def whole(*, largest: int, is_required: bool = False, **schema: Any) -> ParamFie
     )
 
 
-def flag() -> ParamField:
-    return ParamField(read=lambda fields, name, _: fields.flag(name), schema=_type("boolean", is_required=False))
+def flag(offered: Mapping[str, Any]) -> ParamField:
+    """True or false, or those of both that the model offers; all where nothing is said."""
+    values = offered.get("values", FLAGS)
+    if not values:
+        return ParamField(read=_refused, schema={"type": "null"})
+    narrowed = {} if len(values) == len(FLAGS) else {"enum": [*values, None]}
+    return ParamField(
+        read=lambda fields, name, _: fields.flag(name, values), schema=_type("boolean", is_required=False) | narrowed
+    )
 
 
 def choice(offered: Mapping[str, Any]) -> ParamField:
-    """One of the values that the model offers, by its entry in the catalog. A model that offers none takes none."""
+    """One of the values that the model offers. A model that offers none takes none."""
     values, default = tuple(offered.get("values") or ()), offered.get("default")
     if not values:
         return ParamField(read=_refused, schema={"type": "null"})

@@ -11,14 +11,14 @@ from tasks.request.param_fields import ModalityParams
 from tasks.request.values import ParamRules
 
 MODALITIES: Mapping[str, ModalityParams] = {"image": image.PARAMS, "video": video.PARAMS, "3d": three_d.PARAMS}
-# A model's params never change within a picture of the catalog.
+# A model's bounds never change within a picture of the catalog.
 TABLES = {modality: by_identity(declared.table) for modality, declared in MODALITIES.items()}
 
 
 def parse(modality: str, params: dict[str, Any], *, model_name: str, rules: ParamRules) -> TaskRequest:
     """The request; `model_name` is the model as the top level names it. Raises InvalidRequest."""
     declared = MODALITIES[modality]
-    table = TABLES[modality](rules.catalog)
+    table = TABLES[modality](rules.bounds)
     fields = RequestFields.of(params, "params")
     if (fields.text("model") or model_name) != model_name:
         refuse("params.model", "must equal model")

@@ -62,7 +62,7 @@ def tier_and_ratio(
 ) -> tuple[str | None, str | None]:
     """(image_size, aspect_ratio); None for what is left to the model's default.
 
-    `offered` is the model's `params` in the catalog, `tables` are the size tables of its routes, best first
+    `offered` are the model's bounds, `tables` are the size tables of its routes, best first
     (`catalog.pixel_sizes`). Raises InvalidRequest, which names `size` and what would be taken.
     """
     if size is None or size == AUTO:

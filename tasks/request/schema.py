@@ -14,10 +14,10 @@ from tasks.request.params import MODALITIES
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def params_schema(modality: str, catalog_params: Mapping[str, Any], *, names: Sequence[str] = ()) -> dict[str, Any]:
-    """The schema of `params`; `names` are the model's name and aliases, each allowed as `params.model`."""
+def params_schema(modality: str, bounds: Mapping[str, Any], *, names: Sequence[str] = ()) -> dict[str, Any]:
+    """The schema of `params` by a model's bounds; `names` are its name and aliases, each allowed as `params.model`."""
     declared = MODALITIES[modality]
-    table = declared.table(catalog_params)
+    table = declared.table(bounds)
     required = [name for name, field in table.items() if field.is_required]
     either = [{"required": [name], "properties": {name: rule}} for name, rule in declared.either.items()]
     model = {"enum": [*names, None]} if names else param_fields.text().schema
@@ -32,9 +32,9 @@ def params_schema(modality: str, catalog_params: Mapping[str, Any], *, names: Se
     }
 
 
-def inputs_summary(modality: str, catalog_params: Mapping[str, Any]) -> dict[str, Any]:
+def inputs_summary(modality: str, bounds: Mapping[str, Any]) -> dict[str, Any]:
     """`{"max", "roles"}`: how many inputs (for images: reference images), and the roles by type of input."""
-    for field in MODALITIES[modality].table(catalog_params).values():
+    for field in MODALITIES[modality].table(bounds).values():
         if field.roles:
             return {"max": field.schema["maxItems"], "roles": field.roles}
     return {"max": 0, "roles": {}}

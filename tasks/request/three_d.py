@@ -10,7 +10,7 @@ from tasks.request.param_fields import ModalityParams, ParamField
 def table(_: Mapping[str, Any]) -> dict[str, ParamField]:
     return {
         "prompt": param_fields.prompt(is_required=False),
-        "inputs": inputs.field({"image": ("reference",)}),
+        "inputs": inputs.field({"image": ("reference",)}, {}),
         "output_format": param_fields.text(),
         "extra_body": options.field(),
     }

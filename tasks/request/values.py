@@ -24,12 +24,12 @@ class SubmissionBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamRules:
-    """What params are parsed by. `catalog` is the model's `params` object; `own_asset` gives the URL that a request
-    keeps for a valid asset URL of the submitting key; `in_storage` says whether a URL leads into our storage itself;
-    `upload_url` gives what stands for the URL of a file of this type until its task is bought; `referred` gives the
-    file of a reference that the submitting key may take."""
+    """What params are parsed by. `bounds` are the model's (`catalog/runnable/bounds.py`); `own_asset` gives the URL
+    that a request keeps for a valid asset URL of the submitting key; `in_storage` says whether a URL leads into our
+    storage itself; `upload_url` gives what stands for the URL of a file of this type until its task is bought;
+    `referred` gives the file of a reference that the submitting key may take."""
 
-    catalog: Mapping[str, Any]
+    bounds: Mapping[str, Any]
     urls: urls.UrlPolicy
     own_asset: Callable[[str], str | None]
     in_storage: Callable[[str], bool]

@@ -16,14 +16,14 @@ ROLES: Roles = {
 }
 
 
-def table(_: Mapping[str, Any]) -> dict[str, ParamField]:
+def table(offered: Mapping[str, Any]) -> dict[str, ParamField]:
     return {
-        "prompt": param_fields.prompt(),
+        "prompt": param_fields.prompt(longest=(offered.get("prompt") or {}).get("max")),
         "duration": param_fields.whole(largest=LONGEST_SECONDS, is_required=True, description="Seconds."),
         "resolution": param_fields.text(is_required=True),
         "aspect_ratio": param_fields.text(is_required=True),
-        "generate_audio": param_fields.flag(),
-        "inputs": inputs.field(ROLES),
+        "generate_audio": param_fields.flag(offered.get("generate_audio") or {}),
+        "inputs": inputs.field(ROLES, offered.get("inputs") or {}),
         "provider_options": options.field(reserved=RESERVED),
     }
 

@@ -7,7 +7,7 @@ from common.money import usd
 from tasks.request import schema
 from tasks.shown import eta
 
-BOUNDS = ("type", "minimum", "maximum", "minLength", "maxLength", "maxItems")
+BOUNDS = ("type", "enum", "minimum", "maximum", "minLength", "maxLength", "maxItems")
 # Their rules in the schema are no single type.
 TYPES: dict[str, dict[str, Any]] = {
     "model": {"type": ["string", "null"]},
@@ -16,9 +16,10 @@ TYPES: dict[str, dict[str, Any]] = {
 
 
 def shown(offer: ModelOffer) -> dict[str, Any]:
-    """`params` is the catalog's object for images; for video types and bounds only, no lists of supported values."""
+    """`params` is the catalog's object for images, as far as routes can express it; for video types and bounds only, no
+    lists of supported lengths and sizes."""
     model = offer.model
-    published = schema.params_schema(model.modality, model.params, names=[model.name, *model.aliases])
+    published = schema.params_schema(model.modality, offer.bounds, names=[model.name, *model.aliases])
     return {
         "id": model.name,
         "aliases": list(model.aliases),
@@ -30,11 +31,15 @@ def shown(offer: ModelOffer) -> dict[str, Any]:
             "unit": offer.unit,
             "prices": {tier: usd(micros) for tier, micros in offer.prices.items()},
         },
-        "params": dict(model.params) if model.modality == "image" else _bounds(published),
+        "params": _listed(offer) if model.modality == "image" else _bounds(published),
         "params_schema": published,
-        "inputs": schema.inputs_summary(model.modality, model.params),
+        "inputs": schema.inputs_summary(model.modality, offer.bounds),
         "eta_seconds": eta.usual(model.id),
     }
+
+
+def _listed(offer: ModelOffer) -> dict[str, Any]:
+    return {name: bound for name, bound in offer.bounds.items() if name in offer.model.params}
 
 
 def _bounds(published: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from catalog import pixel_sizes, routing
+from catalog.runnable import bounds
 from catalog.snapshot import Catalog
 from tasks.request import image
 from tasks.request.body import MAX_NAME
@@ -103,7 +104,9 @@ def _size(fields: RequestFields, model_name: str, key_id: int, catalog: Catalog)
     if size is None:
         return {}
     model = routing.resolve(catalog, key_id, model_name, "image")
-    tier, ratio = tier_and_ratio(size, model.params, pixel_sizes.tables(catalog, key_id, model))
+    tier, ratio = tier_and_ratio(
+        size, bounds.for_key(catalog, key_id, model), pixel_sizes.tables(catalog, key_id, model)
+    )
     found = {"image_size": tier, "aspect_ratio": ratio}
     return {name: value for name, value in found.items() if value is not None}
 

@@ -6,9 +6,9 @@ import pytest
 from cryptography.fernet import Fernet
 
 from catalog import checks, credentials
-from catalog.models import Channel, Credential, MediaModel, Route
+from catalog.models import Channel, ChannelModel, Credential, MediaModel, Plan, Route
 from common.encryption import encrypt_mapping
-from tests.rows import add_credential, make_channel, opened
+from tests.rows import add_credential, make_channel, make_route, opened
 
 pytestmark = pytest.mark.django_db
 
@@ -95,3 +95,21 @@ def test_an_opened_credential_does_not_repeat_its_secret(studio: Channel) -> Non
     found = credentials.opened(Credential.objects.get())
     assert found is not None
     assert found.values["api_key"] not in repr(found)
+
+
+def test_a_listed_value_that_no_route_can_express_is_a_problem(routed: MediaModel, plan: Plan) -> None:
+    ChannelModel.objects.update(capabilities={"max_n": 2, "refuses": ["params.images"]})
+    assert checks.problems() == [
+        "image model aurora is not offered: no route can express a priced request of its params"
+    ]
+    ChannelModel.objects.update(capabilities={"max_n": 2})
+    assert checks.problems() == ["image model aurora lists n up to 4; no route can express more than 2"]
+    ChannelModel.objects.update(capabilities={"tier": "2K"})
+    MediaModel.objects.update(prices={"2K": "0.08"})
+    assert checks.problems() == ["image model aurora has no price for 1K"]
+
+
+def test_a_value_that_a_route_of_any_plan_can_express_is_none(routed: MediaModel, atelier: Channel) -> None:
+    ChannelModel.objects.update(capabilities={"max_n": 2})
+    make_route(Plan.objects.create(name="gold"), routed, atelier, upstream_model="x")
+    assert checks.problems() == []

@@ -72,7 +72,8 @@ def test_submissions(key, image_model, path):
     image_model.prices = {"2K": "0.08"}
     image_model.save()
     Route.objects.get().save()
-    assert refusal("POST", path, key=key, body=image_task()) == (503, "TASK_PRICING_UNAVAILABLE")
+    small = image_task(extra_body={"size": "1024x1024"})
+    assert refusal("POST", path, key=key, body=small) == (503, "TASK_PRICING_UNAVAILABLE")
 
 
 def test_large_bodies(key, settings):

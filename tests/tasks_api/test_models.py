@@ -3,10 +3,21 @@
 import pytest
 from jsonschema import Draft202012Validator
 
+from adapters import registry
 from catalog.models import ModelName, Plan, PlanChoice, Route
+from tests.catalog.stubs import StubImages
 from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route
 from tests.tasks.steps import lasted
-from tests.tasks_api.asking import end, image_task, video_task
+from tests.tasks_api.asking import end, image_task, refused, video_task
+
+
+class Broken(StubImages):
+    """An installed adapter with a fault in it."""
+
+    protocol = "broken"
+
+    def check(self, request, target):
+        raise KeyError("its own")
 
 
 def offered(api) -> dict[str, dict]:
@@ -150,3 +161,120 @@ def test_no_channel_or_upstream_name_is_shown(api, image_model, video_model):
     content = api.get("/v1/tasks/models").content
     for secret in (b"studio", b"cinema", b"gpt-image", b"seedance", b"provider.example", b"openai", b"ark_"):
         assert secret not in content
+
+
+def offer(channel, **capabilities):
+    channel.channel_models.update(capabilities=capabilities)
+
+
+WIDE = {
+    "image_size": {"values": ["1K", "2K", "3K", "4K"], "default": "1K"},
+    "aspect_ratio": {"values": ["1:1", "16:9", "21:9", "7:3"], "default": "7:3"},
+    "n": {"max": 10},
+    "images": {"max": 10},
+}
+
+
+def test_only_what_a_route_can_express_is_listed_and_taken(api, image_model, image_channel, plan):
+    image_model.params, image_model.prices = WIDE, {"2K": "0.1", "4K": "0.2"}
+    image_model.save()
+    offer(image_channel, tiers=["1K", "2K"], max_n=2, max_images=0)
+    atelier = make_channel("atelier", "ark_images", "https://ark.provider.example/api/v3")
+    make_route(plan, image_model, atelier, upstream_model="seedream", priority=20)
+    offer(atelier, tiers=["3K", "4K"], ratios=["1:1", "16:9"], max_n=1, max_images=3)
+    model = offered(api)["aurora-image"]
+    assert model["params"] == {
+        "image_size": {"values": ["2K", "4K"], "default": "2K"},
+        "aspect_ratio": {"values": ["1:1", "16:9", "21:9"], "default": "1:1"},
+        "n": {"max": 2},
+        "images": {"max": 0},
+    }
+    assert model["inputs"] == {"max": 0, "roles": {}}
+    for params in ({}, {"image_size": "4K"}, {"aspect_ratio": "21:9"}, {"n": 2}):
+        assert api.submit(image_task(**params)).status_code == 202, params
+    picture = {"image_url": "https://cdn.example.com/a.png"}
+    for params in (
+        {"image_size": "1K"},
+        {"image_size": "3K"},
+        {"aspect_ratio": "7:3"},
+        {"n": 3},
+        {"images": [picture]},
+    ):
+        for send in (api.submit, api.quote):
+            assert refused(send(image_task(**params))) == (400, "TASK_INVALID_REQUEST"), params
+
+
+def test_a_field_that_no_route_takes_any_value_of_is_not_offered(api, plan):
+    template = {
+        "modalities": ["image"],
+        "submit": {"path": "/pictures", "body": {"prompt": "{prompt}"}},
+        "result": {"outputs": "pictures[].url"},
+    }
+    channel = make_channel("own", "http_template", "https://own.provider.example", options={"template": template})
+    model = make_model("flat", "image", plan=plan, prices={"*": "1"}, pricing_mode="per_request", params=IMAGE_PARAMS)
+    make_route(plan, model, channel, upstream_model="x")
+    assert offered(api)["flat"]["params"] == {"n": {"max": 1}, "images": {"max": 0}}
+    assert api.submit({**image_task(), "model": "flat"}).status_code == 202
+    assert refused(api.submit({**image_task(image_size="1K"), "model": "flat"})) == (400, "TASK_INVALID_REQUEST")
+
+
+def test_a_model_of_which_nothing_runs_is_not_listed_and_says_why(api, image_model, image_channel):
+    offer(image_channel, tiers=["4K"])
+    assert offered(api) == {}
+    response = api.submit(image_task())
+    assert refused(response) == (400, "TASK_NO_CAPABLE_ROUTE")
+    assert response.json()["error"]["message"].endswith(" params.image_size: must be one of 4K here.")
+
+
+def test_the_roles_and_the_sound_of_a_film_are_those_of_its_routes(api, video_model, video_channel, plan):
+    offer(video_channel, roles={"reference_image": 2, "reference_audio": 1}, max_inputs=2, audio="never")
+    frames = make_channel("frames", "openai_videos", "https://frames.provider.example/v1")
+    make_route(plan, video_model, frames, upstream_model="sora", priority=20)
+    offer(frames, audio="never")
+    model = offered(api)["comet-video"]
+    assert model["inputs"] == {"max": 2, "roles": {"image": ["first_frame", "reference"], "audio": ["reference"]}}
+    assert model["params"]["generate_audio"] == {"type": ["boolean", "null"], "enum": [False, None]}
+    picture = {"type": "image", "role": "reference", "url": "https://cdn.example.com/a.png"}
+    sound = {"type": "audio", "role": "reference", "url": "https://cdn.example.com/a.mp3"}
+    for params in ({"inputs": [picture, sound]}, {"inputs": [{**picture, "role": "first_frame"}]}):
+        assert api.submit(video_task(**params)).status_code == 202, params
+    film = {**sound, "type": "video"}
+    refusals = ([{**picture, "role": "last_frame"}], "role"), ([film], "type"), ([picture] * 3, "inputs")
+    for inputs, field in refusals:
+        response = api.submit(video_task(inputs=inputs))
+        assert refused(response) == (400, "TASK_INVALID_REQUEST"), field
+        assert field in response.json()["error"]["message"].split()[0]
+    assert refused(api.submit(video_task(generate_audio=True))) == (400, "TASK_INVALID_REQUEST")
+
+
+def test_a_film_without_inputs_and_with_a_short_prompt_says_so(api, video_model, video_channel):
+    offer(video_channel, roles={}, prompt_max=30, audio="always", durations=[7], resolutions=["333p"])
+    model = offered(api)["comet-video"]
+    assert (model["inputs"], model["params"]["prompt"]) == (
+        {"max": 0, "roles": {}},
+        {"type": "string", "maxLength": 30},
+    )
+    Draft202012Validator.check_schema(model["params_schema"])
+    film = {"duration": 7, "resolution": "333p"}
+    assert api.submit(video_task(**film, prompt="x" * 30, inputs=[])).status_code == 202
+    assert refused(api.submit(video_task(**film, prompt="x" * 31))) == (400, "TASK_INVALID_REQUEST")
+
+
+def test_each_plan_lists_what_its_own_routes_can_express(api, other_api, key, image_model, image_channel):
+    offer(image_channel, tiers=["1K"])
+    premium = Plan.objects.create(name="premium", price_multiplier="1.5")
+    better = make_channel("better", "openai_images", "https://better.provider.example/v1")
+    make_route(premium, image_model, better, upstream_model="gpt-image-2")
+    PlanChoice.objects.create(key=key.record, model=image_model, plan=premium)
+    tiers = [offered(each)["aurora-image"]["params"]["image_size"]["values"] for each in (api, other_api)]
+    assert tiers == [["1K", "2K"], ["1K"]]
+    assert api.submit(image_task(image_size="2K")).status_code == 202
+    assert refused(other_api.submit(image_task(image_size="2K"))) == (400, "TASK_INVALID_REQUEST")
+
+
+def test_a_faulty_adapter_hides_its_own_models_alone(api, image_model, video_model, image_channel, monkeypatch, caplog):
+    monkeypatch.setitem(registry.ADAPTERS, "broken", Broken())
+    image_channel.adapter = "broken"
+    image_channel.save()
+    assert list(offered(api)) == ["comet-video"]
+    assert "image model aurora-image is not offered under plan standard: a route failed" in caplog.text

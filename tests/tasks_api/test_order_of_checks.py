@@ -74,7 +74,7 @@ class Scene:
         self.body["params"]["extra_body"] = {"quality": "high"}
 
     def pricing(self) -> None:
-        self.body["params"]["image_size"] = "2K"
+        self.body["params"].setdefault("extra_body", {})["size"] = "2048x2048"
         self.model.prices = {"1K": "0.04"}
         self.model.save()
 

@@ -45,10 +45,11 @@ def test_a_size_without_a_priced_tier_has_no_price(api, image_model):
         assert refused(response) == (503, "TASK_PRICING_UNAVAILABLE"), size
 
 
-def test_a_tier_without_a_price_has_no_price(api, image_model):
+def test_a_tier_without_a_price_is_not_offered_and_has_no_price(api, image_model):
     image_model.prices = {"1K": "0.04"}
     image_model.save()
-    response = api.submit(image_task(image_size="2K"))
+    assert refused(api.submit(image_task(image_size="2K"))) == (400, "TASK_INVALID_REQUEST")
+    response = api.submit(image_task(extra_body={"size": "2048x2048"}))
     assert refused(response) == (503, "TASK_PRICING_UNAVAILABLE")
     assert "2K" in error_of(response)["message"]
     assert cost(api, image_task()) == 0.04

@@ -80,6 +80,7 @@ def test_what_a_model_does_not_offer_is_not_drawn():
         ({"enum": [1, 2.5, None, {"a": 1}]}, "tiles"),
         ({"type": "boolean"}, "tiles"),
         ({"type": ["boolean", "null"]}, "tiles"),
+        ({"type": "boolean", "enum": 7}, "tiles"),
         ({"type": "integer"}, "number"),
         ({"anyOf": [{"type": "null"}, {"type": "number"}]}, "number"),
         ({"type": "string"}, "text"),
@@ -100,6 +101,11 @@ def test_what_a_model_does_not_offer_is_not_drawn():
 )  # fmt: skip
 def test_a_rule_chooses_its_widget(schema, kind):
     assert choosing.of_field("field", schema).kind == kind
+
+
+def test_a_switch_that_has_one_position_offers_no_other():
+    widget = choosing.of_field("generate_audio", {"type": ["boolean", "null"], "enum": [False, None]})
+    assert [choice.label for choice in widget.choices] == ["Off"]
 
 
 @pytest.mark.parametrize("schema", [{"type": "null"}, {"type": ["array", "null"], "maxItems": 0}], ids=str)

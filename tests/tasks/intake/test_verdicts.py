@@ -121,12 +121,15 @@ def test_an_adapter_that_says_nothing_of_prompts_is_asked_about_each(
 
 
 def test_a_longer_prompt_and_a_command_are_judged_anew(
-    key: IssuedKey, image_model: MediaModel, video_model: MediaModel
+    key: IssuedKey, two_routes: None, image_model: MediaModel, video_model: MediaModel
 ) -> None:
-    ChannelModel.objects.filter(model=image_model).update(capabilities={"prompt_max": 20})
+    ChannelModel.objects.filter(channel__name="atelier").update(capabilities={"prompt_max": 20})
     catalog = snapshot.load()
     film = {"duration": 5, "resolution": "720p", "aspect_ratio": "16:9"}
-    for model, bad, more in (("aurora-image", "a fox " * 10, {}), ("comet-video", "a fox --dur 9", film)):
-        for prompt in ("a fox in the snow", bad, "an owl", bad):
-            outcome = examined(key, catalog, model, prompt=prompt, **more).outcome
-            assert isinstance(outcome, NoCapableRoute) is (prompt == bad), (model, prompt)
+    long, command = "a fox " * 10, "a fox --dur 9"
+    for prompt in ("a fox in the snow", long, "an owl", long):
+        picture = examined(key, catalog, "aurora-image", prompt=prompt).outcome
+        assert len(picture.decision.kept) == (1 if prompt == long else 2), prompt
+    for prompt in ("a fox in the snow", command, "an owl", command):
+        outcome = examined(key, catalog, "comet-video", prompt=prompt, **film).outcome
+        assert isinstance(outcome, NoCapableRoute) is (prompt == command), prompt

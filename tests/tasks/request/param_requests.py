@@ -39,7 +39,7 @@ def data_url(content_type: str = "image/png", content: bytes | None = None) -> s
 
 def rules(catalog: dict[str, Any] | None = None, *, allow_networks: tuple[Network, ...] = ()) -> ParamRules:
     return ParamRules(
-        catalog=CATALOG if catalog is None else catalog,
+        bounds=CATALOG if catalog is None else catalog,
         urls=UrlPolicy(allow_networks=allow_networks, own_hosts=urls.own_hosts("https://api.ours.example")),
         own_asset={OWN_ASSET: OWN_ASSET, STORED_ASSET: OWN_ASSET}.get,
         in_storage=lambda url: url.startswith(STORAGE),

@@ -203,7 +203,7 @@ def test_the_patterns_are_read_alike_by_python_and_ecma_262():
 def test_the_summary_of_inputs_tells_maximum_and_roles():
     frames_and_references = ["first_frame", "last_frame", "reference"]
     assert inputs_summary("image", CATALOG) == {"max": 3, "roles": {"image": ["reference"]}}
-    assert inputs_summary("image", {}) == {"max": 0, "roles": {"image": ["reference"]}}
+    assert inputs_summary("image", {}) == {"max": 0, "roles": {}}
     assert inputs_summary("3d", {}) == {"max": 16, "roles": {"image": ["reference"]}}
     assert inputs_summary("video", {}) == {
         "max": 16,

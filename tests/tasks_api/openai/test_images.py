@@ -182,6 +182,14 @@ def test_a_field_that_no_route_takes_is_named_as_it_was_sent(api, image_model, s
     assert re.fullmatch(f"No available route supports this request. {re.escape(field)}: [a-z ]+.*", message)
 
 
+@pytest.mark.parametrize(
+    ("sent", "field"), [({"size": "2048x2048"}, "size"), ({"size": "2K"}, "size"), ({"n": 3}, "n")]
+)
+def test_what_no_route_can_express_is_not_offered(api, image_model, sent, field):
+    ChannelModel.objects.update(capabilities={"tiers": ["1K"], "max_n": 2})
+    assert error_of(call(api, SIMPLE | sent)) == {"status": 400, "type": "TASK_INVALID_REQUEST", "param": field}
+
+
 def test_a_field_that_the_operator_lets_pass_is_used(api, judged):
     assert call(api, SIMPLE | {"quality": "high", "user": "u-1"}).status_code == 202
     assert params()["extra_body"] == {"quality": "high", "user": "u-1"}

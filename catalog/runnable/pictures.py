@@ -1,0 +1,71 @@
+"""Which of the values that an image model lists the routes of a plan can express, each beside the defaults. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from adapters.base import ImageRef, TaskRequest
+from adapters.kit.replaced_inputs import LONGEST_PROMPT
+from catalog import model_params
+from catalog.model_params import IMAGE_CHOICES
+from catalog.runnable.trials import PROMPT, Trials
+
+PICTURE = ImageRef(url="https://example.com/picture.png")
+Bounds = Mapping[str, Any]
+
+
+def of(trials: Trials) -> dict[str, Any] | None:
+    """The bounds in the catalog's shape with what runs alone, and `prompt` where routes take shorter ones than the
+    service; None where nothing runs."""
+    listed = trials.model.params
+    base = next((request for request in _bases(trials, listed) if trials.runs(request)), None)
+    if base is None:
+        return None
+    kept: dict[str, Any] = {name: bound for name, bound in listed.items() if name not in IMAGE_CHOICES}
+    choices = {name: _choice(trials, base, name, listed[name]) for name in IMAGE_CHOICES if listed.get(name)}
+    longest = trials.longest_prompt(base, LONGEST_PROMPT)
+    return {
+        **kept,
+        **{name: choice for name, choice in choices.items() if choice["values"]},
+        **_counts(trials, base, listed),
+        **({"prompt": {"max": longest}} if longest < LONGEST_PROMPT else {}),
+    }
+
+
+def _bases(trials: Trials, listed: Bounds) -> Iterator[TaskRequest]:
+    """Requests with the defaults, and with what may stand in their place, best first."""
+    needs_tier = trials.model.pricing_mode == "image_matrix"
+    sizes = _candidates(listed, "image_size", is_needed=needs_tier)
+    for size, ratio in product(sizes, _candidates(listed, "aspect_ratio", is_needed=False)):
+        yield TaskRequest(modality="image", prompt=PROMPT, image_size=size, aspect_ratio=ratio)
+
+
+def _candidates(listed: Bounds, name: str, *, is_needed: bool) -> list[str | None]:
+    """The default, the other values in their order, and none where a model can do without."""
+    bound = listed.get(name) or {}
+    values: Sequence[str] = bound.get("values") or ()
+    defaults = [bound["default"]] if bound.get("default") in values else []
+    return list(dict.fromkeys([*defaults, *values, *(() if is_needed and values else (None,))]))
+
+
+def _choice(trials: Trials, base: TaskRequest, name: str, bound: Bounds) -> dict[str, Any]:
+    values = [value for value in bound.get("values") or () if trials.runs(_with(base, name, value))]
+    default = bound.get("default")
+    if default is None or default in values:
+        return {**bound, "values": values}
+    return {**bound, "values": values, "default": values[0] if values else None}
+
+
+def _with(request: TaskRequest, name: str, value: Any) -> TaskRequest:
+    changes: dict[str, Any] = {name: value}
+    return replace(request, **changes)
+
+
+def _counts(trials: Trials, base: TaskRequest, listed: Bounds) -> dict[str, Any]:
+    made, taken = model_params.most_images_made(listed), model_params.most_images_taken(listed)
+    found = {
+        "n": trials.leading(replace(base, n=count) for count in range(1, made + 1)),
+        "images": trials.leading(replace(base, images=(PICTURE,) * count) for count in range(1, taken + 1)),
+    }
+    return {name: {**listed[name], "max": most} for name, most in found.items() if listed.get(name)}

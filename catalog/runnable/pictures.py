@@ -5,19 +5,20 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from adapters.base import ImageRef, TaskRequest
+from adapters.base import ImageRef, StoredFile, TaskRequest
 from adapters.kit.replaced_inputs import LONGEST_PROMPT
 from catalog import model_params
 from catalog.model_params import IMAGE_CHOICES
 from catalog.runnable.trials import PROMPT, Trials
 
 PICTURE = ImageRef(url="https://example.com/picture.png")
+OWN_PICTURE = ImageRef(stored=StoredFile(key="", content_type="image/png", size_bytes=1, sha256=""))
 Bounds = Mapping[str, Any]
 
 
 def of(trials: Trials) -> dict[str, Any] | None:
-    """The bounds in the catalog's shape with what runs alone, and `prompt` where routes take shorter ones than the
-    service; None where nothing runs."""
+    """The bounds in the catalog's shape with what runs alone, `prompt` where routes take shorter ones than the service,
+    and `data_url`: False where they take no images but by address. None where nothing runs."""
     listed = trials.model.params
     base = next((request for request in _bases(trials, listed) if trials.runs(request)), None)
     if base is None:
@@ -25,11 +26,13 @@ def of(trials: Trials) -> dict[str, Any] | None:
     kept: dict[str, Any] = {name: bound for name, bound in listed.items() if name not in IMAGE_CHOICES}
     choices = {name: _choice(trials, base, name, listed[name]) for name in IMAGE_CHOICES if listed.get(name)}
     longest = trials.longest_prompt(base, LONGEST_PROMPT)
+    takes_data = trials.runs(replace(base, images=(OWN_PICTURE,)))
     return {
         **kept,
         **{name: choice for name, choice in choices.items() if choice["values"]},
         **_counts(trials, base, listed),
         **({"prompt": {"max": longest}} if longest < LONGEST_PROMPT else {}),
+        **({} if takes_data else {"data_url": False}),
     }
 
 

@@ -19,7 +19,7 @@ def table(offered: Mapping[str, Any]) -> dict[str, ParamField]:
         # A number as its `n` may not pass the model's maximum either. Other values of `n`, and counts that stand
         # elsewhere, are for the adapter and the examination.
         "extra_body": options.field(largest={"n": most}),
-        "images": images.field(largest=most_images_taken(offered)),
+        "images": images.field(largest=most_images_taken(offered), takes_data=offered.get("data_url", True)),
     }
 
 

@@ -1,7 +1,5 @@
 """`params.images`: the reference images of an image model, as URLs, Data URLs or references to results."""
 
-from typing import Any
-
 from adapters.base import ImageRef
 from adapters.kit.replaced_inputs import InputRules
 from catalog.model_params import IMAGE_CHOICES, most_images_taken
@@ -15,19 +13,28 @@ from tasks.request.values import ParamRules, UnstoredFile
 MASK = "mask"
 MASK_TYPES = ("image/png", "image/webp")
 DATA_URL = {"type": "string", "pattern": "^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z-]+;[Bb]"}
-ELEMENT: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["image_url"],
-    "properties": {"image_url": {"anyOf": [PUBLIC_URL, DATA_URL, references.SCHEMA]}},
-}
 
 
-def field(*, largest: int) -> ParamField:
-    """At most so many elements `{"image_url"}`."""
+def field(*, largest: int, takes_data: bool) -> ParamField:
+    """At most so many elements `{"image_url"}`, as Data URLs only where the model takes them."""
+
+    def read(fields: RequestFields, name: str, rules: ParamRules) -> tuple[ImageRef, ...]:
+        found = [(each, _image(each, rules)) for each in fields.items(name, most=largest)]
+        for element, image in found:
+            if isinstance(image.stored, UnstoredFile) and not takes_data:
+                refuse(element.at("image_url"), "must be an http or https URL for this model")
+        return tuple(image for _, image in found)
+
+    url = {"anyOf": [PUBLIC_URL, *([DATA_URL] if takes_data else []), references.SCHEMA]}
+    element = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["image_url"],
+        "properties": {"image_url": url},
+    }
     return ParamField(
-        read=lambda fields, name, rules: tuple(_image(each, rules) for each in fields.items(name, most=largest)),
-        schema={"type": ["array", "null"], "maxItems": largest, "items": ELEMENT},
+        read=read,
+        schema={"type": ["array", "null"], "maxItems": largest, "items": element},
         roles={"image": ["reference"]} if largest else {},
     )
 

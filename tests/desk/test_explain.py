@@ -93,13 +93,12 @@ def test_no_credential_and_no_picture_is_shown_and_nothing_is_stored(explain, im
 
 
 def test_without_a_capable_route_the_routes_are_told_all_the_same(explain, second_route):
-    ChannelModel.objects.update(capabilities={"data_url": False})
-    answer, error = explain(image(images=[{"image_url": data_url()}]))
+    answer, error = explain(image(extra_body={"quality": "high"}))
     assert [row["kept"] for row in answer["routes"]] == [False, False]
     assert (answer["price"], answer["request"]) == (None, None)
     assert error == (
         "TASK_NO_CAPABLE_ROUTE: No available route supports this request. "
-        "params.images[0].image_url: must be an http or https URL here."
+        "params.extra_body.quality: is not allowed here: it can change the cost in ways that have no price."
     )
     assert answer["error"]["type"] == "TASK_NO_CAPABLE_ROUTE"
 

@@ -7,6 +7,7 @@ from adapters import registry
 from catalog.models import ModelName, Plan, PlanChoice, Route
 from tests.catalog.stubs import StubImages
 from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route
+from tests.tasks.request.param_requests import data_url
 from tests.tasks.steps import lasted
 from tests.tasks_api.asking import end, image_task, refused, video_task
 
@@ -278,3 +279,13 @@ def test_a_faulty_adapter_hides_its_own_models_alone(api, image_model, video_mod
     image_channel.save()
     assert list(offered(api)) == ["comet-video"]
     assert "image model aurora-image is not offered under plan standard: a route failed" in caplog.text
+
+
+def test_data_urls_are_not_offered_where_no_route_takes_them(api, image_model, image_channel):
+    offer(image_channel, data_url=False)
+    schema = Draft202012Validator(offered(api)["aurora-image"]["params_schema"])
+    for url, is_taken in (("https://cdn.example.com/a.png", True), (data_url(), False)):
+        body = image_task(images=[{"image_url": url}])
+        assert schema.is_valid(body["params"]) is is_taken
+        response = api.submit(body)
+        assert response.status_code == 202 if is_taken else refused(response) == (400, "TASK_INVALID_REQUEST")

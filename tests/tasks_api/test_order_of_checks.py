@@ -71,7 +71,7 @@ class Scene:
         self.body["modality"] = "3d"
 
     def route(self) -> None:
-        self.body["params"]["extra_body"] = {"quality": "high"}
+        self.body["params"].setdefault("extra_body", {})["quality"] = "high"
 
     def pricing(self) -> None:
         self.body["params"].setdefault("extra_body", {})["size"] = "2048x2048"

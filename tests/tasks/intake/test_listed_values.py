@@ -50,7 +50,12 @@ def parts(**strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, A
 
 counts = st.integers(1, MOST)
 picture_capabilities = parts(
-    tiers=some(TIERS), ratios=some(RATIOS), max_n=counts, max_images=st.integers(0, MOST), prompt_max=st.just(40)
+    tiers=some(TIERS),
+    ratios=some(RATIOS),
+    max_n=counts,
+    max_images=st.integers(0, MOST),
+    prompt_max=st.just(40),
+    data_url=st.booleans(),
 )
 picture_channels = st.one_of(
     st.tuples(st.sampled_from(["openai_images", "dashscope_image", "ark_images"]), st.just({}), picture_capabilities),
@@ -173,7 +178,7 @@ def beside_defaults(bounds: Any) -> dict[str, Any]:
 
 
 def pictures(count: int) -> list[dict[str, str]]:
-    return [{"image_url": PICTURE_URL if number % 2 else data_url()} for number in range(count)]
+    return [{"image_url": PICTURE_URL}] * count
 
 
 def validator(offer: ModelOffer) -> Draft202012Validator:
@@ -196,6 +201,7 @@ def picture_changes(bounds: Any) -> Iterator[tuple[dict[str, Any], bool]]:
     for count in range(1, MOST + 2):
         yield {"n": count}, count <= most_made
         yield {"images": pictures(count)}, count <= most_taken
+    yield {"images": [{"image_url": data_url()}]}, most_taken > 0 and bounds.get("data_url", True)
     longest = bounds.get("prompt", {}).get("max", LONGEST_PROMPT)
     yield {"prompt": "x" * longest}, True
     yield {"prompt": "x" * (longest + 1)}, False
@@ -239,9 +245,8 @@ def test_a_value_is_left_out_only_where_it_runs_on_no_route_beside_the_defaults(
     unchecked = catalog_of(channels, "image", "image_matrix", dict.fromkeys(priced, "0.04"), params)
     unchecked.bounds[1, 1] = params
     for offer in listing.offers(catalog, KEY):
-        base = {
-            name: bound.get("default", bound["values"][0]) for name, bound in offer.bounds.items() if "values" in bound
-        }
+        chosen = {name: offer.bounds[name] for name in ("image_size", "aspect_ratio") if name in offer.bounds}
+        base = {name: bound.get("default", bound["values"][0]) for name, bound in chosen.items()}
         for name in ("image_size", "aspect_ratio"):
             left_out = set(values_of(params, name)) - set(values_of(offer.bounds, name))
             assert all(verdict(unchecked, **{**base, name: value}) for value in left_out), name

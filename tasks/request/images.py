@@ -58,9 +58,7 @@ def rules_of_options(rules: ParamRules) -> InputRules:
         )
 
     offered = {name: (rules.bounds.get(name) or {}).get("values") or () for name in IMAGE_CHOICES}
-    return InputRules(
-        most_images=most_images_taken(rules.bounds), offered=offered, address_problem=problem
-    )
+    return InputRules(most_images=most_images_taken(rules.bounds), offered=offered, address_problem=problem)
 
 
 def _image(element: RequestFields, rules: ParamRules) -> ImageRef:

@@ -9,6 +9,7 @@ from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import without_credentials
 from adapters.kit.outputs import is_url
 
+LONGEST_ID = 1024
 LONGEST_SECONDS = 86_400
 NOTHING = Reported()
 NO_VIDEO = "the job succeeded without a video"
@@ -16,7 +17,7 @@ NO_VIDEO = "the job succeeded without a video"
 
 def is_id(value: object) -> TypeGuard[str]:
     """Whether a text can name a job."""
-    return isinstance(value, str) and 0 < len(value) <= 200 and value.isascii() and value.isprintable()
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_ID and value.isascii() and value.isprintable()
 
 
 def id_of(value: object) -> str:

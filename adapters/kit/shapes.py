@@ -28,7 +28,7 @@ from adapters.base import (
 from adapters.kit import declared, error_shapes, outputs, rules
 from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import HttpCall, bearer, calling
-from adapters.kit.jobs import is_id
+from adapters.kit.jobs import LONGEST_ID, is_id
 from adapters.kit.rules import Rules
 from adapters.kit.settings import SettingsObject
 from adapters.kit.upstream_fields import UpstreamField
@@ -183,7 +183,7 @@ class Asynchronous(Provider):
 
     def attach(self, upstream_id: str, target: Target) -> Mapping[str, Any]:
         if not is_id(upstream_id):
-            raise ValueError("a provider's id has 1 to 200 printable ASCII characters")
+            raise ValueError(f"a provider's id has 1 to {LONGEST_ID:,} printable ASCII characters")
         return {"id": upstream_id}
 
     def cancel(self, handle: Mapping[str, Any], connection: Connection) -> bool:

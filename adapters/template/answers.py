@@ -11,7 +11,7 @@ from adapters.template.paths import alternatives, first, found, values
 
 TOLD = ("status", "result", "cancel")
 NEEDED = ("status", "result")
-LONGEST_URL = 2000
+LONGEST_URL = 4000  # with the id of a job in it, every character of which may be percent-encoded
 
 
 def handle_of(template: Template, document: Any) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 
+from adapters.kit.jobs import LONGEST_ID
 from common.documents import shown
 from desk.actions import ActionRefused, ReasonForm, RowAction
 from desk.task_page.actions import NoteForm
@@ -14,9 +15,11 @@ from tasks.models import LIVE, Call, Task
 from tasks.unknown import open_calls, resolve
 from tasks.unknown.open_calls import Refused
 
+LONGEST_NAMED_ID = LONGEST_ID + 100  # the older Kling has the name of an endpoint before it
+
 
 class AttachForm(NoteForm):
-    upstream_id = forms.CharField(max_length=200, label="The provider's id of the job")
+    upstream_id = forms.CharField(max_length=LONGEST_NAMED_ID, label="The provider's id of the job")
     field_order = ("upstream_id", "reason")
 
 

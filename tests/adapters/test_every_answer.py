@@ -10,12 +10,14 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import responses
 from requests import ConnectionError as NoConnection
 
 from adapters.base import ENDS_JOB, Accepted, Connection, Done, ErrorKind, Pending, UpstreamError
+from adapters.kit.jobs import LONGEST_ID
 from adapters.kit.outputs import is_url
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret
 from tools.adapter_docs import Column, columns
@@ -238,7 +240,7 @@ def insist_on_words(outcome: object) -> None:
             assert len(outcome.code) <= 200
             assert says_nothing_secret(outcome)
         case Accepted():
-            assert len(json.dumps(dict(outcome.handle)).encode()) < 8000
+            assert len(json.dumps(dict(outcome.handle)).encode()) < 16_000
             assert outcome.handle["id"]
             assert 0 < outcome.poll_after < 3600
         case Pending():
@@ -329,6 +331,21 @@ def test_a_job_may_have_a_number_for_a_name(tmp_path: Path, provider: responses.
         assert accepted.handle["id"] == "71", name
         shown = json.dumps(SHOWN[name]).replace('"j1"', "71")
         assert isinstance(told(provider, partial(asked.shown, "71"), shown), Done), name
+
+
+def test_a_job_may_have_a_long_name(tmp_path: Path, provider: responses.RequestsMock) -> None:
+    for name, long in product(SHOWN, ("a" * 312, "b" * LONGEST_ID, "/" * LONGEST_ID)):
+        asked = spoken(name, tmp_path)
+        addressed = json.dumps(TAKEN[name]).replace("/j1", f"/{quote(long, safe='')}")
+        accepted = told(provider, asked.submitted, addressed.replace('"j1"', json.dumps(long)))
+        assert isinstance(accepted, Accepted), (name, accepted)
+        assert accepted.handle["id"] == long, name
+        shown = json.dumps(SHOWN[name]).replace('"j1"', json.dumps(long))
+        provider.reset()
+        replying(provider, shown)
+        (state,) = asked.column.adapter.poll([accepted.handle], asked.connection)
+        assert isinstance(state, Done), name
+        assert asked.handle(long)["id"] == long, name
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in HAVE_A_PATH])

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from adapters.kit.jobs import LONGEST_ID
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel
 from desk.actions import url_of
@@ -127,6 +128,12 @@ def test_attaching_makes_a_linked_task(operator, film):
     assert Call.objects.get(task=linked()).handle["id"] == "cgt-1"
     assert "Nothing is open." in answer.content.decode()
     assert messages() == [f"Attached the job: {linked().id} follows it."]
+
+
+def test_a_job_with_a_long_id_is_attached(operator, film):
+    job = "j" * LONGEST_ID
+    operator.post(address(film, "attach"), {"upstream_id": job})
+    assert Call.objects.get(handle__id=job).task_id != film.task_id
 
 
 def test_an_attachment_that_is_refused_says_why(operator, film):

@@ -76,7 +76,7 @@ class BillLine(models.Model):
     run = models.PositiveIntegerField()
     number = models.PositiveIntegerField(null=True)
     verdict = models.CharField(max_length=20)
-    upstream_id = models.CharField(max_length=200)
+    upstream_id = models.CharField(max_length=1024)
     amount_micros = models.BigIntegerField(null=True)
     billed_at = models.DateTimeField(null=True)
     model = models.CharField(max_length=200, default="")

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from adapters.kit.jobs import LONGEST_ID
 from common import documents
 from desk.bills import cells
 from desk.bills.tables import Table, TableRow
 
-LONGEST_ID = 200
 LONGEST_MODEL = 200
 # What providers call them, the likeliest first; a name matches where it is all of the column's, or part of it.
 NAMES = {
@@ -117,7 +117,7 @@ def _line(row: TableRow, columns: BillColumns, told: dict[str, str]) -> Provider
     if not upstream_id:
         raise ValueError("the id of the job is missing")
     if len(upstream_id) > LONGEST_ID:
-        raise ValueError(f"the id of the job has more than {LONGEST_ID} characters")
+        raise ValueError(f"the id of the job has more than {LONGEST_ID:,} characters")
     if columns.currency and not cells.is_usd(told[columns.currency]):
         raise ValueError(f"“{told[columns.currency][:20]}” is not USD")
     return ProviderLine(

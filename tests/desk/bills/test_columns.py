@@ -92,7 +92,7 @@ def test_columns_are_guessed_by_their_names():
 
 def test_a_bad_row_is_named_by_its_line_and_stops_no_other():
     good, bad = columns.lines(
-        table(["j1", "0.04"], ["", "1"], ["j2", "x"], ["j3"], ["j" * 201, "1"], ["j4", "2"]), PLAIN
+        table(["j1", "0.04"], ["", "1"], ["j2", "x"], ["j3"], ["j" * 1025, "1"], ["j4", "2"]), PLAIN
     )
     assert [(line.line, line.upstream_id, line.amount_micros) for line in good] == [
         (2, "j1", 40_000),
@@ -102,7 +102,7 @@ def test_a_bad_row_is_named_by_its_line_and_stops_no_other():
         (3, "the id of the job is missing"),
         (4, "“x” is no amount"),
         (5, "the row ends before column 2"),
-        (6, "the id of the job has more than 200 characters"),
+        (6, "the id of the job has more than 1,024 characters"),
     ]
 
 

@@ -12,7 +12,7 @@ from adapters.base import ENDS_JOB, Accepted, Connection, Done, ErrorKind, Pendi
 from adapters.dashscope import errors
 from adapters.kit import rules
 from adapters.kit.error_kinds import SpokenError, spoken_error
-from adapters.kit.http import HttpCall, bearer, call_json, calling
+from adapters.kit.http import MAX_JOB_BYTES, HttpCall, bearer, call_json, calling
 from adapters.kit.jobs import asking, failure, id_of
 from adapters.kit.shapes import Asynchronous
 
@@ -79,7 +79,7 @@ class DashScopeJobs(Asynchronous):
 
     def _task(self, job_id: str, connection: Connection) -> Document:
         """Raises UpstreamError, a poll fault always: of a job that is gone the answer is a success."""
-        call = self.call("GET", path_of(job_id))
+        call = self.call("GET", path_of(job_id), max_bytes=MAX_JOB_BYTES)
         with asking():
             return call_json(call, connection, lambda answer: isinstance(output_of(answer).get("task_status"), str))
 

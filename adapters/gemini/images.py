@@ -66,17 +66,28 @@ class GeminiGenerateContent(Synchronous):
 
 def _items(document: Any, *, connection: Connection) -> Iterable[tuple[object, object]] | None:
     """The pictures but for those that the model made while thinking, the last one first: drafts may come before it, in
-    one answer with the picture that was bought. Raises UpstreamError for an answer without one."""
+    one answer with the picture that was bought. Where there are only drafts, and the content was not refused, they are
+    what was bought. Raises UpstreamError for an answer without a picture."""
     if not isinstance(document, dict):
         return None
-    pictures = [
-        (part["inlineData"].get("data"), None)
-        for candidate in mappings(document.get("candidates"))
-        for part in mappings(mapping(candidate.get("content")).get("parts"))
-        if part.get("thought") is not True and isinstance(part.get("inlineData"), dict)
-    ]
-    if not pictures and (stop := errors.stop_of(document)):
+    stop = errors.stop_of(document)
+    pictures = _pictures(document, drafts=False)
+    if not pictures and (stop is None or stop[0] is not ErrorKind.CONTENT_POLICY):
+        pictures = _pictures(document, drafts=True)
+    if not pictures and stop:
         kind, word = stop
         code = redacted(word, connection)[:200]
         raise UpstreamError(kind, f"the answer has no picture: {code or 'no reason given'}", code=code, http_status=200)
-    return pictures[-1:] + pictures[:-1] or None
+    return [(data, None) for data in (*pictures[-1:], *pictures[:-1])] or None
+
+
+def _pictures(document: dict[str, Any], *, drafts: bool) -> list[str]:
+    """The data of the pictures that are flagged as thoughts, or of those that are not."""
+    parts = [
+        part
+        for candidate in mappings(document.get("candidates"))
+        for part in mappings(mapping(candidate.get("content")).get("parts"))
+        if (part.get("thought") is True) is drafts
+    ]
+    data = [mapping(part.get("inlineData")).get("data") for part in parts]
+    return [each for each in data if isinstance(each, str) and each]

@@ -19,8 +19,9 @@ from common.outgoing.lookup import OPERATOR
 from common.outgoing.wire import Message, exchange
 
 MAX_JSON_BYTES = 8 * 1024 * 1024
+MAX_JOB_BYTES = 32 * 1024 * 1024
+"""The most that is read of a finished job whose answer may hold its pictures."""
 MAX_ERROR_BYTES = 64 * 1024
-
 
 Authorize = Callable[[Connection], dict[str, str]]
 """The headers that authenticate at a channel. Raises UpstreamError (AUTH) without a usable credential."""

@@ -9,6 +9,7 @@ from adapters.base import MAX_OUTPUT_BYTES, Connection, ErrorKind, FileChunks, O
 from adapters.kit import error_kinds, http
 from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
+from adapters.kit.written_files import content_of, is_data_url
 from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, fetchable, joined, open_url
 from common.outgoing.deadline import Deadline
 from common.outgoing.lookup import provider
@@ -28,6 +29,9 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
         with output.path.open("rb", buffering=0) as file:
             yield FileChunks(file, output.path, CHUNK_BYTES)
         return
+    if is_data_url(output.url):
+        yield iter([_told(output)])
+        return
     try:
         with ExitStack() as stack:
             reply = _opened(output, connection, authorize, stack)
@@ -38,6 +42,17 @@ def open_output(output: Output, connection: Connection, authorize: Authorize = b
         if failed.reason == "size":
             raise UpstreamError(ErrorKind.EMPTY_RESULT, str(failed), code=failed.reason) from failed
         raise error_kinds.lost(failed, paid=False) from failed
+
+
+def _told(output: Output) -> bytes:
+    """The bytes of a Data URL. Raises UpstreamError."""
+    try:
+        content = content_of(output.url or "")
+    except ValueError as error:
+        raise UpstreamError(ErrorKind.EMPTY_RESULT, f"the Data URL cannot be read: {error}", code="refused") from error
+    if len(content) > MAX_OUTPUT_BYTES[output.kind]:
+        raise UpstreamError(ErrorKind.EMPTY_RESULT, "the Data URL holds too much", code="size")
+    return content
 
 
 def _opened(output: Output, connection: Connection, authorize: Authorize, stack: ExitStack) -> Reply:
@@ -70,8 +85,8 @@ def _checked(reply: Reply) -> Reply:
 
 
 def is_url(value: object) -> TypeGuard[str]:
-    """Whether a provider's value is an address that may be kept and tried."""
-    return bool(address_of(value))
+    """Whether a provider's value is an address that may be kept and tried, or holds the file itself as a Data URL."""
+    return bool(address_of(value)) or is_data_url(value)
 
 
 def address_of(value: object) -> str:

@@ -1,13 +1,14 @@
-"""Synchronous answers with pictures in them: base64 goes to files, URLs stay URLs."""
+"""Synchronous answers with pictures in them: their bytes go to files, addresses stay addresses."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
 from adapters.kit.http import HttpCall, calling, error_of
-from adapters.kit.outputs import is_url
+from adapters.kit.outputs import address_of
 from adapters.kit.reports import of_pictures
 from adapters.kit.spool import Spool
+from adapters.kit.written_files import is_data_url
 from common.concurrency.turnstile import Turnstile
 
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
@@ -55,12 +56,18 @@ def data_items(document: Any) -> Iterable[tuple[object, object]] | None:
 
 
 def _outputs(items: Iterable[tuple[object, object]], spool: Spool) -> Iterator[Output]:
-    index = 0
-    for encoded, url in items:
-        if isinstance(encoded, str) and encoded and (path := spool.picture(encoded)):
-            yield Output(index=index, kind="image", path=path)
-        elif is_url(url):
-            yield Output(index=index, kind="image", url=url)
-        else:
+    found = (kept for encoded, url in items if (kept := _kept(encoded, url, spool)))
+    for index, kept in enumerate(found):
+        yield Output(index=index, kind="image", **kept)
+
+
+def _kept(encoded: object, url: object, spool: Spool) -> dict[str, Any]:
+    """What is kept of a picture: the file of its bytes, wherever these stand, else its address; empty without any."""
+    for value in (encoded, url):
+        if not isinstance(value, str) or not value:
             continue
-        index += 1
+        if address_of(value):
+            return {"url": value}
+        if (value is encoded or is_data_url(value)) and (path := spool.picture(value)):
+            return {"path": path}
+    return {}

@@ -1,6 +1,5 @@
 """JSON answers with pictures inside: long strings go to files while they arrive, so that no body stands in memory."""
 
-import binascii
 import json
 import os
 import secrets
@@ -11,16 +10,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+from adapters.kit.written_files import Decoder
+
 LONG_BYTES = 64 * 1024
 MAX_TEXT_BYTES = 2 * 1024 * 1024
 ESCAPE_BYTES = 6  # the longest escape, \uXXXX
-BLANKS = (b"\n", b"\r", b" ", b"\t")
+LONG_DATA_URL = "data:;base64,"
 
 
 class Spool:
-    """Reads one JSON body. Base64 strings beyond LONG_BYTES become files in the first of the folders that takes them
-    (None: the system's); `picture` hands one out, and leaving the context deletes those that nobody took, and with an
-    exception all."""
+    """Reads one JSON body. Strings beyond LONG_BYTES become files in the first of the folders that takes them (None:
+    the system's), and tokens in the document; that of a Data URL looks like one. `picture` hands a file out, and
+    leaving the context deletes those that nobody took, and with an exception all."""
 
     def __init__(self, *folders: Path | None) -> None:
         self._folders = folders
@@ -50,7 +51,8 @@ class Spool:
             return None
 
     def picture(self, text: str) -> Path | None:
-        """The file of a base64 string of the document, the caller's to delete; None if it is no base64."""
+        """The file that a base64 string or a Data URL of the document holds, the caller's to delete; None for another
+        text."""
         file = self._files.get(text)
         if file is None:
             file = Base64File(self._folders)
@@ -111,7 +113,7 @@ class Spool:
         if self._file is not None:
             self._file.write(bytes(self._string))
             self._file.close()  # an answer may hold more of them than a process may keep open
-            token = secrets.token_hex()
+            token = (LONG_DATA_URL if self._file.is_data_url else "") + secrets.token_hex()
             self._files[token] = self._file
             self._string = bytearray(token.encode())
         self._text += self._string + b'"'
@@ -120,26 +122,24 @@ class Spool:
 
 
 class Base64File:
-    """A new file, written from pieces of a JSON string in base64; a Data URL's head is skipped. Where the disk of one
-    folder is full it moves on to the next. Raises OSError where none takes it."""
+    """A new file, written from pieces of a JSON string that holds base64 or is a Data URL. Where the disk of one folder
+    is full it moves on to the next. Raises OSError where none takes it."""
 
     def __init__(self, folders: Sequence[Path | None]) -> None:
         self._folders = iter(folders)
         self._open()
         self.is_broken = False
         self._size = 0
-        self._rest = b""
-        self._is_first = True
+        self._decoder = Decoder()
+
+    @property
+    def is_data_url(self) -> bool:
+        return self._decoder.is_data_url
 
     def write(self, piece: bytes) -> None:
         try:
             plain = json.loads(b'"' + piece + b'"').encode() if b"\\" in piece else piece
-            if self._is_first and plain.startswith(b"data:"):
-                plain = plain.partition(b",")[2]
-            self._is_first = False
-            if any(blank in plain for blank in BLANKS):
-                plain = plain.translate(None, b"".join(BLANKS))
-            self._decode(self._rest + plain)
+            self._put(self._decoder.decode(plain))
         except ValueError:
             self.is_broken = True
 
@@ -147,7 +147,7 @@ class Base64File:
         if self._file.closed:
             return
         try:
-            self._decode(self._rest + b"=" * (-len(self._rest) % 4))
+            self._put(self._decoder.end())
         except ValueError:
             self.is_broken = True
         self._file.close()
@@ -157,11 +157,6 @@ class Base64File:
             self._file.close()
         with suppress(OSError):
             self.path.unlink()
-
-    def _decode(self, text: bytes) -> None:
-        whole = len(text) // 4 * 4
-        self._put(binascii.a2b_base64(memoryview(text)[:whole], strict_mode=True))
-        self._rest = text[whole:]
 
     def _put(self, content: bytes) -> None:
         try:

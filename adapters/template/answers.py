@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from adapters.base import Connection, Output, text
 from adapters.kit.jobs import is_id, seconds_of
 from adapters.kit.outputs import address_of, is_own, is_url
+from adapters.kit.written_files import is_data_url
 from adapters.template.form import Template
 from adapters.template.paths import alternatives, first, found, values
 
@@ -95,8 +96,9 @@ def is_at(address: str, hosts: list[str]) -> bool:
 
 
 def may_fetch(template: Template, output: Output, connection: Connection) -> bool:
-    """Whether a result may be fetched: anywhere public, unless the template lists hosts for files."""
+    """Whether a result may be fetched: anywhere public, unless the template lists hosts for files. What is in the
+    answer itself is fetched from nowhere."""
     hosts = template.document.get("file_hosts")
-    if hosts is None or output.url is None or is_own(output.url, connection):
+    if hosts is None or output.url is None or is_data_url(output.url) or is_own(output.url, connection):
         return True
     return is_at(address_of(output.url), hosts)

@@ -11,7 +11,7 @@ from typing import Any
 from adapters.base import Connection, ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from adapters.kit.compression import plain
-from adapters.kit.http import MAX_JSON_BYTES, HttpCall, call_json, calling, secret, without_credentials
+from adapters.kit.http import MAX_JOB_BYTES, HttpCall, call_json, calling, secret, without_credentials
 from adapters.kit.outputs import is_own
 from adapters.template import answers, errors
 from adapters.template.bodies import id_path
@@ -63,7 +63,7 @@ def address_of(template: Template, name: str, handle: Mapping[str, Any]) -> str:
 def ask(template: Template, address: str, connection: Connection) -> dict[str, Any]:
     """The JSON object at an address of a job. Raises UpstreamError, TRANSIENT for an address that is not followed."""
     if address.startswith("/") or is_own(address, connection):
-        return call_json(call_of(template, "GET", address), connection)
+        return call_json(call_of(template, "GET", address, max_bytes=MAX_JOB_BYTES), connection)
     if not answers.is_at(address, template.document.get("hosts", [])):
         raise UpstreamError(ErrorKind.TRANSIENT, f"hosts does not list the host of {address[:200] or 'no address'}")
     return _asked_elsewhere(template, address, connection)
@@ -78,11 +78,11 @@ def tell(template: Template, method: str, address: str, connection: Connection) 
 
 
 def _asked_elsewhere(template: Template, address: str, connection: Connection) -> dict[str, Any]:
-    limits = Limits(max_bytes=MAX_JSON_BYTES, total_seconds=connection.total_timeout)
+    limits = Limits(max_bytes=MAX_JOB_BYTES, total_seconds=connection.total_timeout)
     try:
         chosen_by = provider(connection.base_url)
         with open_url(address, policy=connection.url_policy, limits=limits, chosen_by=chosen_by) as reply:
-            document = error_kinds.parsed(b"".join(plain(reply, MAX_JSON_BYTES).chunks))
+            document = error_kinds.parsed(b"".join(plain(reply, MAX_JOB_BYTES).chunks))
     except (AddressRefused, Failed) as error:
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
     if 200 <= reply.status < 300 and isinstance(document, dict):

@@ -1,6 +1,7 @@
 """What holds for every adapter, whatever a provider answers: only the words of the interface come out, no outcome is
 settled that is open, no credential is quoted, and no job ends by what a proxy says."""
 
+import base64
 import json
 import math
 import re
@@ -10,7 +11,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_from_bytes
 
 import pytest
 import responses
@@ -40,6 +41,13 @@ CHOICES = [{"message": {"content": [{"image": FILE}]}}]
 PICTURES = {"data": [{"b64_json": PIXEL, "url": FILE, "respect_moderation": True, "error": ERROR}]}
 INLINE = {"content": {"parts": [{"thought": False, "inlineData": {"data": PIXEL}}]}, "finishReason": "STOP"}
 GEMINI = {"candidates": [INLINE], "promptFeedback": {}, "usageMetadata": {}, "error": {"details": [{"reason": ""}]}}
+CONTENT = bytes(range(255, -1, -1)) * 300  # some in every letter of both alphabets, longer than is kept in memory
+SAFE = base64.urlsafe_b64encode(CONTENT).decode()
+WRITTEN = (
+    f"data:image/png;base64,{base64.b64encode(CONTENT).decode()}",
+    f"DATA:image/png;charset=utf-8;base64,{SAFE.rstrip('=')}",
+    f"data:application/octet-stream,{quote_from_bytes(CONTENT)}",
+)
 # What each answers to a submission.
 TAKEN: Mapping[str, dict[str, Any]] = {
     "openai_images": PICTURES,
@@ -370,6 +378,30 @@ def test_a_result_is_kept_however_loosely_its_address_is_spelled(
         done = told(provider, asked.shown if name in SHOWN else asked.submitted, reworded(document, words))
         assert isinstance(done, Done), name
         assert loose in [output.url for output in done.outputs], name
+
+
+def test_a_result_may_stand_in_the_answer_itself(tmp_path: Path, provider: responses.RequestsMock) -> None:
+    told_by = {**{name: document for name, document in TAKEN.items() if name not in SHOWN}, **SHOWN}
+    for name, document in told_by.items():
+        if FILE not in json.dumps(document):
+            continue
+        asked = spoken(name, tmp_path)
+        for written in WRITTEN:
+            words = {FILE: written, PIXEL: None}
+            done = told(provider, asked.shown if name in SHOWN else asked.submitted, reworded(document, words))
+            assert isinstance(done, Done), (name, done)
+            for output in done.outputs:
+                with asked.column.adapter.open_output(output, asked.connection) as chunks:
+                    assert b"".join(chunks) == CONTENT, (name, written[:40])
+
+
+@pytest.mark.parametrize("name", [name for name in TAKEN if PIXEL in json.dumps(TAKEN[name])])
+def test_base64_is_read_in_either_alphabet(name: str, tmp_path: Path, provider: responses.RequestsMock) -> None:
+    asked = spoken(name, tmp_path)
+    for encoded in (SAFE, SAFE.rstrip("="), SAFE.replace("-", "+"), f"data:image/png;base64,{SAFE}"):
+        done = told(provider, asked.submitted, reworded(TAKEN[name], {PIXEL: encoded, FILE: None}))
+        assert isinstance(done, Done), (name, done)
+        assert [output.path and output.path.read_bytes() for output in done.outputs] == [CONTENT], encoded[:40]
 
 
 def test_a_jobs_id_is_quoted_in_its_address(tmp_path: Path, provider: responses.RequestsMock) -> None:

@@ -276,6 +276,23 @@ def test_pictures_made_while_thinking_are_not_the_result() -> None:
         output.path.unlink()
 
 
+def test_pictures_made_while_thinking_are_the_result_where_there_is_no_other() -> None:
+    earlier = base64.b64encode(PNG + b"draft").decode()
+    for parts in ([picture(thought=True)], [picture(earlier, thought=True), {"text": "Hm."}, picture(thought=True)]):
+        first, *others = [output.path for output in submit(json=answered(*parts, {"inlineData": {}})).outputs]
+        assert first
+        assert first.read_bytes() == PNG
+        assert len(others) == len(parts) // 2
+        for path in filter(None, (first, *others)):
+            path.unlink()
+
+
+def test_a_draft_of_refused_content_is_no_result() -> None:
+    document = answered(picture(thought=True))
+    document["candidates"][0]["finishReason"] = "IMAGE_SAFETY"
+    assert refused(json=document).kind is ErrorKind.CONTENT_POLICY
+
+
 def test_the_last_picture_comes_first_since_those_before_it_are_drafts() -> None:
     drafts = [{"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PNG + b"draft").decode()}}] * 2
     paths = [output.path for output in submit(json=answered(*drafts, picture())).outputs]

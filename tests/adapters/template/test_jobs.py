@@ -530,6 +530,9 @@ def test_files_come_only_from_hosts_that_are_listed_if_any_are() -> None:
         with adapter.open_output(output, connected(template, server.url)) as chunks:
             assert b"".join(chunks) == b"film"
     assert f"X-Key: {API_KEY}".encode() in server.requests[0]
+    output = Output(index=0, kind="image", url="data:;base64,Zm94")  # is fetched from nowhere
+    with adapter.open_output(output, connected(template)) as chunks:
+        assert b"".join(chunks) == b"fox"
 
 
 def test_a_listed_file_host_may_be_spelled_loosely() -> None:

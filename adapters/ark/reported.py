@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.base import Reported
 from adapters.kit.jobs import seconds_of
-from adapters.kit.reports import count_of, part, switch_of, word_of
+from adapters.kit.reports import number_of, part, switch_of, word_of
 
 PIXELS = {"480p": 864 * 480, "720p": 1280 * 720, "1080p": 1920 * 1080, "4k": 3840 * 2160}
 FRAMES_PER_SECOND = 24
@@ -31,15 +31,15 @@ def of_minimax(job: Mapping[str, Any]) -> Reported:
     return Reported(resolution=word_of(job.get("resolution")), used_seconds=used)
 
 
-def count_of_tokens(job: Mapping[str, Any]) -> int | None:
-    tokens = part(job, "usage").get("completion_tokens")
-    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 < tokens < 10**12 else None
+def count_of_tokens(job: Mapping[str, Any]) -> float | None:
+    tokens = number_of(part(job, "usage").get("completion_tokens"))
+    return tokens if tokens is not None and 0 < tokens < 10**12 else None
 
 
-def _seconds(tokens: int | None, resolution: str | None, rate: object) -> float | None:
+def _seconds(tokens: float | None, resolution: str | None, rate: object) -> float | None:
     """The least length that costs so many tokens, in whatever ratio; None where the resolution has no known size."""
     pixels = PIXELS.get((resolution or "").lower())
     if tokens is None or pixels is None:
         return None
-    frames = count_of(rate) or FRAMES_PER_SECOND
+    frames = number_of(rate) or FRAMES_PER_SECOND
     return seconds_of(tokens * 1024 / (pixels * LARGEST_RATIO * frames))

@@ -8,6 +8,7 @@ from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, Output, Reporte
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import without_credentials
 from adapters.kit.outputs import is_url
+from adapters.kit.reports import number_of
 
 LONGEST_ID = 1024
 LONGEST_SECONDS = 86_400
@@ -62,17 +63,10 @@ def failure(kind: ErrorKind, spoken: SpokenError, connection: Connection, otherw
 
 
 def seconds_of(value: object) -> float | None:
-    """A length that a provider reports; None for what is no sane number of seconds."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 < value <= LONGEST_SECONDS else None  # type: ignore[arg-type,operator]
-
-
-def seconds_in(text: object) -> float | None:
-    """The same of a protocol that writes lengths as text."""
-    try:
-        return seconds_of(float(text) if isinstance(text, str) else text)
-    except ValueError:
-        return None
+    """A length that a provider reports, as a number or a text such as 3.5 or 3.5s; None for no sane number of
+    seconds."""
+    seconds = number_of(value.strip().removesuffix("s") if isinstance(value, str) else value)
+    return seconds if seconds is not None and 0 < seconds <= LONGEST_SECONDS else None
 
 
 def percent_of(value: object, *, whole: int = 100) -> int | None:

@@ -1,6 +1,7 @@
 """Raw values of what providers say of count, size, sound and cost, made fit for `Reported`; None for no sane one."""
 
 import re
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from common import money
 MOST = 10**9
 TICKS_PER_USD = 10**10
 LONGEST_WORD = 40
+NUMERIC = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?", re.IGNORECASE | re.ASCII)
 SIZE = re.compile(r"([1-9][0-9]{0,4})[x*:X×]([1-9][0-9]{0,4})")
 
 
@@ -18,6 +20,15 @@ def part(document: object, name: str) -> Mapping[str, Any]:
     """An object inside of an answer, empty where there is none."""
     found = document.get(name) if isinstance(document, Mapping) else None
     return found if isinstance(found, Mapping) else {}
+
+
+def number_of(value: object) -> float | None:
+    """A number, or a text that writes one; None for less than 0, and for what is neither."""
+    if isinstance(value, str):
+        written = value.strip() if len(value) < LONGEST_WORD else ""
+        return float(written) if NUMERIC.fullmatch(written) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+    return float(value) if is_number else None  # type: ignore[arg-type]
 
 
 def count_of(value: object) -> int | None:

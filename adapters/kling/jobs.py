@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from adapters.base import ENDS_JOB, Connection, Done, ErrorKind, Reported, UpstreamError, text
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import HttpCall, call_json
-from adapters.kit.jobs import asking, failure, film_told, id_of, seconds_in
+from adapters.kit.jobs import asking, failure, film_told, id_of, seconds_of
 from adapters.kling.errors import CODES
 
 TASKS = "/tasks"
@@ -73,7 +73,7 @@ def ended(job: KlingJob, connection: Connection) -> Done | UpstreamError | None:
 
 def _whole_seconds(value: object) -> float | None:
     """Lengths are sold by the second and reported as text with the last frame on top, such as 5.041."""
-    seconds = seconds_in(value)
+    seconds = seconds_of(value)
     return seconds and (float(round(seconds)) or seconds)
 
 

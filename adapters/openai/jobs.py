@@ -47,7 +47,7 @@ def done(job: Document, content_url: str) -> Done:
     metadata = job.get("metadata")
     inner = metadata.get("url") if isinstance(metadata, dict) else None
     url = next(filter(is_url, (job.get("video_url"), job.get("url"), inner)), content_url)
-    return jobs.film(url, jobs.seconds_in(job.get("seconds")), Reported(size=size_of(job.get("size"))))
+    return jobs.film(url, jobs.seconds_of(job.get("seconds")), Reported(size=size_of(job.get("size"))))
 
 
 def failure(job: Document, connection: Connection) -> UpstreamError:

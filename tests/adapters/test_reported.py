@@ -32,13 +32,15 @@ def test_ark_tells_resolution_sound_and_tokens() -> None:
     found = reported("ark_content_tasks", ARK | told | {"usage": {"completion_tokens": 108_900}})
     assert (found.resolution, found.has_sound) == ("720p", True)
     assert found.used_seconds == pytest.approx(5.04 / 1.1, rel=0.01)
+    words = told | {"framespersecond": "24", "usage": {"completion_tokens": "108900"}}
+    assert reported("ark_content_tasks", ARK | words) == found
     much = reported("ark_content_tasks", ARK | told | {"usage": {"completion_tokens": 7 * 108_900}})
     assert much.used_seconds == pytest.approx(7 * 5.04 / 1.1, rel=0.01)
 
 
 def test_minimax_tells_resolution_and_all_seconds() -> None:
     task = {"id": "1", "status": "succeeded", "content": {"url": FILM}, "duration": 5, "resolution": "768P"}
-    found = reported("ark_content_tasks", {"task": task | {"usage": {"total_seconds": 35}}}, dialect="minimax_v2")
+    found = reported("ark_content_tasks", {"task": task | {"usage": {"total_seconds": "35"}}}, dialect="minimax_v2")
     assert found == Reported(resolution="768P", used_seconds=35.0)
 
 
@@ -72,7 +74,7 @@ def test_runway_tells_credits_of_one_cent() -> None:
 def test_the_router_of_runway_tells_at_once_what_it_makes_of_a_request() -> None:
     adapter, connection = ADAPTERS["runway"], connection_to(BASE, options={"api": "router"})
     target = replace(video_target(), adapter="runway", options={"api": "router"})
-    created = {"id": "1", "routing": {"resolvedInput": {"duration": 8, "resolution": "1080p", "ratio": "16:9"}}}
+    created = {"id": "1", "routing": {"resolvedInput": {"duration": "8", "resolution": "1080p", "ratio": "16:9"}}}
     with responses.RequestsMock() as mock:
         mock.post(re.compile(".*"), json=created)
         accepted = adapter.submit(adapter.build(video_request(), target), connection)

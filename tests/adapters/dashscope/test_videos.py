@@ -225,7 +225,8 @@ def test_a_finished_job_has_its_film_and_its_length(provider: responses.Requests
         ({"duration": 12, "input_video_duration": 7, "output_video_duration": 5}, 5.0),
         ({"video_duration": 4, "video_ratio": "1280*720"}, 4.0),
         ({"duration": 0}, None),
-        ({"duration": "5"}, None),
+        ({"duration": "5"}, 5.0),
+        ({"duration": "long", "video_duration": "3.5"}, 3.5),
         ({}, None),
         (None, None),
     ]:

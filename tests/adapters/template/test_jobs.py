@@ -196,12 +196,12 @@ def test_a_finished_job_has_its_films_and_length(provider: responses.RequestsMoc
 
 
 def test_only_a_sane_length_is_reported(provider: responses.RequestsMock) -> None:
-    for length in [0, "5"]:
+    for length, seconds in [(0, None), ("long", None), (3.5, 3.5), ("3.5", 3.5), ("5", 5.0)]:
         provider.reset()
         provider.get(f"{FILMS}/f1", json=job("ready", files=[{"url": FILM}], length=length))
         state = polled()
         assert isinstance(state, Done), length
-        assert state.duration is None, length
+        assert state.duration == seconds, length
 
 
 def test_success_without_a_film_is_an_empty_result(provider: responses.RequestsMock) -> None:

@@ -24,9 +24,9 @@ its trace names the field and the reason. How to write an adapter: [adding-an-ad
 describe a provider without code: [templates.md](templates.md).
 """
 ON_KINDS = """A provider's answer is read by the code in its body first, then by its HTTP status. Of a paid call 408,
-409, 425, 499 and every 5xx but 501 are ambiguous where the code does not say more. A 503 or 529 means overloaded only
-where its body is an error in the protocol's own shape, or where it has a `Retry-After`: a proxy also says 503 when it
-has passed the request on and lost the answer. A 429 is not accepted."""
+409, 425, 499 and every 5xx but 501 are ambiguous where the code does not say more, and a redirect (3xx) always. A 503
+or 529 means overloaded only where its body is an error in the protocol's own shape, or where it has a `Retry-After`: a
+proxy also says 503 when it has passed the request on and lost the answer. A 429 is not accepted."""
 ON_FIELDS = """What a caller gives in `extra_body` or `provider_options` is judged field by field. *Neutral* fields
 cannot change the cost, and pass. *Priced* ones change count, size, duration or tier: they pass, and their final value
 is what is billed. *The operator's* change the cost in ways that have no price, weaken the provider's safety checks, or

@@ -70,7 +70,9 @@ def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
     spoken = answer.spoken
     wait = retry_after.seconds(answer.headers.get("Retry-After", ""), longest=LONGEST_WAIT_SECONDS)
     is_refused = answer.is_own or wait is not None
-    kind = codes(spoken.code) or codes(spoken.type) or by_status(answer.status, paid=paid, is_refused=is_refused)
+    is_redirect = paid and 300 <= answer.status < 400  # nothing in it tells what became of the request
+    told = None if is_redirect else codes(spoken.code) or codes(spoken.type)
+    kind = told or by_status(answer.status, paid=paid, is_refused=is_refused)
     if kind in OF_REQUEST_TOO and is_about_own_size(spoken.message):
         kind = ErrorKind.INVALID_REQUEST
     return UpstreamError(

@@ -122,7 +122,8 @@ GARBLED += ['{"output":null}', '{"output":{"task_id":0}}', '{"task_id":0}', '{"c
 REFUSED = {400: "invalid_request", 401: "auth", 403: "forbidden", 404: "model_unavailable"}
 REFUSED |= {402: "quota_exhausted", 429: "rate_limited", 501: "forbidden"}
 BUSY = (503, 529)
-OPEN = (301, 302, 304, 307, 308, 408, 409, 425, 499, 500, 502, 504, 505, 520, 524, 599)
+REDIRECTS = (300, 301, 302, 303, 304, 305, 307, 308)
+OPEN = (*REDIRECTS, 408, 409, 425, 499, 500, 502, 504, 505, 520, 524, 599)
 # What stands before a provider says when it has lost an answer.
 OF_PROXIES = [
     *("", "<html>oops</html>", "upstream connect error or disconnect/reset before headers. reset reason: overflow"),
@@ -452,6 +453,20 @@ def test_what_may_have_been_bought_is_left_open(name: str, tmp_path: Path, provi
     ]:
         assert told(provider, asked.submitted, answer, status).kind is ErrorKind.AMBIGUOUS, (status, answer)
         assert len(provider.calls) == 1
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_redirect_of_a_purchase_is_left_open_whatever_its_body_says(
+    name: str, tmp_path: Path, provider: responses.RequestsMock
+) -> None:
+    asked = spoken(name, tmp_path)
+    for status, code in product(REDIRECTS, [*asked.column.adapter.error_codes][:3] or ["unauthorized"]):
+        errors = {"code": code, "type": code, "status": code, "message": f"{code}: no"}
+        document = {"error": errors, **errors, "detail": f"{code}: no"}
+        wait = {"Location": f"{BASE}/elsewhere", "Retry-After": "7"}
+        error = told(provider, asked.submitted, document, status, **wait)
+        assert error.kind is ErrorKind.AMBIGUOUS, (status, code)
+        assert len(provider.calls) == 1, status
 
 
 @pytest.mark.parametrize("name", TAKEN)

@@ -30,6 +30,7 @@ from adapters.base import (
     UpstreamError,
     UpstreamRequest,
 )
+from adapters.kit.written_files import is_data_url
 from catalog import connections
 from catalog.models import Channel, ChannelModel, ChannelTest
 from common import documents, redaction
@@ -198,7 +199,7 @@ def _read(row: ChannelTest, answer: Any, adapter: Adapter, connection: Connectio
 
 def _file(output: Output, adapter: Adapter, connection: Connection) -> dict[str, Any]:
     """A result as its first bytes tell it, fetched as a delivery would; nothing of it is kept."""
-    source = redaction.clean(output.url) if output.url else "in the answer"
+    source = redaction.clean(output.url) if output.url and not is_data_url(output.url) else "in the answer"
     try:
         with adapter.open_output(output, connection) as chunks:
             head = b""

@@ -19,12 +19,15 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 ORIGIN = re.compile(r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?(?=[/?]|\Z)", re.IGNORECASE | re.ASCII)
 MAX_REDIRECTS = 3
 SAYS_GONE = (ErrorKind.INVALID_REQUEST, ErrorKind.MODEL_UNAVAILABLE, ErrorKind.AUTH, ErrorKind.FORBIDDEN)
+NOT_YET = (202, 404)
+"""What stores say of a file that has not reached them, or all of them, although its provider has finished."""
 
 
 @contextmanager
 def open_output(output: Output, connection: Connection, authorize: Authorize = bearer) -> Iterator[Iterator[bytes]]:
     """The chunks of one output, capped by its kind. Raises UpstreamError, also while they are read: EMPTY_RESULT where
-    trying again cannot help (gone, refused, too large), else what the channel or the network said."""
+    the file is not to be had (gone, refused, too large), else, also of one that is not there yet, what the channel or
+    the network said."""
     if output.path is not None:
         with output.path.open("rb", buffering=0) as file:
             yield FileChunks(file, output.path, CHUNK_BYTES)
@@ -76,12 +79,17 @@ def _opened(output: Output, connection: Connection, authorize: Authorize, stack:
 
 
 def _checked(reply: Reply) -> Reply:
-    if 200 <= reply.status < 300:
+    if 200 <= reply.status < 300 and reply.status not in NOT_YET:
         return reply
-    told = error_kinds.by_status(reply.status, paid=False)
-    # A signed address that has run out answers 401 or 403; 404 and 410 say it plainly.
-    kind = ErrorKind.EMPTY_RESULT if told in SAYS_GONE else told
-    raise UpstreamError(kind, f"the result answers HTTP {reply.status}", http_status=reply.status)
+    raise UpstreamError(_kind_of(reply.status), f"the result answers HTTP {reply.status}", http_status=reply.status)
+
+
+def _kind_of(status: int) -> ErrorKind:
+    """A signed address that has run out answers 401 or 403, and 410 says it plainly."""
+    if status in NOT_YET:
+        return ErrorKind.TRANSIENT
+    kind = error_kinds.by_status(status, paid=False)
+    return ErrorKind.EMPTY_RESULT if kind in SAYS_GONE else kind
 
 
 def is_url(value: object) -> TypeGuard[str]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from adapters.base import Adapter, Connection, Done, Output, Reported, UpstreamError
+from adapters.base import Adapter, Connection, Done, ErrorKind, Output, Reported, UpstreamError
 from common import backoff, documents
 from common.concurrency.turnstile import Turnstile
 from common.database.database_retry import release_connection
@@ -107,14 +107,16 @@ def _told(done: Done) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What is stored, by call, and why the rest is not; `is_ours` when our storage refused, else a file was unusable.
-    `fresh` was stored just now; `dropped` are the files of each call that nobody bought."""
+    """What is stored, by call, and why the rest is not; `is_ours` when our storage refused, else a file could not be
+    had or used. `may_come`: a file that was bought may be had later. `fresh` was stored just now; `dropped` are the
+    files of each call that nobody bought."""
 
     by_call: Mapping[int, tuple[NewAsset, ...]]
     dropped: Mapping[int, int] = field(default_factory=dict)
     fresh: tuple[NewAsset, ...] = ()
     fault: str = ""
     is_ours: bool = False
+    may_come: bool = False
 
     @property
     def stored(self) -> tuple[NewAsset, ...]:
@@ -139,7 +141,8 @@ def make(
     ends_at = time.monotonic() + connection.total_timeout
     by_call = {result.call_id: result.stored for result in results}
     fresh: list[NewAsset] = []
-    fault = ""
+    fault, may_come = "", False
+    kinds = {result.call_id: result.kind for result in results}
     wanted = {result.call_id: result.wanted(most) for result in results}
     dropped = {each.call_id: each.dropped + len(each.done.outputs) - len(wanted[each.call_id]) for each in results}
     for call_id, output in [(call_id, output) for call_id, outputs in wanted.items() for output in outputs]:
@@ -152,12 +155,18 @@ def make(
             return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=str(error), is_ours=True)
         except (UnusableOutput, UpstreamError) as error:
             fault = str(error)
+            may_come |= _may_pass(error) and output.kind == kinds[call_id]
         except Exception as error:
             logger.exception("copying a result broke off")
             fault = repr(error)[:500]
             if output.path and isinstance(error, OSError):  # a file of ours, which may be there again with its disk
                 return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault, is_ours=True)
-    return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault)
+    return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault, may_come=may_come)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether a file may be had later: it is not there yet, or its store is busy or away."""
+    return isinstance(error, UpstreamError) and error.kind is not ErrorKind.EMPTY_RESULT
 
 
 def _in_turn(output: Output, left: Connection) -> AbstractContextManager[None]:

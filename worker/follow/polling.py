@@ -38,7 +38,7 @@ COPY_SECONDS = 900.0
 LAST_COPY_SECONDS = 30.0  # of the copy that begins when its time is over; the janitor waits longer
 CANCEL_SECONDS = 10.0
 LATE_POLL_SECONDS = 30.0
-UNUSABLE_TRIES = 6
+UNUSABLE_TRIES = 6  # of a result that cannot be used, or is gone
 NO_CREDENTIAL = "no_credential"
 PAGE = 2_000
 POLLS_PER_CHANNEL = 32
@@ -316,7 +316,8 @@ def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
     adapter, connection = reach(call, seconds)
     copied = copies.make(made, adapter, connection, most=bought.most)
     left = call.copy_until - time.monotonic()
-    is_last = left <= 0 or (not copied.is_ours and call.copy_faults + 1 >= UNUSABLE_TRIES)
+    may_wait = copied.is_ours or copied.may_come
+    is_last = left <= 0 or (not may_wait and call.copy_faults + 1 >= UNUSABLE_TRIES)
     if not delivery.finish(bought, made, copied, is_last=is_last):
         again = Reschedule.after_copy_fault(call, min(backoff.seconds(call.copy_faults), max(0.0, left)))
         insist(paid_calls.reschedule, [again])

@@ -179,8 +179,11 @@ def test_redirects_that_lead_nowhere_end(location: str) -> None:
 def test_a_result_that_is_refused() -> None:
     for status, kind in [
         ("403 Forbidden", ErrorKind.EMPTY_RESULT),
-        ("404 Not Found", ErrorKind.EMPTY_RESULT),
+        ("401 Unauthorized", ErrorKind.EMPTY_RESULT),
         ("410 Gone", ErrorKind.EMPTY_RESULT),
+        ("202 Accepted", ErrorKind.TRANSIENT),
+        ("404 Not Found", ErrorKind.TRANSIENT),
+        ("425 Too Early", ErrorKind.TRANSIENT),
         ("429 Too Many Requests", ErrorKind.RATE_LIMITED),
         ("500 Internal Server Error", ErrorKind.TRANSIENT),
         ("503 Service Unavailable", ErrorKind.OVERLOADED),

@@ -107,7 +107,7 @@ def test_only_the_delivered_images_are_charged(shift, key):
 
 
 def test_pictures_that_cannot_be_had_are_no_success(shift, key, sandbox):
-    task_id = picture(key, "a fox [url][download:status=404]")
+    task_id = picture(key, "a fox [url][download:status=410]")
     assert shift.work(task_id) == "TASK_UPSTREAM_ERROR"
     assert call(task_id).outcome["kind"] == "copy_failed"
     assert sandbox.audit()["jobs"] == 1
@@ -124,11 +124,11 @@ def test_one_picture_that_cannot_be_had_does_not_cost_the_others(shift, key, san
     task_id = picture(key, "a fox [url]", n=3)
     shift.execute()
     lost = urlsplit(call(task_id).result["outputs"][1]["url"]).path
-    outage(sandbox, path=lost, status=404, times=100)
+    outage(sandbox, path=lost, status=410, times=100)
     assert shift.work(task_id) == "succeeded"
     assert task(task_id).actual_micros == 80_000
     assert [asset.position for asset in assets(task_id)] == [0, 1]
-    assert "404" in str(call(task_id).outcome["flags"])
+    assert "410" in str(call(task_id).outcome["flags"])
 
 
 def test_nothing_of_a_finished_call_is_left_in_the_temporary_folders(shift, key, root, tmp_path, monkeypatch):

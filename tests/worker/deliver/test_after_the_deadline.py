@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
 from django.db.models.functions import Now
@@ -31,6 +32,7 @@ from tools.children import wait_until
 from worker.deliver import copies
 from worker.deliver.copies import CallResult
 from worker.follow import poll_results, polling
+from worker.follow.polling import UNUSABLE_TRIES
 from worker.heal import deadlines
 from worker.heal.deadlines import HANGING_POLL_SECONDS
 
@@ -97,6 +99,35 @@ def test_a_film_that_is_finished_at_its_last_poll_is_copied_later(shift, key, ro
     assert (task(task_id).status, call(task_id).copy_faults) == ("running", 1)
     root.bring_back()
     assert shift.work(task_id) == "succeeded"
+
+
+def test_a_film_that_never_reaches_its_store_is_asked_for_until_15_minutes_later(shift, key, sandbox):
+    task_id = film(key, "a fox runs [download:status=404]")
+    wait_until(lambda: shift.step() or call(task_id).copy_faults > UNUSABLE_TRIES, what="many tries")
+    tries = call(task_id).copy_faults
+    pass_deadline(task_id, WITHIN)
+    shift.sweep()
+    shift.step()
+    assert (task(task_id).status, call(task_id).copy_faults) == ("running", tries + 1)
+    pass_deadline(task_id, OVER)
+    shift.sweep()
+    shift.poll()
+    assert (end_of(task_id), sandbox.audit()["jobs"]) == ("TASK_UPSTREAM_ERROR", 1)
+    assert (call(task_id).state, call(task_id).outcome["kind"]) == ("done", "copy_failed")
+    assert Hold.objects.get(reference=task_id).state == "released"
+
+
+def test_a_picture_that_never_comes_costs_the_others_nothing_but_time(shift, key, sandbox):
+    task_id = picture(key, "a fox [url]", n=3)
+    shift.execute()
+    lost = urlsplit(call(task_id).result["outputs"][1]["url"]).path
+    outage(sandbox, path=lost, status=404, times=1_000)
+    wait_until(lambda: shift.step() or call(task_id).copy_faults > UNUSABLE_TRIES, what="many tries")
+    assert task(task_id).status == "running"
+    pass_deadline(task_id, OVER)
+    shift.sweep()
+    shift.poll()
+    assert (end_of(task_id), task(task_id).actual_micros) == ("succeeded", 80_000)
 
 
 def test_a_download_may_take_longer_than_the_deadline(shift, key, sandbox):

@@ -127,7 +127,7 @@ def test_a_lost_film_is_not_replaced_by_its_last_frame(shift, key, sandbox):
     task_id = film(key, "a fox runs", provider_options={"return_last_frame": True})
     shift.execute()
     path = f"/files/{call(task_id).handle['id']}-0.mp4"
-    outage(sandbox, path=path, status=404, times=100)
+    outage(sandbox, path=path, status=410, times=100)
     assert shift.work(task_id) == "TASK_UPSTREAM_ERROR"
     assert assets(task_id) == []
 

@@ -113,8 +113,23 @@ def test_a_failed_copy_is_tried_again_without_buying_again(shift, key, sandbox):
     assert sandbox.audit()["jobs"] == 1
 
 
+@pytest.mark.parametrize("status", [202, 404, 425, 429, 500, 503])
+def test_a_file_that_is_not_there_yet_is_waited_for(shift, key, sandbox, status):
+    task_id = film(key, "a fox runs")
+    shift.execute()
+    outage(sandbox, path=f"/files/{call(task_id).handle['id']}-0.mp4", status=status, times=9)
+    assert shift.work(task_id) == "succeeded"
+    assert (call(task_id).copy_faults, sandbox.audit()["jobs"]) == (9, 1)
+
+
+def test_a_store_that_is_away_is_waited_for(shift, key):
+    task_id = film(key, "a fox runs [download:reset=9]")
+    assert shift.work(task_id) == "succeeded"
+    assert call(task_id).copy_faults == 9
+
+
 def test_a_copy_that_never_works_is_given_up(shift, key, sandbox):
-    for count, word in enumerate(("[download:garbage]", "[download:status=404]", "[download:reset]"), start=1):
+    for count, word in enumerate(("[download:garbage]", "[download:status=403]", "[download:status=410]"), start=1):
         task_id = film(key, f"a fox runs {word}")
         assert shift.work(task_id) == "TASK_UPSTREAM_ERROR", word
         assert call(task_id).outcome["kind"] == "copy_failed", word

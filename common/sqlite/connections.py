@@ -4,17 +4,21 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any
+import time
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 from django.db.backends.sqlite3.base import SQLiteCursorWrapper
 
 from common.sqlite import turns
 
+Result = TypeVar("Result")
 MOST_KEPT = 16
-ROUGHLY_SECONDS = 0.05
+LOOKS_SECONDS = 0.005
+"""So long SQLite looks for a lock by itself, after 1, 2 and 2 ms, before it is asked again: later it seldom looks."""
+BETWEEN_LOOKS_SECONDS = 0.0003
+PRIMARY_CODE = 0xFF
 WRITES = re.compile(
     r"\s*(INSERT|UPDATE|DELETE|REPLACE|BEGIN\s+(IMMEDIATE|EXCLUSIVE)|WITH\b.*\b(INSERT\s+INTO|UPDATE|DELETE\s+FROM))\b",
     re.IGNORECASE | re.DOTALL,
@@ -36,29 +40,42 @@ def identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether somebody else had the lock that was wanted."""
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE == sqlite3.SQLITE_BUSY
+
+
 class FileConnection(sqlite3.Connection):
     """`patience` is how many seconds its next statement may wait for others. Within a transaction it waits for nobody:
     those that write are IMMEDIATE."""
 
     def __init__(self, database: str, timeout: float = 5.0, **options: Any) -> None:
-        super().__init__(database, timeout=timeout, **options)
-        self.usual_patience = self.patience = self._busy_seconds = timeout
+        super().__init__(database, timeout=LOOKS_SECONDS, **options)
+        self.usual_patience = self.patience = timeout
         self.file = identity(database)
-        self._stand = turns.stand_at(database) if self.file else None
+        self._turn = turns.Turn(turns.line_at(database)) if self.file else None
 
-    def before(self, statement: str) -> None:
-        """Wait for this connection's turn if the statement writes. Raises OperationalError after `patience`."""
-        left = self.patience
-        if self._stand and writes(statement):
-            left = self._stand.take(left)
-        if not 0 <= self._busy_seconds - left <= ROUGHLY_SECONDS:
-            self.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
-            self._busy_seconds = left
+    def patiently(self, statement: str, run: Callable[[], Result]) -> Result:
+        """Run a statement outside of a transaction, in this connection's turn if it writes. Raises OperationalError
+        after `patience`."""
+        ends_at = time.monotonic() + self.patience
+        try:
+            if self._turn and writes(statement):
+                self._turn.take(ends_at)
+            while True:
+                try:
+                    return run()
+                except sqlite3.OperationalError as error:
+                    if not is_busy(error) or time.monotonic() >= ends_at:
+                        raise
+                time.sleep(BETWEEN_LOOKS_SECONDS)
+        finally:
+            self.after()
 
     def after(self) -> None:
         """Let the next one write, unless a transaction is open."""
-        if self._stand and not self.in_transaction:
-            self._stand.leave()
+        if self._turn and not self.in_transaction:
+            self._turn.leave()
 
     def commit(self) -> None:
         super().commit()
@@ -72,7 +89,9 @@ class FileConnection(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        self._stand = None
+        if self._turn:
+            self._turn.leave()
+            self._turn = None
 
 
 class FileCursor(SQLiteCursorWrapper):
@@ -81,23 +100,26 @@ class FileCursor(SQLiteCursorWrapper):
     connection: FileConnection
 
     def execute(self, query: str, params: Any = None) -> Any:
-        with self._turn(query):
-            return super().execute(query, params)
-
-    def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
-        with self._turn(query):
-            return super().executemany(query, param_list)
-
-    @contextmanager
-    def _turn(self, query: str) -> Iterator[None]:
-        if self.connection.in_transaction:
-            yield
-            return
+        run = partial(super().execute, query, params)
+        if not self.connection.in_transaction:
+            return self.connection.patiently(query, run)
         try:
-            self.connection.before(query)
-            yield
+            return run()
         finally:
             self.connection.after()
+
+    def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
+        """In a transaction of its own where there is none: what is repeated has done nothing before."""
+        if self.connection.in_transaction:
+            return super().executemany(query, param_list)
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            done = super().executemany(query, param_list)
+            self.connection.commit()
+        except BaseException:
+            self.connection.rollback()
+            raise
+        return done
 
 
 class IdleConnections:

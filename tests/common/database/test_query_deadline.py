@@ -71,7 +71,7 @@ def test_a_statement_after_the_request_is_bound_no_more(short):
     for _ in range(8):
         sql.fetch(slow("0.05"))
     if not sql.is_postgresql():
-        assert sql.value("PRAGMA busy_timeout") == connection.settings_dict["OPTIONS"]["timeout"] * 1000
+        assert connection.connection.patience == connection.settings_dict["OPTIONS"]["timeout"]
 
 
 def test_a_wait_for_a_lock_is_bounded_and_leaves_nothing_half_written(account, short):

@@ -1,6 +1,7 @@
 """Writers to one SQLite file, on threads and in processes, and who of them stands in line."""
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -8,16 +9,24 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import psutil
+
+from common.sqlite import turns
 from common.sqlite.connections import FileConnection, FileCursor
 from tools.children import PATIENCE, wait_until
 from tools.stack import ROOT
 
 WRITER = """
 import sys
+from itertools import count
 from pathlib import Path
 from tests.common.sqlite.lines import connect, sign
-sign(connect(Path(sys.argv[1])), sys.argv[2])
+connection = connect(Path(sys.argv[1]))
+print("begins", flush=True)
+for number in count() if len(sys.argv) < 3 else [sys.argv[2]]:
+    sign(connection, str(number))
 """
+"""Writes a name, or without one for ever."""
 HOLDER = """
 import sys, time
 from pathlib import Path
@@ -28,6 +37,7 @@ run(connection, "INSERT INTO signed VALUES ('half')")
 print("in", flush=True)
 time.sleep(3600)
 """
+WRITERS_LOCKS = (120, 122)  # bytes of the file beside the log: to write, and to recover it
 
 
 def make(path: Path) -> Path:
@@ -62,12 +72,25 @@ def signed(path: Path) -> list[str]:
         return [name for (name,) in database.execute("SELECT name FROM signed ORDER BY rowid")]
 
 
-def standing(path: Path) -> int:
-    """How many have a number at this file, whoever's turn it is included."""
-    inode = os.stat(f"{path}-turns").st_ino
-    locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    return sum(f"OFDLCK ADVISORY WRITE -1 {lock[5]}" == " ".join(lock[1:6]) and lock[5].endswith(f":{inode}")
-               for lock in locks)  # fmt: skip
+def waiting(path: Path) -> int:
+    """How many threads of this process stand in line at this file."""
+    return turns.line_at(str(path)).waiting
+
+
+def is_writing(pid: int, path: Path) -> bool:
+    """Whether a process has SQLite's lock for writers, or that for looking into what others left."""
+    file = f":{os.stat(f'{path}-shm').st_ino}"
+    locks = [line.split()[1:] for line in Path("/proc/locks").read_text().splitlines()]
+    own = [
+        lock[5:] for lock in locks if lock[:4] == ["POSIX", "ADVISORY", "WRITE", str(pid)] and lock[4].endswith(file)
+    ]
+    return any(int(first) <= byte <= int(last) for first, last in own for byte in WRITERS_LOCKS)
+
+
+def stop(pid: int) -> None:
+    """SIGSTOP, until it has stopped."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, what="the stop")
 
 
 def process(script: str, *arguments: object) -> "subprocess.Popen[str]":
@@ -81,16 +104,12 @@ class Queue:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._threads: list[threading.Thread] = []
-        self._processes: list[subprocess.Popen[str]] = []
 
-    def add(self, name: str, *, apart: bool = False) -> None:
-        before = standing(self.path)
-        if apart:
-            self._processes.append(process(WRITER, self.path, name))
-        else:
-            self._threads.append(threading.Thread(target=self._sign, args=(name,)))
-            self._threads[-1].start()
-        wait_until(lambda: standing(self.path) > before, what="a number")
+    def add(self, name: str) -> None:
+        before = waiting(self.path)
+        self._threads.append(threading.Thread(target=self._sign, args=(name,)))
+        self._threads[-1].start()
+        wait_until(lambda: waiting(self.path) > before, what="a place in line")
 
     def _sign(self, name: str) -> None:
         with closing(connect(self.path)) as connection:
@@ -99,5 +118,3 @@ class Queue:
     def join(self) -> None:
         for thread in self._threads:
             thread.join(PATIENCE)
-        for child in self._processes:
-            child.communicate(timeout=PATIENCE)

@@ -10,6 +10,7 @@ RUN python -m venv .venv \
 
 COPY . .
 RUN DEBUG=true DATABASE_URL=sqlite://:memory: python manage.py collectstatic --noinput \
+    && chmod -R a+rX var \
     && useradd --system --no-create-home darkroom \
     && mkdir /srv/assets /srv/spool \
     && chown darkroom /srv/assets /srv/spool

@@ -12,12 +12,13 @@ from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from callbacks import schedule
-from common import logs, modalities, urls
+from common import logs, modalities, private_files, urls
 from common.postgresql.base import PooledConnection
 from common.process import pools
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
+private_files.tighten(VAR_DIR)
 
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
@@ -112,7 +113,7 @@ _database = database(text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'darkroom.sqlit
 DATABASES = {"default": _database}
 if _database["ENGINE"] == "django.db.backends.sqlite3":
     if _database["NAME"] != ":memory:":
-        Path(_database["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(Path(_database["NAME"]).parent)
     _database["ENGINE"] = "common.sqlite"
     _database["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
@@ -312,7 +313,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+private_files.make_folder(STATIC_ROOT)
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 

@@ -14,6 +14,9 @@ from typing import BinaryIO, ClassVar
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import FileSystemStorage
 
+from common import private_files
+from storage.keys import FOLDERS
+
 PROBE = bytes(4096)
 # What file systems without hard links say.
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
@@ -26,6 +29,8 @@ class FileStore:
         self.backend = backend
         self.root = Path(backend.location)
         self.incoming = self.root / "incoming"
+        for name in (self.incoming.name, *FOLDERS):  # what an older version has made; the root may not be ours alone
+            private_files.tighten(self.root / name)
 
     @contextmanager
     def spool(self) -> Iterator[BinaryIO]:
@@ -39,15 +44,15 @@ class FileStore:
 
     def _new(self, path: str) -> BinaryIO:
         try:
-            return open(path, "x+b", buffering=0)
+            return open(path, "x+b", buffering=0, opener=private_files.opener)
         except FileNotFoundError:
             self.incoming_dir()
-            return open(path, "x+b", buffering=0)
+            return open(path, "x+b", buffering=0, opener=private_files.opener)
 
     def incoming_dir(self) -> Path:
         if not os.path.isdir(self.incoming):
             with suppress(OSError):
-                self.incoming.mkdir(parents=True, exist_ok=True)
+                private_files.make_folder(self.incoming)
         return self.incoming
 
     def keep(self, file: BinaryIO, key: str) -> None:
@@ -71,7 +76,7 @@ class FileStore:
         try:
             put(file.name, path)
         except FileNotFoundError:
-            os.makedirs(folder, exist_ok=True)
+            private_files.make_folder(Path(folder))
             put(file.name, path)
         try:
             sync_folder(folder)

@@ -3,9 +3,10 @@ and that one flush of a folder serves many files."""
 
 import secrets
 import threading
-from typing import Literal
+from typing import Literal, get_args
 
 Folder = Literal["results", "inputs"]
+FOLDERS: tuple[Folder, ...] = get_args(Folder)
 
 FILES = 256  # for one folder, before the next
 

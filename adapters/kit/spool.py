@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from adapters.kit.written_files import Decoder
+from common import private_files
 
 LONG_BYTES = 64 * 1024
 MAX_TEXT_BYTES = 2 * 1024 * 1024
@@ -196,7 +197,7 @@ def new_file(folder: Path | None) -> tuple[Path, BinaryIO]:
         descriptor, name = tempfile.mkstemp(prefix="output-")
         return Path(name), os.fdopen(descriptor, "w+b", buffering=0)
     path = folder / f"{secrets.token_hex(16)}.part"
-    return path, path.open("x+b", buffering=0)
+    return path, open(path, "x+b", buffering=0, opener=private_files.opener)
 
 
 def write_all(file: BinaryIO, content: bytes) -> None:

@@ -16,6 +16,8 @@ from typing import Protocol
 import psycopg
 from django.db import connections
 
+from common import private_files
+
 LOST = (OSError, psycopg.Error)
 CHANNEL = "darkroom_wakeups"
 # The address of a Unix socket has 108 bytes on Linux and 104 elsewhere.
@@ -136,11 +138,12 @@ def folder_of(database: str) -> Path:
     long path it is one of this user's in the system's folder for temporary files."""
     beside = Path(os.path.abspath(f"{database}-wake"))
     if len(os.fsencode(beside)) + 1 + NAME_BYTES <= LONGEST_ADDRESS:
-        beside.mkdir(exist_ok=True)
+        beside.mkdir(private_files.FOLDER, exist_ok=True)
+        private_files.tighten(beside)
         return beside
     digest = hashlib.sha256(os.fsencode(beside)).hexdigest()[:16]
     elsewhere = Path(tempfile.gettempdir()) / f"darkroom-{os.getuid()}-{digest}"
-    elsewhere.mkdir(mode=0o700, exist_ok=True)
+    elsewhere.mkdir(private_files.FOLDER, exist_ok=True)
     found = elsewhere.lstat()
     if found.st_uid != os.getuid() or not elsewhere.is_dir() or elsewhere.is_symlink():
         raise PermissionError(f"{elsewhere} is not this user's")

@@ -3,11 +3,28 @@
 To open one costs as much as a hundred small statements, and closing the last one moves its whole log into the database.
 """
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from django.db.backends.sqlite3 import base
 
+from common import private_files
 from common.sqlite.connections import FileConnection, FileCursor, kept
+
+BESIDE = ("", "-wal", "-shm", "-journal")
+
+
+def make_private(database: str) -> None:
+    """Let nobody but its owner read the file and those beside it, which SQLite makes like it. One that is there is not
+    opened: closing it would drop SQLite's own locks of this process."""
+    if database.startswith((":memory:", "file:")):
+        return
+    with suppress(OSError):  # the connection says what is wrong
+        os.close(os.open(database, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private_files.FILE))
+    for suffix in BESIDE:
+        private_files.tighten(Path(f"{database}{suffix}"))
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -20,6 +37,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> FileConnection:
         found: FileConnection | None = kept.take(conn_params["database"])
+        if found is None:
+            make_private(conn_params["database"])
         return found or super().get_new_connection(conn_params)
 
     def create_cursor(self, name: str | None = None) -> FileCursor:

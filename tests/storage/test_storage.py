@@ -1,5 +1,6 @@
 """Both storages keep, read, delete and check alike."""
 
+import base64
 import errno
 import hashlib
 import re
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 
 from adapters.base import FileChunks
+from adapters.kit.spool import Spool
 from common.errors import StorageUnavailable
 from config.settings import asset_storage
 from storage import blobs
 from storage.backends import Place
 from storage.keys import FILES, Keys
 from tests.storage.conftest import BUCKET
+from tests.umask import careless, open_to_others, others_may
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -126,6 +129,32 @@ def test_a_folder_that_somebody_has_deleted_is_made_again(folder: Path) -> None:
         rmtree(folder, ignore_errors=True)
         keys.append(blobs.put([b"x"], max_bytes=1).key)
     assert files_under(folder) == [folder / keys[-1]]
+
+
+def test_stored_files_are_for_their_owner_alone(folder: Path) -> None:
+    with careless():
+        blobs.put([b"x"], max_bytes=1)
+        incoming = blobs.incoming_dir()
+        assert incoming is not None
+        encoded = base64.b64encode(b"answer").decode()
+        with Spool(incoming) as spool:
+            path = spool.picture(encoded)
+            assert path is not None
+        with path.open("rb", buffering=0) as file:
+            blobs.put(FileChunks(file, path, 1000), max_bytes=6)
+    assert len(files_under(folder)) == 3
+    assert open_to_others(folder.parent) == []
+
+
+def test_folders_of_an_older_version_become_so(folder: Path) -> None:
+    for name in ("results/3f", "inputs/3f", "incoming"):
+        (folder / name).mkdir(parents=True)
+    for path in folder.rglob("*"):
+        path.chmod(0o755)
+    folder.chmod(0o755)
+    blobs.put([b"x"], max_bytes=1)
+    assert not any(others_may(folder / name) for name in ("results", "inputs", "incoming"))
+    assert others_may(folder)  # it may be somebody else's, too
 
 
 class TestFilesAtHand:

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from common.concurrency import wakeup_lines, wakeups
 from common.concurrency.wakeups import Post
 from tests.databases import database_url
+from tests.umask import careless, others_may
 from tools.children import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -232,6 +233,16 @@ def test_a_socket_is_gone_with_its_process(process, folder):
         assert set(os.listdir(folder)) > before
     post.close()
     assert set(os.listdir(folder)) == before
+
+
+def test_the_sockets_lie_in_a_folder_for_their_owner_alone(tmp_path):
+    with careless():
+        made = wakeup_lines.folder_of(str(tmp_path / "a.sqlite3"))
+    older = tmp_path / "b.sqlite3-wake"
+    older.mkdir(0o755)
+    assert not others_may(made)
+    assert wakeup_lines.folder_of(str(tmp_path / "b.sqlite3")) == older
+    assert not others_may(older)
 
 
 def test_a_long_path_has_its_sockets_elsewhere(tmp_path, monkeypatch):

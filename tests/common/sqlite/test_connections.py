@@ -1,6 +1,7 @@
 """Connections to a SQLite file are kept for the next who asks, and only what is fit to be used."""
 
 import os
+from contextlib import closing
 
 import pytest
 from django.db import connection
@@ -8,7 +9,8 @@ from django.db.utils import OperationalError
 
 from common.sqlite.base import DatabaseWrapper
 from common.sqlite.connections import MOST_KEPT, FileConnection, kept, writes
-from tests.common.sqlite.lines import make, signed
+from tests.common.sqlite.lines import connect, make, run, signed
+from tests.umask import careless, others_may
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
@@ -36,6 +38,28 @@ def test_a_closed_connection_is_handed_to_the_next_who_asks(wrapper):
     assert wrapper.connection is None
     assert use(wrapper) is first
     assert first.patience == 5
+
+
+def test_a_new_database_is_for_its_owner_alone(wrapper, tmp_path):
+    wrapper.settings_dict["NAME"] = str(tmp_path / "new")
+    with careless():
+        use(wrapper, "PRAGMA journal_mode = WAL")
+        use(wrapper, "CREATE TABLE signed (name TEXT)")
+    assert {path.name for path in tmp_path.glob("new*")} == {"new", "new-shm", "new-wal"}
+    assert not any(map(others_may, tmp_path.glob("new*")))
+
+
+def test_an_older_database_becomes_so_while_others_use_it(wrapper, tmp_path):
+    file = tmp_path / "database"
+    with closing(connect(file)) as older:
+        run(older, "BEGIN IMMEDIATE")
+        run(older, "INSERT INTO signed VALUES ('older')")
+        for path in tmp_path.glob("database*"):
+            path.chmod(0o664)
+        assert use(wrapper)
+        assert not any(map(others_may, tmp_path.glob("database*")))
+        older.commit()
+    assert signed(file) == ["older"]
 
 
 def test_one_to_a_file_that_was_replaced_is_not(wrapper, tmp_path):

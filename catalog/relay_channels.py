@@ -32,7 +32,7 @@ Draw = Callable[[float], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ChannelQuery:
     """What a relayed call asks of channels: the dialect, the model as the client names it, and for which account."""
 
     dialect: str
@@ -82,7 +82,7 @@ class Verdict:
 
 
 def candidates(
-    entry: GroupEntry, wanted: Wanted, catalog_version: int, *, draw: Draw = random.expovariate
+    entry: GroupEntry, wanted: ChannelQuery, catalog_version: int, *, draw: Draw = random.expovariate
 ) -> Candidates:
     """The ways to send a call now: by priority, equal priorities by a weighted draw. It may read the database: call it
     on a thread."""
@@ -90,7 +90,7 @@ def candidates(
 
 
 def remembered(
-    entry: GroupEntry, wanted: Wanted, catalog_version: int, *, draw: Draw = random.expovariate
+    entry: GroupEntry, wanted: ChannelQuery, catalog_version: int, *, draw: Draw = random.expovariate
 ) -> Candidates | None:
     """The same from memory alone, so never a wait; None where that does not hold any more."""
     reading = relay_reading.kept(catalog_version)
@@ -98,7 +98,7 @@ def remembered(
 
 
 def verdicts(
-    entry: GroupEntry, wanted: Wanted, catalog_version: int, *, draw: Draw = random.expovariate
+    entry: GroupEntry, wanted: ChannelQuery, catalog_version: int, *, draw: Draw = random.expovariate
 ) -> list[Verdict]:
     """Each enabled channel in the order in which it would be tried. Blocks as `candidates` does."""
     return _verdicts(entry, wanted, relay_reading.current(catalog_version), draw)
@@ -111,7 +111,7 @@ def _ready(judged: list[Verdict]) -> Candidates:
     )
 
 
-def _verdicts(entry: GroupEntry, wanted: Wanted, reading: RelayReading, draw: Draw) -> list[Verdict]:
+def _verdicts(entry: GroupEntry, wanted: ChannelQuery, reading: RelayReading, draw: Draw) -> list[Verdict]:
     # Exponential waiting times with the weights as rates come in exactly the order of a weighted draw.
     ordered = sorted(
         entry.channels,
@@ -121,7 +121,7 @@ def _verdicts(entry: GroupEntry, wanted: Wanted, reading: RelayReading, draw: Dr
     return [_judged(link, wanted, reading, elapsed) for link in ordered]
 
 
-def _judged(link: GroupChannelEntry, wanted: Wanted, reading: RelayReading, elapsed: float) -> Verdict:
+def _judged(link: GroupChannelEntry, wanted: ChannelQuery, reading: RelayReading, elapsed: float) -> Verdict:
     if wanted.dialect not in link.dialects:
         return Verdict(link=link, obstacle=f"does not speak {wanted.dialect}")
     if link.channel.standing != "on":  # a relayed call cannot wait: it goes elsewhere
@@ -140,7 +140,11 @@ def _judged(link: GroupChannelEntry, wanted: Wanted, reading: RelayReading, elap
 
 
 def _in_turn(
-    link: GroupChannelEntry, wanted: Wanted, reading: RelayReading, ready: list[RelayCredential], found: Availability
+    link: GroupChannelEntry,
+    wanted: ChannelQuery,
+    reading: RelayReading,
+    ready: list[RelayCredential],
+    found: Availability,
 ) -> Iterator[Candidate]:
     channel, start = link.channel, turns.next(link.channel.id) % len(ready)
     for row in [*ready[start:], *ready[:start]][:MOST_CREDENTIALS]:

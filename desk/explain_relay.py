@@ -12,7 +12,7 @@ from accounts.models import Account, ApiKey
 from catalog import groups, relay_channels, snapshot, tariffs
 from catalog.groups import IMAGES, GroupEntry
 from catalog.models import GroupChannel
-from catalog.relay_channels import Verdict, Wanted
+from catalog.relay_channels import ChannelQuery, Verdict
 from catalog.tariffs import Tariff
 from catalog.token_prices import COUNTS, MostUsed, TokenPrice
 from common import money
@@ -45,7 +45,7 @@ def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError |
         return _answer(call, error=_told(refused)), refused
     own = groups.own_dialects(group.platform, image_generation=False)
     dialect = call.dialect or min(own)
-    wanted = Wanted(dialect=dialect, model=call.model, account_id=key.account_id)
+    wanted = ChannelQuery(dialect=dialect, model=call.model, account_id=key.account_id)
     verdicts = relay_channels.verdicts(group, wanted, catalog.version)
     tariff, unpriced = _tariff(group, dialect, call.model)
     error = _error(key, group, wanted, unpriced, verdicts)
@@ -84,7 +84,7 @@ def _tariff(group: GroupEntry, dialect: str, model: str) -> tuple[Tariff | None,
 
 
 def _error(
-    key: ApiKey, group: GroupEntry, wanted: Wanted, unpriced: ApiError | None, verdicts: list[Verdict]
+    key: ApiKey, group: GroupEntry, wanted: ChannelQuery, unpriced: ApiError | None, verdicts: list[Verdict]
 ) -> ApiError | None:
     """The first that the caller would get, in the order of a call's checks."""
     if wanted.dialect not in group.dialects:

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from catalog import relay_channels
 from catalog.groups import GroupEntry
-from catalog.relay_channels import Candidates, Wanted
+from catalog.relay_channels import Candidates, ChannelQuery
 from common.concurrency import threads
 from common.errors import ApiError, InternalError, UpstreamUnavailable, UpstreamUnknown
 from common.http.asgi import Receive, Scope, Send, disconnected
@@ -84,7 +84,7 @@ async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:
 
 
 async def _candidates(demand: Demand) -> Candidates:
-    wanted = Wanted(dialect=demand.family.name, model=demand.asked.model, account_id=demand.caller.account_id)
+    wanted = ChannelQuery(dialect=demand.family.name, model=demand.asked.model, account_id=demand.caller.account_id)
     asked = (demand.group, wanted, demand.caller.catalog_version)
     if found := relay_channels.remembered(*asked):
         return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from catalog import relay_channels
 from catalog.groups import GroupChannelEntry, GroupEntry
-from catalog.relay_channels import Candidate, Wanted
+from catalog.relay_channels import Candidate, ChannelQuery
 from common.concurrency import threads
 from relay.lists import upstream_lists
 
@@ -74,7 +74,7 @@ async def _listed(group: GroupEntry, catalog_version: int) -> ListedModels:
 
 async def _candidates(group: GroupEntry, catalog_version: int) -> list[Candidate]:
     """One for each channel that can be asked now, by priority."""
-    wanted = Wanted(dialect=upstream_lists.PLATFORMS[group.platform].dialect, model="", account_id=0)
+    wanted = ChannelQuery(dialect=upstream_lists.PLATFORMS[group.platform].dialect, model="", account_id=0)
     found = relay_channels.remembered(group, wanted, catalog_version)
     if found is None:
         found = await threads.call(relay_channels.candidates, group, wanted, catalog_version)

@@ -124,7 +124,8 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
 
     Raises Gone, InputGone, StorageUnavailable and what `routing.decide` and `verdicts.priced` raise.
     """
-    stored = task.payload.params
+    payload = getattr(task, "payload", None)
+    stored = payload and payload.params
     if stored is None:
         raise Gone("The params of this task were deleted at the end of their retention.")
     request = _asked(task, stored)

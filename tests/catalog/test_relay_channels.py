@@ -14,7 +14,7 @@ from catalog import credentials, pausing, relay_channels, snapshot
 from catalog.groups import GroupEntry
 from catalog.health import relay_reading
 from catalog.models import Channel, ChannelHealth, Credential, GroupChannel, Rest
-from catalog.relay_channels import Candidate, Candidates, Wanted
+from catalog.relay_channels import Candidate, Candidates, ChannelQuery
 from tests.refusing import disable
 from tests.rows import add_credential, make_channel
 
@@ -43,7 +43,7 @@ def entry() -> GroupEntry:
     return found
 
 
-CHAT = Wanted(dialect="chat", model="gpt-5.2", account_id=1)
+CHAT = ChannelQuery(dialect="chat", model="gpt-5.2", account_id=1)
 
 
 def candidates(dialect: str = "chat", **wanted: Any) -> Candidates:

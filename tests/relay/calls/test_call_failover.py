@@ -5,7 +5,7 @@ import pytest
 from catalog import relay_channels, snapshot
 from catalog.health import relay_reading
 from catalog.models import ChannelHealth, Credential
-from catalog.relay_channels import Wanted
+from catalog.relay_channels import ChannelQuery
 from tests.relay.calling import TEXT_STREAM, Client, Relay, chat, completion, row
 from tests.relay.upstreams import STREAM, Talk, Upstream, answers, chunk, head, streams
 
@@ -217,7 +217,7 @@ def test_a_refusal_tells_whose_fault_it_is_and_takes_the_channel_from_nobody(rel
     credential = Credential.objects.get()
     assert (credential.disabled_at, credential.suspected_at) == (None, None)
     relay_reading.forget()
-    wanted = Wanted(dialect="chat", model=chat()["model"], account_id=0)
+    wanted = ChannelQuery(dialect="chat", model=chat()["model"], account_id=0)
     found = relay_channels.candidates(snapshot.latest().group(relay.group.pk), wanted, snapshot.stored_version())
     assert len(found.ready) == 1
     assert relay.spent == 0

@@ -313,7 +313,8 @@ def text(value: Any) -> str:
 
 
 class UpstreamError(Exception):
-    """A provider's refusal or fault. `message` is raw provider text, for the operator only; no credentials in it."""
+    """A provider's refusal or fault. `message` is raw provider text, for the operator only; no credentials in it.
+    `is_documented`: words or codes of the protocol say that it is of this kind, and not the HTTP status alone."""
 
     def __init__(
         self,
@@ -324,6 +325,7 @@ class UpstreamError(Exception):
         http_status: int | None = None,
         retry_after: float | None = None,
         request_id: str = "",
+        is_documented: bool = True,
     ) -> None:
         message, code, request_id = text(message), text(code), text(request_id)
         super().__init__(f"{kind}: {code or http_status or ''} {message}"[:500])
@@ -333,6 +335,7 @@ class UpstreamError(Exception):
         self.http_status = http_status
         self.retry_after = retry_after
         self.request_id = request_id
+        self.is_documented = is_documented
 
     def as_kind(self, kind: ErrorKind) -> "UpstreamError":
         """The same words under another kind."""
@@ -343,6 +346,7 @@ class UpstreamError(Exception):
             http_status=self.http_status,
             retry_after=self.retry_after,
             request_id=self.request_id,
+            is_documented=self.is_documented,
         )
 
     @property

@@ -43,14 +43,13 @@ class ChannelQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """One way to send a call: a channel, and a credential of its origin in the clear. Without `takes_stream_options` it
-    has lately refused that field. `trials` are the rests that the call would be the first to try."""
+    has lately refused that field."""
 
     link: GroupChannelEntry
     credential_id: int | None
     credentials: Mapping[str, str] = field(repr=False)
     call: ChannelCall
     takes_stream_options: bool = True
-    trials: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +157,9 @@ def _in_turn(
                     credential_id=row.id,
                     upstream_model=text(link.upstream_model(wanted.model))[:LONGEST_MODEL],
                     account_id=wanted.account_id,
+                    tried=found.tried_with(row.id),
                 ),
                 takes_stream_options=reading.refused_options.get(channel.id) != channel.base_url,
-                trials=found.tried_with(row.id),
             )
 
 
@@ -205,7 +204,7 @@ def may_follow(candidate: Candidate, failed: Candidate, error: UpstreamError) ->
 
 def begin_trial(candidate: Candidate) -> bool:
     """Whether this call may be the one that tries what rested. Blocks."""
-    may_try = rests.begin_trial(candidate.trials)
+    may_try = rests.begin_trial(candidate.call.tried, candidate.call.account_id)
     relay_reading.forget()
     return may_try
 
@@ -213,7 +212,7 @@ def begin_trial(candidate: Candidate) -> bool:
 def refused(candidate: Candidate, error: UpstreamError) -> None:
     """A call to it has failed so: what follows for the channel is written down, as of a paid call of a task. Blocks,
     but for no probe."""
-    if FAULTS.get(error.kind) is Fault.REQUEST and not is_marked(candidate):
+    if FAULTS.get(error.kind) is Fault.REQUEST and not candidate.call.tried and not is_marked(candidate):
         return
     outcomes.refused(candidate.call, error)
     relay_reading.forget()

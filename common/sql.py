@@ -126,6 +126,11 @@ def objects(fields: Mapping[str, str]) -> str:
     return f"json_group_array(json_object({pairs}))"
 
 
+def boolean(value: bool) -> str:
+    """A truth value as an SQL expression."""
+    return str(value).lower() if is_postgresql() else str(int(value))
+
+
 def row_lock(*, skip_locked: bool = False) -> str:
     """Suffix that locks the selected rows where the database has row locks (SQLite: IMMEDIATE is the lock)."""
     if not is_postgresql():

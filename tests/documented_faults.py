@@ -169,6 +169,7 @@ OPENROUTER = (
     Refusal(403, of_openrouter(403, flagged_input="a fox"), CONTENT),
     Refusal(413, of_openrouter(413), INVALID),
     Refusal(404, of_openrouter(404, "No endpoints found for m."), MODEL),
+    Refusal(404, of_openrouter(404, "No endpoints found that support image input"), INVALID),
     Refusal(401, of_openrouter(401), AUTH),
     Refusal(402, of_openrouter(402), QUOTA),
     Refusal(402, of_openrouter(402, AFFORD), INVALID),

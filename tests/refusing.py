@@ -13,7 +13,14 @@ from catalog.models import Channel, Credential, Rest
 MODEL = "gpt-image-2"
 
 
-def call(row: Credential | Channel, *, model: str = MODEL, account: int = 1, task: str = "") -> ChannelCall:
+def call(
+    row: Credential | Channel,
+    *,
+    model: str = MODEL,
+    account: int = 1,
+    task: str = "",
+    tried: frozenset[int] = frozenset(),
+) -> ChannelCall:
     """A call through a credential, or through a channel without one that opens."""
     is_channel = isinstance(row, Channel)
     return ChannelCall(
@@ -22,6 +29,7 @@ def call(row: Credential | Channel, *, model: str = MODEL, account: int = 1, tas
         upstream_model=model,
         account_id=account,
         task_id=task,
+        tried=tried,
     )
 
 
@@ -32,10 +40,12 @@ def refuse(
     model: str = MODEL,
     account: int = 1,
     task: str = "",
+    tried: frozenset[int] = frozenset(),
     words: str = "The provider's words.",
     **fields: Any,
 ) -> None:
-    outcomes.refused(call(row, model=model, account=account, task=task), UpstreamError(kind, words, **fields))
+    made = call(row, model=model, account=account, task=task, tried=tried)
+    outcomes.refused(made, UpstreamError(kind, words, **fields))
 
 
 def succeed(row: Credential | Channel, *, model: str = MODEL, account: int = 1) -> None:

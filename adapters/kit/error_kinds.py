@@ -82,6 +82,7 @@ def refusal(answer: ErrorAnswer, codes: Codes, *, paid: bool) -> UpstreamError:
         http_status=answer.status,
         retry_after=wait,
         request_id=request_id(answer.headers),
+        is_documented=bool(told) or (answer.is_own and "model" in spoken.message.lower()),
     )
 
 

@@ -26,6 +26,8 @@ CODES = {
     "503": ErrorKind.OVERLOADED,
     "529": ErrorKind.OVERLOADED,
 }
+# It comes with the number of an unknown model, and speaks of what this request asks of it.
+UNSUPPORTED = re.compile(r"no endpoints found that (support|can handle)\b", re.IGNORECASE)
 KEY_LIMIT = re.compile(r"key limit exceeded\b", re.IGNORECASE)  # it comes with the number of a forbidden key
 CONTENT_WORDS = re.compile(
     r"moderat|flagged|content polic|sensitive content|safety (filter|system|polic)", re.IGNORECASE
@@ -38,6 +40,8 @@ def spoken(document: Any, status: int) -> SpokenError:
     said = spoken_error({"error": error})  # what stands beside it is a proxy's
     if KEY_LIMIT.match(said.message):
         return said._replace(code="402")
+    if UNSUPPORTED.match(said.message):
+        return said._replace(code="400")
     if said.code in ("", "403") and (said.code or status == 403) and is_moderation(document, said.message):
         return said._replace(code=MODERATED)
     return said

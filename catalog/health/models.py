@@ -29,7 +29,8 @@ class Rest(models.Model):
 
     `refusals` count in a row, as far as they are evidence for this rest. The last came at `last_at`, from `by_account`
     and, of the Task API, `by_task`; `said` are the provider's words. `rests` count in a row, for the back-off; the
-    present one began at `since`, and ends at `until`. Then one call tries what rests, until `trial_until`.
+    present one began at `since`, and ends at `until`. Then one call tries what rests, until `trial_until`. A trial of
+    the account `trial_by` that decided nothing is `trial_over`: until then others may try, and that account may not.
     """
 
     class Cause(models.TextChoices):
@@ -48,6 +49,8 @@ class Rest(models.Model):
     since = models.DateTimeField(null=True)
     until = models.DateTimeField(null=True)
     trial_until = models.DateTimeField(null=True)
+    trial_by = models.BigIntegerField(default=0, db_default=0)
+    trial_over = models.BooleanField(default=False, db_default=False)
     by_account = models.BigIntegerField(default=0)
     by_task = models.CharField(max_length=40, default="")
     said = models.CharField(max_length=300, default="")

@@ -42,16 +42,18 @@ def refused(call: ChannelCall, error: UpstreamError) -> None:
     to repeat."""
     said = described(error)
     match FAULTS.get(error.kind):
-        case Fault.MODEL:
+        case Fault.MODEL if error.is_documented:
             _refused_model(call, said)
         case Fault.CREDENTIAL:
             _refused_credential(call, said)
         case Fault.ACCOUNT:
             _refused_account(call, said)
         case Fault.REQUEST:
-            cooldowns.reached(call.channel_id)
+            _refused_request(call)
         case _:
             _failed(call, error, said)
+    if call.tried:
+        rests.end_trial(call)
 
 
 def described(error: UpstreamError) -> str:
@@ -59,6 +61,13 @@ def described(error: UpstreamError) -> str:
     spoken = " ".join(redaction.clean(error.message).split())
     what = f"{error.kind.value} {error.code or error.http_status or ''}".strip()
     return f"{what}: {spoken}"[:200]
+
+
+def _refused_request(call: ChannelCall) -> None:
+    """Nothing changes, but that the provider has answered: what the call tried is there again."""
+    cooldowns.reached(call.channel_id)
+    if call.tried:
+        rests.clear(call)
 
 
 def _refused_model(call: ChannelCall, said: str) -> None:

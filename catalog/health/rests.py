@@ -30,14 +30,15 @@ ON CONFLICT (channel_id, account_id, cause, credential_id, upstream_model) DO UP
 RETURNING id, refusals, rests, until > {now} AS is_resting
 """
 REST = """
-UPDATE catalog_rest SET rests = %s, since = {now}, until = {until}, trial_until = NULL
+UPDATE catalog_rest SET rests = %s, since = {now}, until = {until}, trial_until = NULL, trial_over = {no}
 WHERE id = %s AND (until IS NULL OR until <= {now})
 """
 LENGTHEN = "UPDATE catalog_rest SET until = {until} WHERE id = %s AND until > {now} AND until < {until}"
 TRY = """
-UPDATE catalog_rest SET trial_until = {later}
-WHERE id = %s AND until <= {now} AND (trial_until IS NULL OR trial_until <= {now})
+UPDATE catalog_rest SET trial_until = {later}, trial_by = %s, trial_over = {no} WHERE id = %s AND until <= {now}
+    AND (trial_until IS NULL OR trial_until <= {now} OR (trial_over AND trial_by <> %s))
 """
+END_TRIALS = "UPDATE catalog_rest SET trial_over = {yes} WHERE trial_by = %s AND id IN ({ids})"
 CLEAR = """
 DELETE FROM catalog_rest WHERE channel_id = %s AND account_id IN (0, %s) AND (
     (cause = 'model' AND upstream_model = %s) OR (cause = 'account' AND credential_id = %s)
@@ -93,7 +94,7 @@ def note(scope: Scope, call: ChannelCall, said: str) -> Noted | None:
 
 def rest(noted: Noted, seconds: float) -> bool:
     """Let it rest for so long, unless it does already; whether that began."""
-    statement = REST.format(now=sql.now(), until=sql.later("%s"))
+    statement = REST.format(now=sql.now(), until=sql.later("%s"), no=sql.boolean(False))
     return bool(sql.run(statement, [noted.rests + 1, seconds, noted.id]))
 
 
@@ -108,11 +109,18 @@ def has_other_model(call: ChannelCall) -> bool:
     return bool(sql.records(OTHER_MODEL_RESTS.format(now=sql.now()), values))
 
 
-def begin_trial(rest_ids: Collection[int]) -> bool:
-    """Be the one call that tries these; False where another call does, or they rest again."""
-    statement = TRY.format(now=sql.now(), later=sql.later(str(TRIAL_SECONDS)))
-    begun = [sql.run(statement, [rest_id]) for rest_id in sorted(rest_ids)]
+def begin_trial(rest_ids: Collection[int], account_id: int) -> bool:
+    """Be the one call that tries these; False where another call does, where this account has just tried in vain, or
+    they rest again."""
+    statement = TRY.format(now=sql.now(), later=sql.later(str(TRIAL_SECONDS)), no=sql.boolean(False))
+    begun = [sql.run(statement, [account_id, rest_id, account_id]) for rest_id in sorted(rest_ids)]
     return all(begun)
+
+
+def end_trial(call: ChannelCall) -> None:
+    """The call has decided nothing about what it tried: others may try it at once."""
+    statement = END_TRIALS.format(yes=sql.boolean(True), ids=sql.places(call.tried))
+    sql.run(statement, [call.account_id, *call.tried])
 
 
 def clear(call: ChannelCall) -> None:

@@ -16,15 +16,16 @@ NOTHING: frozenset[int] = frozenset()
 # waits for a call that tries it, with the seconds until it may be tried.
 STATES = """
 SELECT 'credential' AS kind, channel_id, id, 0 AS credential_id, '' AS upstream_model, 0 AS account_id, '' AS cause,
-    0.0 AS seconds FROM catalog_credential WHERE disabled_at IS NULL {of_credentials}
+    0.0 AS seconds, 0.0 AS trial_seconds, 0 AS barred FROM catalog_credential WHERE disabled_at IS NULL {of_credentials}
 UNION ALL
-SELECT 'disabled', channel_id, max(id), 0, '', 0, '', 0.0 FROM catalog_credential
+SELECT 'disabled', channel_id, max(id), 0, '', 0, '', 0.0, 0.0, 0 FROM catalog_credential
 WHERE disabled_at IS NOT NULL {of_credentials} GROUP BY channel_id
 UNION ALL
-SELECT 'channel', channel_id, 0, 0, '', 0, last_kind, {rest} FROM catalog_channelhealth
+SELECT 'channel', channel_id, 0, 0, '', 0, last_kind, {rest}, 0.0, 0 FROM catalog_channelhealth
 WHERE cooldown_until > {now} {of_health}
 UNION ALL
-SELECT 'rest', channel_id, id, credential_id, upstream_model, account_id, cause, {tried} FROM catalog_rest
+SELECT 'rest', channel_id, id, credential_id, upstream_model, account_id, cause, {left}, {tried},
+    CASE WHEN trial_over THEN trial_by ELSE 0 END FROM catalog_rest
 WHERE until IS NOT NULL AND (until > {now} OR cause <> 'rate') {of_rests}
 """
 
@@ -32,7 +33,8 @@ WHERE until IS NOT NULL AND (until > {now} OR cause <> 'rate') {of_rests}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveRest:
     """What rests of a channel: for which credential (0: any), model there (empty: any) and account (0: all).
-    `seconds` are left; without any, one call may try it."""
+    `seconds` are left; without any, one call may try it. While one does, `trial_seconds` are left to it, where it is
+    not over: then only the account that is `barred` has to wait for them (0: all have)."""
 
     id: int
     credential_id: int
@@ -40,6 +42,13 @@ class ActiveRest:
     account_id: int
     cause: str
     seconds: float
+    trial_seconds: float = 0.0
+    barred: int = 0
+
+    def left(self, account_id: int, elapsed: float) -> float:
+        """The seconds until a call of this account may go there, or try it; 0 or less where it may now."""
+        is_barred = self.barred in (0, account_id)
+        return max(self.seconds, self.trial_seconds if is_barred else self.seconds) - elapsed
 
     def concerns(self, upstream_model: str, account_id: int) -> bool:
         return self.account_id in (0, account_id) and self.upstream_model in ("", upstream_model[:200])
@@ -97,7 +106,7 @@ class ChannelState:
         concerned = [rest for rest in self.rests if rest.concerns(upstream_model, account_id)]
         if not concerned:
             return Availability(credentials=usable)
-        return _judged(usable, concerned, elapsed, taken)
+        return _judged(usable, {rest: rest.left(account_id, elapsed) for rest in concerned}, taken)
 
 
 UNTOUCHED = ChannelState()
@@ -107,14 +116,11 @@ def _resting(seconds: float, cause: str) -> Availability:
     return Availability(obstacle="cooling down", seconds=seconds, cause=cause)
 
 
-def _judged(
-    usable: tuple[int, ...], rests: Iterable[ActiveRest], elapsed: float, taken: Collection[int]
-) -> Availability:
+def _judged(usable: tuple[int, ...], rests: Mapping[ActiveRest, float], taken: Collection[int]) -> Availability:
     """Credentials that do not rest come before those of which this call would be the one to try a rest."""
     waits: dict[int, tuple[float, str]] = {}
     trials: dict[int, frozenset[int]] = defaultdict(frozenset)
-    for rest in rests:
-        left = rest.seconds - elapsed
+    for rest, left in rests.items():
         if left > 0 or rest.id in taken:
             longest = max((max(left, 0.0), rest.cause), waits.get(rest.credential_id, (0.0, "")))
             waits[rest.credential_id] = longest
@@ -133,11 +139,11 @@ def read(channel_ids: Collection[int] | None = None) -> dict[int, ChannelState]:
     """The channels of which there is anything to tell, by id: all, or these. One statement."""
     only = "" if channel_ids is None else f"AND channel_id IN ({sql.places(channel_ids)})"
     now = sql.now()
-    tried = sql.greatest(sql.seconds_between(now, "until"), sql.seconds_between(now, "COALESCE(trial_until, until)"))
     statement = STATES.format(
         now=now,
         rest=sql.seconds_between(now, "cooldown_until"),
-        tried=tried,
+        left=sql.seconds_between(now, "until"),
+        tried=sql.seconds_between(now, "COALESCE(trial_until, until)"),
         of_credentials=only,
         of_health=only,
         of_rests=only,
@@ -171,6 +177,8 @@ def _active(row: Any) -> ActiveRest:
         account_id=row.account_id,
         cause=row.cause,
         seconds=float(row.seconds),
+        trial_seconds=float(row.trial_seconds),
+        barred=row.barred,
     )
 
 

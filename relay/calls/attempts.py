@@ -31,7 +31,7 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
             break
         if errors and run.attempt and not relay_channels.may_follow(candidate, run.attempt.candidate, errors[-1]):
             continue
-        if candidate.trials and not await threads.call(relay_channels.begin_trial, candidate):
+        if candidate.call.tried and not await threads.call(relay_channels.begin_trial, candidate):
             continue
         try:
             share = left / (len(candidates.ready) - len(errors))

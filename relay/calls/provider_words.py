@@ -7,16 +7,32 @@ from common import redaction
 
 LONGEST_MESSAGE = 1_000
 HIDDEN = "…"
-# Ids with their prefix (org-AbC123), ids behind the noun that they name, UUIDs, resource names, and addresses.
+NOUN = r"(?:organi[sz]ation|org|project|team|workspace|account|tenant|consumer|resource|subscription|deployment)s?"
+# What follows a noun without naming anything: a verb, a preposition, another noun.
+NO_NAME = (
+    r"(?!(?:is|are|has|have|was|were|does|do|did|must|may|can|could|cannot|will|not|on|to|and|or|that|which|with|in|for"
+    r"|of|at|by|from|settings?|rates?|limits?|quotas?|ids?|names?|level|owner|admin\w*|billing|page)\b)"
+)
+BEHIND = r"(?: \([^)]{1,100}\))?(?: of [A-Z][\w&.-]*(?: [A-Z][\w&.-]*){0,4})?"
+# Addresses of consoles and accounts, ids with their prefix (org-AbC123), names and ids behind the noun that they belong
+# to, UUIDs and other long ids, and mail addresses.
 ACCOUNTS = (
-    re.compile(r"\b(?:org|proj|acct|team|ws|cus)[-_](?=[A-Za-z]*[0-9])[A-Za-z0-9]{6,}\b"),
     re.compile(
-        r"(?<=[^\w-])(?P<noun>"
-        r"(?:organi[sz]ation|org|project|team|workspace|account|tenant|consumer)s?(?: (?:id|number))?"
-        r"[:= /]{1,3}['\"`(]{0,2})(?=[\w:-]{0,99}\d)[\w:-]{4,100}",
+        r"https?://\S*(?:/(?:settings|keys|api-keys|accounts?|org\w*|projects?|billing|teams?|workspaces?|deployments"
+        r"|console|dashboard)\b|\.openai\.azure\.com|\.services\.ai\.azure\.com)\S*",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:org|proj|acct|team|ws|cus)[-_](?:(?=[A-Za-z]*[0-9])[A-Za-z0-9]{6,}|[A-Za-z0-9]{12,})\b" + BEHIND),
+    re.compile(
+        rf"(?P<noun>\b(?:in|for|of|from|by) (?:the |your )?{NOUN} ){NO_NAME}[^\s,.;:()]+{BEHIND}", re.IGNORECASE
+    ),
+    re.compile(
+        rf"(?<=[^\w-])(?P<noun>{NOUN}(?: (?:id|number))?[:= /]{{1,3}}['\"`(]{{0,2}})(?=[\w:-]{{0,99}}[\d-])[\w:-]{{4,100}}"
+        rf"{BEHIND}",
         re.IGNORECASE,
     ),
     re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
+    re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{24,}\b"),
     re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
 )
 

@@ -29,10 +29,11 @@ from relay.families.fields import mapping, mappings
 
 # Codes of ours for what vendors say in the message only.
 NO_CREDIT, NO_MODEL, NO_DEPLOYMENT = "credit_balance", "unknown_model", "no_deployment"
-CLOSED, MODERATED = "account_closed", "moderated"
+CLOSED, MODERATED, UNSUPPORTED = "account_closed", "moderated", "unsupported_by_model"
 IN_WORDS = {
     CLOSED: ErrorKind.AUTH,
     MODERATED: ErrorKind.CONTENT_POLICY,
+    UNSUPPORTED: ErrorKind.INVALID_REQUEST,
     NO_CREDIT: ErrorKind.QUOTA_EXHAUSTED,
     NO_MODEL: ErrorKind.MODEL_UNAVAILABLE,
     NO_DEPLOYMENT: ErrorKind.OVERLOADED,
@@ -106,6 +107,7 @@ class RefusedByUpstream(UpstreamError):
             http_status=error.http_status,
             retry_after=wait,
             request_id=error.request_id,
+            is_documented=error.is_documented,
         )
         self.param = param
 
@@ -128,6 +130,7 @@ def _in_words(document: Any, said: SpokenError, status: int) -> str:
         (NO_CREDIT, bool(openrouter.KEY_LIMIT.match(words))),
         (of_xai, of_xai != said.code),
         (MODERATED, status == FORBIDDEN and openrouter.is_moderation(document, words)),
+        (UNSUPPORTED, bool(openrouter.UNSUPPORTED.match(words))),
         (NO_MODEL, _is_about_model(document, said, status)),
     )
     return next((code for code, is_said in found if is_said), "")

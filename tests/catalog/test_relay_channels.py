@@ -182,12 +182,12 @@ def test_one_call_tries_what_rested(group: Group, llm: Channel) -> None:
     Rest.objects.exclude(until=None).update(until="2026-01-01T00:00:00Z")
     relay_reading.forget()
     candidate = only()
-    assert len(candidate.trials) == 1
+    assert len(candidate.call.tried) == 1
     assert relay_channels.begin_trial(candidate)
     assert not relay_channels.begin_trial(candidate)
     assert candidates().ready == ()
     relay_channels.succeeded(candidate)
-    assert only().trials == frozenset()
+    assert only().call.tried == frozenset()
 
 
 def test_a_credential_that_is_refused_is_suspected_and_stays_in_use(llm: Channel) -> None:

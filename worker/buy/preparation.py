@@ -4,7 +4,7 @@ In place of a purchase there is the reason why its task is not bought now, or no
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.db import IntegrityError
@@ -34,11 +34,12 @@ class TakenOver(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """A job and the way to its provider, with this credential."""
+    """A job and the way to its provider, with this credential; `tried` are the rests that it is the one to try."""
 
     job: Job
     credential_id: int | None
     connection: Connection
+    tried: frozenset[int] = frozenset()
 
 
 def prepare(tasks: Sequence[Claimed], worker_id: str) -> list[Purchase | Exception]:
@@ -76,9 +77,9 @@ def _reached(found: Reached, available: Availability) -> Reached | NotNow:
     if found.credential_id is None and has_moved(found.job):
         return NotNow("its channel has moved to another origin")
     tried = available.tried_with(found.credential_id)
-    if available.obstacle == "cooling down" or not rests.begin_trial(tried):
+    if available.obstacle == "cooling down" or not rests.begin_trial(tried, found.job.task.account_id):
         return NotNow("its channel rests since it was claimed")
-    return found
+    return replace(found, tried=tried)
 
 
 def has_moved(job: Job) -> bool:
@@ -118,4 +119,10 @@ def _intent(found: Reached, worker_id: str) -> paid_calls.Intent:
 def _purchase(found: Reached, calls: tuple[Intended, ...] | None) -> Purchase | Exception:
     if not calls:
         return TakenOver("the task was taken over before its paid call")
-    return Purchase(job=found.job, calls=calls, credential_id=found.credential_id, connection=found.connection)
+    return Purchase(
+        job=found.job,
+        calls=calls,
+        credential_id=found.credential_id,
+        connection=found.connection,
+        tried=found.tried,
+    )

@@ -58,6 +58,7 @@ class Purchase:
     calls: Sequence[Intended]
     credential_id: int | None
     connection: Connection
+    tried: frozenset[int] = frozenset()
     refusals: Refusals = field(default_factory=Refusals)
 
     @property
@@ -68,6 +69,7 @@ class Purchase:
             credential_id=self.credential_id,
             upstream_model=self.job.target.upstream_model,
             account_id=self.job.task.account_id,
+            tried=self.tried,
         )
 
 

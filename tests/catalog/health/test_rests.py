@@ -1,5 +1,7 @@
 """Models and credentials that rest: for whom, from which refusals on, for how long, and how one call ends it."""
 
+from typing import Any
+
 import pytest
 
 from adapters.base import ErrorKind
@@ -81,8 +83,8 @@ def test_a_models_rests_double_up_to_a_day_and_one_call_tries_each_time(
         found = available(studio, account=account)
         tried = found.tried_with(only.pk)
         assert (found.obstacle, len(tried)) == ("", 1)
-        assert rests.begin_trial(tried)
-        assert not rests.begin_trial(tried)
+        assert rests.begin_trial(tried, account)
+        assert not rests.begin_trial(tried, account + 100)
         assert rest(studio, account=account) == rests.TRIAL_SECONDS
         unopened(only, account=account)
     assert lengths == [HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, DAY, DAY]
@@ -92,9 +94,9 @@ def test_a_trial_that_is_lost_is_made_again_a_minute_later(studio: Channel, only
     unopened(only)
     unopened(only)
     clock.let_pass(HOUR + 1)
-    assert rests.begin_trial(available(studio).tried_with(only.pk))
+    assert rests.begin_trial(available(studio).tried_with(only.pk), 1)
     clock.let_pass(rests.TRIAL_SECONDS + 1)
-    assert rests.begin_trial(available(studio).tried_with(only.pk))
+    assert rests.begin_trial(available(studio).tried_with(only.pk), 1)
     succeed(only)
     assert (rest(studio), available(studio).trials) == (0, None)
 
@@ -150,7 +152,7 @@ def test_rests_of_a_credential_double_up_to_an_hour_until_a_call_succeeds(
         lengths.append(rest(studio, account=3))
         assert state(studio) == "resting"
         clock.let_pass(lengths[-1] + 1)
-        assert rests.begin_trial(available(studio, account=3).tried_with(only.pk))
+        assert rests.begin_trial(available(studio, account=3).tried_with(only.pk), 3)
         unpaid(only, account=3)
     assert lengths == [60, 120, 240, 480, 960, 1920, HOUR, HOUR]
     clock.let_pass(HOUR + 1)
@@ -158,6 +160,47 @@ def test_rests_of_a_credential_double_up_to_an_hour_until_a_call_succeeds(
     assert not Rest.objects.filter(account_id=0).exists()
     unpaid(only)
     assert rest(studio, account=2) == 0
+
+
+@pytest.mark.parametrize(
+    "kind", [ErrorKind.OVERLOADED, ErrorKind.AMBIGUOUS, ErrorKind.RATE_LIMITED, ErrorKind.MODEL_UNAVAILABLE]
+)
+def test_a_trial_that_decides_nothing_is_free_for_every_other_account(
+    studio: Channel, only: Credential, clock: Clock, kind: ErrorKind
+) -> None:
+    unpaid(only)
+    unpaid(only, account=2)
+    clock.let_pass(61)
+    tried = available(studio).tried_with(only.pk)
+    assert rests.begin_trial(tried, 1)
+    refuse(only, kind, tried=tried, retry_after=0.001)
+    clock.let_pass(5)
+    assert 0 < rest(studio) < rests.TRIAL_SECONDS
+    found = available(studio, account=3)
+    assert found.tried_with(only.pk) == tried
+    assert not rests.begin_trial(tried, 1)
+    assert rests.begin_trial(tried, 3)
+    succeed(only, account=3)
+    assert rest(studio) == 0
+
+
+@pytest.mark.parametrize("refusal", [unopened, unpaid])
+def test_a_trial_whose_request_is_refused_ends_the_rest(
+    studio: Channel, only: Credential, clock: Clock, refusal: Any
+) -> None:
+    refusal(only)
+    refusal(only, account=2)
+    clock.let_pass(HOUR + 1)
+    tried = available(studio, account=3).tried_with(only.pk)
+    assert rests.begin_trial(tried, 3)
+    refuse(only, ErrorKind.CONTENT_POLICY, account=3, tried=tried)
+    assert (rest(studio, account=4), available(studio, account=4).tried_with(only.pk)) == (0, frozenset())
+
+
+def test_only_documented_words_about_a_model_rest_it(studio: Channel, only: Credential) -> None:
+    for account in (1, 2):
+        refuse(only, ErrorKind.MODEL_UNAVAILABLE, account=account, http_status=404, is_documented=False)
+    assert not Rest.objects.exists()
 
 
 def test_a_credential_that_is_ready_comes_before_one_that_is_to_be_tried(

@@ -160,6 +160,13 @@ def test_a_403_of_every_channel_ends_the_call_and_is_not_the_callers_fault() -> 
         ("The account 2100012345 asked", "The account … asked"),
         ("projects/123456789/locations/us has none", "projects/…/locations/us has none"),
         ("Write to ops@example.com.", "Write to …."),
+        ("visit https://openrouter.ai/settings/keys/0a1b2c3d4e and adjust", "visit … and adjust"),
+        ("large in organization acme-media on tokens", "large in organization … on tokens"),
+        ("large in organization acme on tokens", "large in organization … on tokens"),
+        ("organization org-abcdefghijklmnop (acme) is full", "organization … is full"),
+        ("account 2100123456 of Acme GmbH has none", "account … has none"),
+        ("https://acme.openai.azure.com/openai/x is gone", "… is gone"),
+        ("Failed to load https://client.example/x.png", "Failed to load https://client.example/x.png"),
         (
             "The size 1024x1 is no size; user-defined names pass.",
             "The size 1024x1 is no size; user-defined names pass.",

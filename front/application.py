@@ -141,6 +141,8 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
 
 async def taken_in(scope: Scope, receive: Receive, *, with_large: bool) -> Body:
     """The body. Raises what `front_body.read` raises."""
+    if not front_body.may_follow(scope):
+        return front_body.empty()
 
     async def opened_for() -> Hashable | None:
         return await doors.opened_for(scope) if with_large else None

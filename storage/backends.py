@@ -57,6 +57,15 @@ class Store(Protocol):
     def open_range(self, key: str, start: int, length: int) -> BinaryIO:
         """A readable file that begins at `start`; a fault where fewer than `length` bytes follow."""
 
+    def read(self, key: str, start: int, length: int) -> bytes:
+        """So many bytes from `start` on; fewer where the file ends before."""
+
+    def read_cached(self, key: str, start: int, length: int) -> bytes | None:
+        """The same where the machine has all of them in memory; None where anything would have to be waited for."""
+
+    def path(self, key: str) -> str | None:
+        """Where the file lies on this machine; None for one that does not."""
+
     def delete(self, key: str) -> None:
         """Deleting what is not there is no fault."""
 

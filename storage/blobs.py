@@ -6,6 +6,7 @@ and how long they stay.
 
 import hashlib
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -138,8 +139,7 @@ class Reading(Iterator[bytes]):
         with translated(self.store):
             chunk = self.file.read(min(CHUNK_BYTES, self.remaining))
         if not chunk:
-            logger.warning("asset storage: a file ended %d bytes early", self.remaining)
-            raise StorageUnavailable(headers=backends.RETRY_AFTER)
+            raise _ended_early(self.remaining)
         self.remaining -= len(chunk)
         return chunk
 
@@ -147,11 +147,37 @@ class Reading(Iterator[bytes]):
         self.file.close()
 
 
+def _ended_early(missing: int) -> StorageUnavailable:
+    logger.warning("asset storage: a file ended %d bytes early", missing)
+    return StorageUnavailable(headers=backends.RETRY_AFTER)
+
+
 def read_range(key: str, start: int, length: int) -> Reading:
     """Open `length` bytes from `start` on, to be closed by the caller. Raises StorageUnavailable, missing included."""
     store = backends.current()
     with translated(store):
         return Reading(store, store.open_range(key, start, length), length)
+
+
+def read(key: str, start: int, length: int) -> bytes:
+    """A range that is small enough for memory. Raises StorageUnavailable, also where fewer bytes are there."""
+    store = backends.current()
+    with translated(store):
+        found = store.read(key, start, length)
+    if len(found) < length:
+        raise _ended_early(length - len(found))
+    return found
+
+
+def read_cached(key: str, start: int, length: int) -> bytes | None:
+    """The same where that takes no time; None where it would take some, or where there is no such range."""
+    return backends.current().read_cached(key, start, length)
+
+
+def is_at_hand(key: str) -> bool:
+    """Whether the file lies in a folder of this machine, and is there now."""
+    path = backends.current().path(key)
+    return path is not None and os.path.exists(path)
 
 
 def delete(key: str) -> None:

@@ -29,6 +29,7 @@ class FileStore:
         self.backend = backend
         self.root = Path(backend.location)
         self.incoming = self.root / "incoming"
+        self.tells_what_is_cached = hasattr(os, "RWF_NOWAIT")  # Linux on a disk of its own; not over a network
         for name in (self.incoming.name, *FOLDERS):  # what an older version has made; the root may not be ours alone
             private_files.tighten(self.root / name)
 
@@ -70,7 +71,7 @@ class FileStore:
                 self.keep(copy, key)
 
     def _put(self, file: BinaryIO, key: str, put: Callable[[str, str], None]) -> None:
-        path = f"{self.root}/{key}"
+        path = self.path(key)
         folder = os.path.dirname(path)
         os.fsync(file.fileno())
         try:
@@ -94,6 +95,33 @@ class FileStore:
             raise OSError(f"{key} is shorter than {start + length} bytes")
         file.seek(start)
         return file
+
+    def read(self, key: str, start: int, length: int) -> bytes:
+        descriptor = os.open(self.path(key), os.O_RDONLY)
+        try:
+            return os.pread(descriptor, length, start)
+        finally:
+            os.close(descriptor)
+
+    def read_cached(self, key: str, start: int, length: int) -> bytes | None:
+        if not self.tells_what_is_cached:
+            return None
+        try:
+            descriptor = os.open(self.path(key), os.O_RDONLY)
+        except OSError:
+            return None
+        found = bytearray(length)
+        try:
+            size = os.preadv(descriptor, [found], start, os.RWF_NOWAIT)
+        except OSError as error:
+            self.tells_what_is_cached = error.errno != errno.EOPNOTSUPP
+            return None
+        finally:
+            os.close(descriptor)
+        return bytes(found) if size == length else None
+
+    def path(self, key: str) -> str:
+        return f"{self.root}/{key}"
 
     def delete(self, key: str) -> None:
         self._path(key).unlink(missing_ok=True)

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
@@ -71,6 +71,16 @@ class S3Store:
             Bucket=self.bucket, Key=self.prefix + key, Range=f"bytes={start}-{start + length - 1}"
         )
         return cast(BinaryIO, found["Body"])
+
+    def read(self, key: str, start: int, length: int) -> bytes:
+        with closing(self.open_range(key, start, length)) as file:
+            return file.read()
+
+    def read_cached(self, key: str, start: int, length: int) -> None:
+        """Nothing of a bucket is."""
+
+    def path(self, key: str) -> None:
+        """None is on this machine."""
 
     def delete(self, key: str) -> None:
         self.client.delete_object(Bucket=self.bucket, Key=self.prefix + key)

@@ -21,6 +21,7 @@ from common.outgoing.kept_connections import kept
 from relay import books
 from relay.lists import model_names
 from tasks import route_sets
+from tasks.assets import lookups
 from tasks.shown import eta, usage
 from tests import emptying, io_guard, postgres
 from tests.databases import Databases, is_postgresql
@@ -139,6 +140,7 @@ def fresh_pictures() -> None:
     route_sets.forget()
     eta.by_model.cache_clear()
     holders.forget()
+    lookups.forget()
     usage.forget()
     model_names.forget()
 

@@ -67,6 +67,12 @@ def empty() -> Body:
     return Body(file=SpooledTemporaryFile(), size=0)
 
 
+def may_follow(scope: Scope) -> bool:
+    """Whether there may be a body: a GET or HEAD whose head announces none has none (RFC 9112, 6.3)."""
+    announces = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
+    return announces or scope["method"] not in ("GET", "HEAD")
+
+
 OpenedFor = Callable[[], Awaitable[Hashable | None]]
 
 

@@ -3,6 +3,7 @@
 import base64
 import errno
 import hashlib
+import os
 import re
 import time
 from collections import Counter
@@ -58,6 +59,27 @@ class TestEitherStorage:
             assert b"".join(chunks) == CONTENT[start : start + length]
             assert max(map(len, chunks)) <= blobs.CHUNK_BYTES
 
+    def test_a_small_range_is_read_whole(self) -> None:
+        key = blobs.put([CONTENT], max_bytes=len(CONTENT)).key
+        for start, length in ((0, 1), (7, 500_000), (len(CONTENT) - 1, 1), (0, len(CONTENT))):
+            assert blobs.read(key, start, length) == CONTENT[start : start + length]
+
+    def test_a_small_range_of_a_missing_or_a_shorter_file_is_a_fault(self) -> None:
+        key = blobs.put([b"12345"], max_bytes=5).key
+        with pytest.raises(StorageUnavailable):
+            blobs.read(key, 0, 6)
+        blobs.delete(key)
+        with pytest.raises(StorageUnavailable):
+            blobs.read(key, 0, 5)
+
+    def test_what_is_in_memory_is_read_whole_or_not_at_all(self) -> None:
+        key = blobs.put([CONTENT], max_bytes=len(CONTENT)).key
+        for start, length in ((0, 1), (7, 500_000), (0, len(CONTENT))):
+            assert blobs.read_cached(key, start, length) in (None, CONTENT[start : start + length])
+        assert blobs.read_cached(key, 1, len(CONTENT)) is None
+        blobs.delete(key)
+        assert blobs.read_cached(key, 0, 1) is None
+
     def test_too_many_bytes_are_refused_before_they_are_all_taken(self) -> None:
         taken = []
 
@@ -105,6 +127,31 @@ def test_a_folder_takes_many_files_before_the_next() -> None:
     folders = [keys.new("results").rpartition("/")[0] for _ in range(4 * FILES)]
     assert len(set(folders)) == 4
     assert set(Counter(folders).values()) == {FILES}
+
+
+def test_a_file_of_a_folder_is_at_hand_while_it_is_there(folder: Path) -> None:
+    key = blobs.put([b"12345"], max_bytes=5).key
+    assert blobs.is_at_hand(key)
+    blobs.delete(key)
+    assert not blobs.is_at_hand(key)
+
+
+def test_a_file_system_that_does_not_say_what_is_in_memory_is_asked_no_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> int:
+        asked.append(1)
+        raise OSError(errno.EOPNOTSUPP, "not over a network")
+
+    asked: list[int] = []
+    monkeypatch.setattr(os, "preadv", refuse)
+    key = blobs.put([b"12345"], max_bytes=5).key
+    assert [blobs.read_cached(key, 0, 5), blobs.read_cached(key, 0, 5), len(asked)] == [None, None, 1]
+    assert blobs.read(key, 0, 5) == b"12345"
+
+
+def test_nothing_in_a_bucket_is_at_hand(s3: str) -> None:
+    assert not blobs.is_at_hand(blobs.put([b"12345"], max_bytes=5).key)
 
 
 def test_a_failed_put_leaves_no_file(folder: Path) -> None:

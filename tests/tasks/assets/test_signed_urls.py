@@ -4,6 +4,7 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.crypto import salted_hmac
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -26,6 +27,11 @@ def verify(url: str) -> Grant | None:
 def test_a_minted_url_is_valid_and_names_no_key() -> None:
     assert mint().startswith(f"https://api.ours.example/assets/{TASK}/3.png?expires={LATER}&signature=")
     assert verify(mint()) == Grant(task_id=TASK, index=3, expires=LATER)
+
+
+def test_links_of_earlier_versions_go_on_working() -> None:
+    signature = salted_hmac("darkroom.asset-urls", f"{TASK}/3/{LATER}", algorithm="sha256").hexdigest()
+    assert mint().endswith(f"&signature={signature}")
 
 
 def test_it_stops_working_when_it_expires() -> None:

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
+from accounts.models import ApiKey
 from common.concurrency import threads
 from common.http import rates
-from storage import blobs
+from storage import backends, blobs
+from tasks.assets import lookups, retention
 from tasks.models import Asset, ServiceState
 from tasks_api.assets import application
 from tests.rows import IssuedKey, make_key, make_task
 from tests.storage.conftest import StoreAsset
 from tests.storage.samples import film, picture
-from tests.tasks_api.downloads.asking import Response, ask, scope
+from tests.tasks_api.downloads.asking import Response, ask, scope, silent
 from tools.children import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -206,20 +207,74 @@ def test_s3_serves_the_same(s3: str, stored: StoreAsset, key: IssuedKey) -> None
     assert get(asset, key).error == "TASK_STORAGE_UNAVAILABLE"
 
 
-def test_it_takes_two_queries(image: Asset, key: IssuedKey, monkeypatch: pytest.MonkeyPatch) -> None:
-    statements, usual = [], threads.returning_connection
+class TestReadAgain:
+    """A file that this process has sent some seconds ago takes no look into the database."""
 
-    def note(execute: Any, sql: str, *rest: Any) -> Any:
-        statements.append(sql)
-        return execute(sql, *rest)
+    @pytest.fixture(autouse=True)
+    def long_moment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lookups, "KNOWN_SECONDS", 10**9)
 
-    def noting(function: Any, *arguments: Any) -> Any:
-        with connection.execute_wrapper(note):
-            return usual(function, *arguments)
+    @pytest.fixture
+    def sent(self, image: Asset, key: IssuedKey) -> Asset:
+        assert get(image, key).status == 200
+        return image
 
-    monkeypatch.setattr(threads, "returning_connection", noting)
-    assert get(image, key).status == 200
-    assert len(statements) == 2
+    def test_what_is_sent_is_what_was_read(self, sent: Asset, key: IssuedKey) -> None:
+        before = get(sent, key)
+        Asset.objects.update(content_type="image/gif")
+        assert get(sent, key) == before
+        assert get(sent, key, Range="bytes=1-4").body == picture("PNG")[1:5]
+        lookups.forget()
+        assert get(sent, key).headers["content-type"] == "image/gif"
+
+    def test_it_is_still_another_keys(self, sent: Asset, other_key: IssuedKey) -> None:
+        assert get(sent, other_key).error == "TASK_NOT_FOUND"
+
+    def test_a_key_that_was_disabled_gets_nothing(self, sent: Asset, key: IssuedKey) -> None:
+        ApiKey.objects.update(disabled_at=timezone.now())
+        assert get(sent, key).status == 401
+
+    def test_bytes_that_were_deleted_are_410_at_once(self, sent: Asset, key: IssuedKey) -> None:
+        retention.delete_now(key.record.pk, sent.task_id)
+        assert get(sent, key).error == "TASK_ASSET_EXPIRED"
+
+    def test_retention_ends_by_the_clock(self, image: Asset, key: IssuedKey, settings: Any) -> None:
+        Asset.objects.update(created_at=timezone.now() - timedelta(seconds=60))
+        settings.ASSET_RETENTION = 3_600
+        assert get(image, key).status == 200
+        settings.ASSET_RETENTION = 59
+        assert get(image, key).error == "TASK_ASSET_EXPIRED"
+
+    def test_bytes_that_vanished_are_503(self, sent: Asset, key: IssuedKey) -> None:
+        blobs.delete(sent.storage_key)
+        assert get(sent, key).error == "TASK_STORAGE_UNAVAILABLE"
+
+    def test_what_the_client_knows_and_its_head_are_asked_of_the_database(self, sent: Asset, key: IssuedKey) -> None:
+        Asset.objects.update(deleted_at=timezone.now())
+        assert get(sent, key, If_None_Match=f'"{sent.sha256}"').status == 410
+        assert get(sent, key, method="HEAD").status == 410
+
+
+def test_bytes_that_have_to_be_waited_for_are_read_by_a_thread(
+    image: Asset, key: IssuedKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends.current(), "tells_what_is_cached", False)
+    for _ in range(2):
+        assert get(image, key).body == picture("PNG")
+
+
+def test_a_small_file_comes_in_one_piece(image: Asset, key: IssuedKey) -> None:
+    assert asyncio.run(pieces_of(scope(path(image), headers=bearer(key)))) == 1
+
+
+async def pieces_of(request: dict[str, Any]) -> int:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await application(request, silent, send)
+    return len(sent) - 1
 
 
 async def leave_after(chunks: int, request: dict[str, Any]) -> int:

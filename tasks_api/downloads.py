@@ -1,10 +1,17 @@
-"""The response to whoever may have a file: its head, and its bytes, whole where they are few, else piece by piece."""
+"""The response to whoever may have a file: its head, and its bytes, whole where they are few, else piece by piece.
+
+With ASSET_ACCEL the bytes are the reverse proxy's work: it serves the file that `X-Accel-Redirect` names.
+"""
 
 import asyncio
 from contextlib import closing
 from dataclasses import dataclass
+from urllib.parse import quote
+
+from django.conf import settings
 
 from common.concurrency import threads
+from common.errors import StorageUnavailable
 from common.http.asgi import Answer, Headers, Receive, Scope, Send, disconnected, values
 from storage import blobs, media_types
 from storage.blobs import Reading
@@ -72,6 +79,8 @@ async def reply(scope: Scope, download: Download) -> Answer | StreamedReply:
     if byte_ranges.is_known(values(scope["headers"], b"if-none-match"), etag):
         return Answer(status=304, headers=headers, body=b"")
     part = _part(scope, asset, etag)
+    if settings.ASSET_ACCEL:
+        return await _left_to_proxy(download, headers)
     if part:
         headers += ((b"content-range", part.content_range(asset.size_bytes).encode()),)
     chosen = part or ByteRange(start=0, length=asset.size_bytes)
@@ -95,6 +104,18 @@ async def _read(download: Download, chosen: ByteRange) -> bytes:
         body = await threads.compute(blobs.read, *wanted)
     _remember(download)
     return body
+
+
+async def _left_to_proxy(download: Download, headers: Headers) -> Answer:
+    """All but the bytes. The proxy serves ranges, and says how many bytes there are. Raises StorageUnavailable."""
+    key = download.asset.storage_key
+    if not download.is_known:
+        if not await threads.compute(blobs.is_at_hand, key):
+            raise StorageUnavailable()
+        _remember(download)
+    place = f"{settings.ASSET_ACCEL}{quote(key)}"
+    headers += (*_entity_headers(download.asset, 0), (b"x-accel-redirect", place.encode()))
+    return Answer(status=200, headers=headers, body=b"")
 
 
 def _remember(download: Download) -> None:

@@ -123,6 +123,13 @@ BAD = [
     ("PORT", "abc"),
     ("PORT", "65536"),
     ("ASSET_URL_TTL", "0"),
+    ("ASSET_ACCEL", "internal/"),
+    ("ASSET_ACCEL", "/internal"),
+    ("ASSET_ACCEL", "/"),
+    ("ASSET_ACCEL", "//internal/"),
+    ("ASSET_ACCEL", "/../internal/"),
+    ("ASSET_ACCEL", "/files here/"),
+    ("ASSET_ACCEL", "http://127.0.0.1/internal/"),
     ("ASSET_RETENTION", "-1"),
     ("PAYLOAD_RETENTION", "1d"),
     ("MAX_REQUEST_BYTES", "32MB"),
@@ -154,6 +161,16 @@ def test_a_bad_value_names_its_setting_and_no_password():
     for (name, value), reason in zip(BAD, reasons, strict=True):
         assert str(reason).startswith(f"{name}: "), value
         assert "hunter2" not in reason, value
+
+
+def test_only_the_files_of_a_folder_are_left_to_the_proxy():
+    bucket = {"DEBUG": "true", "ASSET_STORAGE": "s3://bucket"}
+    taken, refused = settings_with(
+        ({"DEBUG": "true", "ASSET_ACCEL": "/files/of-ours/"}, ["ASSET_ACCEL"]),
+        (bucket | {"ASSET_ACCEL": "/internal/"}, []),
+    )
+    assert taken == {"ASSET_ACCEL": "/files/of-ours/"}
+    assert str(refused).startswith("ASSET_ACCEL: ")
 
 
 def test_an_empty_value_is_the_default():

@@ -59,6 +59,21 @@ def test_a_key_that_opens_is_told_to_go_on(dial, secret):
     assert json.loads(answer_to(connection)[1])["length"] == LARGE
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_announces_no_body_is_not_waited_for(method):
+    async def asked() -> list[Message]:
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await asyncio.wait_for(application.serve(scope(method, "/assets/x"), asyncio.Future, send), PATIENCE)
+        return sent
+
+    assert asyncio.run(asked())[0]["status"] == 403
+
+
 def test_64_kilobytes_are_read_of_anybody(dial):
     connection = dial(head("/v1/echo", length=65_536) + bytes(65_536))
     assert json.loads(answer_to(connection)[1])["length"] == 65_536

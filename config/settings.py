@@ -137,14 +137,10 @@ pools.close_at_exit()
 
 ASSET_STORAGE = text("ASSET_STORAGE", f"file://{VAR_DIR / 'assets'}")
 ASSET_ACCEL = text("ASSET_ACCEL", "")
-if ASSET_ACCEL and not re.fullmatch(r"/((?!\.{1,2}/)[A-Za-z0-9._~-]+/)+", ASSET_ACCEL):
-    raise ImproperlyConfigured(
-        "ASSET_ACCEL: a path of the reverse proxy that begins and ends with /, such as /internal/."
-    )
+if not re.fullmatch(r"(/((?!\.{1,2}/)[A-Za-z0-9._~-]+/)+)?", ASSET_ACCEL):
+    raise ImproperlyConfigured("ASSET_ACCEL: a path that begins and ends with /, such as /internal/.")
 if ASSET_ACCEL and urlsplit(ASSET_STORAGE).scheme == "s3":
-    raise ImproperlyConfigured(
-        "ASSET_ACCEL: only files in a folder can be left to the proxy; ASSET_STORAGE is a bucket."
-    )
+    raise ImproperlyConfigured("ASSET_ACCEL: for files in a folder; ASSET_STORAGE is a bucket.")
 ASSET_URL_TTL = whole("ASSET_URL_TTL", 86_400)
 ASSET_RETENTION = whole("ASSET_RETENTION", 7 * 86_400, at_least=0)
 PAYLOAD_RETENTION = whole("PAYLOAD_RETENTION", 30 * 86_400, at_least=0)

@@ -17,6 +17,9 @@ from adapters.kling.errors import CODES
 TASKS = "/tasks"
 
 
+LAST_FRAME_SECONDS = 0.1
+
+
 class KlingJob(NamedTuple):
     """`video` is the first of so many `videos` of the result, where there is one: `{url, duration}`."""
 
@@ -62,7 +65,7 @@ def ended(job: KlingJob, connection: Connection) -> Done | UpstreamError | None:
     """How a job ended, None while it has not."""
     if job.status in ("succeeded", "succeed"):
         reported = Reported(count=job.videos or None)
-        return film_told(job.video.get("url"), _whole_seconds(job.video.get("duration")), reported)
+        return film_told(job.video.get("url"), _sold_seconds(job.video.get("duration")), reported)
     if job.status != "failed":
         return None
     # Failed jobs have a text and no code.
@@ -71,10 +74,12 @@ def ended(job: KlingJob, connection: Connection) -> Done | UpstreamError | None:
     return failure(kind, SpokenError(message=job.message), connection, "the job failed")
 
 
-def _whole_seconds(value: object) -> float | None:
-    """Lengths are sold by the second and reported as text with the last frame on top, such as 5.041."""
+def _sold_seconds(value: object) -> float | None:
+    """The length that is sold: films of whole seconds are reported with their last frame on top, such as 5.041."""
     seconds = seconds_of(value)
-    return seconds and (float(round(seconds)) or seconds)
+    if seconds is None or seconds < 1 or seconds % 1 > LAST_FRAME_SECONDS:
+        return seconds
+    return float(int(seconds))
 
 
 def _newer_one(name: str, connection: Connection) -> KlingJob | None:

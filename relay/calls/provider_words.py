@@ -13,7 +13,9 @@ NO_NAME = (
     r"(?!(?:is|are|has|have|was|were|does|do|did|must|may|can|could|cannot|will|not|on|to|and|or|that|which|with|in|for"
     r"|of|at|by|from|settings?|rates?|limits?|quotas?|ids?|names?|level|owner|admin\w*|billing|page)\b)"
 )
-BEHIND = r"(?: \([^)]{1,100}\))?(?: of [A-Z][\w&.-]*(?: [A-Z][\w&.-]*){0,4})?"
+BEHIND = r"(?: \([^)]{1,100}\))?(?-i: of [A-Z][\w&.-]*(?: [A-Z][\w&.-]*){0,4})?"
+BEFORE = r"\b(?:in|for|of|from|by) (?:the |your )?"
+ID = r"(?=[\w:-]{0,99}[\d-])[\w:-]{4,100}"
 # Addresses of consoles and accounts, ids with their prefix (org-AbC123), names and ids behind the noun that they belong
 # to, UUIDs and other long ids, and mail addresses.
 ACCOUNTS = (
@@ -23,13 +25,9 @@ ACCOUNTS = (
         re.IGNORECASE,
     ),
     re.compile(r"\b(?:org|proj|acct|team|ws|cus)[-_](?:(?=[A-Za-z]*[0-9])[A-Za-z0-9]{6,}|[A-Za-z0-9]{12,})\b" + BEHIND),
+    re.compile(rf"(?P<noun>{BEFORE}{NOUN} ){NO_NAME}[^\s,.;:()]+{BEHIND}", re.IGNORECASE),
     re.compile(
-        rf"(?P<noun>\b(?:in|for|of|from|by) (?:the |your )?{NOUN} ){NO_NAME}[^\s,.;:()]+{BEHIND}", re.IGNORECASE
-    ),
-    re.compile(
-        rf"(?<=[^\w-])(?P<noun>{NOUN}(?: (?:id|number))?[:= /]{{1,3}}['\"`(]{{0,2}})(?=[\w:-]{{0,99}}[\d-])[\w:-]{{4,100}}"
-        rf"{BEHIND}",
-        re.IGNORECASE,
+        rf"(?<=[^\w-])(?P<noun>{NOUN}(?: (?:id|number))?[:= /]{{1,3}}['\"`(]{{0,2}}){ID}{BEHIND}", re.IGNORECASE
     ),
     re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
     re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{24,}\b"),

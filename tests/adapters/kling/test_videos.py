@@ -243,7 +243,10 @@ def test_a_finished_job_of_the_older_generation_has_its_film(provider: responses
 def test_only_a_sane_length_is_reported(provider: responses.RequestsMock) -> None:
     for reported, seconds in [
         ("5.041", 5.0),
-        ("2.6", 3.0),
+        ("10.042", 10.0),
+        ("2.6", 2.6),
+        ("3.5", 3.5),
+        ("10.4", 10.4),
         ("0.3", 0.3),
         (5, 5.0),
         ("", None),

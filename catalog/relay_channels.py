@@ -212,7 +212,7 @@ def begin_trial(candidate: Candidate) -> bool:
 def refused(candidate: Candidate, error: UpstreamError) -> None:
     """A call to it has failed so: what follows for the channel is written down, as of a paid call of a task. Blocks,
     but for no probe."""
-    if FAULTS.get(error.kind) is Fault.REQUEST and not candidate.call.tried and not is_marked(candidate):
+    if FAULTS.get(error.kind) is Fault.REQUEST and not is_marked(candidate):
         return
     outcomes.refused(candidate.call, error)
     relay_reading.forget()
@@ -234,7 +234,7 @@ def refuses_stream_options(candidate: Candidate) -> None:
 
 
 def is_marked(candidate: Candidate) -> bool:
-    """Whether anything counts against the channel, the model or the credential that a success takes back; from memory
-    alone."""
+    """Whether anything counts against the channel, the model or the credential that a success takes back, as what the
+    call tries does; from memory alone."""
     reading = relay_reading.last()
-    return reading is not None and reading.marks.concern(candidate.call)
+    return bool(candidate.call.tried) or (reading is not None and reading.marks.concern(candidate.call))

@@ -10,7 +10,7 @@ from django.db import connections
 
 from billing import lost_calls, seals, web_processes
 from callbacks import claims
-from catalog.health import probes, probing
+from catalog.health import probes, probing, rests
 from common import sql
 from common.concurrency import wakeups
 from common.concurrency.wakeups import Ring, Topic
@@ -175,6 +175,7 @@ class Loop:
     def _prune(self) -> float:
         deadlines.prune(self._stopping)
         web_processes.prune()
+        rests.prune()
         return PRUNE_SECONDS
 
     def _discard_inputs(self) -> float:

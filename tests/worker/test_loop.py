@@ -3,14 +3,17 @@
 import statistics
 import sys
 import threading
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.utils import timezone
 
 from billing import web_processes
 from billing.models import LedgerSeal, RelayedCall
 from callbacks import claims
+from catalog.models import Rest
 from common import sql
 from common.concurrency import wakeups
 from common.concurrency.wakeups import Post
@@ -84,6 +87,13 @@ def test_calls_of_dead_web_processes_end_by_themselves(start, key):
     start("janitor")
     wait_until(lambda: not RelayedCall.objects.filter(state="open").exists(), what="the janitor")
     assert steps.breaches() == []
+
+
+def test_rests_that_are_long_over_are_deleted_by_themselves(start, image_channel):
+    long_ago = timezone.now() - timedelta(days=30)
+    Rest.objects.create(channel=image_channel, cause="model", upstream_model="m", last_at=long_ago, until=long_ago)
+    start("janitor")
+    wait_until(lambda: not Rest.objects.exists(), what="the janitor")
 
 
 def test_what_has_ended_is_folded_into_the_figures_by_itself(start, key):

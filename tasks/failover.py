@@ -5,7 +5,7 @@ the open ones only for a refusal that never passes. Routes that are busy or cann
 of their channels (`catalog/health.py`) hold them back, and the claim obeys those.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,7 +87,7 @@ def lead(
         failure = UNAVAILABLE
     if failure:
         return Next(failure=failure)
-    wait = _wait(alive, failed, waits) if last else 0.0
+    wait = _wait({way.route_id: way for way in left if way.route_id in alive}, failed, waits) if last else 0.0
     return Next(routes=tuple(way.route_id for way in left), wait_seconds=wait)
 
 
@@ -149,7 +149,7 @@ def _is_unreachable(alive: Iterable[int], failed: Sequence[FailedCall]) -> bool:
     return not is_answered and times > UNREACHABLE_ROUNDS * len(routes)
 
 
-def _wait(alive: dict[int, Obstacle], failed: Sequence[FailedCall], waits: int) -> float:
+def _wait(alive: Mapping[int, Way], failed: Sequence[FailedCall], waits: int) -> float:
     """For how long the task waits by itself, since another's success may wake the channels that refused this one.
 
     It does not where a route is left that has not refused it since it last began anew, or another credential of the
@@ -174,7 +174,7 @@ def _refused_lately(failed: Sequence[FailedCall]) -> set[int]:
     return {route for route, _ in lately}
 
 
-def _has_other_credential(alive: dict[int, Obstacle], failed: Sequence[FailedCall]) -> bool:
+def _has_other_credential(alive: Mapping[int, Way], failed: Sequence[FailedCall]) -> bool:
     """Whether the route that refused last can be tried at once with another credential.
 
     The channel may be full only because of this very task, which is about to give its seat back. Where the same
@@ -182,4 +182,7 @@ def _has_other_credential(alive: dict[int, Obstacle], failed: Sequence[FailedCal
     """
     last, before = failed[-1], failed[-2] if len(failed) > 1 else None
     is_same = before and (before.route_id, before.credential_id) == (last.route_id, last.credential_id)
-    return last.kind in OF_CREDENTIAL and alive.get(last.route_id) in ("", "busy") and not is_same
+    way = alive.get(last.route_id)
+    if way is None or way.obstacle not in ("", "busy") or last.kind not in OF_CREDENTIAL or is_same:
+        return False
+    return way.credentials > len({call.credential_id for call in failed if call.route_id == last.route_id})

@@ -175,7 +175,6 @@ class Loop:
     def _prune(self) -> float:
         deadlines.prune(self._stopping)
         web_processes.prune()
-        rests.prune()
         return PRUNE_SECONDS
 
     def _discard_inputs(self) -> float:
@@ -189,6 +188,7 @@ class Loop:
 
     def _seal(self) -> float:
         seals.seal_daily()
+        rests.prune()  # as seldom
         return SEAL_SECONDS
 
     def _fold(self) -> float:

@@ -65,5 +65,6 @@ def test_the_sandbox_refuses_what_the_provider_refuses(dashscope):
     ):
         strange = UpstreamRequest(path=upstream.path, body={**upstream.body, **changes}, billed=upstream.billed)
         fault = fault_of(lambda strange=strange: dashscope.speaks.submit(strange, dashscope.connection))
-        assert fault.kind is ErrorKind.INVALID_REQUEST, changes
+        is_model = changes.get("model") == "no-such-model"
+        assert fault.kind is (ErrorKind.MODEL_UNAVAILABLE if is_model else ErrorKind.INVALID_REQUEST), changes
     assert dashscope.bought() == 0

@@ -51,7 +51,7 @@ def test_an_attached_job_is_found_by_its_id(films):
 def test_keys_and_models_are_told_apart(films):
     check_keys(films)
     unknown = replace(films, model="wan-video/no-such-model")
-    assert fault_of(unknown.submit).kind is ErrorKind.INVALID_REQUEST
+    assert fault_of(unknown.submit).kind is ErrorKind.MODEL_UNAVAILABLE
 
 
 def test_the_sandbox_is_strict(images):

@@ -40,7 +40,7 @@ FIRST_REFUSALS = {
     "content_policy": ("", failures.OF_KIND["content_policy"], failures.OF_KIND["content_policy"]),
     "asset_unreachable": ("", 1.0, 1.0),
     "auth": ("disabled", UNAVAILABLE, (2,)),
-    "quota_exhausted": ("", (1,), (2,)),
+    "quota_exhausted": ("", 1.0, (2,)),
     "rate_limited": ("cooling down", 1.0, (1, 2)),
     "overloaded": ("cooling down", 1.0, (1, 2)),
     "transient": ("cooling down", 1.0, (1, 2)),
@@ -173,10 +173,13 @@ def test_a_channel_that_forbids_without_a_reason_is_tried_with_each_of_its_crede
 @pytest.mark.parametrize("seat", ["", "busy"])
 def test_another_credential_of_the_channel_is_taken_at_once(kind, seat):
     """`busy` may only be the task's own seat, which it gives back."""
-    first, second = calls(kind, credential_id=1), calls(kind, credential_id=2)
-    assert told(after(*first, left=(seat,))) == (1,)
-    assert told(after(*first, *second, left=(seat,))) == (1,)
-    assert told(after(*first, *first, left=(seat,), waits=1)) == 2  # there was no other that opens
+    first, second, three = calls(kind, credential_id=1), calls(kind, credential_id=2), calls(kind, credential_id=3)
+    way = [Way(route_id=1, obstacle=seat, credentials=3)]
+    assert told(lead(way, first)) == (1,)
+    assert told(lead(way, [*first, *second])) == (1,)
+    assert told(lead(way, [*first, *second, *three])) == 1  # each of them has refused
+    assert told(lead(way, [*first, *first], waits=1)) == 2  # there was no other that opens
+    assert told(after(*first, left=(seat,))) == 1
     assert told(after(*calls(FULL), left=(seat,))) == told(after(*calls(UNREACHABLE), left=(seat,))) == 1
 
 

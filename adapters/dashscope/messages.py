@@ -6,7 +6,7 @@ Facts: Alibaba's documentation of multimodal-generation and image-generation.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.kit.replaced_inputs import MessagePart, Odd, elements, only
+from adapters.kit.replaced_inputs import MessagePart, Odd, elements, only, text_part
 from common.http import data_urls
 
 PARTS = ("text", "image")
@@ -26,11 +26,8 @@ def parts(field: str, value: object) -> Iterator[MessagePart]:
 
 
 def _part(place: str, part: Mapping[str, Any]) -> MessagePart:
-    only(place, part, PARTS)
-    if len(part) != 1:
-        raise Odd(place, f"must have one of {', '.join(PARTS)}")
-    if "text" in part:
-        return MessagePart.of_text(f"{place}.text", part["text"])
+    if text := text_part(place, part, PARTS):
+        return text
     picture = part["image"]
     if not isinstance(picture, str) or not data_urls.is_data_url(picture):
         raise Odd(f"{place}.image", "must be an inline picture here, as a Data URL")

@@ -6,7 +6,7 @@ Facts: Google's reference of generateContent (Content, Part, Blob).
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.kit.replaced_inputs import MessagePart, Odd, elements, only
+from adapters.kit.replaced_inputs import MessagePart, Odd, elements, only, text_part
 
 ROLES = ("user", "model")
 PARTS = ("text", "inlineData")
@@ -23,11 +23,8 @@ def parts(field: str, value: object) -> Iterator[MessagePart]:
 
 
 def _part(place: str, part: Mapping[str, Any]) -> MessagePart:
-    only(place, part, PARTS)
-    if len(part) != 1:
-        raise Odd(place, f"must have one of {', '.join(PARTS)}")
-    if "text" in part:
-        return MessagePart.of_text(f"{place}.text", part["text"])
+    if text := text_part(place, part, PARTS):
+        return text
     blob = part["inlineData"]
     if not isinstance(blob, Mapping):
         raise Odd(f"{place}.inlineData", "must be an object")

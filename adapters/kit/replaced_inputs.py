@@ -60,6 +60,14 @@ def elements(field: str, value: object) -> Iterator[tuple[str, Mapping[str, Any]
         yield f"{field}[{index}]", item
 
 
+def text_part(place: str, part: Mapping[str, Any], kinds: Sequence[str]) -> MessagePart | None:
+    """A part of a message that is a text; None for one of the other `kinds`. Raises Odd for what is none of them."""
+    only(place, part, kinds)
+    if len(part) != 1:
+        raise Odd(place, f"must have one of {', '.join(kinds)}")
+    return MessagePart.of_text(f"{place}.text", part["text"]) if "text" in part else None
+
+
 def only(field: str, value: Mapping[str, Any], names: Collection[str]) -> None:
     """Raises Odd for the first name that is none of these."""
     for name in value:

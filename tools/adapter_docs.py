@@ -55,7 +55,7 @@ KINDS = {
     "auth: the credential's": (
         "with another credential",
         "yes",
-        "stays queued",
+        "stays queued for five rounds; fails where every credential is disabled",
         "a probe is made; if it is refused, too, the credential is disabled, and probed again and again",
     ),
     "quota_exhausted: the account's": (

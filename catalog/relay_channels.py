@@ -215,7 +215,8 @@ def refused(candidate: Candidate, error: UpstreamError) -> None:
     if FAULTS.get(error.kind) is Fault.REQUEST and not is_marked(candidate):
         return
     outcomes.refused(candidate.call, error)
-    relay_reading.forget()
+    if error.kind is not ErrorKind.FORBIDDEN or candidate.call.tried:  # which changes nothing, however often it comes
+        relay_reading.forget()
     if error.kind is ErrorKind.AUTH:
         probing.confirm_soon(candidate.credential_id)
 

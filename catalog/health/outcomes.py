@@ -120,9 +120,7 @@ def _failed(call: ChannelCall, error: UpstreamError, said: str) -> None:
                 "channel %s: nobody knows what became of a paid call: %s", cooldowns.name_of(call.channel_id), error
             )
         case ErrorKind.FORBIDDEN:
-            logger.warning(
-                "channel %s forbids a call and does not say why: %s", cooldowns.name_of(call.channel_id), said
-            )
+            logger.warning("channel no. %d forbids a call and does not say why: %s", call.channel_id, said)
         case _:
             cooldowns.reached(call.channel_id)
 

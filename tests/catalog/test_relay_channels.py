@@ -256,6 +256,14 @@ def test_a_success_writes_only_where_something_counts_against_the_channel(llm: C
     assert not relay_channels.is_marked(candidate)
 
 
+def test_a_refusal_without_a_reason_asks_and_writes_nothing(llm: Channel) -> None:
+    candidate = only()
+    with queries() as captured:
+        refuse(candidate, ErrorKind.FORBIDDEN)
+        relay_channels.remembered(entry(), CHAT, snapshot.stored_version())
+    assert not [query for query in captured if "catalog_rest" in query["sql"] or "UPDATE" in query["sql"]]
+
+
 def test_a_success_before_the_end_of_a_busy_channels_rest_is_written_once(llm: Channel) -> None:
     candidate = only()
     refuse(candidate, ErrorKind.OVERLOADED, retry_after=30.0)

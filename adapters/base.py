@@ -274,7 +274,7 @@ class ErrorKind(StrEnum):
 
 
 class Fault(StrEnum):
-    """Whose fault a refusal is. What follows from it: `catalog/health.py`."""
+    """Whose fault a refusal is. What follows from it: `catalog/health/outcomes.py`."""
 
     REQUEST = "request"
     MODEL = "model"
@@ -291,6 +291,10 @@ FAULTS: Mapping[ErrorKind, Fault] = {
     ErrorKind.QUOTA_EXHAUSTED: Fault.ACCOUNT,
 }
 """Whose fault each kind of refusal is; every other kind is nobody's: a busy provider, a lost answer, a bare 403."""
+
+REFUSES_CREDENTIAL = (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN)
+OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, *REFUSES_CREDENTIAL)
+"""The channel may serve the same request with another credential; after the first three only with another."""
 
 ENDS_JOB = frozenset(
     {

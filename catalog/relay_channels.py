@@ -3,10 +3,10 @@
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from adapters.base import FAULTS, ErrorKind, Fault, UpstreamError, text
+from adapters.base import FAULTS, OF_CREDENTIAL, ErrorKind, Fault, UpstreamError, text
 from catalog import tariffs
 from catalog.connections import turns
 from catalog.groups import GroupChannelEntry, GroupEntry
@@ -22,7 +22,6 @@ from common.http.dialects import LONGEST_RETRY_SECONDS
 
 MOST_CREDENTIALS = 3
 """Of one channel that one call tries; whose turn it is changes from call to call."""
-OF_CREDENTIAL = frozenset({ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN, ErrorKind.RATE_LIMITED})
 
 _origin = lru_cache(maxsize=1_000)(urls.origin)
 """Of the addresses of channels, which are few."""
@@ -46,10 +45,13 @@ class Candidate:
     has lately refused that field."""
 
     link: GroupChannelEntry
-    credential_id: int | None
     credentials: Mapping[str, str] = field(repr=False)
     call: ChannelCall
     takes_stream_options: bool = True
+
+    @property
+    def credential_id(self) -> int | None:
+        return self.call.credential_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,36 +131,29 @@ def _judged(link: GroupChannelEntry, wanted: ChannelQuery, reading: RelayReading
     usable = {row.id: row for row in stored if row.origin == origin and not row.is_disabled and row.opened}
     if not usable:
         return Verdict(link=link, obstacle=_lack(stored, origin))
-    found = reading.state_of(link.channel.id).judge(
-        link.upstream_model(wanted.model), wanted.account_id, among=usable, elapsed=elapsed
-    )
+    model = text(link.upstream_model(wanted.model))[:LONGEST_MODEL]
+    state = reading.state_of(link.channel.id)
+    found = state.judge(model, wanted.account_id, among=usable, elapsed=elapsed)
     if found.obstacle:
         return _resting(link, found)
     ready = [usable[credential_id] for credential_id in found.credentials]
-    return Verdict(link=link, ready=tuple(_in_turn(link, wanted, reading, ready, found)))
+    call = ChannelCall(
+        channel_id=link.channel.id, credential_id=None, upstream_model=model, account_id=wanted.account_id
+    )
+    return Verdict(link=link, ready=tuple(_in_turn(link, call, reading, ready, found)))
 
 
 def _in_turn(
-    link: GroupChannelEntry,
-    wanted: ChannelQuery,
-    reading: RelayReading,
-    ready: list[RelayCredential],
-    found: Availability,
+    link: GroupChannelEntry, call: ChannelCall, reading: RelayReading, ready: list[RelayCredential], found: Availability
 ) -> Iterator[Candidate]:
+    """The call with each of these credentials, beginning with whose turn it is."""
     channel, start = link.channel, turns.next(link.channel.id) % len(ready)
     for row in [*ready[start:], *ready[:start]][:MOST_CREDENTIALS]:
         if row.opened:
             yield Candidate(
                 link=link,
-                credential_id=row.id,
                 credentials=row.opened.values,
-                call=ChannelCall(
-                    channel_id=channel.id,
-                    credential_id=row.id,
-                    upstream_model=text(link.upstream_model(wanted.model))[:LONGEST_MODEL],
-                    account_id=wanted.account_id,
-                    tried=found.tried_with(row.id),
-                ),
+                call=replace(call, credential_id=row.id, tried=found.tried_with(row.id)),
                 takes_stream_options=reading.refused_options.get(channel.id) != channel.base_url,
             )
 

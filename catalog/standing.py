@@ -24,7 +24,7 @@ def _but(channel: Channel, credentials: int, disabled: int, now: datetime) -> It
     """What a channel that is in use lacks."""
     if disabled:
         yield f"{disabled} of {credentials} credentials disabled"
-    if resting := sum(row.until is not None and row.until > now for row in channel.rests.all()):
+    if resting := sum(row.is_active(now) for row in channel.rests.all()):
         yield f"{words.counted(resting, 'rest')} of models or credentials"
 
 
@@ -48,8 +48,8 @@ def cooling_until(channel: Channel, enabled: Sequence[Credential], now: datetime
 
 def _rests_until(channel: Channel, credential: Credential, now: datetime) -> datetime | None:
     """When a credential that rests now, whatever is asked of it, may be used again."""
-    rows = [row for row in channel.rests.all() if row.credential_id == credential.pk and not row.upstream_model]
-    return max((row.until for row in rows if row.until and row.until > now and not row.account_id), default=None)
+    own = [row for row in channel.rests.all() if row.is_of_credential and row.credential_id == credential.pk]
+    return max((row.until for row in own if row.until and row.is_active(now)), default=None)
 
 
 def last_fault(channel: Channel) -> str:

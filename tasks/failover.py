@@ -2,14 +2,14 @@
 
 Pure: from the paid calls of the task that failed, and from what holds each of its open routes back now. A route leaves
 the open ones only for a refusal that never passes. Routes that are busy or cannot be reached stay open: the cool-downs
-of their channels (`catalog/health.py`) hold them back, and the claim obeys those.
+of their channels (`catalog/health/`) hold them back, and the claim obeys those.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from adapters.base import ErrorKind
+from adapters.base import OF_CREDENTIAL, REFUSES_CREDENTIAL, ErrorKind
 from common import backoff
 from tasks.failures import OF_KIND, OUTCOME_UNKNOWN, REJECTED, ROUTE_VANISHED, STORAGE_UNAVAILABLE, UNAVAILABLE, Failure
 
@@ -24,10 +24,6 @@ model, or the catalog has it no more."""
 UNPAID, BROKEN, UNSTORED, GONE = "unpaid", "broken", "unstored", "gone"
 """Kinds of our own: a fault of ours before anything was sent; one after which nobody knows; a result that our storage
 did not take; the route cannot run the task any more."""
-
-REFUSES_CREDENTIAL = (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN)
-OF_CREDENTIAL = (ErrorKind.RATE_LIMITED, *REFUSES_CREDENTIAL)
-"""The channel may serve the same request with another credential."""
 
 LETS_NOBODY_IN = (ErrorKind.TRANSIENT, ErrorKind.AUTH)
 """A provider that cannot be reached, or takes no credential though its probes pass."""

@@ -1,5 +1,7 @@
 """How channels have fared, and what of them rests. Written by `catalog/health/` alone, part of no catalog version."""
 
+from datetime import datetime
+
 from django.db import models
 
 
@@ -64,6 +66,14 @@ class Rest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.channel}, {self.cause}"
+
+    @property
+    def is_of_credential(self) -> bool:
+        """Whether a whole credential rests, for every account."""
+        return bool(self.credential_id) and not self.upstream_model and not self.account_id
+
+    def is_active(self, now: datetime) -> bool:
+        return self.until is not None and self.until > now
 
 
 def forget_refusals(channel_id: int) -> bool:

@@ -85,16 +85,15 @@ def _refused_account(call: ChannelCall, said: str) -> None:
     no account takes it from another."""
     if call.credential_id is None:
         return
-    cause, credential = Rest.Cause.ACCOUNT, call.credential_id
-    scopes = [Scope(cause=cause, credential_id=credential, counts=rests.OF_ANOTHER_ACCOUNT)]
-    if call.task_id:
-        of_tasks = Scope(
-            cause=cause, credential_id=credential, account_id=call.account_id, counts=rests.OF_ANOTHER_TASK
-        )
-        scopes.append(of_tasks)
-    for scope in scopes:
-        noted = rests.note(_within(scope, ACCOUNT_WINDOW_SECONDS), call, said)
-        _rest_ever_longer(noted, ACCOUNT_SECONDS, LONGEST_ACCOUNT_SECONDS, said)
+    for_all = Scope(
+        cause=Rest.Cause.ACCOUNT,
+        credential_id=call.credential_id,
+        counts=rests.OF_ANOTHER_ACCOUNT,
+        window_seconds=ACCOUNT_WINDOW_SECONDS,
+    )
+    for_account = replace(for_all, account_id=call.account_id, counts=rests.OF_ANOTHER_TASK)
+    for scope in (for_all, for_account) if call.task_id else (for_all,):
+        _rest_ever_longer(rests.note(scope, call, said), ACCOUNT_SECONDS, LONGEST_ACCOUNT_SECONDS, said)
 
 
 def _refused_credential(call: ChannelCall, said: str) -> None:
@@ -150,7 +149,3 @@ def _rest_ever_longer(noted: Noted | None, seconds: float, longest: float, said:
     length = min(seconds * 2.0 ** min(noted.rests, 30), longest)
     if rests.rest(noted, length):
         logger.warning("rest %d of %.0f s begins: %s", noted.id, length, said)
-
-
-def _within(scope: Scope, seconds: int) -> Scope:
-    return replace(scope, window_seconds=seconds)

@@ -51,7 +51,7 @@ class ActiveRest:
         return max(self.seconds, self.trial_seconds if is_barred else self.seconds) - elapsed
 
     def concerns(self, upstream_model: str, account_id: int) -> bool:
-        return self.account_id in (0, account_id) and self.upstream_model in ("", upstream_model[:200])
+        return self.account_id in (0, account_id) and self.upstream_model in ("", upstream_model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +182,10 @@ def _active(row: Any) -> ActiveRest:
     )
 
 
-def unusable(found: Mapping[int, ChannelState] | None = None) -> tuple[frozenset[int], frozenset[int]]:
+def unusable() -> tuple[frozenset[int], frozenset[int]]:
     """The channels, by id, that are disabled now: they have credentials, but none that is enabled; and those that rest,
     whatever is asked of them."""
-    states = read() if found is None else found
-    judged = {channel_id: state.judge("", 0).obstacle for channel_id, state in states.items()}
+    judged = {channel_id: state.judge("", 0).obstacle for channel_id, state in read().items()}
     disabled, resting = (
         frozenset(channel_id for channel_id, obstacle in judged.items() if obstacle == wanted)
         for wanted in ("disabled", "cooling down")

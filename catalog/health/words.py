@@ -80,9 +80,7 @@ def suspected(row: Credential) -> str:
 
 
 def _is_told(row: Rest, now: datetime) -> bool:
-    if row.until is None:
-        return False
-    return row.until > now or row.cause != Rest.Cause.RATE
+    return row.is_active(now) or (row.until is not None and row.cause != Rest.Cause.RATE)
 
 
 def _told(row: Rest, credentials: Mapping[int, str], accounts: Mapping[int, str]) -> RestInWords:

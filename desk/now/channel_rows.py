@@ -98,7 +98,7 @@ def _fault(channel: Channel, disabled: list[Credential]) -> tuple[str, datetime 
         latest = max(disabled, key=lambda row: str(row.disabled_at))
         return standing.reason(latest), latest.disabled_at
     health: ChannelHealth | None = getattr(channel, "health", None)
-    rests = [row for row in channel.rests.all() if row.since and not row.account_id and not row.upstream_model]
+    rests = [row for row in channel.rests.all() if row.since and row.is_of_credential]
     if (last := max(rests, key=lambda row: str(row.since), default=None)) and not (health and health.cooldown_until):
         return WHY[Rest.Cause(last.cause)], last.since
     if health is None or not health.last_kind:

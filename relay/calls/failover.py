@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import FAULTS, ErrorKind, Fault, UpstreamError
 from catalog import relay_channels, tariffs
 from catalog.models import Rest
 from catalog.relay_channels import Resting
@@ -33,9 +33,7 @@ GOES_ON = frozenset(
     }
 )
 UNEXPLAINED = frozenset({ErrorKind.FORBIDDEN, ErrorKind.MODEL_UNAVAILABLE})
-# The provider has said no to the request itself.
 CODE = re.compile("[a-z_]{1,64}")  # a word such as context_length_exceeded; no secret is one
-OF_REQUEST = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.CONTENT_POLICY, ErrorKind.ASSET_UNREACHABLE})
 TOO_LARGE = 413
 CUT = "The provider's stream broke off."
 
@@ -57,9 +55,14 @@ class LateRefusal(UpstreamError):
 
 def behind_a_part(error: UpstreamError) -> UpstreamError:
     """What an error stands for that comes after a part of the answer: the call goes nowhere else."""
-    if error.kind not in OF_REQUEST:
+    if not _is_of_request(error):
         return error.as_kind(ErrorKind.AMBIGUOUS)
     return LateRefusal(error.kind, error.message, code=error.code, http_status=error.http_status)
+
+
+def _is_of_request(error: UpstreamError) -> bool:
+    """Whether the provider has said no to the request itself."""
+    return FAULTS.get(error.kind) is Fault.REQUEST
 
 
 def may_go_on(error: UpstreamError) -> bool:
@@ -94,14 +97,14 @@ def _unavailable(errors: Sequence[UpstreamError], waiting: Sequence[Resting]) ->
 
 def of_last(error: UpstreamError) -> CallFailed:
     """How a call ends with an error after which it goes nowhere else."""
-    if error.kind in OF_REQUEST:
+    if _is_of_request(error):
         return CallFailed(_refusal(error), Finish.UNKNOWN if error.maybe_accepted else Finish.REFUSED)
     return CallFailed(UpstreamTimeout() if error.code == "time" else UpstreamUnknown(), Finish.UNKNOWN)
 
 
 def of_stream(error: UpstreamError) -> ApiError:
     """What the last frame of a stream says that broke off: with an error of its own, or with none."""
-    if error.kind in OF_REQUEST:
+    if _is_of_request(error):
         return _refusal(error)
     if error.kind is ErrorKind.RATE_LIMITED:
         return UpstreamBusy()

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from adapters.base import ErrorKind, UpstreamError
+from adapters.base import REFUSES_CREDENTIAL, ErrorKind, UpstreamError
 from common import documents
 from common.database.database_retry import insist
 from tasks import failover, failures, lifecycle, paid_calls, route_sets
@@ -134,7 +134,7 @@ def refused_credentials(task_ids: Collection[str]) -> dict[str, frozenset[int]]:
     """The credentials that were refused for these tasks before, by task."""
     if not task_ids:
         return {}
-    rows = Call.objects.filter(task_id__in=task_ids, state="refused", outcome__kind__in=failover.REFUSES_CREDENTIAL)
+    rows = Call.objects.filter(task_id__in=task_ids, state="refused", outcome__kind__in=REFUSES_CREDENTIAL)
     found: dict[str, frozenset[int]] = {}
     for task_id, credential_id in rows.filter(credential__isnull=False).values_list("task_id", "credential_id"):
         found[task_id] = found.get(task_id, frozenset()) | {credential_id}

@@ -282,7 +282,6 @@ MIDDLEWARE = [
 API_MIDDLEWARE = [
     "front.page_headers.PageHeaders",
     "django.middleware.security.SecurityMiddleware",
-    "django.middleware.common.CommonMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 APPEND_SLASH = False
@@ -334,14 +333,9 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 
 REST_FRAMEWORK = {
-    "DEFAULT_RENDERER_CLASSES": ["tasks_api.rendering.PlainJSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": [],
-    "DEFAULT_AUTHENTICATION_CLASSES": [],
-    "DEFAULT_PERMISSION_CLASSES": [],
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tasks_api.rendering.Negotiation",
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "front.error_responses.handle",
 }

@@ -10,13 +10,27 @@ import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 
+from django.conf import settings
+
 from common.concurrency import threads
 from common.errors import RequestTooLarge, TaskNotFound
 from common.http import front_body, request_ids
-from common.http.asgi import Message, Receive, Scope, Send, header
+from common.http.asgi import Message, Receive, Scope, Send, header, is_below
 from common.http.front_body import Body
 from common.http.spool import SpoolFull
-from front import access_log, companions, doors, error_responses, hosts, image_calls, posting, refusals, shares, visits
+from front import (
+    access_log,
+    companions,
+    doors,
+    error_responses,
+    hosts,
+    image_calls,
+    refusals,
+    shares,
+    task_api,
+    visits,
+    wsgi_side,
+)
 from front.hosts import HostRefused
 from front.streamed import StreamedAnswer
 from relay import application as relay
@@ -32,6 +46,7 @@ ENDPOINTS: Mapping[str, Endpoint] = {
     visits.STREAM: visits.application,
 }
 ASSETS = "/assets/"
+TASKS = "/v1/tasks"
 ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+|/v1/videos/[^/]+/content")
 # A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
 ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
@@ -97,7 +112,8 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
     scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
     scope["headers"].append((b"x-request-id", request_id.encode()))
-    is_head, serves_sdks = scope["method"] == "HEAD", companions.serves_sdks(scope)
+    is_head = scope["method"] == "HEAD"
+    serves_sdks = not is_below(scope["path"], TASKS) and companions.serves_sdks(scope)
     if serves_sdks:
         companions.bring_key(scope)
     reply = ResponseSend(send, request_id=request_id, is_head=is_head, serves_sdks=serves_sdks)
@@ -147,7 +163,7 @@ async def taken_in(scope: Scope, receive: Receive, *, with_large: bool) -> Body:
     async def opened_for() -> Hashable | None:
         return await doors.opened_for(scope) if with_large else None
 
-    payer, limit = threads.share.get().payer, doors.limit(scope["path"])
+    payer, limit = threads.share.get().payer, largest_body(scope["path"])
     return await front_body.read(scope, receive, limit=limit, payer=payer, opened_for=opened_for)
 
 
@@ -155,6 +171,8 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
     if endpoint:
         body.close()
         await endpoint(scope, receive, reply)
+    elif is_below(scope["path"], TASKS):
+        await (await waiting.answer(task_api.answer, scope, body, receive)).send(reply)
     elif relay.serves(scope):
         await relay.serve(scope, body, receive, reply)
     elif image_calls.is_one(scope):
@@ -162,12 +180,20 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
     elif error := companions.refusal(scope):
         body.close()
         await refusals.answer(scope, error).send(reply)
+    elif scope["path"].startswith("/v1/"):
+        await (await task_api.answer(scope, body)).send(reply)
     else:
-        found = await waiting.answer(posting.ask, scope, body, receive)
+        found = await wsgi_side.ask(scope, body)
         if isinstance(found, StreamedAnswer):
             await found.stream(receive, reply, is_head=scope["method"] == "HEAD")
         else:
             await found.send(reply)
+
+
+def largest_body(path: str) -> int:
+    """The largest body that a path takes, in bytes."""
+    largest: int = settings.MAX_REQUEST_BYTES
+    return min(largest, doors.ADMIN_BYTES) if is_below(path, doors.DESK) else largest
 
 
 async def nothing_more() -> Message:

@@ -1,21 +1,39 @@
 """Django's WSGI applications, behind the front in `front/application.py`: one for pages, a lean one for the API."""
 
 import os
+import sys
+from collections import Counter
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
+from a2wsgi.wsgi import build_environ
 from django.conf import settings
 from django.core.exceptions import BadRequest
+from django.core.handlers.base import BaseHandler
 from django.core.handlers.exception import convert_exception_to_response
-from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.core.handlers.wsgi import WSGIRequest
 from django.core.wsgi import get_wsgi_application
+from django.http import HttpRequest, HttpResponse
+from django.template.response import SimpleTemplateResponse
 from django.utils.module_loading import import_string
+
+from common.http.asgi import REPEATED_HEADERS, Answer, Headers, Scope, joined
+from common.http.front_body import Body
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
+BODILESS = (204, 304)
+NONE: frozenset[str] = frozenset()
+
+
 class Request(WSGIRequest):
-    """A content type that Django cannot take apart counts as none: it would fail before it can answer an error."""
+    """Django's request. A content type that Django cannot take apart counts as none: it would fail before it can answer
+    an error."""
+
+    auth_result: Any = None  # AuthResult, where the front has authenticated it
+    tasks_read: Mapping[tuple[int, str], Any] = {}  # what `front/task_api.py` has read for its view
 
     def __init__(self, environ: dict[str, Any]) -> None:
         try:
@@ -29,10 +47,9 @@ class Request(WSGIRequest):
         self._body, self._stream = b"", BytesIO()
 
 
-class ApiHandler(WSGIHandler):
-    """Django's, with API_MIDDLEWARE alone, which looks at nothing but request and answer."""
-
-    request_class = Request
+class ApiHandler(BaseHandler):
+    """Django's handler of requests, with API_MIDDLEWARE alone, which looks at nothing but request and response. A
+    response that waits for its submission is given back before it is rendered."""
 
     def load_middleware(self: Any, is_async: bool = False) -> None:
         for hooks in ("_view_middleware", "_template_response_middleware", "_exception_middleware"):
@@ -42,7 +59,47 @@ class ApiHandler(WSGIHandler):
             handler = convert_exception_to_response(import_string(path)(handler))
         self._middleware_chain = handler
 
+    def _get_response(self, request: HttpRequest) -> HttpResponse:
+        view, arguments, options = self.resolve_request(request)
+        response: HttpResponse = view(request, *arguments, **options)
+        if isinstance(response, SimpleTemplateResponse) and not isinstance(response, PendingSubmission):
+            response.render()
+        return response
+
 
 application = get_wsgi_application()
 application.request_class = Request
+
+from tasks_api.responses import PendingSubmission  # noqa: E402  # once the apps are loaded
+
 api = ApiHandler()
+api.load_middleware()
+
+
+def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
+    """WSGI's view of the request, with the length of its body however that came in."""
+    environ: dict[str, Any] = dict(build_environ(scope, body.file))  # type: ignore[arg-type]
+    environ.pop("HTTP_TRANSFER_ENCODING", None)
+    own = {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
+    # WSGI would join one with underscores to it, which no proxy has written.
+    own["HTTP_X_FORWARDED_FOR"] = joined(scope["headers"], b"x-forwarded-for")
+    return {**environ, **own, REPEATED_HEADERS: repeated(scope)}
+
+
+def repeated(scope: Scope) -> frozenset[str]:
+    """The lower-case names of the headers that came more than once; WSGI takes an underscore for a hyphen."""
+    names = [name.decode("latin-1").replace("_", "-") for name, _ in scope["headers"]]
+    if len(set(names)) == len(names):
+        return NONE
+    return frozenset(name for name, count in Counter(names).items() if count > 1)
+
+
+def answer_of(status: int, headers: list[tuple[str, str]], content: bytes) -> Answer:
+    own = raw(headers)
+    if status not in BODILESS and not any(name == b"content-length" for name, _ in own):
+        own += ((b"content-length", str(len(content)).encode()),)
+    return Answer(status=status, headers=own, body=b"" if status in BODILESS else content)
+
+
+def raw(headers: list[tuple[str, str]]) -> Headers:
+    return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)

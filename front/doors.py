@@ -17,15 +17,10 @@ from common.http.asgi import Scope, header, is_below, joined
 from front import shares, visits
 from relay import application as relay
 from tasks.gate import Knock
-from tasks_api import admissions, submission_paths
+from tasks_api import authentication
 
 DESK = "/admin"
 ADMIN_BYTES = 2_621_440  # what Django itself takes where nobody has set more
-
-
-def limit(path: str) -> int:
-    """The largest body, in bytes."""
-    return min(settings.MAX_REQUEST_BYTES, ADMIN_BYTES) if is_below(path, DESK) else settings.MAX_REQUEST_BYTES
 
 
 async def opened_for(scope: Scope) -> Hashable | None:
@@ -47,8 +42,8 @@ async def opened_for(scope: Scope) -> Hashable | None:
 async def _account(scope: Scope) -> int | None:
     knock = Knock(authorization=joined(scope["headers"], b"authorization"))
     try:
-        caller = (await admissions.admit(knock)).caller
-        submission_paths.refuse_without_scope(scope["path"], caller)
+        caller = (await authentication.admit(knock)).caller
+        authentication.refuse_without_scope(scope["path"], caller)
         return caller.account_id
     except (ApiDisabled, AuthenticationError, ScopeRequired):
         return None

@@ -7,18 +7,23 @@ becomes of the call, its task goes its own way: only a client that leaves cancel
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
+from functools import partial
+
+from django.http import HttpResponse
 
 from common.concurrency import threads
 from common.errors import RateLimited, ServiceUnavailable, TaskTimeout
-from common.http.asgi import ENVIRON, Answer, Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer
+from common.http.asgi import Answer, Headers, Receive, Scope, Send, dialect_of, disconnected, error_answer
 from common.http.front_body import Body
 from common.process import shutdown
-from front import error_responses, submitting
+from front import error_responses, task_api
 from tasks.events.hub import hub
-from tasks_api import submission_paths, waiting
-from tasks_api.openai import image_answers, image_calls
+from tasks_api import authentication, waiting
+from tasks_api.openai import image_answers
 from tasks_api.openai.image_answers import PictureAnswer
 from tasks_api.openai.image_calls import AwaitedTask, ImageCall
+from tasks_api.openai.images import ImageReceipt
+from tasks_api.responses import PendingSubmission, TaskResponse
 
 # From the request to the answer's first byte. OpenAI's SDKs give up after 600 s, and would ask again.
 SYNC_SECONDS = 570.0
@@ -27,8 +32,8 @@ TASK_ID = "X-Task-Id"
 
 def is_one(scope: Scope) -> bool:
     """Whether the request is a synchronous image call."""
-    is_submission = submission_paths.is_submission(scope["method"], scope["path"])
-    return is_submission and submission_paths.SUBMISSIONS[scope["path"]] == "sync"
+    is_submission = authentication.is_submission(scope["method"], scope["path"])
+    return is_submission and authentication.SUBMISSIONS[scope["path"]] == "sync"
 
 
 async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
@@ -72,17 +77,35 @@ def _until_over(call: ImageCall) -> Generator[None]:
 async def _answer(call: ImageCall, scope: Scope, body: Body) -> Answer | PictureAnswer:
     """Whatever happens, an answer: one that could not be given may have a task, which it names."""
     try:
-        asked = await submitting.ask({**scope, ENVIRON: {image_calls.CALL: call}}, body)
-        if call.task is None:
-            return _naming(asked, call)
-        threads.share.set(threads.of_account(call.task.account_id))
-        return await _pictures(call, call.task)
+        found = await _awaited_task(call, scope, body)
+        if isinstance(found, Answer):
+            return _naming(found, call)
+        threads.share.set(threads.of_account(found.account_id))
+        return await _pictures(call, found)
     except Exception as raised:
         return _error(raised, call, scope)
 
 
+async def _awaited_task(call: ImageCall, scope: Scope, body: Body) -> AwaitedTask | Answer:
+    """The task to wait for, or the answer where there is none. The view goes on where the client leaves meanwhile, so
+    that its draft can be taken back. Nothing is kept of the request, which may hold megabytes."""
+    asked = asyncio.ensure_future(task_api.respond(scope, body))
+    asked.add_done_callback(partial(_follow, call))
+    response = await asyncio.shield(asked)
+    if isinstance(response, PendingSubmission):
+        await task_api.complete(response)
+    receipt = response.receipt if isinstance(response, TaskResponse) else None
+    return receipt.task if isinstance(receipt, ImageReceipt) else task_api.answer_of(response)
+
+
+def _follow(call: ImageCall, asked: "asyncio.Future[HttpResponse]") -> None:
+    if not asked.cancelled() and not asked.exception() and isinstance(pending := asked.result(), PendingSubmission):
+        call.follow(pending.draft, pending.outcome)
+
+
 async def _pictures(call: ImageCall, task: AwaitedTask) -> PictureAnswer:
     """Raises the ApiError that says what came of the task, or of waiting for it."""
+    call.expect(task)
     call.begin(task)
     try:
         has_ended = task.has_ended or await _ended(task)

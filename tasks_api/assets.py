@@ -19,7 +19,7 @@ from tasks.assets.links import AnyAsset
 from tasks.assets.lookups import Place, Result
 from tasks.assets.signed_urls import UrlRefused
 from tasks.gate import Knock
-from tasks_api import admissions, downloads, queries, submission_paths
+from tasks_api import authentication, downloads, queries
 from tasks_api.downloads import Download
 from tasks_api.openai import video_contents
 
@@ -72,8 +72,8 @@ async def _by_signature(scope: Scope) -> Download:
 
 async def _by_key(scope: Scope) -> Download:
     knock = Knock(authorization=joined(scope["headers"], b"authorization"))
-    caller = (await admissions.admit(knock)).caller
-    submission_paths.refuse_without_scope(scope["path"], caller)
+    caller = (await authentication.admit(knock)).caller
+    authentication.refuse_without_scope(scope["path"], caller)
     rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
     threads.share.set(threads.of_account(caller.account_id))

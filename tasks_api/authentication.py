@@ -1,89 +1,120 @@
-"""Step 2 for many requests: those that come while a statement lets others in are let in by the next one, together.
+"""Step 2: authentication. Requests that come while a statement authenticates others go together into the next one.
 
-No key is remembered. What a request was let in with is handed to its view, which would ask itself otherwise.
+No key is remembered. What came of it travels with the request to its view, whose DRF authentication class
+(`tasks_api/base_view.py`) raises it or takes it; a view that is called without the front asks itself.
 """
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from rest_framework.request import Request
+from django.http import HttpRequest
 
 from common.concurrency import promises, threads
 from common.concurrency.gathering import Gathering
-from common.http.asgi import Scope, joined
+from common.errors import ScopeRequired
+from common.http.asgi import Scope, is_below, joined
 from tasks import gate
-from tasks.gate import Admission, Knock
-from tasks_api import submission_paths
+from tasks.gate import Admission, Caller, Knock
+from tasks.origins import Origin
 
 IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
-HANDED = "darkroom.admission"  # its name in WSGI's environ
+
+# The paths whose POST makes a task, by the API that it comes by.
+SUBMISSIONS: dict[str, Origin] = {
+    "/v1/tasks": "async",
+    "/v1/videos": "videos",
+    "/v1/images/generations": "sync",
+    "/v1/images/edits": "sync",
+}
+# Below these, Task keys are let in; `/v1/images` has nothing but the two paths above.
+VIDEOS = "/v1/videos"
+ROOMS = ("/v1/tasks", VIDEOS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handed:
-    """What came of a knock: the admission, or what the view has to raise."""
+class AuthResult:
+    """What came of a request's credentials: its admission, or what its view has to raise."""
 
-    knock: Knock
     outcome: Admission | Exception
 
+    @property
+    def admission(self) -> Admission:
+        """Raises ApiDisabled, AuthenticationError, ScopeRequired, or what the database raised."""
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
 
-_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="admission")
-_knocks: Gathering[Knock, Admission] = Gathering(
+
+_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="authentication")
+_waiting: Gathering[Knock, Admission] = Gathering(
     partial(threads.returning_connection, gate.admit_all), start=_thread.submit
 )
 
 
-async def admit(knock: Knock) -> Admission:
-    """As `gate.admit`."""
-    share = threads.share.get()
-    return await promises.awaited(_knocks.add(knock, payer=share.payer, member=share.member))
+async def admit(credentials: Knock) -> Admission:
+    """Authenticate a request together with others. Raises what `gate.admit` raises."""
+    return await promises.awaited(_submitted(credentials))
 
 
-async def handed(scope: Scope) -> Handed:
-    """What to give to the view of this request."""
-    knock = knock_of(scope)
+async def result(scope: Scope) -> AuthResult:
+    """What came of the credentials of this request."""
     try:
-        return Handed(knock=knock, outcome=await admit(knock))
+        return AuthResult(outcome=await admit(credentials(scope)))
     except Exception as error:
-        return Handed(knock=knock, outcome=error)
+        return AuthResult(outcome=error)
 
 
-def handed_all(scopes: Sequence[Scope]) -> list[Handed]:
-    """The same for many requests at once, on this thread. Where the database fails, each view says so, as one alone
-    would."""
-    knocks = [knock_of(scope) for scope in scopes]
+def _submitted(credentials: Knock) -> "Future[Admission]":
+    share = threads.share.get()
+    return _waiting.add(credentials, payer=share.payer, member=share.member)
+
+
+def results(scopes: Sequence[Scope]) -> list[AuthResult]:
+    """What came of each request's credentials, by one statement on this thread. Where the database fails, each view
+    says so."""
     outcomes: Sequence[Admission | Exception]
     try:
-        outcomes = gate.admit_all(knocks)
+        outcomes = gate.admit_all([credentials(scope) for scope in scopes])
     except Exception as error:
-        outcomes = [error] * len(knocks)
-    return [Handed(knock=knock, outcome=outcome) for knock, outcome in zip(knocks, outcomes, strict=True)]
+        outcomes = [error] * len(scopes)
+    return [AuthResult(outcome=outcome) for outcome in outcomes]
 
 
-def knock_of(scope: Scope) -> Knock:
-    """The request's, with the Idempotency-Key of a submission, unless its view will refuse that."""
-    is_submission = submission_paths.is_submission(scope["method"], scope["path"])
-    sent = joined(scope["headers"], b"idempotency-key") if is_submission else ""
+def credentials(scope: Scope) -> Knock:
+    """The raw Authorization of a request, and the Idempotency-Key of a submission where it is a valid one."""
+    sent = joined(scope["headers"], b"idempotency-key") if is_submission(scope["method"], scope["path"]) else ""
     return Knock(
         authorization=joined(scope["headers"], b"authorization"),
         idempotency_key=sent if IDEMPOTENCY_KEY.fullmatch(sent) else None,
     )
 
 
-def of(request: Request, *, idempotency_key: str | None = None) -> Admission:
-    """The admission of a view's request. Raises what `gate.admit` raises, and ScopeRequired by its path."""
-    admission = _of(request, idempotency_key)
-    submission_paths.refuse_without_scope(request.path, admission.caller)
-    return admission
+def is_submission(method: str, path: str) -> bool:
+    return method == "POST" and path in SUBMISSIONS
 
 
-def _of(request: Request, idempotency_key: str | None) -> Admission:
-    given: Handed | None = request.META.get(HANDED)
-    if given is None or given.knock.idempotency_key != idempotency_key:
-        return gate.admit(request.headers.get("Authorization"), idempotency_key=idempotency_key)
-    if isinstance(given.outcome, Exception):
-        raise given.outcome
-    return given.outcome
+def is_of_tasks(path: str) -> bool:
+    """Whether a Task key is asked for."""
+    return path in SUBMISSIONS or any(path.startswith(f"{room}/") for room in ROOMS)
+
+
+def refuse_without_scope(path: str, caller: Caller) -> None:
+    """Raises ScopeRequired for a path of the Videos API and a key for which no operator has opened that."""
+    if is_below(path, VIDEOS) and not caller.has_videos:
+        raise ScopeRequired("This key is not enabled for /v1/videos; the operator of this service can enable it.")
+
+
+def admission(request: HttpRequest) -> Admission:
+    """The admission of a request that is at its view: what the front has found, else asked for here.
+
+    Raises ApiDisabled, AuthenticationError, ScopeRequired.
+    """
+    found: AuthResult | None = getattr(request, "auth_result", None)
+    if found is not None:
+        return found.admission
+    sent = request.headers.get("Idempotency-Key", "")
+    is_key = is_submission(str(request.method), request.path) and IDEMPOTENCY_KEY.fullmatch(sent)
+    return gate.admit(request.headers.get("Authorization"), idempotency_key=sent if is_key else None)

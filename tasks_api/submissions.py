@@ -1,51 +1,48 @@
-"""Step 1: `POST /v1/tasks` and its quote, and the list of what was submitted."""
+"""Step 1: `POST /v1/tasks` and its quote, and the list of what was submitted.
 
-from collections.abc import Callable
-from concurrent.futures import Future
+A submission passes, in this order: authentication and a look for its Idempotency-Key, the key's scope, the form of the
+Idempotency-Key, the rate; then `post`: a replay is answered, a paused service refuses, and the body is examined,
+routed, priced and made a draft. The view ends in a PendingSubmission, whose draft the front submits.
+"""
+
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import strict_json
 from common.errors import InvalidRequest
-from common.http import rates
 from common.http.asgi import REPEATED_HEADERS
 from tasks import gate
 from tasks.gate import Replay
 from tasks.intake import submission
-from tasks.intake.drafts import Draft
-from tasks.intake.submission import Outcome
 from tasks.shown import listing, quotes, representation
-from tasks_api import admissions, body_digests, drafting, json_body, receipts
+from tasks_api import authentication, body_digests, responses
 from tasks_api.base_view import TaskApiView
-from tasks_api.receipts import Receipt, Shown
-
-Promised = Callable[[Draft, "Future[Outcome]"], None]
+from tasks_api.responses import PendingSubmission, TaskResponse
 
 
 class SubmissionView(TaskApiView):
-    """A path whose POST makes a task, by whichever front. Its query is refused with its fields: a replay answers
-    whatever it holds."""
+    """A path whose POST makes a task, of whichever API."""
 
+    reads_body_first = True
     idempotency_key: str | None = None
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if request.method != "POST":
-            return super().initial(request, *args, **kwargs)
-        sent = request.headers.get("Idempotency-Key")
-        problem = key_problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ()))
-        self.admission = admissions.of(request, idempotency_key=None if problem else sent)
-        if problem:
-            raise InvalidRequest(f"Idempotency-Key: {problem}.", param="Idempotency-Key")
-        self.idempotency_key = sent
-        return None
+    def check_permissions(self, request: Request) -> None:
+        super().check_permissions(request)
+        if request.method == "POST":
+            self.idempotency_key = idempotency_key(request)
+
+    @property
+    def rate(self) -> str:
+        if self.request.method != "POST":
+            return super().rate
+        return "replay" if self.admission.replay else "submit"
 
     def post(self, request: Request) -> Response:
-        """The order of checks is the contract's (section 1): a replay answers whatever is wrong, at its own rate."""
+        """Answer a replay, whatever else is wrong with the request; else submit."""
         if replay := self.admission.replay:
-            rates.check("replay", self.caller.key_id)
             return self.replayed(request, replay)
-        rates.check("submit", self.caller.key_id)
         gate.refuse_while_paused(self.admission.service)
         return self.submitted(request)
 
@@ -53,20 +50,9 @@ class SubmissionView(TaskApiView):
         """The answer that shows the task of an Idempotency-Key once more."""
         raise NotImplementedError
 
-    def submitted(self, request: Request) -> Response:
-        """The answer to a new task; it ends in `handed_on`."""
+    def submitted(self, request: Request) -> PendingSubmission:
+        """The draft of a new task."""
         raise NotImplementedError
-
-    def handed_on(self, request: Request, draft: Draft, shown: Shown, promised: Promised | None = None) -> Response:
-        """The draft goes to the front, which will answer; where there is no front, this does. `promised` is told of
-        the outcome that the front waits for."""
-        submit = request.META.get(receipts.SUBMIT)
-        if submit is None:
-            return whole(shown(draft, submission.submit_one(draft)))
-        promise = submit(draft, shown)
-        if promised:
-            promised(draft, promise)
-        return Response(status=202)
 
 
 class TasksView(SubmissionView):
@@ -75,12 +61,18 @@ class TasksView(SubmissionView):
     query_names = listing.PARAMETERS
 
     def replayed(self, request: Request, replay: Replay) -> Response:
-        is_same = replay.body_digest == body_digests.of(json_body.raw(request))
-        return whole(receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
+        is_same = replay.body_digest == body_digests.of(request._request.body)
+        return TaskResponse(responses.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
 
-    def submitted(self, request: Request) -> Response:
-        draft = drafting.draft(self.admission, self.document(request), idempotency_key=self.idempotency_key)
-        return self.handed_on(request, draft, receipts.of)
+    def submitted(self, request: Request) -> PendingSubmission:
+        document = self.document(request)
+        draft = submission.draft(
+            self.prepared(document),
+            caller=self.caller,
+            body_digest=strict_json.digest_of(document),
+            idempotency_key=self.idempotency_key,
+        )
+        return PendingSubmission(draft, responses.receipt_of)
 
     def get(self, request: Request) -> Response:
         found = listing.page(self.caller.key_id, self.parameters)
@@ -91,24 +83,27 @@ class TasksView(SubmissionView):
 class QuoteView(TaskApiView):
     """POST prices a submission without storing anything."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.admit(request)  # its query is refused with its fields, as that of a submission
+    reads_body_first = True
 
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         prepared = self.prepared(self.document(request))
         return Response(quotes.shown(quotes.of(self.caller, prepared)))
 
 
-def key_problem(sent: str | None, *, is_repeated: bool) -> str | None:
-    """What is wrong with the Idempotency-Key; repeated ones come joined, and one may hold a comma itself."""
+def idempotency_key(request: Request) -> str | None:
+    """The request's Idempotency-Key. Raises InvalidRequest naming it where it is none."""
+    sent: str | None = request.headers.get("Idempotency-Key")
+    if problem := _problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ())):
+        raise InvalidRequest(f"Idempotency-Key: {problem}.", param="Idempotency-Key")
+    return sent
+
+
+def _problem(sent: str | None, *, is_repeated: bool) -> str | None:
+    """What is wrong with an Idempotency-Key; repeated ones come joined, and one may hold a comma itself."""
     if is_repeated:
         return "given more than once"
     if sent is not None and not sent.strip():
         return "must not be blank"
-    if sent is not None and not admissions.IDEMPOTENCY_KEY.fullmatch(sent):
+    if sent is not None and not authentication.IDEMPOTENCY_KEY.fullmatch(sent):
         return "must be 1 to 255 printable ASCII characters"
     return None
-
-
-def whole(answer: Receipt) -> Response:
-    return Response(answer.document, status=answer.status, headers=answer.headers)

@@ -51,7 +51,8 @@ async def answer(ask: Ask, scope: Scope, body: Body, receive: Receive) -> Answer
 
 def preferred(scope: Scope) -> int | None:
     """Seconds of the first `wait` in the Prefer headers; None where there is none or it is no whole number."""
-    given = preferences.first(values(scope["headers"], b"prefer"), "wait")
+    sent = values(scope["headers"], b"prefer")
+    given = preferences.first(sent, "wait") if sent else None
     return clamped(given) if given and WHOLE.fullmatch(given) else None
 
 

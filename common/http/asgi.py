@@ -18,7 +18,6 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 # The names of headers that came more than once, in WSGI's environ: it joins their values, and so forgets that.
 REPEATED_HEADERS = "darkroom.repeated_headers"
-ENVIRON = "darkroom.environ"  # in a scope: what the front adds to WSGI's environ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from common import strict_json
 from common.errors import InvalidRequest, UnsupportedMediaType
 from common.http import data_urls, multipart
 from common.http.multipart import FormPart
-from tasks_api import body_digests, json_body
+from tasks_api import body_digests, json_content
 
 LIST = "[]"  # ends the name of a part that may come more than once
 
@@ -61,19 +61,21 @@ def read(request: Request, *, files: Collection[str]) -> SentBody:
     """
     content_type = request.headers.get("Content-Type", "")
     if not multipart.is_form(content_type):
-        return SentBody(fields=json_body.document(request, or_else=multipart.MEDIA_TYPE))
-    json_body.refuse_encodings(request)
-    return _form(multipart.parse(json_body.raw(request), content_type), files)
+        if json_content.media_type_of(content_type) != json_content.JSON:
+            raise UnsupportedMediaType(f"Content-Type: must be {json_content.JSON} or {multipart.MEDIA_TYPE}.")
+        return SentBody(fields=json_content.loads(request, request._request.body))
+    json_content.refuse_encodings(request)
+    return _form(multipart.parse(request._request.body, content_type), files)
 
 
 def digest_of(request: Request, *, files: Collection[str]) -> str:
     """The digest of a body that may be wrong in any way: then that of its bytes."""
     if not multipart.is_form(request.headers.get("Content-Type", "")):
-        return body_digests.of(json_body.raw(request))
+        return body_digests.of(request._request.body)
     try:
         return read(request, files=files).digest
     except (InvalidRequest, UnsupportedMediaType):
-        return hashlib.sha256(json_body.raw(request)).hexdigest()
+        return hashlib.sha256(request._request.body).hexdigest()
 
 
 def _form(parts: list[FormPart], files: Collection[str]) -> SentBody:

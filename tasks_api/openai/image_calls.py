@@ -1,8 +1,8 @@
-"""A synchronous image call in progress: what its view hands to `front/image_calls.py`, which waits for the task.
+"""A synchronous image call in progress, for `front/image_calls.py`, which waits for its task.
 
 Whose client leaves wants no picture any more: a draft that waits for its group is taken back, and a task that is still
 queued is canceled, unless another call of this process waits for it. What a worker has begun goes on and is charged.
-What the view does, it does on a thread; all the rest runs on the event loop.
+All of it runs on the event loop.
 """
 
 import asyncio
@@ -12,15 +12,12 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from rest_framework.request import Request
-
 from common.concurrency import threads
 from tasks import cancellation
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created, Outcome
 from tasks_api.openai.image_requests import Format
 
-CALL = "darkroom.image_call"  # its name in WSGI's environ
 _waiting: Counter[str] = Counter()  # the calls of this process, by task
 _left: set[str] = set()  # the tasks among them whose own call has left
 
@@ -50,9 +47,11 @@ class ImageCall:
         self._has_left = False
         self._is_counted = False
 
-    def promised(self, draft: Draft, promise: "Future[Outcome]") -> None:
+    def follow(self, draft: Draft, promise: "Future[Outcome]") -> None:
         """The view's draft is in line."""
-        self._tell(self._follow, draft, promise)
+        self._submitted, self.task_id = (draft, promise), draft.task_id
+        if self._has_left:
+            self._take_back(draft, promise)
 
     def expect(self, task: AwaitedTask) -> None:
         """The view's task is there."""
@@ -85,14 +84,9 @@ class ImageCall:
         elif self.task and not is_wanted:
             self._withdraw(self.task.key_id, self.task.account_id, self.task.task_id)
 
-    def _follow(self, draft: Draft, promise: "Future[Outcome]") -> None:
-        self._submitted, self.task_id = (draft, promise), draft.task_id
-        if self._has_left:
-            self._take_back(draft, promise)
-
     def _take_back(self, draft: Draft, promise: "Future[Outcome]") -> None:
         if not promise.cancel():
-            promise.add_done_callback(lambda _: self._tell(self._drop, draft, promise))
+            promise.add_done_callback(lambda _: self._on_loop(self._drop, draft, promise))
 
     def _drop(self, draft: Draft, promise: "Future[Outcome]") -> None:
         """Its group had begun, or has been written: the task may be there."""
@@ -109,12 +103,6 @@ class ImageCall:
         finally:
             threads.share.reset(share)
 
-    def _tell(self, function: object, *arguments: object) -> None:
+    def _on_loop(self, function: object, *arguments: object) -> None:
         with suppress(RuntimeError):  # the loop is closed, the process ends: the task goes on
             self._loop.call_soon_threadsafe(function, *arguments)  # type: ignore[arg-type]
-
-
-def of(request: Request) -> ImageCall | None:
-    """The call that a view serves; None where there is no front."""
-    call: ImageCall | None = request.META.get(CALL)
-    return call

@@ -22,14 +22,13 @@ from tasks.intake import examination, submission
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.submission import Outcome
 from tasks.models import ENDED
-from tasks_api import receipts
-from tasks_api.openai import bodies, image_calls, image_requests
+from tasks_api import responses
+from tasks_api.openai import bodies, image_requests
 from tasks_api.openai.bodies import SentBody
 from tasks_api.openai.form_view import FormSubmissionView
-from tasks_api.openai.image_calls import AwaitedTask, ImageCall
+from tasks_api.openai.image_calls import AwaitedTask
 from tasks_api.openai.image_requests import FILES, Format, ImageRequest
-from tasks_api.receipts import Receipt
-from tasks_api.submissions import whole
+from tasks_api.responses import PendingSubmission, Receipt, TaskResponse
 
 
 class ImagesView(FormSubmissionView):
@@ -47,10 +46,10 @@ class ImagesView(FormSubmissionView):
 
     def replayed(self, request: Request, replay: Replay) -> Response:
         is_same = replay.body_digest == bodies.digest_of(request, files=FILES)
-        receipt = receipts.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same)
-        return whole(self.expectation(request, _format_of_replay(request)).of_replay(receipt))
+        receipt = responses.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same)
+        return TaskResponse(self.expectation(_format_of_replay(request)).of_replay(receipt))
 
-    def submitted(self, request: Request) -> Response:
+    def submitted(self, request: Request) -> PendingSubmission:
         sent = self.sent(request)
         asked, prepared = self.examined(sent)
         draft = submission.draft(
@@ -60,8 +59,7 @@ class ImagesView(FormSubmissionView):
             idempotency_key=self.idempotency_key,
             origin="sync",
         )
-        shown = self.expectation(request, asked.response_format)
-        return self.handed_on(request, draft, shown, shown.call.promised if shown.call else None)
+        return PendingSubmission(draft, self.expectation(asked.response_format))
 
     def examined(self, sent: SentBody) -> tuple[ImageRequest, PreparedSubmission]:
         """The checks from fields to pricing. Raises the ApiError of the first that fails."""
@@ -74,8 +72,8 @@ class ImagesView(FormSubmissionView):
         except ApiError as error:
             raise image_requests.WORDS[images_name].of(error) from None
 
-    def expectation(self, request: Request, response_format: Format | None) -> "Expectation":
-        return Expectation(call=image_calls.of(request), caller=self.caller, response_format=response_format)
+    def expectation(self, response_format: Format | None) -> "Expectation":
+        return Expectation(caller=self.caller, response_format=response_format)
 
 
 class EditsView(ImagesView):
@@ -84,15 +82,14 @@ class EditsView(ImagesView):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What the client waits for once its task is there. The receipt, as of POST /v1/tasks, goes only to whoever
-    calls the views without the front."""
+    """What the client waits for once its task is there: the front waits for the task that the receipt names, and sends
+    its pictures in place of the receipt."""
 
-    call: ImageCall | None
     caller: Caller
     response_format: Format | None
 
     def __call__(self, draft: Draft, outcome: Outcome) -> Receipt:
-        receipt = receipts.of(draft, outcome)
+        receipt = responses.receipt_of(draft, outcome)
         return self.of_replay(receipt) if isinstance(outcome, Replay) else self._of(receipt, is_replay=False)
 
     def of_replay(self, receipt: Receipt) -> Receipt:
@@ -103,21 +100,25 @@ class Expectation:
             )
         return self._of(receipt, is_replay=True)
 
-    def _of(self, receipt: Receipt, *, is_replay: bool) -> Receipt:
-        if self.call:
-            told = {name: value for name, value in receipt.headers.items() if name.startswith("Idempotency-")}
-            self.call.expect(
-                AwaitedTask(
-                    task_id=receipt.document["id"],
-                    key_id=self.caller.key_id,
-                    account_id=self.caller.account_id,
-                    response_format=self.response_format,
-                    is_replay=is_replay,
-                    has_ended=receipt.document["status"] in ENDED,
-                    headers=told,
-                )
-            )
-        return receipt
+    def _of(self, receipt: Receipt, *, is_replay: bool) -> "ImageReceipt":
+        told = {name: value for name, value in receipt.headers.items() if name.startswith("Idempotency-")}
+        task = AwaitedTask(
+            task_id=receipt.document["id"],
+            key_id=self.caller.key_id,
+            account_id=self.caller.account_id,
+            response_format=self.response_format,
+            is_replay=is_replay,
+            has_ended=receipt.document["status"] in ENDED,
+            headers=told,
+        )
+        return ImageReceipt(status=receipt.status, document=receipt.document, headers=receipt.headers, task=task)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageReceipt(Receipt):
+    """The receipt of a task whose pictures the client waits for."""
+
+    task: AwaitedTask
 
 
 def _format_of_replay(request: Request) -> Format | None:

@@ -17,13 +17,12 @@ from tasks.intake.submission import Created, Outcome
 from tasks.models import LIVE
 from tasks.shown import films
 from tasks.shown.films import FilmView
-from tasks_api import receipts, views
+from tasks_api import responses, views
 from tasks_api.base_view import TaskApiView
 from tasks_api.openai import bodies, video_objects, video_requests
 from tasks_api.openai.bodies import SentBody
 from tasks_api.openai.form_view import FormSubmissionView
-from tasks_api.receipts import Receipt
-from tasks_api.submissions import whole
+from tasks_api.responses import PendingSubmission, Receipt, TaskResponse
 
 
 class VideosView(FormSubmissionView):
@@ -34,10 +33,10 @@ class VideosView(FormSubmissionView):
 
     def replayed(self, request: Request, replay: Replay) -> Response:
         is_same = replay.body_digest == bodies.digest_of(request, files=video_requests.FILES)
-        return whole(replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
+        return TaskResponse(replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
 
-    def submitted(self, request: Request) -> Response:
-        return self.handed_on(request, self.draft(self.sent(request)), shown)
+    def submitted(self, request: Request) -> PendingSubmission:
+        return PendingSubmission(self.draft(self.sent(request)), shown)
 
     def draft(self, sent: SentBody) -> Draft:
         """Raises the ApiError of the first check that fails, in the client's words."""
@@ -112,7 +111,7 @@ def replayed(key_id: int, task_id: str, *, is_same_body: bool) -> Receipt:
     if film is None:
         message = "Idempotency-Key: was used for a task that is no video."
         raise InvalidRequest(message, param="Idempotency-Key", may_have_cost=True)
-    told = receipts.told_of_replay(is_same_body=is_same_body)
+    told = responses.told_of_replay(is_same_body=is_same_body)
     return _receipt(film, told)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from common.http import front_body
-from front import wsgi_side
+from front import django_application
 from tests.scopes import scope
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +56,6 @@ def test_a_header_with_underscores_is_no_word_of_a_proxy(office):
     asked["client"] = ("10.0.0.1", 4711)
     asked["headers"].append((b"x_forwarded_for", b"192.0.2.7"))
     body = front_body.empty()
-    environ = wsgi_side.environ_of(asked, body)
+    environ = django_application.environ_of(asked, body)
     body.close()
     assert environ["HTTP_X_FORWARDED_FOR"] == "198.51.100.1"

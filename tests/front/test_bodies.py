@@ -214,7 +214,7 @@ def test_a_large_body_to_the_admin_needs_a_session(operator, transactional_db, q
 
     assert payer(cookie) == "desk"
     assert payer("") is payer(other) is payer("sessionid=x") is None
-    assert doors.limit("/admin/x/") == 2_621_440
+    assert application.largest_body("/admin/x/") == 2_621_440
 
 
 def test_a_key_out_of_scope_is_refused_without_its_body(key, quarter):

@@ -19,11 +19,11 @@ from common.http import front_body
 from common.http.asgi import Message
 from common.http.front_body import Body
 from common.process import shutdown
-from front import image_calls, submitting
+from front import image_calls
 from storage import blobs
 from tasks.assets.assets import NewAsset
 from tasks.events.hub import Hub
-from tasks.intake import submission
+from tasks.intake import joint_submission, submission
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Outcome
 from tasks.lifecycle import Success
@@ -205,21 +205,34 @@ def in_line() -> threading.Event:
 
 
 @pytest.fixture
-def held_group(monkeypatch, in_line) -> tuple["Future[Outcome]", list[Draft], Callable[[], None]]:
-    """The promise of the call's draft, the draft once it is in line, and what writes its group."""
+def at_work() -> threading.Event:
+    """Set once a view is about to put its draft in line."""
+    return threading.Event()
+
+
+@pytest.fixture
+def held_group(monkeypatch, in_line, at_work) -> tuple["Future[Outcome]", list[Draft], Callable[[], None]]:
+    """The future of the call's draft, the draft once the call knows it, and what writes its group."""
     promise: Future[Outcome] = Future()
     drafts: list[Draft] = []
     in_line.set()
+    follow = calls.ImageCall.follow
 
     def add(draft: Draft) -> "Future[Outcome]":
-        drafts.append(draft)
+        at_work.set()
         assert in_line.wait(PATIENCE)
         return promise
+
+    def followed(self: calls.ImageCall, draft: Draft, promise: "Future[Outcome]") -> None:
+        follow(self, draft, promise)
+        drafts.append(draft)
+
+    monkeypatch.setattr(calls.ImageCall, "follow", followed)
 
     def write() -> None:
         promise.set_result(threads.returning_connection(submission.submit_one, drafts[0]))
 
-    monkeypatch.setattr(submitting.joint_submission, "add", add)
+    monkeypatch.setattr(joint_submission, "add", add)
     return promise, drafts, write
 
 
@@ -432,14 +445,16 @@ def test_a_draft_whose_group_has_not_begun_is_taken_back(call, held_group, how):
 
 
 @pytest.mark.parametrize("how", ["leaves", "is cut off"])
-def test_a_draft_whose_view_is_still_at_work_is_taken_back_as_soon_as_it_is_in_line(call, held_group, in_line, how):
-    promise, drafts, _ = held_group
+def test_a_draft_whose_view_is_still_at_work_is_taken_back_as_soon_as_it_is_in_line(
+    call, held_group, in_line, at_work, how
+):
+    promise, _, _ = held_group
     in_line.clear()
 
     async def scene() -> None:
         client = Client()
         serving = asyncio.create_task(call(client))
-        await drafted(drafts)
+        assert await asyncio.to_thread(at_work.wait, PATIENCE)
         await gone(client, serving, how)
         in_line.set()
         while not promise.cancelled():

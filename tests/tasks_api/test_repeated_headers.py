@@ -9,7 +9,7 @@ from common.errors import AuthenticationError
 from common.http import front_body
 from common.http.asgi import Answer
 from common.http.front_body import Body
-from front import wsgi_side
+from front import task_api
 from tasks.models import Task
 from tasks_api import assets, stream
 from tests.scopes import scope
@@ -29,7 +29,7 @@ def submit(key, image_model):
         pairs = [("authorization", authorization)] if name.lower() != "authorization" else []
         pairs += [(name.lower(), value) for value in values]
         request["headers"] += [(each.encode(), value.encode()) for each, value in pairs]
-        return asyncio.run(wsgi_side.ask(request, whole(image_task() if body is None else body)))
+        return asyncio.run(task_api.answer(request, whole(image_task() if body is None else body)))
 
     return submit
 

@@ -16,7 +16,7 @@ from common.http import front_body
 from common.http.asgi import Answer, Message
 from common.http.front_body import Body
 from common.process import shutdown
-from front import wsgi_side
+from front import task_api
 from tasks.events import events, reader
 from tasks.events.hub import Hub
 from tasks.models import Task
@@ -58,7 +58,7 @@ def get(key) -> Callable[..., Coroutine[Any, Any, Answer]]:
 
     def get(task: Task, query: str, *, method: str = "GET", receive=staying, **headers: str):
         request = scope(method, f"/v1/tasks/{task.id}", query, authorization=f"Bearer {key.secret}", **headers)
-        return waiting.answer(wsgi_side.ask, request, front_body.empty(), receive)
+        return waiting.answer(task_api.answer, request, front_body.empty(), receive)
 
     return get
 
@@ -73,7 +73,7 @@ def post(key, image_model) -> Callable[..., Coroutine[Any, Any, Answer]]:
         body.file.seek(0)
         sent = {"authorization": f"Bearer {key.secret}", "content_type": "application/json", "prefer": prefer}
         request = scope("POST", "/v1/tasks", **sent, **headers)
-        return waiting.answer(wsgi_side.ask, request, Body(file=body.file, size=size), staying)
+        return waiting.answer(task_api.answer, request, Body(file=body.file, size=size), staying)
 
     return post
 
@@ -225,7 +225,7 @@ def test_another_key_may_wait_meanwhile(get, make_task, account):
 
     def other() -> Coroutine[Any, Any, Answer]:
         request = scope("GET", f"/v1/tasks/{task.id}", "wait=1", authorization=f"Bearer {second.secret}")
-        return waiting.answer(wsgi_side.ask, request, front_body.empty(), staying)
+        return waiting.answer(task_api.answer, request, front_body.empty(), staying)
 
     assert header(run(beyond(16, lambda: get(mine, HOURS), other)), b"preference-applied") == b"wait=1"
 

@@ -13,7 +13,7 @@ from common import sql
 from common.concurrency import threads
 from common.database import query_deadline
 from common.http import front_body
-from front import wsgi_side
+from front import task_api
 from tests.scopes import scope
 from tools.children import PATIENCE
 
@@ -103,7 +103,7 @@ def test_a_commit_that_waits_for_a_lock_is_bounded_too(account, short):
 
 
 def answer_to(path: str, **headers: str):
-    return asyncio.run(wsgi_side.ask(scope("GET", path, **headers), front_body.empty()))
+    return asyncio.run(task_api.answer(scope("GET", path, **headers), front_body.empty()))
 
 
 def test_a_request_whose_time_is_over_is_503_and_says_when_to_come_back(key, monkeypatch):

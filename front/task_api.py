@@ -1,0 +1,205 @@
+"""Serves the Task API. A request goes through four steps, each together with others that wait for it:
+
+1. authentication: one statement for a batch (`tasks_api/authentication.py`);
+2. the task that it reads, if any: one statement for a batch;
+3. its DRF view, on a thread, which ends in a response or in a `PendingSubmission`;
+4. the draft of that is written together with others, and its outcome completes the response.
+
+Short requests take the first three steps in batches, on one thread for all. Any other request is authenticated first,
+and then its view has a thread of its account's share, for it may look up or store inputs, or read much.
+"""
+
+import contextvars
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from django.http import HttpResponse
+
+from common.concurrency import promises, threads
+from common.concurrency.gathering import Gathering
+from common.http.asgi import Answer, Scope
+from common.http.front_body import Body
+from common.ids import is_task_id
+from front import django_application
+from storage import blobs
+from tasks.gate import Admission, Replay
+from tasks.intake import joint_submission
+from tasks.shown import representation
+from tasks.shown.representation import TaskView
+from tasks_api import authentication, waiting
+from tasks_api.authentication import AuthResult
+from tasks_api.responses import PendingSubmission
+
+LARGEST_BATCH = 32  # a request waits for as many views at most, beside those of its own batch
+SMALL_BYTES = 8 * 1024
+# A body of more values is not short: what its view takes grows with them, up to 15 ms in 8 KiB.
+MOST_VALUES = 200
+# What may hold an input, in lower case: names and scheme are ASCII, and an escape of JSON may stand for any of it.
+MAY_HOLD_INPUTS = re.compile(rb'"images"|"inputs"|data:|\\u00[3-7]')
+
+Result = TypeVar("Result")
+TasksRead = Mapping[tuple[int, str], TaskView | Exception | None]
+"""Tasks by key id and task id: None for no such task of that key, an error where they could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiCall:
+    """A request with its body, and the context in which it came."""
+
+    scope: Scope
+    body: Body
+    context: contextvars.Context
+
+    @property
+    def task_id(self) -> str | None:
+        """The task that it reads; None for every request of another kind."""
+        match = waiting.TASK_PATH.fullmatch(self.scope["path"]) if self.scope["method"] in ("GET", "HEAD") else None
+        return match[1] if match and is_task_id(match[1]) else None
+
+
+async def answer(scope: Scope, body: Body) -> Answer:
+    """The whole answer. The body is closed."""
+    response = await respond(scope, body)
+    if isinstance(response, PendingSubmission):
+        await complete(response)
+    return answer_of(response)
+
+
+async def respond(scope: Scope, body: Body) -> HttpResponse:
+    """The response of the request's view; that of a submission has its draft in line, and is not complete. The body is
+    closed."""
+    call = ApiCall(scope=scope, body=body, context=contextvars.copy_context())
+    batches = _batches_for(call)
+    if batches is None:
+        return await _on_own_thread(call, await _authenticated(call))
+    share = threads.share.get()
+    found = await _of_body(batches.add(call, payer=share.payer, member=share.member), body)
+    if isinstance(found, AuthResult):
+        return await _on_own_thread(call, found)
+    body.close()
+    return found
+
+
+async def complete(pending: PendingSubmission) -> None:
+    """Wait for the outcome, for which no thread is held, and complete the response with it. Where the client leaves, a
+    draft whose turn has not come is taken back; else its task stands."""
+    try:
+        outcome = await promises.awaited(pending.outcome)
+    except Exception as error:
+        pending.complete(error)
+        return
+    if isinstance(outcome, Replay):
+        await threads.call(pending.complete, outcome)
+    else:
+        pending.complete(outcome)
+
+
+def answer_of(response: HttpResponse) -> Answer:
+    return django_application.answer_of(response.status_code, list(response.items()), response.content)
+
+
+def _batches_for(call: ApiCall) -> "Gathering[ApiCall, HttpResponse | AuthResult] | None":
+    """Where a short request waits for its batch; None for one that is not."""
+    if call.task_id:
+        return _reads
+    return _submissions if is_short_submission(call.scope, call.body) else None
+
+
+def is_short_submission(scope: Scope, body: Body) -> bool:
+    """Whether this is a submission whose view stores and looks up nothing, and takes no time, as far as its bytes
+    tell."""
+    if scope["method"] != "POST" or scope["path"] != "/v1/tasks" or body.size > SMALL_BYTES:
+        return False
+    content = body.file.read()
+    body.file.seek(0)
+    values = content.count(b",") + content.count(b"[") + content.count(b"{")
+    return values <= MOST_VALUES and not MAY_HOLD_INPUTS.search(content.lower())
+
+
+async def _authenticated(call: ApiCall) -> AuthResult | None:
+    """None for a path that asks for no Task key."""
+    if not authentication.is_of_tasks(call.scope["path"]):
+        return None
+    try:
+        return await authentication.result(call.scope)
+    except BaseException:
+        call.body.close()
+        raise
+
+
+async def _on_own_thread(call: ApiCall, result: AuthResult | None) -> HttpResponse:
+    """Call the view on a thread of the account's share."""
+    if result and isinstance(result.outcome, Admission):
+        threads.share.set(threads.of_account(result.outcome.caller.account_id))
+    await call.body.unfold()
+    context = contextvars.copy_context()
+    response = threads.executor.submit(context.run, threads.returning_connection, view, call, result)
+    response.add_done_callback(lambda _: call.body.close())
+    return await promises.awaited(response)
+
+
+async def _of_body(result: "Future[Result]", body: Body) -> Result:
+    """Wait for work on the body, which is closed where the wait fails: only after that work."""
+    try:
+        return await promises.awaited(result)
+    except BaseException:
+        result.add_done_callback(lambda _: body.close())
+        raise
+
+
+def view(call: ApiCall, result: AuthResult | None, tasks_read: TasksRead | None = None) -> HttpResponse:
+    """Call the view of a request, with what was read for it. The draft of a submission is in line."""
+    request = django_application.Request(django_application.environ_of(call.scope, call.body))
+    request.auth_result, request.tasks_read = result, tasks_read or {}
+    response = cast(HttpResponse, django_application.api.get_response(request))
+    request.close()
+    if isinstance(response, PendingSubmission):
+        response.submit()
+    return response
+
+
+def serve_batch(batch: Sequence[ApiCall]) -> list[HttpResponse | AuthResult | Exception]:
+    """The response of each; or what to go on with on a thread of its own. No connection is held while views compute."""
+    results, tasks_read = threads.returning_connection(_read, batch)
+    with joint_submission.together():
+        return threads.returning_connection(
+            lambda: [_served(call, result, tasks_read) for call, result in zip(batch, results, strict=True)]
+        )
+
+
+def _read(batch: Sequence[ApiCall]) -> tuple[list[AuthResult], TasksRead]:
+    """Where the database fails, each view says so."""
+    results = authentication.results([call.scope for call in batch])
+    wanted = {
+        (result.outcome.caller.key_id, call.task_id)
+        for call, result in zip(batch, results, strict=True)
+        if isinstance(result.outcome, Admission) and call.task_id
+    }
+    pairs = list(wanted)
+    try:
+        return results, dict(zip(pairs, representation.find_all(pairs), strict=True)) if pairs else {}
+    except Exception as error:
+        return results, dict.fromkeys(pairs, error)
+
+
+def _served(call: ApiCall, result: AuthResult, tasks_read: TasksRead) -> HttpResponse | AuthResult | Exception:
+    """A replay reads its task, and a storage has to be looked at from time to time: neither is short."""
+    is_replay = isinstance(result.outcome, Admission) and result.outcome.replay
+    if is_replay or not (call.task_id or blobs.is_checked()):
+        return result
+    try:
+        return call.context.run(view, call, result, tasks_read)
+    except Exception as error:
+        return error
+
+
+def _batches(name: str) -> "Gathering[ApiCall, HttpResponse | AuthResult]":
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+    return Gathering(serve_batch, start=thread.submit, most=LARGEST_BATCH)
+
+
+_reads = _batches("reads")
+_submissions = _batches("submissions")

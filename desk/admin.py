@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, User
 
 from accounts.models import Account, ApiKey
 from accounts.models import Group as KeyGroup
+from billing.models import RelayedCall
 from callbacks.models import Delivery
 from catalog.models import Channel, ChannelModel, MediaModel, Plan, PlanChoice
 from desk.accounts_page.account_admin import AccountAdmin
@@ -18,6 +19,7 @@ from desk.groups_page.admin import KeyGroupAdmin
 from desk.history_admin import HistoryAdmin
 from desk.models import BillLine, ProviderBill
 from desk.models_page.admin import MediaModelAdmin
+from desk.money.relayed_call_admin import RelayedCallAdmin
 from desk.people_admin import DeskGroupAdmin, DeskUserAdmin
 from desk.plans_page.admin import PlanAdmin, PlanChoiceAdmin
 from desk.task_page.call_admin import CallAdmin
@@ -41,6 +43,7 @@ for model, its_admin in {
     Task: TaskAdmin,
     ProviderBill: BillAdmin,
     BillLine: LineAdmin,
+    RelayedCall: RelayedCallAdmin,
     Delivery: DeliveryAdmin,
 }.items():
     admin.site.register(model, its_admin)

@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from common import documents, modalities
+from adapters.base import Billed
+from billing import modes
+from billing.modes import Mode
+from common import documents
 from common.documents import Unreadable
 
 
@@ -12,8 +15,8 @@ from common.documents import Unreadable
 class Price:
     """The price of one task, frozen at submission: the unit price of its tier and how many units were asked for.
 
-    `quantity` is images, seconds or 1, by `mode`; `results` how many pictures or films were bought, and None in the
-    price of an older version.
+    `quantity` is in units of the pricing mode that `mode` names; `results` how many pictures or films were bought, and
+    None in the price of an older version.
     """
 
     mode: str
@@ -22,9 +25,34 @@ class Price:
     quantity: int
     results: int | None = None
 
+    @classmethod
+    def asked(cls, mode: Mode, *, tier: str, unit_micros: int, billed: Billed, seconds: int | None) -> "Price":
+        """The price of a request that buys so many files, of this length where they have one."""
+        quantity = int(mode.units(files=billed.count, seconds=seconds or 0))
+        return cls(mode=mode.name, tier=tier, unit_micros=unit_micros, quantity=quantity, results=billed.count)
+
+    @property
+    def pricing_mode(self) -> Mode:
+        """Raises UnknownMode."""
+        return modes.get(self.mode)
+
     @property
     def estimate_micros(self) -> int:
         return self.unit_micros * self.quantity
+
+    @property
+    def bought(self) -> Billed | None:
+        """What a route must buy at this price; None where the price is of the request, whatever it buys."""
+        return self.pricing_mode.bought(self.quantity, self.tier)
+
+    @property
+    def seconds(self) -> int | None:
+        """The length that was asked for; None where the price does not tell it."""
+        return self.pricing_mode.seconds(self.quantity)
+
+    def is_still_bought(self, billed: Billed) -> bool:
+        """Whether a request that would now buy this may be sent at this price."""
+        return self.pricing_mode.is_still_bought(self.quantity, self.tier, billed)
 
     def snapshot(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -33,7 +61,7 @@ class Price:
     def frozen(cls, snapshot: object) -> "Price":
         """The inverse, also of another version's. Raises Unreadable."""
         price = documents.read(cls, snapshot)
-        if price.mode not in modalities.UNITS:
+        if modes.find(price.mode) is None:
             raise Unreadable("Price: mode is unknown to this version")
         return price
 
@@ -47,19 +75,14 @@ class Settlement:
 
 
 def settle(price: Price, *, delivered: int, asked_seconds: int | None, reported_seconds: float | None) -> Settlement:
-    """The cost of `delivered` files, by the frozen price (contract section 6).
+    """The cost of `delivered` files, by the frozen price and the units of its mode (contract section 6).
 
-    Images: as many as were delivered, at most what was asked. Videos: the provider's reported length if it is above 0
-    and at most twice the asked one, else the asked one. Per request: the one price.
+    The length of a video is the one that the provider reports, if it is above 0 and at most twice the asked one, else
+    the asked one. Raises UnknownMode.
     """
     seconds = _billed_seconds(asked_seconds, reported_seconds)
-    if price.mode == "image_matrix":
-        units: Decimal | int = min(delivered, price.quantity)
-    elif price.mode == "video_duration":
-        units = Decimal(str(seconds))
-    else:
-        units = 1
-    actual = int((price.unit_micros * Decimal(units)).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    units = price.pricing_mode.units_delivered(price.quantity, files=delivered, seconds=seconds)
+    actual = int((price.unit_micros * Decimal(str(units))).quantize(Decimal(1), rounding=ROUND_HALF_UP))
     return Settlement(actual_micros=actual, seconds=seconds)
 
 

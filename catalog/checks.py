@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from adapters import registry
+from billing import modes
 from catalog import credentials, group_checks, model_params, snapshot, standing
 from catalog.entries import ChannelEntry
 from catalog.runnable import unexpressed
@@ -23,7 +24,10 @@ def _models(catalog: Catalog) -> list[str]:
         plan = catalog.plan(model.default_plan_id)
         if not catalog.routes(plan.id, model.id):
             found.append(f"{model.modality} model {model.name} has no enabled route in its default plan {plan.name}")
-        tiers = model.params.get("image_size", {}).get("values", []) if model.pricing_mode == "image_matrix" else []
+        if modes.find(model.pricing_mode) is None:
+            why = f"as no pricing mode is named {model.pricing_mode}: choose {' or '.join(modes.BY_NAME)}"
+            found.append(f"{model.modality} model {model.name} is not offered, {why}")
+        tiers = model_params.listed_tiers(model.pricing_mode, model.params)
         if missing := [tier for tier in tiers if tier not in model.prices]:
             found.append(f"{model.modality} model {model.name} has no price for {', '.join(missing)}")
         if not model.prices:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from billing import modes
 from catalog import prices
 from catalog.entries import ModelEntry, PlanEntry, RouteEntry
 from catalog.routing import is_served
 from catalog.runnable import bounds
 from catalog.runnable.bounds import Bounds
 from catalog.snapshot import Catalog
-from common import modalities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ def offer_of(catalog: Catalog, model: ModelEntry, plan: PlanEntry, is_selected: 
         model=model,
         plan=plan,
         is_selected=is_selected,
-        unit=modalities.UNITS[model.pricing_mode],
+        unit=modes.get(model.pricing_mode).noun,
         prices=prices.effective(model, plan),
         routes=routes,
         bounds=found,

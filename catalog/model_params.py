@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from billing import modes
 from catalog.fields import FieldReader, Invalid, each, integer, whole
 from catalog.validation import text
 
@@ -67,20 +68,34 @@ def read(value: object, *, modality: str, pricing_mode: str | None, tiers: Itera
     parts = whole(value, lambda fields: {name: fields.take(name, rule.read, None) for name, rule in rules.items()})
     bounds = {name: part for name, part in parts.items() if part is not None}
     if lacks_tiers(pricing_mode, bounds):
-        raise Invalid(problems=[("image_size", f"is required with image_matrix: {what_offers(tiers)}")])
+        missing = tier_param(pricing_mode) or ""
+        raise Invalid(problems=[(missing, f"is required with {pricing_mode}: {what_offers(tiers)}")])
     return bounds
+
+
+def tier_param(pricing_mode: str | None) -> str | None:
+    """The field of params whose values are the price tiers; None where a model need not list any."""
+    mode = modes.find(pricing_mode)
+    return mode.tier_param if mode else None
+
+
+def listed_tiers(pricing_mode: str | None, bounds: Mapping[str, Any]) -> list[str]:
+    """The price tiers that requests may ask for; none where a model need not list any."""
+    name = tier_param(pricing_mode)
+    bound: Mapping[str, Any] = (name and bounds.get(name)) or {}
+    return list(bound.get("values") or ())
 
 
 def lacks_tiers(pricing_mode: str | None, bounds: Mapping[str, Any]) -> bool:
     """Whether a model's requests are priced by their tier, and can choose none."""
-    return pricing_mode == "image_matrix" and not (bounds.get("image_size") or {}).get("values")
+    return tier_param(pricing_mode) is not None and not listed_tiers(pricing_mode, bounds)
 
 
 def what_offers(tiers: Iterable[str]) -> str:
     """What to do about missing tiers, in words."""
     names = [json.dumps(tier, ensure_ascii=False) for tier in tiers] or ['"1K"']
     example = f"image_size: {{values: [{', '.join(names)}], default: {names[0]}}}"
-    return f"add {example} to its params, or price it by the mode per_request"
+    return f"add {example} to its params, or price it by the mode {modes.PER_REQUEST.name}"
 
 
 def most_images_made(bounds: Mapping[str, Any]) -> int:

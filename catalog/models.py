@@ -10,6 +10,7 @@ from django.db import models, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from billing import modes
 from catalog.health.models import ChannelHealth as ChannelHealth
 from catalog.health.models import Rest as Rest
 from catalog.health.models import forget_refusals
@@ -17,7 +18,7 @@ from common import modalities
 from common.database.kept_columns import KeptColumns
 
 MODALITIES = [(modality.name, modality.label) for modality in modalities.TABLE]
-PRICING_MODES = [(mode, mode.replace("_", " ").title()) for mode in modalities.UNITS]
+PRICING_MODES = [(name, name.replace("_", " ").title()) for name in modes.BY_NAME]
 
 
 class CatalogVersion(models.Model):

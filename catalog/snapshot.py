@@ -8,10 +8,9 @@ import copy
 import threading
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
-from catalog import group_rows
+from catalog import group_rows, prices
 from catalog.entries import ChannelEntry, ModelEntry, PlanEntry, RouteEntry
 from catalog.groups import GroupEntry
 from catalog.models import (
@@ -226,7 +225,7 @@ def _model(model: MediaModel, aliases: Iterable[str]) -> ModelEntry:
         modality=model.modality,
         default_plan_id=model.default_plan_id,
         pricing_mode=model.pricing_mode,
-        prices=_exact(model.prices),
+        prices=prices.exact(model.prices),
         params=model.params,
         enabled=model.enabled and model.standing != OperatorStanding.DRAINED,
     )
@@ -245,9 +244,5 @@ def _route(route: Route, channel: ChannelEntry, offer: ChannelModel) -> RouteEnt
         capabilities=offer.capabilities,
         extra_fields=offer.extra_fields,
         fixed=offer.fixed,
-        cost=_exact(offer.cost or {}),
+        cost=prices.exact(offer.cost),
     )
-
-
-def _exact(prices: Mapping[str, Any]) -> dict[str, Decimal]:
-    return {tier: Decimal(str(price)) for tier, price in prices.items()}

@@ -5,13 +5,14 @@ Each takes an untyped value and returns it as it is stored, or raises `fields.In
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from adapters import expression, registry
 from adapters.base import Target
 from adapters.kit import field_table
+from billing import modes
 from catalog import secret_text
 from catalog.fields import Invalid, Problem, each, mapped, one_of
 from common import modalities, urls
@@ -77,32 +78,17 @@ costs = mapped(price)
 
 
 def prices(value: object, *, mode: str) -> dict[str, str]:
-    """Prices by tier: "*" is the fallback of a resolution, the only key of a price per request, and no image tier.
-
-    Resolutions are compared without case, so that none may stand there in two spellings.
-    """
+    """Prices by tier, as the mode takes them; by any tier where the mode itself was refused."""
     accepted = costs(value)
-    if mode == "per_request" and accepted.keys() - {"*"}:
-        raise Invalid('per_request has one price, under "*"')
-    if mode == "image_matrix" and "*" in accepted:
-        raise Invalid('image_matrix prices each tier by its name; "*" is none')
-    if mode == "video_duration":
-        _refuse_twins(accepted)
+    found = modes.find(mode)
+    if found and (problems := found.refusals(accepted)):
+        raise Invalid(problems=problems)
     return accepted
 
 
-def _refuse_twins(names: Iterable[str]) -> None:
-    first: dict[str, str] = {}
-    twins = [(name, first[name.lower()]) for name in names if first.setdefault(name.lower(), name) != name]
-    if twins:
-        raise Invalid(
-            problems=[(name, f"is there twice: it is {twin}, as case does not count") for name, twin in twins]
-        )
-
-
 def pricing_mode(value: object, *, modality: str) -> str:
-    if not isinstance(value, str) or value not in modalities.UNITS:
-        raise Invalid(f"must be one of {', '.join(modalities.UNITS)}")
+    if modes.find(value) is None:
+        raise Invalid(f"must be one of {', '.join(modes.BY_NAME)}")
     priced = modalities.BY_NAME.get(modality)
     if priced is not None and value not in priced.pricing_modes:
         raise Invalid(f"does not fit a model of modality {modality}: choose {' or '.join(priced.pricing_modes)}")

@@ -11,8 +11,6 @@ GROUPED = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 CENT = MICROS // 100
 STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 JUST_NOW = 5
-MODALITIES = {"image": "picture", "video": "film", "3d": "3D model"}
-"""What a task of each brings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from adapters import expression, registry
 from adapters.base import TaskRequest
+from billing.modes import ANY_TIER
 from catalog.entries import RouteEntry
-from catalog.prices import ANY_TIER
 from catalog.runnable.trials import PROMPT, Trials
 from common import documents
 

@@ -38,7 +38,7 @@ def of(trials: Trials) -> dict[str, Any] | None:
 
 def _bases(trials: Trials, listed: Bounds) -> Iterator[TaskRequest]:
     """Requests with the defaults, and with what may stand in their place, best first."""
-    needs_tier = trials.model.pricing_mode == "image_matrix"
+    needs_tier = model_params.tier_param(trials.model.pricing_mode) == "image_size"
     sizes = _candidates(listed, "image_size", is_needed=needs_tier)
     for size, ratio in product(sizes, _candidates(listed, "aspect_ratio", is_needed=False)):
         yield TaskRequest(modality="image", prompt=PROMPT, image_size=size, aspect_ratio=ratio)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from catalog import prices, routing
 from catalog.entries import ModelEntry
-from catalog.model_params import IMAGE_CHOICES, most_images_made, most_images_taken
+from catalog.model_params import IMAGE_CHOICES, most_images_made, most_images_taken, tier_param
 from catalog.runnable import bounds
 from catalog.runnable.bounds import Bounds
 from catalog.snapshot import Catalog
@@ -40,7 +40,7 @@ def _in_vain(model: ModelEntry, found: Sequence[Bounds]) -> Iterator[str]:
 
 def _unexpressed(model: ModelEntry, name: str, found: Sequence[Bounds]) -> list[str]:
     """Without the tiers that have no price."""
-    is_priced = name == "image_size" and model.pricing_mode == "image_matrix"
+    is_priced = name == tier_param(model.pricing_mode)
     able = {value for each in found for value in _values(each, name)}
     values = [value for value in _values(model.params, name) if value not in able]
     return [value for value in values if not is_priced or value in model.prices]

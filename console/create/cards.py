@@ -7,8 +7,10 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from billing import modes
+from billing.modes import ANY_TIER
 from catalog.listing import ModelOffer
-from catalog.prices import ANY_TIER
+from common import modalities
 from pages import words
 from tasks.models import Asset, Task
 from tasks.origins import LISTED
@@ -16,7 +18,6 @@ from tasks.shown import eta, exhibits
 from tasks.shown.exhibits import Exhibit
 
 SCANNED = 300
-HEADINGS = {"image": "Pictures", "video": "Films", "3d": "3D models"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,13 @@ def shelves(offers: Sequence[ModelOffer], key_id: int, carried: Mapping[str, str
     and one each quarter of a minute."""
     samples = _samples(key_id, [offer.model.id for offer in offers])
     cards = [_card(offer, samples.get(offer.model.id), address(offer, offers, carried)) for offer in offers]
-    return [CardRow(heading=HEADINGS[name], cards=tuple(found)) for name, found in groupby(cards, lambda c: c.modality)]
+    return [CardRow(heading=_heading(name), cards=tuple(found)) for name, found in groupby(cards, lambda c: c.modality)]
+
+
+def _heading(modality: str) -> str:
+    """Pictures, Films, 3D models."""
+    noun = modalities.BY_NAME[modality].noun
+    return f"{noun[0].upper()}{noun[1:]}s"
 
 
 def _card(offer: ModelOffer, sample: Exhibit | None, url: str) -> Card:
@@ -68,7 +75,8 @@ def address(offer: ModelOffer, offers: Sequence[ModelOffer], carried: Mapping[st
 
 def price(offer: ModelOffer) -> str:
     """$0.04 a picture at 1K, $0.08 at 2K; $0.10 a second at 720p, $0.20 otherwise. The cheapest comes first."""
-    unit = words.MODALITIES[offer.model.modality] if offer.unit != "second" else "second"
+    mode = modes.get(offer.model.pricing_mode)
+    unit = mode.page_noun if mode.measures_length else modalities.BY_NAME[offer.model.modality].noun
     tiers = sorted(offer.prices.items(), key=lambda each: (each[0] == ANY_TIER, each[1]))
     told = [(words.usd(micros), _tier(tier, len(tiers))) for tier, micros in tiers]
     (amount, tier), *others = told

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from billing.modes import ANY_TIER
 from catalog.listing import ModelOffer
-from catalog.prices import ANY_TIER
 from console.create import choosing, widgets
 from console.create.widgets import Choice, Widget
 from tasks.request import schema

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from common import sql
+from common import modalities, sql
 from console import problems
 from console.problems import Problem
-from pages import words
 from tasks.gate import Caller
 from tasks.models import ENDED, Asset
 from tasks.origins import LISTED
@@ -37,7 +36,8 @@ class LiveRow:
 
     @property
     def noun(self) -> str:
-        return words.MODALITIES.get(self.task.modality, "result")
+        modality = modalities.BY_NAME.get(self.task.modality)
+        return modality.noun if modality else "result"
 
 
 OF_STATUS = "SELECT id FROM (SELECT t.id FROM tasks_task t WHERE {condition} ORDER BY t.id DESC LIMIT {most}) {name}"

@@ -7,14 +7,14 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from common import modalities, sql
+from billing import modes
+from common import sql
 from common.months import Month
 from console.usage import entries
 from pages import words
 from tasks.gate import Caller
 
 TENTH = Decimal("0.1")
-UNITS = {**modalities.UNITS, "image_matrix": "picture"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +119,13 @@ def _units(charges: list[SpendingPart]) -> Iterable[str]:
     """How many pictures, seconds and requests were charged: 41 pictures, 12.5 seconds."""
     sums: dict[str, Decimal] = {}
     for part in charges:
-        if part.mode in UNITS and part.unit_micros:
+        if part.mode in modes.BY_NAME and part.unit_micros:
             sums[part.mode] = sums.get(part.mode, Decimal()) - Decimal(part.micros) / part.unit_micros
-    for mode, noun in UNITS.items():
-        if mode in sums:
-            count = sums[mode].quantize(TENTH)
+    for mode in modes.TABLE:
+        if mode.name in sums:
+            count = sums[mode.name].quantize(TENTH)
             whole = int(count)
-            yield words.counted(whole, noun) if count == whole else f"{count} {noun}s"
+            yield words.counted(whole, mode.page_noun) if count == whole else f"{count} {mode.page_noun}s"
 
 
 PARTS = f"""

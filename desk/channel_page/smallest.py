@@ -1,15 +1,15 @@
 """The smallest request that a channel model can run: what a test of its channel buys. It reads the row, no more."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import product
 from typing import Any
 
 from adapters import expression, registry
-from adapters.base import Adapter, Billed, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.base import Adapter, Target, TaskRequest, Unsupported, UpstreamRequest
+from billing import modes
+from catalog import prices
 from catalog.models import ChannelModel
-from common import money
 
 PROMPT = "A grey circle on white."
 # Where nobody has said what the model takes: what most do.
@@ -57,6 +57,8 @@ def of(offer: ChannelModel, prompt: str = PROMPT) -> Smallest:
     adapter = registry.get(offer.channel.adapter)
     if adapter is None or offer.model.modality not in adapter.modalities:
         raise Untestable(f"adapter {offer.channel.adapter} runs no {offer.model.modality} models")
+    if modes.find(offer.model.pricing_mode) is None:
+        raise Untestable(f"its model has the pricing mode {offer.model.pricing_mode}, which is none")
     target, refused = target_of(offer), list[Unsupported]()
     for requests in _rounds(offer, prompt):
         found = list[Smallest]()
@@ -120,30 +122,24 @@ def _once(*values: Any) -> list[Any]:
 
 def _built(adapter: Adapter, request: TaskRequest, target: Target, offer: ChannelModel) -> Smallest:
     upstream = expression.build(adapter, request, target)
-    amount = _amount(offer.cost or {}, upstream.billed)
-    cost = None if amount is None else money.micros(amount * _units(request, offer))
+    cost = prices.cost_micros(prices.exact(offer.cost), upstream.billed.tier or "", _units(request, upstream, offer))
     return Smallest(request=request, upstream=upstream, cost_micros=cost)
 
 
-def _units(request: TaskRequest, offer: ChannelModel) -> int:
-    return request.duration or 1 if offer.model.pricing_mode == "video_duration" else 1
-
-
-def _amount(amounts: Mapping[str, Any], billed: Billed) -> Decimal | None:
-    """As the books find an own cost: resolutions in whatever letters, else the one for all."""
-    spelled = {tier.lower(): amount for tier, amount in amounts.items()}
-    found = spelled.get((billed.tier or "").lower(), amounts.get("*"))
-    return None if found is None else Decimal(str(found))
+def _units(request: TaskRequest, upstream: UpstreamRequest, offer: ChannelModel) -> float:
+    mode = modes.get(offer.model.pricing_mode)
+    return mode.units(files=upstream.billed.count, seconds=request.duration or 1)
 
 
 def _rank(smallest: Smallest, offer: ChannelModel) -> tuple[Any, ...]:
     """Known costs first, then prices; a size that nobody names may be any. Of equals the first is taken."""
-    request, billed = smallest.request, smallest.upstream.billed
-    price = _amount(offer.model.prices, billed)
+    request, upstream = smallest.request, smallest.upstream
+    mode, tier = modes.get(offer.model.pricing_mode), upstream.billed.tier
+    price = mode.price_at(prices.exact(offer.model.prices), mode.tier(tier) or "")
     return (
         *_known(smallest.cost_micros),
-        *_known(None if price is None else price * _units(request, offer)),
-        billed.tier is None,
+        *_known(None if price is None else float(price) * _units(request, upstream, offer)),
+        tier is None,
     )
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from catalog import listing, pausing, prices, snapshot
+from billing import modes
+from catalog import listing, model_params, pausing, prices, snapshot
 from catalog.listing import ModelOffer
 from catalog.models import ChannelModel, MediaModel, Plan, Route
 from catalog.snapshot import Catalog
-from common import modalities, money
+from common import money
 from desk.models_page import param_forms
 from tasks.shown import model_face
 
@@ -93,10 +94,10 @@ def of(model: MediaModel) -> ModelFacts:
     """As it is stored."""
     offers = tuple(model.channel_models.select_related("channel").order_by("channel__name"))
     plans = _plans(model)
-    costs = {offer.channel_id: exact(offer.cost) for offer in offers}
+    costs = {offer.channel_id: prices.exact(offer.cost) for offer in offers}
     asked = _asked_tiers(model)
     return ModelFacts(
-        unit=modalities.UNITS.get(model.pricing_mode, ""),
+        unit=modes.noun(model.pricing_mode),
         plans=plans,
         tiers=tuple(_tier(tier, Decimal(str(usd)), plans, costs) for tier, usd in model.prices.items()),
         offers=offers,
@@ -107,20 +108,15 @@ def of(model: MediaModel) -> ModelFacts:
 
 def _asked_tiers(model: MediaModel) -> list[str]:
     """The tiers that requests of a model that is priced by them may ask for."""
-    if model.pricing_mode != "image_matrix" or param_forms.unreadable(model.modality, model.params):
+    if param_forms.unreadable(model.modality, model.params):
         return []
-    sizes: Mapping[str, Any] = model.params.get("image_size") or {}
-    return list(sizes.get("values") or ())
+    return model_params.listed_tiers(model.pricing_mode, model.params)
 
 
 def effective(model: MediaModel) -> tuple[tuple[str, int], ...]:
     """Its prices under its default plan, in micro-USD by tier."""
     factor = model.default_plan.price_multiplier
     return tuple((tier, money.times(str(usd), factor)) for tier, usd in model.prices.items())
-
-
-def exact(amounts: Mapping[str, Any] | None) -> dict[str, Decimal]:
-    return {tier: Decimal(str(usd)) for tier, usd in (amounts or {}).items()}
 
 
 def _plans(model: MediaModel) -> tuple[PlanRoutes, ...]:
@@ -195,7 +191,9 @@ def missing(model: MediaModel) -> str:
         return f"Its params cannot be read: {', '.join(strange)}. Drop them in the form."
     if not model.prices:
         return "It has no price: enter one in the form."
-    if model.pricing_mode == "image_matrix" and not (model.params.get("image_size") or {}).get("values"):
+    if modes.find(model.pricing_mode) is None:
+        return f"No pricing mode is named {model.pricing_mode}: choose another in the form."
+    if model_params.lacks_tiers(model.pricing_mode, model.params):
         return "It is priced by tier and offers none: enter the values of image size in the form."
     return (
         f"Plan {model.default_plan.name} has no route that can run it: it needs an enabled route to an enabled channel "

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from billing import modes
 from catalog import naming, validation
 from catalog.fields import Invalid, each, told
 from catalog.models import MediaModel, Plan
@@ -15,11 +16,11 @@ from desk.models_page import param_forms
 from desk.models_page.param_forms import DROP, ParamFields
 from desk.rows import AmountsField, LinesField
 
-PRICES = 'USD by tier. Films: by resolution, "*" for all others. A price per request has one row, "*".'
+PRICES = " ".join(mode.prices_help for mode in modes.TABLE)
 
 NO_TIERS = (
     "A request must be able to ask for a tier: enter those that have a price ({tiers}), or choose the pricing mode "
-    "per_request."
+    f"{modes.PER_REQUEST.name}."
 )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from billing import modes
 from catalog import naming, pausing, snapshot
 from catalog.models import MediaModel
-from common import modalities
 from desk.models_page import facts
 from tasks.shown import eta
 
@@ -51,7 +51,7 @@ def of(models: Iterable[MediaModel]) -> ModelList:
                 state=pausing.standing(model) if model.enabled else "disabled",
                 why_not="" if facts.offer_of(model, catalog) else facts.missing(model),
                 prices=facts.effective(model),
-                unit=modalities.UNITS.get(model.pricing_mode, ""),
+                unit=modes.noun(model.pricing_mode),
                 usual_seconds=usual["p50"] if usual else None,
             )
         )

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from billing import modes
 from catalog.models import MediaModel, Plan
-from common import modalities, money
+from common import money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,7 @@ class Pay:
 
 def pay(model: MediaModel, plan: Plan) -> Pay:
     prices = ((tier, money.times(str(usd), plan.price_multiplier)) for tier, usd in model.prices.items())
-    return Pay(unit=modalities.UNITS.get(model.pricing_mode, ""), prices=tuple(prices))
+    return Pay(unit=modes.noun(model.pricing_mode), prices=tuple(prices))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import Any
 from adapters import registry
 from adapters.base import Adapter, TaskRequest
 from adapters.fields import command_in
+from billing import modes
 from billing.pricing import Price
 from catalog import model_params, prices, routing
 from catalog.entries import ModelEntry, RouteEntry
@@ -127,13 +128,12 @@ def _refuse_count(model: ModelEntry, decision: Decision) -> None:
 
 
 def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
-    """The frozen price: unit price of the final tier under the plan, times images, seconds or one."""
-    tier = "*" if model.pricing_mode == "per_request" else decision.billed.tier
+    """The frozen price: unit price of the final tier under the plan, times the units of the model's pricing mode."""
+    mode = modes.find(model.pricing_mode)
+    tier = mode.tier(decision.billed.tier) if mode else None
     unit = prices.unit_micros(model, decision.plan, tier) if tier else None
-    if unit is None or tier is None:
+    if mode is None or tier is None or unit is None:
         raise PricingUnavailable(
             f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
         )
-    units = {"image_matrix": decision.billed.count, "video_duration": request.duration or 0, "per_request": 1}
-    quantity = units[model.pricing_mode]
-    return Price(mode=model.pricing_mode, tier=tier, unit_micros=unit, quantity=quantity, results=decision.billed.count)
+    return Price.asked(mode, tier=tier, unit_micros=unit, billed=decision.billed, seconds=request.duration)

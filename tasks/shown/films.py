@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from billing import modes
 from common import documents, sql
 from common.errors import InvalidRequest
 from tasks.assets import links
@@ -116,7 +117,8 @@ def _view(row: Any) -> FilmView:
     seconds = row.duration
     if seconds is None:  # the params are deleted, and the price stays
         price = documents.shown(sql.as_document(row.price))
-        seconds = price.get("quantity") if price.get("mode") == "video_duration" else None
+        mode = modes.find(price.get("mode"))
+        seconds = price.get("quantity") if mode and mode.measures_length else None
     return FilmView(
         id=row.id,
         model_name=row.model_name,

@@ -1,7 +1,6 @@
 """A task's price as its customer and the operators read it."""
 
 from billing.pricing import Price
-from common import modalities
 from common.documents import Unreadable
 from common.redaction import clean
 from pages import words
@@ -15,4 +14,4 @@ def agreed(frozen: object) -> str:
         return ""
     tier = "" if price.tier == "*" else f" at {price.tier}"
     times = f", × {price.quantity}" if price.quantity != 1 else ""
-    return clean(f"{words.usd(price.unit_micros)} per {modalities.UNITS[price.mode]}{tier}{times}")
+    return clean(f"{words.usd(price.unit_micros)} per {price.pricing_mode.noun}{tier}{times}")

@@ -49,7 +49,7 @@ def _own_cost(route: RouteEntry | None, frozen: object, together: int) -> int | 
         price = Price.frozen(frozen)
     except Unreadable:
         return None
-    units = max(1, price.quantity // together) if price.mode == "image_matrix" else price.quantity
+    units = price.pricing_mode.units(files=max(1, price.quantity // together), seconds=price.seconds or 0)
     return prices.own_cost_micros(route, price.tier, units) if route else None
 
 

@@ -166,8 +166,8 @@ def _follow(call: Call, handle: Mapping[str, Any], new_id: str, spending: Budget
 
 def _params(task: Task, payload: TaskPayload) -> dict[str, Any]:
     """As long as they are kept; else what the charge of a video needs of them."""
-    price = Price.frozen(task.price)
-    rest = {"duration": price.quantity} if price.mode == "video_duration" else {}
+    seconds = Price.frozen(task.price).seconds
+    rest = {} if seconds is None else {"duration": seconds}
     return rest if payload.params is None else payload.params
 
 

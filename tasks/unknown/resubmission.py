@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from adapters.base import Billed, ImageRef, StoredFile, TaskRequest
+from adapters.base import ImageRef, StoredFile, TaskRequest
 from billing import ledger
 from billing.pricing import Price
 from catalog import routing, snapshot
@@ -131,7 +131,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     request = _asked(task, stored)
     inputs.fresh(request)
     model, judged = _model(task), inputs.with_upload_urls(inputs.judged(request), task.pk)
-    wanted = agreed(agreed_price) if agreed_price else None
+    wanted = agreed_price.bought if agreed_price else None
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=wanted)
     decision = routing.decide(survey)
     routed = Routed(decision=decision, price=agreed_price or verdicts.priced(model, decision, request))
@@ -143,13 +143,6 @@ def _asked(task: Task, stored: object) -> TaskRequest:
         return stored_params.load_to_buy(task.modality, stored)
     except Unreadable as error:
         raise Gone(f"This version cannot read the task: {error}.") from error
-
-
-def agreed(price: Price) -> Billed | None:
-    """What a route must buy for this price; None where the price is of the request, whatever it buys."""
-    if price.mode == "per_request":
-        return None
-    return Billed(count=price.quantity if price.mode == "image_matrix" else 1, tier=price.tier)
 
 
 def _model(task: Task) -> ModelEntry:

@@ -36,6 +36,14 @@ def test_a_model_without_tiers_that_is_priced_by_tier_is_a_problem(routed: Media
     ]
 
 
+def test_a_model_of_an_unknown_pricing_mode_is_a_problem(routed: MediaModel) -> None:
+    MediaModel.objects.update(pricing_mode="audio_seconds")
+    assert checks.problems() == [
+        "image model aurora is not offered, as no pricing mode is named audio_seconds: "
+        "choose image_matrix or video_duration or per_request"
+    ]
+
+
 def test_a_channel_without_a_credential_is_a_problem(studio: Channel) -> None:
     Credential.objects.all().delete()
     assert checks.problems() == ["channel studio has no credential"]

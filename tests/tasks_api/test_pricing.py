@@ -124,6 +124,13 @@ def test_a_request_may_have_one_price(api, plan, image_channel):
     assert Task.objects.get().price["tier"] == "*"
 
 
+def test_a_model_of_an_unknown_pricing_mode_has_no_price_and_is_not_listed(api, image_model):
+    image_model.pricing_mode = "audio_seconds"
+    image_model.save()
+    assert api.get("/v1/tasks/models").json()["data"] == []
+    assert refused(api.submit(image_task())) == (503, "TASK_PRICING_UNAVAILABLE")
+
+
 def test_the_plan_of_the_key_multiplies_the_price_and_rounds_once(api, key, image_model, image_channel):
     premium = Plan.objects.create(name="premium", price_multiplier="1.333333")
     make_route(premium, image_model, image_channel, upstream_model="gpt-image-2")

@@ -50,7 +50,7 @@ class Bought:
         if not self.leg.is_paid:
             return None
         price = self.order.prepared.price
-        units = {"image_matrix": price.quantity, "video_duration": self.order.seconds}.get(price.mode, 1)
+        units = price.pricing_mode.units(files=price.quantity, seconds=self.order.seconds)
         return prices.own_cost_micros(self.route, price.tier, units)
 
 

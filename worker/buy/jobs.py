@@ -89,7 +89,7 @@ def _job(task: Claimed, catalog: Catalog) -> Job:
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
     upstream = expression.build(adapter, request, target)
     price = Price.frozen(sql.as_document(task.price))
-    if price.mode == "image_matrix" and (upstream.billed.tier, upstream.billed.count) != (price.tier, price.quantity):
+    if not price.is_still_bought(upstream.billed):
         raise RouteGone(f"it would now buy {upstream.billed}")
     seconds = max(0.0, ends_at - time.monotonic()) + GRACE_SECONDS
     longest = adapter.submit_seconds(target)

@@ -39,8 +39,8 @@ def of_task(task: Task, price: Price, target: Target, *, calls: int) -> Agreed:
 def _bought(task: Task, price: Price) -> tuple[int | None, str | None]:
     if task.modality == "video":
         return 1, None
-    if price.mode == "image_matrix":
-        return price.quantity, price.tier
+    if agreed := price.bought:
+        return agreed.count, agreed.tier
     routes = elements(shown(task.payload.trace).get("routes"))
     billed = next((found for route in routes if (found := shown(shown(route).get("billed")))), {})
     return price.results, _text(billed.get("tier"))

@@ -52,12 +52,12 @@ class Terms:
 
     def own_costs(self, results: Iterable[CallResult], seconds: float) -> dict[int, int | None]:
         """Micro-USD that the operator pays for each call; None where the catalog does not know."""
-        route, tier, mode = self.route, self.price.tier, self.price.mode
+        route, price = self.route, self.price
         if route is None:
             return {result.call_id: None for result in results}
         return {
             result.call_id: prices.own_cost_micros(
-                route, tier, {"image_matrix": result.size, "video_duration": seconds}.get(mode, 1)
+                route, price.tier, price.pricing_mode.units(files=result.size, seconds=seconds)
             )
             for result in results
         }

@@ -61,6 +61,12 @@ def test_what_no_request_of_a_prompt_alone_can_buy_says_why(studio):
         channel_test.cheapest(studio)
 
 
+def test_a_model_of_an_unknown_pricing_mode_cannot_be_tested(studio):
+    MediaModel.objects.update(pricing_mode="audio_seconds")
+    with pytest.raises(Untestable, match="audio_seconds"):
+        channel_test.cheapest(studio)
+
+
 def test_a_picture_is_bought_fetched_and_told_without_task_ledger_or_secret(studio, sandbox):
     before = LedgerEntry.objects.count()
     test = bought(studio)

@@ -156,6 +156,8 @@ def test_a_model_that_is_not_on_offer_says_why(operator, plan, image_model):
     assert "Plan standard has no route that can run it" in operator.get(page(routeless)).content.decode()
     MediaModel.objects.filter(pk=image_model.pk).update(enabled=False)
     assert "is not on offer. It is disabled" in operator.get(page(image_model)).content.decode()
+    MediaModel.objects.filter(pk=image_model.pk).update(enabled=True, pricing_mode="audio_seconds")
+    assert "No pricing mode is named audio_seconds" in operator.get(page(image_model)).content.decode()
 
 
 def test_params_that_nobody_can_read_do_not_break_the_page(operator, image_model):

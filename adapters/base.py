@@ -391,9 +391,7 @@ class Adapter(Protocol):
     `fields(target)`, the list of the protocol's upstream fields (adapters/kit/upstream_fields.py): what callers give of
     others passes only where the channel model names it. And `prompt_command(prompt, target)`: what of a prompt the
     model would obey as a command, if anything. And `pixel_sizes(target)`, what tiers and ratios mean there in pixels,
-    {tier: {ratio: "WIDTHxHEIGHT"}}. And `only_limits_prompts`, true where `check` asks of a prompt that it is not too
-    long, which names `params.prompt`, and `build` bills nothing by it: then what is said of one request holds for
-    others with a shorter prompt. And `option_fields()` and `capability_fields()`, each a tuple of OperatorField:
+    {tier: {ratio: "WIDTHxHEIGHT"}}. And `option_fields()` and `capability_fields()`, each a tuple of OperatorField:
     without them the admin takes options and capabilities as names with values.
     """
 

@@ -119,11 +119,11 @@ def _images(table: FieldTable, request: TaskRequest, target: Target, rules: Inpu
 def _commands(adapter: Adapter, prompts: Mapping[str, list[str]], target: Target) -> Iterator[Unsupported]:
     """Read from the prompts that go out, whoever gives them."""
     for shown, texts in prompts.items():
-        if command := next(filter(None, (command_in(text, adapter, target) for text in texts)), None):
+        if command := next(filter(None, (_command_in(text, adapter, target) for text in texts)), None):
             yield Unsupported(field=shown, reason=f"holds {command}, which the model would obey as a command")
 
 
-def command_in(prompt: str, adapter: Adapter | None, target: Target) -> str | None:
+def _command_in(prompt: str, adapter: Adapter, target: Target) -> str | None:
     """What of a prompt the model would obey as a command."""
     find: Callable[[str, Target], str | None] | None = getattr(adapter, "prompt_command", None)
     return find(prompt, target) if find else None

@@ -7,7 +7,7 @@ the version has moved.
 import copy
 import threading
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from catalog import group_rows, prices
@@ -24,9 +24,6 @@ from catalog.models import (
     PlanChoice,
     Route,
 )
-from common.recent import Recent
-
-MOST_REMEMBERED = 1_000
 
 
 class ChoiceOfAll(dict[tuple[int, int], int]):
@@ -43,8 +40,7 @@ class ChoiceOfAll(dict[tuple[int, int], int]):
 class Catalog:
     """What is on offer at one version. Routes in it are enabled throughout: route, channel and channel model.
 
-    `remembered` is for whoever computes from it what will be asked for again, `bounds` by plan and model for
-    `catalog.runnable`.
+    `bounds` is where `catalog.runnable` keeps what it has found, by plan and model.
     """
 
     def __init__(
@@ -69,7 +65,6 @@ class Catalog:
         for model in self._models.values():
             for name in (model.name, *model.aliases) if model.enabled else ():
                 self._named[name][model.modality] = model
-        self.remembered: Recent[Hashable, Any] = Recent(MOST_REMEMBERED)
         self.bounds: dict[tuple[int, int], Mapping[str, Any] | None] = {}
         self._served: dict[tuple[int, int], tuple[RouteEntry, ...]] = {}
         taking = [route for route in self._routes.values() if route.channel.standing != OperatorStanding.DRAINED]

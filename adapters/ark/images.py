@@ -24,7 +24,6 @@ class ArkImages(Synchronous):
     protocol = "ark_images"
     modalities = frozenset({"image"})
     expresses = checks.fields("image")
-    only_limits_prompts = True
     summary = "Seedream image generation and editing on Ark"
     error_codes = errors.CODES
     capabilities = rules.IMAGE_CAPABILITIES

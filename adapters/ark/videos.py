@@ -41,7 +41,6 @@ class ArkContentTasks(Asynchronous):
     protocol = "ark_content_tasks"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
-    only_limits_prompts = True
     summary = "Ark content generation (BytePlus, Volcengine), and MiniMax video generation V2"
     error_codes = {**errors.CODES, **minimax_errors.CODES}
     capabilities = rules.VIDEO_CAPABILITIES

@@ -34,7 +34,6 @@ class DashScopeImage(DashScopeJobs):
     protocol = "dashscope_image"
     modalities = frozenset({"image"})
     expresses = checks.fields("image")
-    only_limits_prompts = True
     summary = "Alibaba Model Studio images (Qwen-Image, Wan), at once or as a job"
     capabilities = rules.IMAGE_CAPABILITIES
     options = {

@@ -32,7 +32,6 @@ class DashScopeVideo(DashScopeJobs):
     protocol = "dashscope_video"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
-    only_limits_prompts = True
     summary = "Alibaba Model Studio video (Wan and hosted models)"
     capabilities = videos_request.CAPABILITIES
     options = {"poll_seconds": rules.POLL_SECONDS, "workspace": WORKSPACE}

@@ -24,7 +24,6 @@ class GeminiGenerateContent(Synchronous):
     protocol = "gemini_generate_content"
     modalities = frozenset({"image"})
     expresses = checks.fields("image")
-    only_limits_prompts = True
     summary = "Gemini native image generation"
     error_codes = errors.CODES
     capabilities = request.CAPABILITIES

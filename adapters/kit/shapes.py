@@ -61,7 +61,6 @@ class Provider:
     protocol: ClassVar[str]
     modalities: ClassVar[frozenset[str]]
     expresses: ClassVar[Mapping[str, frozenset[str]]] = {}
-    only_limits_prompts: ClassVar[bool] = False
     summary: ClassVar[str] = ""
     capabilities: ClassVar[Rules] = {}
     options: ClassVar[Rules] = {}

@@ -39,7 +39,6 @@ class KlingTasks(Asynchronous):
     protocol = "kling_tasks"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
-    only_limits_prompts = True
     summary = "Kling video generation, both generations of its API"
     error_codes = errors.CODES
     spoken = staticmethod(errors.spoken)

@@ -34,7 +34,6 @@ class OpenAIImages(Synchronous):
     protocol = "openai_images"
     modalities = frozenset({"image"})
     expresses = checks.fields("image", "mask")
-    only_limits_prompts = True
     summary = "OpenAI Images, and xAI by the option dialect: generations and edits"
     error_codes = errors.CODES
     spoken = staticmethod(errors.spoken)

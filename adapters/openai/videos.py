@@ -35,7 +35,6 @@ class OpenAIVideos(Asynchronous):
     protocol = "openai_videos"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
-    only_limits_prompts = True
     summary = "OpenAI-compatible video jobs (vLLM-Omni, gateways)"
     error_codes = errors.VIDEO_CODES
     spoken = staticmethod(errors.spoken)

@@ -21,7 +21,6 @@ class OpenRouterImages(Synchronous):
     protocol = "openrouter_images"
     modalities = frozenset({"image"})
     expresses = checks.fields("image")
-    only_limits_prompts = True
     summary = "OpenRouter images: many providers' models with one key"
     error_codes = errors.CODES
     capabilities = rules.IMAGE_CAPABILITIES

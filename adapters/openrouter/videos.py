@@ -39,7 +39,6 @@ class OpenRouterVideos(Asynchronous):
     protocol = "openrouter_videos"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
-    only_limits_prompts = True
     summary = "OpenRouter video jobs on many providers' models"
     error_codes = errors.CODES
     capabilities = rules.VIDEO_CAPABILITIES

@@ -43,7 +43,6 @@ class Runway(Asynchronous):
     protocol = "runway"
     modalities = frozenset({"video"})
     expresses = checks.fields("video")
-    only_limits_prompts = True
     summary = "Runway's hosted video models and its model router"
     error_codes = errors.CODES
     capabilities = {**rules.VIDEO_CAPABILITIES, "sizes": rules.one_of("pixels", "words")}

@@ -15,7 +15,6 @@ from tasks.assets import inputs
 from tasks.intake import examination, verdicts
 from tasks.intake.drafts import PreparedSubmission
 from tasks.intake.examination import Examination
-from tasks.intake.verdicts import Routed
 from tasks.models import Task, TaskPayload
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
@@ -62,13 +61,13 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
             raise UnsupportedModel("model: it is gone or disabled.")
         survey = routing.survey(catalog, key_id=NOBODY, model=model, request=request)
         decision = routing.decide(survey)
-        routed = Routed(decision=decision, price=verdicts.price_of(model, decision, request))
+        price = verdicts.price_of(model, decision, request)
     except Unreadable as unreadable:
         return Examination(outcome=InvalidRequest(f"The task's params cannot be read any more: {unreadable}"))
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
     body = SubmissionBody(model=found.model_name, modality=found.modality, params={}, metadata=None, callback_url=None)
-    prepared = PreparedSubmission(body=body, model=model, request=request, routed=routed)
+    prepared = PreparedSubmission(body=body, model=model, request=request, decision=decision, price=price)
     return Examination(request=request, survey=survey, outcome=prepared)
 
 

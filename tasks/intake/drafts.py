@@ -12,7 +12,6 @@ from catalog.entries import ModelEntry
 from catalog.routing import Decision
 from common import sql
 from tasks.gate import Caller
-from tasks.intake.verdicts import Routed
 from tasks.origins import Origin
 from tasks.request import stored_params
 from tasks.request.values import SubmissionBody
@@ -25,15 +24,8 @@ class PreparedSubmission:
     body: SubmissionBody
     model: ModelEntry
     request: TaskRequest
-    routed: Routed
-
-    @property
-    def decision(self) -> Decision:
-        return self.routed.decision
-
-    @property
-    def price(self) -> Price:
-        return self.routed.price
+    decision: Decision
+    price: Price
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +54,9 @@ class Draft:
     def row(self) -> str:
         """All that is written of it but for what the transaction adds, as `sql.packed`. It is made once, and for most
         drafts before their account is locked, for which others wait."""
-        prepared, routed = self.prepared, self.prepared.routed
-        own = sql.packed(
+        prepared, decision = self.prepared, self.prepared.decision
+        trace = {"plan": decision.plan.name, "routes": decision.trace}
+        return sql.packed(
             {
                 "id": self.task_id,
                 "key": self.caller.key_id,
@@ -82,6 +75,8 @@ class Draft:
                 "metadata": sql.document(prepared.body.metadata),
                 "input_bytes": self.input_bytes,
                 "params": sql.document(stored_params.dump(prepared.request)),
+                "estimated": prepared.price.estimate_micros,
+                "price": sql.document(prepared.price.snapshot()),
+                "trace": sql.document({**trace, "asked": dict(self.asked)} if self.asked else trace),
             }
         )
-        return sql.merged(own, sql.packed(routed.columns(self.asked)) if self.asked else routed.row)

@@ -1,7 +1,4 @@
-"""Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order.
-
-`tasks/intake/verdicts.py` has those behind the fields.
-"""
+"""Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -59,12 +56,15 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
         request = request if mask is None else _masked(request, mask, rules)
     except ApiError as error:
         return Examination(outcome=error)
-    verdict = verdicts.of(catalog, key_id=key_id, model=model, request=inputs.judged(request), rules=rules)
-    found = verdict.outcome
-    if isinstance(found, ApiError):
-        return Examination(request=request, survey=verdict.survey, outcome=found)
-    prepared = PreparedSubmission(body=submitted, model=model, request=request, routed=found)
-    return Examination(request=request, survey=verdict.survey, outcome=prepared)
+    judged, asked = inputs.judged(request), images.rules_of_options(rules)
+    survey = routing.survey(catalog, key_id=key_id, model=model, request=judged, inputs=asked)
+    try:
+        decision = routing.decide(survey)
+        price = verdicts.priced(model, decision, request)
+    except ApiError as error:
+        return Examination(request=request, survey=survey, outcome=error)
+    prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
+    return Examination(request=request, survey=survey, outcome=prepared)
 
 
 def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskRequest:

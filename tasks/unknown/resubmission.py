@@ -22,7 +22,6 @@ from tasks.assets.inputs import InputGone
 from tasks.gate import Caller
 from tasks.intake import limits, submission, verdicts
 from tasks.intake.drafts import Draft, PreparedSubmission
-from tasks.intake.verdicts import Routed
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Task
 from tasks.request import stored_params
@@ -134,8 +133,8 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     wanted = agreed_price.bought if agreed_price else None
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=wanted)
     decision = routing.decide(survey)
-    routed = Routed(decision=decision, price=agreed_price or verdicts.priced(model, decision, request))
-    return PreparedSubmission(body=_body(task, stored), model=model, request=request, routed=routed)
+    price = agreed_price or verdicts.priced(model, decision, request)
+    return PreparedSubmission(body=_body(task, stored), model=model, request=request, decision=decision, price=price)
 
 
 def _asked(task: Task, stored: object) -> TaskRequest:

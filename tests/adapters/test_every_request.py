@@ -189,9 +189,7 @@ def test_no_capability_that_is_taken_breaks_a_request(column: Column) -> None:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
-def test_what_is_said_of_one_prompt_holds_for_shorter_ones(column: Column) -> None:
-    """A described provider may map prompts to others; so it does not say so."""
-    assert column.adapter.only_limits_prompts is not column.name.startswith("http_template")
+def test_shorter_prompts_buy_the_same_or_are_refused_alike(column: Column) -> None:
     targets = list(capable(column, 100))
     for target, request in zip(targets, some(column.base, len(targets)), strict=True):
         said = [

@@ -80,8 +80,7 @@ def another(draft: Draft, **changes: Any) -> Draft:
 
 def priced(draft: Draft, price: Price) -> Draft:
     """The same draft at another price."""
-    prepared = draft.prepared
-    return replace(draft, prepared=replace(prepared, routed=replace(prepared.routed, price=price)))
+    return replace(draft, prepared=replace(draft.prepared, price=price))
 
 
 def unwritable(draft: Draft) -> Draft:

@@ -5,15 +5,16 @@ share. So nobody waits for an account that somebody else holds but its own reque
 fails alone.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
+from common import swallowed
 from common.concurrency import account_lines, halving, threads
 from common.concurrency.account_lines import AccountLines
 from common.concurrency.gathering import Gathering, GrowingGroup
 from common.database.database_retry import AWAY, is_held_up
-from tasks.intake import fast_submission, lost_commits, submission
+from tasks.intake import lost_commits, submission
 from tasks.intake.drafts import Draft
 from tasks.intake.lost_commits import OutcomeUnknown
 from tasks.intake.submission import Created, Outcome
@@ -39,50 +40,24 @@ def together() -> AbstractContextManager[None]:
 
 
 def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
-    outcomes = threads.returning_connection(_submit_free, drafts, seconds=account_lines.shared_seconds())
+    """Those of accounts that somebody else holds wait in their own lines. So do all where one keeps the others from
+    being written, or holds them up."""
+    outcomes: Mapping[str, Outcome] = {}
+    try:
+        outcomes = threads.returning_connection(_submit_free, drafts, seconds=account_lines.shared_seconds())
+    except AWAY as error:
+        if isinstance(error, OutcomeUnknown) or not is_held_up(error):
+            return [error] * len(drafts)
+        swallowed.note("tasks.intake.joint_submission.held_up")
+    except Exception:
+        swallowed.note("tasks.intake.joint_submission")
     return [outcomes.get(draft.task_id) or _own_lines.of(draft.caller.account_id) for draft in drafts]
 
 
-def _submit_free(drafts: Sequence[Draft]) -> Mapping[str, Outcome | Exception]:
-    """By task id. Nothing is said of those whose account is held or has to be asked more."""
-    fast, others = _sorted(drafts)
-    outcomes = {**_tried(fast_submission.submit, fast)}
-    left = [draft for draft in fast if draft.task_id not in outcomes]
-    if len({draft.caller.account_id for draft in left}) > 1:  # one alone is mostly held, and has a line of its own
-        others += left
-    outcomes |= _tried(submission.submit_free, others)
-    if not any(isinstance(outcome, AWAY) for outcome in outcomes.values()):
-        lost_commits.settle()
+def _submit_free(drafts: Sequence[Draft]) -> dict[str, Outcome]:
+    outcomes = submission.submit_free(drafts)
+    lost_commits.settle()
     return outcomes
-
-
-def _tried(
-    step: Callable[[Sequence[Draft]], Mapping[str, Outcome]], drafts: Sequence[Draft]
-) -> Mapping[str, Outcome | Exception]:
-    """What the step makes of them; nothing is said of any where one keeps the others from being written."""
-    try:
-        return step(drafts) if drafts else {}
-    except AWAY as error:
-        is_final = isinstance(error, OutcomeUnknown) or not is_held_up(error)
-        return {draft.task_id: error for draft in drafts} if is_final else {}
-    except Exception:
-        return {}
-
-
-def _sorted(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
-    """Those that the fast path may take, and others. Whatever follows such a draft with its Idempotency-Key has to
-    wait until that is written, and is among neither."""
-    fast: dict[Hashable, Draft] = {}
-    others: list[Draft] = []
-    for draft in drafts:
-        name = (draft.caller.key_id, draft.idempotency_key or draft.task_id)
-        if name in fast:
-            continue
-        if fast_submission.is_for(draft):
-            fast[name] = draft
-        else:
-            others.append(draft)
-    return [*fast.values()], others
 
 
 def _submit_own(drafts: GrowingGroup[Draft]) -> list[Outcome | Exception]:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 
 from django.db import OperationalError, transaction
 
@@ -28,36 +27,24 @@ def took_place(drafts: Sequence[Draft], error: Exception) -> bool:
     Asked on a new connection, once whatever is left of the old one has let go of the accounts, in time of its own.
     Raises OutcomeUnknown.
     """
-    return is_doubtful(error) and bool(_asked_anew(drafts, error))
-
-
-def found(drafts: Sequence[Draft], error: Exception) -> list[tuple[str, datetime]]:
-    """The same of a statement that was its own transaction, and may have written only some: which, and when. Raises
-    OutcomeUnknown also where there is none of them, for it may still come; and the error itself where that says no."""
     if not is_doubtful(error):
-        raise error
-    if written := _asked_anew(drafts, error):
-        return written
-    raise OutcomeUnknown(*error.args) from error
-
-
-def _asked_anew(drafts: Sequence[Draft], error: Exception) -> list[tuple[str, datetime]]:
+        return False
     ask_anew()
     try:
-        return _written(drafts) or []
+        return bool(_written(drafts))
     except AWAY:
         raise OutcomeUnknown(*error.args) from error
 
 
-def _written(drafts: Sequence[Draft], *, only_free: bool = False) -> list[tuple[str, datetime]] | None:
-    """Those that are tasks. With `only_free` None where somebody else holds an account, who may be the one that writes
-    them."""
+def _written(drafts: Sequence[Draft], *, only_free: bool = False) -> list[str] | None:
+    """The ids of those that are tasks. With `only_free` None where somebody else holds an account, who may be the one
+    that writes them."""
     accounts = {d.caller.account_id for d in drafts}
     with transaction.atomic():
         if len(ledger.lock_accounts(accounts, only_free=only_free)) < len(accounts):
             return None
-        query = f"SELECT id, created_at FROM tasks_task WHERE id {sql.among('text')}"
-        return [(task_id, sql.as_moment(at)) for task_id, at in sql.fetch(query, [sql.ids(d.task_id for d in drafts)])]
+        query = f"SELECT id FROM tasks_task WHERE id {sql.among('text')}"
+        return sql.column(query, [sql.ids(d.task_id for d in drafts)])
 
 
 def doubt(draft: Draft) -> None:

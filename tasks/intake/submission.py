@@ -89,56 +89,53 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
 
 
 def submit(drafts: Sequence[Draft], *, once_locked: Callable[[], None] | None = None) -> list[Outcome]:
-    """Write the drafts that the locked accounts and limits allow, in order; a refusal touches nothing of its own.
-    `once_locked` may add drafts of the same accounts, which were waited for.
-
-    Two statements in one transaction (SQLite: six), whatever the number of drafts. One more reads what only some of
-    them are asked for: callbacks, inputs, budgets; one counts where an account may be near a limit, and one writes
-    budgets. Admission has looked for the Idempotency-Keys: one that was used since has all of it done once more. Raises
-    OutcomeUnknown where the answer to the commit was lost and the database cannot be asked; whatever else it raises,
-    nothing was written.
-    """
-    try:
-        outcomes = _submit(drafts, once_locked=once_locked, with_replays=False)
-    except IntegrityError:
-        outcomes = _submit(drafts, once_locked=once_locked)
+    """Write the drafts that balances and limits allow, in order, once their accounts are locked; a refusal touches
+    nothing of its own. `once_locked` may add drafts of the same accounts. Raises as `submit_free`."""
+    outcomes = _submit(drafts, skip_locked=False, once_locked=once_locked)
     return [outcomes[d.task_id] for d in drafts]
 
 
 def submit_free(drafts: Sequence[Draft]) -> dict[str, Outcome]:
-    """The same by task id, without waiting for accounts that somebody else holds: nothing happens to their drafts, and
-    they are left out. Nobody's draft has those of others written once more: Idempotency-Keys are looked for again."""
-    return _submit(drafts, only_free=True)
+    """Write the drafts of those accounts that nobody else holds; the others are left out. The outcomes by task id.
+
+    Two statements in one transaction (SQLite: six), whatever the number of drafts. One more reads what only some of
+    them are asked for: callbacks, inputs, budgets; one counts where an account may be near a limit, and one writes
+    budgets. Raises OutcomeUnknown where the answer to the commit was lost and the database cannot be asked; whatever
+    else it raises, nothing was written.
+    """
+    return _submit(drafts, skip_locked=True)
 
 
 def _submit(
-    drafts: Sequence[Draft],
-    *,
-    only_free: bool = False,
-    once_locked: Callable[[], None] | None = None,
-    with_replays: bool = True,
+    drafts: Sequence[Draft], *, skip_locked: bool, once_locked: Callable[[], None] | None = None
 ) -> dict[str, Outcome]:
-    """The outcomes by task id."""
-    decided: dict[str, Replay | ApiError | None] = {}
+    """The admission has looked for the Idempotency-Keys. Where the unique index finds one that was used since, all is
+    done once more, with a look at the keys."""
+    try:
+        return _transact(drafts, skip_locked=skip_locked, once_locked=once_locked, with_replays=False)
+    except IntegrityError:
+        return _transact(drafts, skip_locked=skip_locked, once_locked=once_locked, with_replays=True)
+
+
+def _transact(
+    drafts: Sequence[Draft], *, skip_locked: bool, once_locked: Callable[[], None] | None, with_replays: bool
+) -> dict[str, Outcome]:
+    decided: list[tuple[Draft, Replay | ApiError | None]] = []
     created: dict[str, datetime] = {}
     try:
         with transaction.atomic():
-            accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=only_free)
+            accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=skip_locked)
             if once_locked:
                 once_locked()
             taken = [d for d in drafts if d.caller.account_id in accounts]
-            if taken:
-                standing, said = _decide(taken, accounts, with_replays=with_replays)
-                decided = dict(zip((d.task_id for d in taken), said, strict=True))
-            fresh = [d for d in taken if decided[d.task_id] is None]
-            created = insert(fresh, standing) if fresh else {}
+            standing, outcomes = _decide(taken, accounts, with_replays=with_replays)
+            decided = list(zip(taken, outcomes, strict=True))
+            if allowed := [d for d, outcome in decided if outcome is None]:
+                created = insert(allowed, standing)
     except AWAY as error:
-        if not created or not lost_commits.took_place(fresh, error):
+        if not created or not lost_commits.took_place(allowed, error):
             raise
-    return {
-        task_id: outcome or Created(task_id=task_id, created_at=created[task_id])
-        for task_id, outcome in decided.items()
-    }
+    return {d.task_id: outcome or Created(task_id=d.task_id, created_at=created[d.task_id]) for d, outcome in decided}
 
 
 def _decide(

@@ -24,7 +24,7 @@ from tasks.assets import referred, stored_inputs
 from tasks.claims import queue
 from tasks.figures.folding import Folding
 from tasks.gate import admit
-from tasks.intake import fast_submission, submission
+from tasks.intake import submission
 from tasks.models import RouteSet, Task, TaskPayload
 from tasks.shown import eta, listing, representation
 from tasks.unknown import resubmission
@@ -178,14 +178,6 @@ def test_a_submission_reads_counts_and_idempotency_keys_by_index(keys):
     plan_of(statements, "count(*) FILTER", "task_limits")
     assert sum(queued.total() for queued in found.queued.values()) == 2 * QUEUED / KEYS
     assert list(found.replays) == [(keys[1].id, "order-1")]
-
-
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="several statements there")
-def test_the_fast_path_of_submissions_reads_idempotency_keys_by_index(keys):
-    drafts = [steps.drafted(key, idempotency_key="order-1") for key in keys[:16]]
-    with steps.captured() as statements:
-        assert len(fast_submission.submit(drafts)) == 15  # of the second key there is such a task
-    plan_of(statements, "INSERT INTO tasks_task ", "task_idempotency")
 
 
 def test_owed_callbacks_are_counted_by_index(keys):

@@ -1,13 +1,16 @@
 """Drafts of many requests together: each gets what it would have got alone, and nobody waits for another's account."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
 from django.db import IntegrityError, OperationalError, connection
 
 from accounts.models import Account
-from common import sql
+from billing import budgets
+from common import sql, swallowed
 from common.concurrency import account_lines
 from common.database import query_deadline
 from tasks.assets.stored_inputs import LARGE_BYTES
@@ -73,6 +76,33 @@ def test_one_idempotency_key_twice_in_a_group_is_one_task_and_a_replay(key, imag
     assert (names([created, replay]), replay.task_id) == (["Created", "Replay"], created.task_id)
 
 
+def test_a_repeated_idempotency_key_holds_up_no_other_account(key, other_key, image_model):
+    drafts = [steps.drafted(key, idempotency_key="order-1"), steps.drafted(other_key), steps.drafted(other_key)]
+    first = steps.submitted(key, idempotency_key="order-1")
+    swallowed.taken()
+    replay, *created = together(drafts)
+    assert (names(created), replay.task_id) == (["Created"] * 2, first)
+    assert len({outcome.created_at for outcome in created}) == 1
+    assert swallowed.taken() == {}
+
+
+def test_what_one_account_cannot_pay_takes_nothing_from_another(other_key, image_model):
+    poor = make_key(make_account("poor", usd="0.05"))
+    outcomes = together([steps.drafted(owner) for owner in (poor, poor, other_key)])
+    assert names(outcomes) == ["Created", "InsufficientBalance", "Created"]
+    assert steps.breaches() == []
+
+
+def test_accounts_with_callbacks_and_budgets_are_written_together_with_others(key, other_key, image_model):
+    budgets.set_limits(key.account, day_micros=50_000, month_micros=None)
+    hook = {"callback_url": "https://hooks.example.com/"}
+    drafts = [steps.drafted(key), steps.drafted(key), steps.drafted(other_key, **hook)]
+    outcomes = together(drafts)
+    assert names(outcomes) == ["Created", "InsufficientBalance", "Created"]
+    assert outcomes[0].created_at == outcomes[2].created_at
+    assert steps.breaches() == []
+
+
 def test_a_group_keeps_to_the_queue_limit_and_the_balance(image_model):
     account = make_account("poor", usd="0.2", max_queued=4)
     key, small = make_key(account), make_key(account, "small", max_queued=2)
@@ -88,6 +118,61 @@ def test_a_draft_that_cannot_be_written_fails_alone(key, other_key, image_model)
     assert isinstance(outcomes.pop(1), IntegrityError)
     assert names(outcomes) == ["Created"] * 4
     assert steps.breaches() == []
+
+
+def test_what_keeps_a_group_from_being_written_is_logged_and_counted(key, other_key, image_model, caplog):
+    swallowed.taken()
+    good = steps.drafted(key)
+    outcomes = together([good, steps.unwritable(steps.drafted(other_key))])
+    assert names(outcomes) == ["Created", "IntegrityError"]
+    assert swallowed.taken() == {"tasks.intake.joint_submission": 1}
+    assert "IntegrityError" in caplog.text
+
+
+@contextmanager
+def altered(change: str, back: str) -> Iterator[None]:
+    """The database is another one than the code knows."""
+    sql.run(change)
+    try:
+        yield
+    finally:
+        sql.run(back)
+
+
+ONE_AT_A_TIME = """
+CREATE FUNCTION refuse_several() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF (SELECT count(*) FROM changed) > 1 THEN RAISE EXCEPTION 'only one account at a time'; END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER one_at_a_time AFTER UPDATE ON accounts_account REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_several()
+"""
+
+
+@needs_row_locks
+def test_a_joint_write_that_always_fails_is_noticed_although_each_account_alone_is_served(
+    key, other_key, image_model, caplog
+):
+    drafts = [steps.drafted(owner) for owner in (key, other_key)]
+    counted()
+    swallowed.taken()
+    with altered(ONE_AT_A_TIME, "DROP FUNCTION refuse_several CASCADE"):
+        assert names(together(drafts)) == ["Created"] * 2
+    assert swallowed.taken() == {"tasks.intake.joint_submission": 1}
+    assert "only one account at a time" in caplog.text
+    assert steps.breaches() == []
+
+
+@needs_row_locks
+def test_a_column_that_the_database_does_not_have_is_noticed(key, other_key, image_model, caplog):
+    drafts = [steps.drafted(owner) for owner in (key, other_key)]
+    swallowed.taken()
+    renaming = "ALTER TABLE tasks_task RENAME COLUMN {} TO {}"
+    with altered(renaming.format("input_bytes", "bytes"), renaming.format("bytes", "input_bytes")):
+        assert names(together(drafts)) == ["ProgrammingError"] * 2
+    assert swallowed.taken() == {"tasks.intake.joint_submission": 1}
+    assert 'column "input_bytes"' in caplog.text
+    assert Task.objects.count() == 0
 
 
 def test_a_database_that_goes_away_between_the_parts_of_a_line_takes_back_no_task(key, image_model, monkeypatch):
@@ -133,7 +218,7 @@ def test_large_options_are_written_alone(key, other_key, image_model, monkeypatc
     large = [steps.drafted(key, params=LARGE) for _ in range(2)]
     small = [steps.drafted(owner) for owner in (key, other_key)]
     assert names(together([*large, *small])) == ["Created"] * 4
-    assert 2 in map(len, groups)
+    assert sum(map(len, groups)) == 4
     assert [len(group) for group in groups if any("x" * LARGE_BYTES in item for item in group)] == [1, 1]
 
 

@@ -22,7 +22,7 @@ from tasks import route_sets
 from tasks.assets import stored_inputs
 from tasks.events import events
 from tasks.gate import Caller, Replay
-from tasks.intake import limits, lost_commits
+from tasks.intake import columns, limits, lost_commits
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.limits import Standing
 from tasks.intake.lost_commits import OutcomeUnknown
@@ -40,6 +40,8 @@ class Created:
 
 
 Outcome = Created | Replay | ApiError
+TAKEN = "budget_day text, live bigint"
+"""What the transaction adds to the row of a draft."""
 
 
 def draft(
@@ -50,6 +52,7 @@ def draft(
     idempotency_key: str | None,
     origin: Origin = "async",
     asked: Mapping[str, str] | None = None,
+    copied: Mapping[str, Any] | None = None,
 ) -> Draft:
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     blobs.check()
@@ -70,6 +73,7 @@ def draft(
         input_bytes=option_bytes + sum(file.size_bytes for file in files),
         origin=origin,
         asked=asked or {},
+        copied=copied or {},
     )
     if not option_bytes:
         made.row  # noqa: B018  # now, when nobody waits for the account; megabytes are not kept twice while it waits
@@ -170,7 +174,7 @@ def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     """Tasks, payloads, events, holds and accounts: one statement (SQLite: five), and one more where something was taken
     of budgets. The moments of creation by task id."""
     rows = [sql.merged(d.row, sql.packed(_taken(d, standing))) for d in drafts]
-    created = sql.write_together(f"{COLUMNS}, {TAKEN_COLUMNS}", rows, insertions())
+    created = sql.write_together(f"{columns.ROW}, {TAKEN}", rows, insertions())
     standing.budgets.write()
     events.tell({"queued"})
     return {task_id: sql.as_moment(at) for task_id, at in created}
@@ -178,37 +182,19 @@ def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
 
 @cache
 def insertions() -> tuple[str, ...]:
-    """The writes of `insert`, of COLUMNS and TAKEN_COLUMNS; the first returns ids and moments of creation."""
+    """The writes of `insert`; the first returns ids and moments of creation."""
     return (
-        INSERT_TASKS.format(now=sql.now(), deadline=sql.later("r.deadline"), rows="{rows}"),
-        "INSERT INTO tasks_taskpayload (task_id, params, trace) SELECT r.id, r.params, r.trace FROM {rows} WHERE true",
-        events.recording(task="r.id", key="r.key", status="'queued'", attempt="0"),
+        *columns.insertions(),
+        events.recording(task="r.id", key="r.key_id", status="'queued'", attempt="0"),
         *ledger.reserving(
             reference="r.id",
-            account="r.account",
-            key="r.key",
-            amount="r.estimated",
+            account="r.account_id",
+            key="r.key_id",
+            amount="r.estimated_micros",
             budget_day="r.budget_day",
             live="r.live",
         ),
     )
-
-
-COLUMNS = (
-    "id text, key bigint, secret bigint, account bigint, origin text, model_name text, media_model bigint, "
-    "modality text, route_set bigint, idempotency_key text, body_digest text, estimated bigint, price json, "
-    "deadline bigint, callback_url text, metadata json, input_bytes bigint, params json, trace json"
-)
-TAKEN_COLUMNS = "budget_day text, live bigint"
-INSERT_TASKS = """
-INSERT INTO tasks_task (id, key_id, secret_id, account_id, origin, model_name, media_model_id, modality, status,
-    attempt, requeues, route_set_id, open_routes_id, idempotency_key, body_digest, estimated_micros, price,
-    deadline_at, created_at, callback_url, metadata, input_bytes)
-SELECT r.id, r.key, r.secret, r.account, r.origin, r.model_name, r.media_model, r.modality, 'queued',
-    0, 0, r.route_set, r.route_set, r.idempotency_key, r.body_digest, r.estimated, r.price,
-    {deadline}, {now}, r.callback_url, r.metadata, r.input_bytes
-FROM {rows} WHERE true RETURNING id, created_at
-"""
 
 
 def _taken(d: Draft, standing: Standing) -> dict[str, Any]:

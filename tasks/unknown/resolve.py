@@ -24,6 +24,7 @@ from common.documents import Unreadable
 from tasks import paid_calls
 from tasks.assets import stored_inputs
 from tasks.events import events
+from tasks.intake import columns
 from tasks.locks import lock_tasks, serialise_claims
 from tasks.models import LIVE, Call, Task, TaskPayload, Worker
 from tasks.paid_calls import CallEnd
@@ -143,7 +144,8 @@ def _follow(call: Call, handle: Mapping[str, Any], new_id: str, spending: Budget
         route_id=call.route_id,
         started_at=Now(),
         deadline_at=deadline,
-        **_same(task),
+        open_routes_id=task.route_set_id,
+        **columns.of_attached(task),
     )
     payload = TaskPayload.objects.get(task=task)
     TaskPayload.objects.create(task_id=new_id, params=_params(task, payload), trace=payload.trace)
@@ -169,17 +171,6 @@ def _params(task: Task, payload: TaskPayload) -> dict[str, Any]:
     seconds = Price.frozen(task.price).seconds
     rest = {} if seconds is None else {"duration": seconds}
     return rest if payload.params is None else payload.params
-
-
-COPIED = (
-    *("key_id", "secret_id", "account_id", "origin", "model_name", "media_model_id", "modality", "body_digest"),
-    *("route_set_id", "estimated_micros", "price", "callback_url", "metadata"),
-)
-
-
-def _same(task: Task) -> dict[str, Any]:
-    """What the new task has in common with the old one."""
-    return {name: getattr(task, name) for name in COPIED} | {"open_routes_id": task.route_set_id}
 
 
 def _nobody() -> Worker:

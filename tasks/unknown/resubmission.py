@@ -20,7 +20,7 @@ from storage import blobs
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
 from tasks.gate import Caller
-from tasks.intake import limits, submission, verdicts
+from tasks.intake import columns, limits, submission, verdicts
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Task
@@ -39,8 +39,13 @@ def draft(task: Task, *, secret_id: int, agreed_price: Price | None) -> Draft:
     with _in_words():
         judged = _judged(task, agreed_price)
         prepared = replace(judged, request=_with_copies(judged.request))
-        caller = _caller(task, secret_id)
-        return submission.draft(prepared, caller=caller, body_digest=task.body_digest, idempotency_key=None)
+        return submission.draft(
+            prepared,
+            caller=_caller(task, secret_id),
+            body_digest=task.body_digest,
+            idempotency_key=None,
+            copied=columns.of_retry(task),
+        )
 
 
 def price_today(task: Task) -> Price:
@@ -83,7 +88,6 @@ def submit(task: Task, new: Draft, *, shown_micros: int | None = None, also: Cal
             if isinstance(refusal, ApiError):
                 raise Refused(refusal.message)
             submission.insert([new], standing)
-            Task.objects.filter(id=new.task_id).update(retry_of=task)
             also(new.task_id)
     except BaseException:
         submission.discard_inputs(new)

@@ -9,7 +9,7 @@ from adapters.base import Billed, TaskRequest, Unsupported
 from adapters.kit.replaced_inputs import InputRules
 from catalog.entries import ModelEntry, PlanEntry, RouteEntry
 from catalog.snapshot import Catalog
-from common.errors import InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
+from common.errors import ApiError, InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
 
 LONGEST_MESSAGE, LONGEST_REASON = 1_000, 400
 LEFT_OUT = "; and {} more"
@@ -83,7 +83,7 @@ def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> M
     if model is None:
         raise UnsupportedAdapter(f"modality: this model does not run {modality} tasks.")
     plan, _ = catalog.plan_for(key_id, model)
-    if registry.runs(model.modality) and not catalog.routes(plan.id, model.id):
+    if not catalog.routes(plan.id, model.id) and registry.runs(model.modality):
         raise UnsupportedModel("model: this model is not available to this key.")
     return model
 
@@ -111,20 +111,24 @@ def decide(survey: Survey) -> Decision:
     Raises UnsupportedAdapter, UnsupportedModel (no enabled route), InvalidRequest (a value that is legal nowhere),
     NoCapableRoute (naming fields and reasons, never channels).
     """
+    kept = tuple([judgement for judgement in survey.judgements if judgement.billed])
+    if kept and kept[0].billed:
+        return Decision(plan=survey.plan, kept=kept, billed=kept[0].billed, trace=survey.trace)
+    raise _refusal(survey)
+
+
+def _refusal(survey: Survey) -> ApiError:
+    """Why no route can run the request."""
     model, judgements = survey.model, survey.judgements
     if not registry.runs(model.modality):
-        raise UnsupportedAdapter(f"modality: no adapter runs {model.modality} tasks.")
+        return UnsupportedAdapter(f"modality: no adapter runs {model.modality} tasks.")
     if not judgements:
-        raise UnsupportedModel("model: this model is not available to this key.")
+        return UnsupportedModel("model: this model is not available to this key.")
     served = [judgement for judgement in judgements if is_served(judgement.route, model)]
     if not served:
-        raise UnsupportedAdapter("model: no adapter runs this model.")
-    kept = tuple(judgement for judgement in judgements if judgement.billed)
-    billed = kept[0].billed if kept else None
-    if billed is None:
-        reasons = [judgement.reasons for judgement in served]
-        raise _invalid(reasons) or _incapable(reasons)
-    return Decision(plan=survey.plan, kept=kept, billed=billed, trace=survey.trace)
+        return UnsupportedAdapter("model: no adapter runs this model.")
+    reasons = [judgement.reasons for judgement in served]
+    return _invalid(reasons) or _incapable(reasons)
 
 
 def is_served(route: RouteEntry, model: ModelEntry) -> bool:

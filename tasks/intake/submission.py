@@ -175,7 +175,8 @@ def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     of budgets. The moments of creation by task id."""
     rows = [sql.merged(d.row, sql.packed(_taken(d, standing))) for d in drafts]
     created = sql.write_together(f"{columns.ROW}, {TAKEN}", rows, insertions())
-    standing.budgets.write()
+    if standing.budgets:
+        standing.budgets.write()
     events.tell({"queued"})
     return {task_id: sql.as_moment(at) for task_id, at in created}
 
@@ -199,8 +200,9 @@ def insertions() -> tuple[str, ...]:
 
 def _taken(d: Draft, standing: Standing) -> dict[str, Any]:
     """What the transaction knows of the account, and the draft itself does not."""
-    account_id, key_id = d.caller.account_id, d.caller.key_id
-    return {"budget_day": standing.budgets.day(account_id, key_id), "live": standing.live[account_id]}
+    account_id = d.caller.account_id
+    day = standing.budgets.day(account_id, d.caller.key_id) if standing.budgets else None
+    return {"budget_day": day, "live": standing.live[account_id]}
 
 
 def discard_inputs(refused: Draft) -> None:

@@ -3,6 +3,11 @@
 import logging
 import threading
 from collections import Counter
+from collections.abc import Mapping
+
+PLACES: tuple[str, ...] = ()
+"""Every place that calls `note`, in the order of the alphabet: `/metrics` shows each from the start, as 0."""
+LONGEST = 100  # characters of a place
 
 logger = logging.getLogger(__name__)
 _lock = threading.Lock()
@@ -11,7 +16,8 @@ _counts: Counter[str] = Counter()
 
 def note(where: str) -> None:
     """Log the exception that is being handled, and count it. `where` names what went wrong, in dotted lower case, such
-    as `relay.books.release`; it becomes a label in `/metrics`, so it holds nothing of a request."""
+    as `relay.books.release`, and stands in `PLACES`; it becomes a label in `/metrics`, so it holds nothing of a
+    request."""
     logger.exception("swallowed in %s", where)
     with _lock:
         _counts[where] += 1
@@ -23,3 +29,9 @@ def taken() -> dict[str, int]:
         counts = dict(_counts)
         _counts.clear()
     return counts
+
+
+def put_back(counts: Mapping[str, int]) -> None:
+    """Add counts that were taken and could not be stored to those of this process."""
+    with _lock:
+        _counts.update(counts)

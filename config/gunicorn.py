@@ -14,6 +14,7 @@ from gunicorn.glogging import Logger  # noqa: E402
 from common import logs  # noqa: E402
 from common.process import garbage, scheduling, shutdown  # noqa: E402
 from config import settings  # noqa: E402
+from tasks import swallowed_counts  # noqa: E402
 
 
 class ErrorLogger(Logger):  # type: ignore[misc]
@@ -59,6 +60,7 @@ logconfig_dict = logs.configuration()
 
 def post_worker_init(worker: Any) -> None:
     import_module("config.urls")  # all views: else the first request would wait for them
+    swallowed_counts.start()
     shutdown.watch(lambda: worker.alive)
     garbage.settle()
     scheduling.finish_turns()

@@ -54,6 +54,16 @@ class Worker(models.Model):
         return f"{self.host}:{self.pid}"
 
 
+class SwallowedErrors(models.Model):
+    """How many errors reached no caller at one place of the code (`common/swallowed.py`), of all processes."""
+
+    where = models.CharField(max_length=100, primary_key=True)
+    count = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return self.where
+
+
 class ClaimTurn(models.Model):
     """One row: the key that got the last seat, where the next round of claims starts."""
 

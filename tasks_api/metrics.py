@@ -12,7 +12,7 @@ from catalog import pausing
 from catalog.health import states
 from common import modalities, sql
 from common.money import MICROS
-from tasks import leases
+from tasks import leases, swallowed_counts
 from tasks.models import ENDED
 from tasks.shown import eta
 from tasks_api import running_totals
@@ -45,6 +45,7 @@ class Darkroom(Collector):
         yield from money()
         yield gauge("deliveries_pending", "Callbacks not yet delivered.", sql.value(PENDING))
         yield gauge("workers_alive", "Workers whose heartbeat is within their lease.", leases.alive())
+        yield swallowed()
 
 
 def queue() -> Iterator[Metric]:
@@ -157,6 +158,14 @@ def money() -> Iterator[Metric]:
     revenue = CounterMetricFamily("darkroom_settled_usd", "Charged for tasks that succeeded and for relayed calls.")
     revenue.add_metric([], sum(running_totals.charges.totals().values()) / MICROS)
     yield revenue
+
+
+def swallowed() -> Metric:
+    """Faults that no caller heard of, which the log has with their tracebacks."""
+    family = CounterMetricFamily("darkroom_swallowed_errors", "Errors that reached no caller.", labels=["where"])
+    for place, count in sorted(swallowed_counts.totals().items()):
+        family.add_metric([place], count)
+    return family
 
 
 def gauge(name: str, meaning: str, value: float) -> Metric:

@@ -17,7 +17,7 @@ from common.concurrency.wakeups import Ring, Topic
 from common.database.database_retry import AWAY, is_passing, release_connection, reset_connections
 from common.postgresql import doors
 from common.postgresql.doors import Kind
-from tasks import leases
+from tasks import leases, swallowed_counts
 from tasks.claims import queue
 from tasks.figures.folding import Folding
 from tasks.request import url_policy
@@ -209,6 +209,7 @@ class Loop:
             # get the time to, before this worker takes them for dead.
             self._adopts_from = now + half
         self._beaten_at = now
+        swallowed_counts.flush()
         if not is_ours:
             logger.error("this worker was declared stopped by somebody else; it ends")
             self.ask_to_stop()

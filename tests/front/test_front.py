@@ -217,3 +217,11 @@ def test_many_requests_at_once_are_all_answered(front):
 
     with ThreadPoolExecutor(32) as clients:
         assert list(clients.map(ask, range(128))) == list(range(128))
+
+
+def test_an_error_that_reaches_nobody_is_in_the_log_and_soon_in_the_metrics(front):
+    with front.client() as client:
+        assert client.get("/v1/swallow").status_code == 200
+        line = 'darkroom_swallowed_errors_total{where="tests.front.swallow"} 1.0'
+        wait_until(lambda: line in client.get("/metrics").text, what="the count")
+    assert "a part of the view fell over" in front.logs()

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
+from common import swallowed
 from common.http.asgi import REPEATED_HEADERS
 from config.urls import handler400, handler404, handler500
 from config.urls import urlpatterns as real_patterns
@@ -60,6 +61,15 @@ def offline(request: HttpRequest) -> HttpResponse:
     raise OperationalError("the database is away")
 
 
+def swallow(request: HttpRequest) -> HttpResponse:
+    """Goes on after an error that nobody hears of."""
+    try:
+        raise RuntimeError("a part of the view fell over")
+    except RuntimeError:
+        swallowed.note("tests.front.swallow")
+    return HttpResponse()
+
+
 def streamed(request: HttpRequest) -> StreamingHttpResponse:
     """So many lines (`endless`, or a number), after which the database is away where `falls` is asked for."""
     given = request.GET["lines"]
@@ -87,6 +97,7 @@ urlpatterns = [
     path("v1/release", release),
     path("v1/crash", crash),
     path("v1/offline", offline),
+    path("v1/swallow", swallow),
     path("crash", crash),
     *real_patterns,
 ]

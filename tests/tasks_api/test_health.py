@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -17,15 +18,18 @@ from billing.models import LedgerEntry, RelayUsage
 from callbacks.models import Delivery
 from catalog import pausing
 from catalog.models import Channel
+from common import swallowed
 from common.http.asgi import Message, Scope
 from config.settings import asset_storage
+from tasks import swallowed_counts
 from tasks.models import Call, TaskEvent
-from tasks_api import health, running_totals
+from tasks_api import health, metrics, running_totals
 from tests.billing import relayed_steps
 from tests.refusing import disable, refuse
 from tests.rows import make_channel
 from tests.scopes import scope
 from tools.children import PATIENCE
+from tools.stack import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOOPBACK = ("127.0.0.1", 50_000)
@@ -354,3 +358,33 @@ def test_relayed_calls_that_would_have_cost_more_than_their_hold_are_counted_by_
     relayed_steps.ended(key, channel_id=image_channel.pk)
     assert samples()["darkroom_relay_overruns_total['studio']"] == 1
     assert (call.flags, call.overrun_micros) == ({"usage_exceeds_hold": 7}, 7)
+
+
+TABLE = re.compile(r"^\| `(darkroom_\w+)(?:\{([\w,]+)\})?` \|", re.MULTILINE)
+NAMED = re.compile(r"\b(darkroom_[a-z_]+[a-z])\b(?:\{([a-z_,]+)\})?")
+
+
+def test_the_documents_name_every_metric_with_its_labels_and_no_other(key, image_channel, make_task):
+    started = timezone.now() - timedelta(seconds=60)
+    make_task("succeeded", created_at=started, started_at=started, finished_at=timezone.now())
+    swallowed_counts.add({"tests.one": 1})
+    relayed_steps.ended(key, channel_id=image_channel.pk)
+    found = {}
+    for family in metrics.Darkroom().collect():
+        suffix = "_total" if family.type == "counter" else ""
+        found[family.name + suffix] = ",".join(family.samples[0].labels) if family.samples else None
+    table = dict(TABLE.findall((ROOT / "docs/operations.md").read_text()))
+    assert table.keys() == found.keys()
+    assert {name: labels for name, labels in found.items() if labels not in (None, table[name])} == {}
+    documents = [*ROOT.glob("docs/*.md"), *ROOT.glob("reference/openapi/*.yaml")]
+    named = {match for document in documents for match in NAMED.findall(document.read_text())}
+    named -= {("darkroom_console", "")}  # a cookie
+    assert {(name, labels) for name, labels in named if name not in table or labels not in ("", table[name])} == set()
+
+
+def test_errors_that_reached_no_caller_are_counted_by_place(samples, monkeypatch):
+    monkeypatch.setattr(swallowed, "PLACES", ("tests.never", "tests.one"))
+    swallowed_counts.add({"tests.one": 2})
+    swallowed_counts.add({"tests.one": 1})
+    assert samples()["darkroom_swallowed_errors_total['tests.one']"] == 3
+    assert samples()["darkroom_swallowed_errors_total['tests.never']"] == 0

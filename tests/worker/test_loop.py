@@ -14,10 +14,10 @@ from billing import web_processes
 from billing.models import LedgerSeal, RelayedCall
 from callbacks import claims
 from catalog.models import Rest
-from common import sql
+from common import sql, swallowed
 from common.concurrency import wakeups
 from common.concurrency.wakeups import Post
-from tasks import cancellation, leases
+from tasks import cancellation, leases, swallowed_counts
 from tasks.claims import queue
 from tasks.models import Asset, DayFigure, Task, TaskEvent, Worker
 from tests.billing import relayed_steps
@@ -332,3 +332,9 @@ def test_the_janitor_lane_seals_the_ledger(start, account):
     start("janitor")
     wait_until(LedgerSeal.objects.exists, what="the seal")
     assert steps.breaches() == []
+
+
+def test_a_heartbeat_stores_the_counts_of_swallowed_errors(start):
+    swallowed.put_back({"tests.worker": 2})
+    start("callbacks")
+    wait_until(lambda: swallowed_counts.totals().get("tests.worker") == 2, what="the counts")

@@ -1,10 +1,12 @@
-"""When the next attempt of a delivery is due. Pure; `deliveries` stores it."""
+"""When the next attempt of a delivery is due. Pure; `deliveries` stores it, and the documents tell of `DEFAULT`."""
 
 import random
 
+DEFAULT = (0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000)
 LONGEST_SECONDS = 7 * 86_400
 MOST_ATTEMPTS = 50
 JITTER = 0.2
+UNITS = ((3_600, "hour"), (60, "minute"), (1, "second"))
 
 
 def parse(text: str) -> tuple[int, ...]:
@@ -19,6 +21,23 @@ def parse(text: str) -> tuple[int, ...]:
     if len(parts) > MOST_ATTEMPTS:
         raise ValueError(f"{len(parts)} attempts are more than {MOST_ATTEMPTS}")
     return tuple(int(part) for part in parts)
+
+
+def spelled(schedule: tuple[int, ...]) -> str:
+    """A schedule as `parse` reads it."""
+    return ",".join(map(str, schedule))
+
+
+def in_words(schedule: tuple[int, ...]) -> str:
+    """The waits of a schedule that begins at once: `at once, then after 5 seconds, 5 minutes and 2 hours`."""
+    *waits, last = map(_span, schedule[1:])
+    return f"at once, then after {', '.join(waits)} and {last}"
+
+
+def _span(seconds: int) -> str:
+    """The largest unit of which it is a whole number."""
+    size, unit = next((size, unit) for size, unit in UNITS if seconds % size == 0)
+    return f"{seconds // size} {unit}{'s' if seconds != size else ''}"
 
 
 def wait_seconds(schedule: tuple[int, ...], *, attempts: int, retry_after: float | None = None) -> float | None:

@@ -155,7 +155,7 @@ WORKER_GRACE = whole("WORKER_GRACE", 120, at_least=0)
 SSE_HEARTBEAT = whole("SSE_HEARTBEAT", 15)
 
 try:
-    CALLBACK_SCHEDULE = schedule.parse(text("CALLBACK_SCHEDULE", "0,5,300,1800,7200,18000,36000,36000"))
+    CALLBACK_SCHEDULE = schedule.parse(text("CALLBACK_SCHEDULE", schedule.spelled(schedule.DEFAULT)))
 except ValueError as _error:
     raise ImproperlyConfigured(f"CALLBACK_SCHEDULE: {_error}") from _error
 

@@ -1,6 +1,7 @@
 """The OpenAPI document of the whole interface, joined from the files of `reference/openapi/`, written by hand.
 
-`root.yaml` opens it. Every other file adds paths, webhooks and components; no name may be there twice.
+`root.yaml` opens it. Every other file adds paths, webhooks and components; no name may be there twice. `declared` adds
+what the code declares.
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any
 import yaml
 
 from catalog.file.yaml_text import PlainDumper, StrictLoader
+from reference import declared
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "openapi"
@@ -42,6 +44,7 @@ def document() -> dict[str, Any]:
     files = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "root.yaml")
     found = joined([(path.name, read(path)) for path in (FOLDER / "root.yaml", *files)])
     found["info"] = {**found["info"], "version": version()}
+    declared.fill(found)
     return found
 
 

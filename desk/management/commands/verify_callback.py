@@ -23,9 +23,9 @@ class Command(DeskCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("body", metavar="BODYFILE", help="the raw body as it was received; - for standard input")
-        parser.add_argument("--delivery", required=True, help="header X-SERVICE-Delivery or webhook-id")
-        parser.add_argument("--timestamp", required=True, help="header X-SERVICE-Timestamp or webhook-timestamp")
-        parser.add_argument("--signature", required=True, help="header X-SERVICE-Signature or webhook-signature")
+        parser.add_argument("--delivery", required=True, help=f"header {signing.named('delivery')}")
+        parser.add_argument("--timestamp", required=True, help=f"header {signing.named('timestamp')}")
+        parser.add_argument("--signature", required=True, help=f"header {signing.named('signature')}")
         secret = parser.add_mutually_exclusive_group(required=True)
         secret.add_argument("--key-env", metavar="NAME", help="environment variable that holds the Task API key")
         secret.add_argument("--secret-file", metavar="FILE", help="file that holds the Task API key")

@@ -57,6 +57,7 @@ sdks: $(STAMP)
 docs: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs
 	$(WITHOUT_ENV) $(BIN)/python -m tools.openapi_docs
+	$(WITHOUT_ENV) $(BIN)/python -m tools.declared_docs
 
 screenshots: $(STAMP)
 	$(BIN)/python -m tools.screenshots $(ARGS)

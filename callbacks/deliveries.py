@@ -19,17 +19,11 @@ from common import sql, urls
 from common.concurrency import wakeups
 from common.database import writes
 from common.database.writes import Write
-from common.errors import ApiError
+from common.errors import NotRedeliverable
 
 LONGEST_LOG = 100
 # Of an account, pending, those that its live tasks will owe included.
 MOST_NEVER_ATTEMPTED = 10_000
-
-
-class NotRedeliverable(ApiError):
-    """The task has not ended, or has no callback_url."""
-
-    type, status = "TASK_NOT_REDELIVERABLE", 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,14 @@
-"""The errors that a client can get: one class for each row of the error tables of interface and contract.
+"""The errors that a client can get: a class for each type of the Task API (`common/error_types.py`), and those in words
+of the vendors whose paths the relay serves.
 
 Raised anywhere in the domain; only the front (`front/error_responses.py`) turns one into a response.
 """
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+
+from common import error_types
+from common.error_types import ErrorType
 
 
 class ApiError(Exception):
@@ -18,6 +22,12 @@ class ApiError(Exception):
     type: str
     status: int
     default_message: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, of: ErrorType | None = None) -> None:
+        """Take type and status from the declaration."""
+        super().__init_subclass__()
+        if of is not None:
+            cls.type, cls.status = of.name, of.statuses[0]
 
     def __init__(
         self,
@@ -41,13 +51,11 @@ class ApiError(Exception):
         return self.type
 
 
-class AuthenticationError(ApiError):
-    type, status = "authentication_error", 401
+class AuthenticationError(ApiError, of=error_types.AUTHENTICATION_ERROR):
     default_message = "API key missing or invalid."
 
 
-class ScopeRequired(ApiError):
-    type, status = "TASK_SCOPE_REQUIRED", 403
+class ScopeRequired(ApiError, of=error_types.SCOPE_REQUIRED):
     default_message = "This key is not enabled for the Task API."
 
 
@@ -165,13 +173,12 @@ class UpstreamTimeout(ApiError):
         super().__init__(message, may_have_cost=True)
 
 
-class BillingUnsupported(ApiError):
-    type, status = "TASK_BILLING_UNSUPPORTED", 403
+class BillingUnsupported(ApiError, of=error_types.BILLING_UNSUPPORTED):
     default_message = "Subscription billing is not supported for tasks."
 
 
-class InsufficientBalance(ApiError):
-    type, status = "TASK_INSUFFICIENT_BALANCE", 403
+class InsufficientBalance(ApiError, of=error_types.INSUFFICIENT_BALANCE):
+    pass
 
 
 class InsufficientQuota(InsufficientBalance):
@@ -180,100 +187,105 @@ class InsufficientQuota(InsufficientBalance):
     type, status = "insufficient_quota", 429
 
 
-class InvalidRequest(ApiError):
-    type, status = "TASK_INVALID_REQUEST", 400
+class InvalidRequest(ApiError, of=error_types.INVALID_REQUEST):
+    pass
 
 
-class UnsupportedModel(ApiError):
-    type, status = "TASK_UNSUPPORTED_MODEL", 400
+class UnsupportedModel(ApiError, of=error_types.UNSUPPORTED_MODEL):
+    pass
 
 
-class UnsupportedAdapter(ApiError):
-    type, status = "TASK_UNSUPPORTED_ADAPTER", 400
+class UnsupportedAdapter(ApiError, of=error_types.UNSUPPORTED_ADAPTER):
+    pass
 
 
-class NoCapableRoute(ApiError):
-    type, status = "TASK_NO_CAPABLE_ROUTE", 400
+class NoCapableRoute(ApiError, of=error_types.NO_CAPABLE_ROUTE):
+    pass
 
 
-class PricingUnavailable(ApiError):
-    type, status = "TASK_PRICING_UNAVAILABLE", 503
+class PricingUnavailable(ApiError, of=error_types.PRICING_UNAVAILABLE):
+    pass
 
 
-class StorageUnavailable(ApiError):
-    type, status = "TASK_STORAGE_UNAVAILABLE", 503
+class StorageUnavailable(ApiError, of=error_types.STORAGE_UNAVAILABLE):
     default_message = "Asset storage is unavailable; try again later."
 
 
-class QueueLimitExceeded(ApiError):
-    type, status = "TASK_QUEUE_LIMIT_EXCEEDED", 429
+class QueueLimitExceeded(ApiError, of=error_types.QUEUE_LIMIT_EXCEEDED):
+    pass
 
 
-class TaskNotFound(ApiError):
-    type, status = "TASK_NOT_FOUND", 404
+class TaskNotFound(ApiError, of=error_types.NOT_FOUND):
     default_message = "Task or asset not found."
 
 
-class RequestTooLarge(ApiError):
-    type, status = "TASK_REQUEST_TOO_LARGE", 413
+class NotRedeliverable(ApiError, of=error_types.NOT_REDELIVERABLE):
+    """The task has not ended, or has no callback_url."""
 
 
-class RateLimited(ApiError):
-    type, status = "TASK_RATE_LIMITED", 429
+class RangeNotSatisfiable(ApiError, of=error_types.RANGE_NOT_SATISFIABLE):
+    """The range begins behind the last byte, or asks for none."""
 
 
-class StreamLimitExceeded(ApiError):
-    type, status = "TASK_STREAM_LIMIT_EXCEEDED", 429
+class UrlRefused(ApiError, of=error_types.ASSET_URL_INVALID):
+    """A signed URL is wrong, whatever is wrong with it, and whether or not there is such an asset."""
+
+    default_message = "This asset URL is not valid or has expired."
 
 
-class ApiPaused(ApiError):
-    type, status = "TASK_API_PAUSED", 503
+class RequestTooLarge(ApiError, of=error_types.REQUEST_TOO_LARGE):
+    pass
+
+
+class RateLimited(ApiError, of=error_types.RATE_LIMITED):
+    pass
+
+
+class StreamLimitExceeded(ApiError, of=error_types.STREAM_LIMIT_EXCEEDED):
+    pass
+
+
+class ApiPaused(ApiError, of=error_types.API_PAUSED):
     default_message = "Submissions are paused."
 
 
-class ApiDisabled(ApiError):
-    type, status = "TASK_API_DISABLED", 503
+class ApiDisabled(ApiError, of=error_types.API_DISABLED):
     default_message = "The Task API is switched off."
 
 
-class NotCancelable(ApiError):
-    type, status = "TASK_NOT_CANCELABLE", 409
+class NotCancelable(ApiError, of=error_types.NOT_CANCELABLE):
+    pass
 
 
-class AssetInUse(ApiError):
-    type, status = "TASK_ASSET_IN_USE", 409
+class AssetInUse(ApiError, of=error_types.ASSET_IN_USE):
     default_message = "A task that has not ended takes one of these files as an input; delete them when it has."
 
 
-class AssetExpired(ApiError):
-    type, status = "TASK_ASSET_EXPIRED", 410
+class AssetExpired(ApiError, of=error_types.ASSET_EXPIRED):
     default_message = "The asset was deleted, by its owner or at the end of its retention."
 
 
-class MethodNotAllowed(ApiError):
-    type, status = "TASK_METHOD_NOT_ALLOWED", 405
+class MethodNotAllowed(ApiError, of=error_types.METHOD_NOT_ALLOWED):
+    pass
 
 
-class UnsupportedMediaType(ApiError):
-    type, status = "TASK_UNSUPPORTED_MEDIA_TYPE", 415
+class UnsupportedMediaType(ApiError, of=error_types.UNSUPPORTED_MEDIA_TYPE):
+    pass
 
 
-class InternalError(ApiError):
-    type, status = "TASK_INTERNAL_ERROR", 500
+class InternalError(ApiError, of=error_types.INTERNAL_ERROR):
     default_message = "Internal error."
 
 
-class ServiceUnavailable(ApiError):
+class ServiceUnavailable(ApiError, of=error_types.SERVICE_UNAVAILABLE):
     """The database or another part we stand on is away."""
 
-    type, status = "TASK_SERVICE_UNAVAILABLE", 503
     default_message = "The service is temporarily unavailable."
 
 
-class TaskTimeout(ApiError):
+class TaskTimeout(ApiError, of=error_types.TIMEOUT):
     """A call has waited for its task as long as it may; the task goes on."""
 
-    type, status = "TASK_TIMEOUT", 504
     default_message = "The task has not ended in time; it goes on."
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from callbacks import schedule, signing
 from callbacks.signing import CallbackHeader
+from common import error_types
+from common.error_types import ErrorType
 
 
 def fill(whole: dict[str, Any]) -> None:
@@ -11,6 +13,17 @@ def fill(whole: dict[str, Any]) -> None:
     callback = whole["webhooks"]["taskEnded"]["post"]
     callback["parameters"] = [parameter(header) for header in signing.HEADERS]
     callback["description"] = callback["description"].replace("{attempts}", schedule.in_words(schedule.DEFAULT))
+    whole["x-errors"] = [row(each) for each in error_types.REFUSALS]
+    schemas = whole["components"]["schemas"]
+    schemas["ErrorType"]["enum"] = [each.name for each in error_types.REFUSALS]
+    of_task = schemas["TaskError"]["properties"]["type"]
+    of_task["description"] = "".join(f"- `{each.name}`: {each.of_task}.\n" for each in error_types.FAILURES)
+    of_task["enum"] = [each.name for each in error_types.FAILURES]
+
+
+def row(error: ErrorType) -> dict[str, Any]:
+    """A type in the table of the reference."""
+    return {"type": error.name, "statuses": list(error.statuses), "when": error.when, "next": error.next_step}
 
 
 def parameter(header: CallbackHeader) -> dict[str, Any]:

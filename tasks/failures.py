@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from adapters.base import ErrorKind
+from common import error_types
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,34 +16,44 @@ class Failure:
 
 
 OUTCOME_UNKNOWN = Failure(
-    type="TASK_OUTCOME_UNKNOWN",
+    type=error_types.OUTCOME_UNKNOWN.name,
     message="The provider may have run this task, but its answer was lost. It is not charged.",
     retryable=True,
 )
 STORAGE_UNAVAILABLE = Failure(
-    type="TASK_STORAGE_UNAVAILABLE", message="The result could not be copied to asset storage.", retryable=True
+    type=error_types.STORAGE_UNAVAILABLE.name,
+    message="The result could not be copied to asset storage.",
+    retryable=True,
 )
 ROUTE_VANISHED = Failure(
-    type="TASK_NO_CAPABLE_ROUTE", message="No route that can run this task is left.", retryable=True
+    type=error_types.NO_CAPABLE_ROUTE.name, message="No route that can run this task is left.", retryable=True
 )
-TIMED_OUT = Failure(type="TASK_TIMEOUT", message="The task did not end before its deadline.", retryable=True)
-INTERNAL = Failure(type="TASK_INTERNAL_ERROR", message="The task failed by a fault of this service.", retryable=True)
-UNAVAILABLE = Failure(type="TASK_UPSTREAM_ERROR", message="No provider is available for this task.", retryable=True)
+TIMED_OUT = Failure(type=error_types.TIMEOUT.name, message="The task did not end before its deadline.", retryable=True)
+INTERNAL = Failure(
+    type=error_types.INTERNAL_ERROR.name, message="The task failed by a fault of this service.", retryable=True
+)
+UNAVAILABLE = Failure(
+    type=error_types.UPSTREAM_ERROR.name, message="No provider is available for this task.", retryable=True
+)
 NO_USABLE_RESULT = Failure(
-    type="TASK_UPSTREAM_ERROR", message="The provider delivered no usable result.", retryable=True
+    type=error_types.UPSTREAM_ERROR.name, message="The provider delivered no usable result.", retryable=True
 )
-REJECTED = Failure(type="TASK_UPSTREAM_REJECTED", message="The provider does not accept this request.", retryable=False)
+REJECTED = Failure(
+    type=error_types.UPSTREAM_REJECTED.name, message="The provider does not accept this request.", retryable=False
+)
 OF_KIND: dict[str, Failure] = {
     ErrorKind.INVALID_REQUEST: REJECTED,
     ErrorKind.MODEL_UNAVAILABLE: REJECTED,
     ErrorKind.CONTENT_POLICY: Failure(
-        type="TASK_CONTENT_REJECTED", message="The content was rejected by the provider's policy.", retryable=False
+        type=error_types.CONTENT_REJECTED.name,
+        message="The content was rejected by the provider's policy.",
+        retryable=False,
     ),
     ErrorKind.ASSET_UNREACHABLE: Failure(
-        type="TASK_INPUT_UNREACHABLE", message="An input asset could not be fetched.", retryable=False
+        type=error_types.INPUT_UNREACHABLE.name, message="An input asset could not be fetched.", retryable=False
     ),
     ErrorKind.EMPTY_RESULT: NO_USABLE_RESULT,
     ErrorKind.PROVIDER_FAILED: Failure(
-        type="TASK_UPSTREAM_ERROR", message="The provider could not complete the task.", retryable=True
+        type=error_types.UPSTREAM_ERROR.name, message="The provider could not complete the task.", retryable=True
     ),
 }

@@ -11,13 +11,12 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from common.concurrency import promises, threads
-from common.errors import ApiError, AssetExpired, MethodNotAllowed, TaskNotFound
+from common.errors import ApiError, AssetExpired, MethodNotAllowed, TaskNotFound, UrlRefused
 from common.http import rates
 from common.http.asgi import Answer, Headers, Receive, Scope, Send, dialect_of, error_answer, joined
 from tasks.assets import links, lookups, signed_urls, uploads
 from tasks.assets.links import AnyAsset
 from tasks.assets.lookups import Place, Result
-from tasks.assets.signed_urls import UrlRefused
 from tasks.gate import Knock
 from tasks_api import authentication, downloads, queries
 from tasks_api.downloads import Download

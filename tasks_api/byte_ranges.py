@@ -7,16 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from common.errors import ApiError
+from common.errors import RangeNotSatisfiable
 
 RANGE = re.compile(r"bytes=[ \t]*(?:([0-9]{1,40})-([0-9]{0,40})|-([0-9]{1,40}))[ \t]*", re.IGNORECASE)
 ENTITY_TAG = re.compile(r'(?:W/)?("[^"]*")')
-
-
-class RangeNotSatisfiable(ApiError):
-    """The range begins behind the last byte, or asks for none."""
-
-    type, status = "TASK_RANGE_NOT_SATISFIABLE", 416
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from catalog.listing import ModelOffer
+from common import error_types
 from console import doors
 from console.create import cards, drawn, posting, pricing, sending
 from console.create.drawn import DrawnField
@@ -15,13 +16,16 @@ from console.sessions import Visitor
 from tasks.gate import Admission
 
 NEXT = {
-    "TASK_INVALID_REQUEST": "Change it and run again; nothing was sent.",
-    "TASK_INSUFFICIENT_BALANCE": "Nothing was sent. Choose something cheaper, or ask who runs this service for credit.",
-    "TASK_QUEUE_LIMIT_EXCEEDED": "Nothing was sent. Wait until some of your tasks have ended, then run again.",
-    "TASK_RATE_LIMITED": "Nothing was sent. Wait a minute, then run again.",
-    "TASK_API_PAUSED": "Nothing was sent. What you typed stays here; run it when submissions are open again.",
-    "TASK_NO_CAPABLE_ROUTE": "Nothing was sent. Nobody makes this combination: try another size, ratio or length.",
-    "TASK_BILLING_UNSUPPORTED": "Nothing was sent. Ask who runs this service for an account with a balance.",
+    error_types.INVALID_REQUEST.name: "Change it and run again; nothing was sent.",
+    error_types.INSUFFICIENT_BALANCE.name: "Nothing was sent. Choose something cheaper, or ask who runs this service "
+    "for credit.",
+    error_types.QUEUE_LIMIT_EXCEEDED.name: "Nothing was sent. Wait until some of your tasks have ended, then run "
+    "again.",
+    error_types.RATE_LIMITED.name: "Nothing was sent. Wait a minute, then run again.",
+    error_types.API_PAUSED.name: "Nothing was sent. What you typed stays here; run it when submissions are open again.",
+    error_types.NO_CAPABLE_ROUTE.name: "Nothing was sent. Nobody makes this combination: try another size, ratio or "
+    "length.",
+    error_types.BILLING_UNSUPPORTED.name: "Nothing was sent. Ask who runs this service for an account with a balance.",
 }
 LANGUAGES = (("curl", "curl"), ("python", "Python"), ("javascript", "JavaScript"))
 OTHERWISE = "Nothing was charged. Run it again in a moment: it becomes one task, however often you do."

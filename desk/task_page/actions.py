@@ -8,9 +8,8 @@ from django import forms
 from billing import refunds
 from billing.refunds import RefundRefused
 from callbacks import deliveries
-from callbacks.deliveries import NotRedeliverable
 from callbacks.models import Delivery
-from common.errors import NotCancelable, TaskNotFound
+from common.errors import NotCancelable, NotRedeliverable, TaskNotFound
 from desk.actions import ActionRefused, ReasonForm, RowAction, page_of
 from desk.guarded_admin import REASON_LENGTH
 from pages import words

@@ -5,22 +5,25 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from common import error_types
 from common.documents import shown
 from common.redaction import clean
 from pages import words
 from tasks.models import Asset, Call, Task
 
 NEXT = {
-    "TASK_OUTCOME_UNKNOWN": "Look for the job at the provider; then attach it, retry the task, or mark the call lost.",
-    "TASK_STORAGE_UNAVAILABLE": "Check the storage of assets with the command doctor, then retry the task.",
-    "TASK_NO_CAPABLE_ROUTE": "Add a route to the plan of its key or enable one, then retry the task.",
-    "TASK_TIMEOUT": "Look whether its channel rests or is slower than usual, then retry the task.",
-    "TASK_INTERNAL_ERROR": "Look for the task's id in the log of the worker, then retry the task.",
-    "TASK_UPSTREAM_ERROR": "Look at the channel, and retry the task when it is well again.",
-    "TASK_UPSTREAM_REJECTED": "A retry would be refused, too: the customer changes the request, or you a capability of "
-    "the channel.",
-    "TASK_CONTENT_REJECTED": "A retry would be refused, too: the customer changes the prompt or the pictures.",
-    "TASK_INPUT_UNREACHABLE": "The customer makes the input reachable for the provider and submits it again.",
+    error_types.OUTCOME_UNKNOWN.name: "Look for the job at the provider; then attach it, retry the task, or mark the "
+    "call lost.",
+    error_types.STORAGE_UNAVAILABLE.name: "Check the storage of assets with the command doctor, then retry the task.",
+    error_types.NO_CAPABLE_ROUTE.name: "Add a route to the plan of its key or enable one, then retry the task.",
+    error_types.TIMEOUT.name: "Look whether its channel rests or is slower than usual, then retry the task.",
+    error_types.INTERNAL_ERROR.name: "Look for the task's id in the log of the worker, then retry the task.",
+    error_types.UPSTREAM_ERROR.name: "Look at the channel, and retry the task when it is well again.",
+    error_types.UPSTREAM_REJECTED.name: "A retry would be refused, too: the customer changes the request, or you a "
+    "capability of the channel.",
+    error_types.CONTENT_REJECTED.name: "A retry would be refused, too: the customer changes the prompt or the "
+    "pictures.",
+    error_types.INPUT_UNREACHABLE.name: "The customer makes the input reachable for the provider and submits it again.",
 }
 NOUNS = {"image": "picture", "video": "film", "audio": "sound", "model": "model"}
 

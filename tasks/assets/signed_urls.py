@@ -14,20 +14,11 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 from django.utils.crypto import constant_time_compare
 
-from common.errors import ApiError
-
 SALT = "darkroom.asset-urls"
 INPUT = "input-"  # before the index of an uploaded input
 PATH = re.compile(rf"/assets/(task_[0-9a-z]{{26}})/({INPUT})?(0|[1-9][0-9]{{0,3}})\.[0-9a-z]{{1,5}}")
 QUERY = re.compile(r"expires=([1-9][0-9]{0,11})&signature=([0-9a-f]{64})")
 DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-class UrlRefused(ApiError):
-    """The same whatever is wrong, and whether or not there is such an asset."""
-
-    type, status = "TASK_ASSET_URL_INVALID", 403
-    default_message = "This asset URL is not valid or has expired."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

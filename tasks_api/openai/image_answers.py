@@ -13,6 +13,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from common import error_types
 from common.concurrency import threads
 from common.errors import AssetExpired, EndedWithout, InternalError
 from common.http.asgi import Headers, Send
@@ -24,9 +25,6 @@ from tasks.shown.representation import TaskView
 from tasks_api.openai.image_calls import AwaitedTask
 from tasks_api.openai.image_requests import Format
 
-REFUSED = ("TASK_CONTENT_REJECTED", "TASK_UPSTREAM_REJECTED", "TASK_INPUT_UNREACHABLE")
-STATUSES = {**dict.fromkeys(REFUSED, 400), "TASK_TIMEOUT": 504, "TASK_INTERNAL_ERROR": 500}
-OTHERWISE = 503
 IMAGE = "image/"
 
 
@@ -124,10 +122,12 @@ def pieces_of(task: TaskView, response_format: Format | None) -> Pieces:
 def error_of(task: TaskView) -> EndedWithout:
     """What a task without a result says of itself."""
     if task.status == "canceled":
-        return EndedWithout("TASK_CANCELED", 400, "The task was canceled before it was begun.")
+        return EndedWithout(
+            error_types.CANCELED.name, error_types.CANCELED.ended_status, "The task was canceled before it was begun."
+        )
     error = task.error or {}
     error_type, message = str(error.get("type", InternalError.type)), str(error.get("message", ""))
-    return EndedWithout(error_type, STATUSES.get(error_type, OTHERWISE), message)
+    return EndedWithout(error_type, error_types.ended_status(error_type), message)
 
 
 def _head(task: TaskView) -> bytes:

@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Any
 
+from common import error_types
 from common.ids import PREFIX, is_task_id
 from tasks.models import LIVE
 from tasks.shown.films import FilmView
@@ -60,7 +61,7 @@ def _error(film: FilmView) -> dict[str, Any] | None:
     if film.status in (*LIVE, "succeeded"):
         return None
     if film.status == "canceled":
-        return {"code": "TASK_CANCELED", "message": "The video was canceled before it was begun."}
+        return {"code": error_types.CANCELED.name, "message": "The video was canceled before it was begun."}
     error = film.error or {}
     return {"code": error.get("type"), "message": error.get("message")}
 

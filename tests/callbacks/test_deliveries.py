@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from callbacks import claims, deliveries
-from callbacks.deliveries import NotRedeliverable
 from callbacks.models import DeliveryAttempt
+from common.errors import NotRedeliverable
 from tests.callbacks import steps
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.errors import RangeNotSatisfiable
 from tasks_api import byte_ranges
-from tasks_api.byte_ranges import ByteRange, RangeNotSatisfiable
+from tasks_api.byte_ranges import ByteRange
 
 ETAG = '"0123"'
 

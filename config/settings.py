@@ -12,9 +12,10 @@ from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from callbacks import schedule
-from common import logs, modalities, private_files, urls
+from common import logs, private_files, urls
 from common.postgresql.base import PooledConnection
 from common.process import pools
+from config import declared
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -23,14 +24,15 @@ private_files.tighten(VAR_DIR)
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-DEVELOPMENT = env.bool("DEBUG", default=False)  # starts with secrets that are missing, weak or publicly known
+DEVELOPMENT = env.bool(
+    "DEBUG", default=declared.BY_NAME["DEBUG"].default == "true"
+)  # starts with secrets that are missing, weak or publicly known
 DEBUG = False  # Django's own answers errors in HTML, with tracebacks and settings, whatever was asked for
-LONGEST_SECONDS = 100 * 365 * 86_400
 
 
-def text(name: str, default: str) -> str:
+def text(name: str, default: str = "") -> str:
     """A setting as it was given, also one that the library takes for another's name; an empty one counts as absent."""
-    return str(env.ENVIRON.get(name, "")).strip() or default
+    return str(env.ENVIRON.get(name, "")).strip() or default or declared.BY_NAME[name].default
 
 
 def listed(text: str) -> list[str]:
@@ -38,11 +40,12 @@ def listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def whole(name: str, default: int, *, at_least: int = 1, at_most: int = LONGEST_SECONDS) -> int:
-    """A decimal integer within the bounds."""
-    value = text(name, str(default))
-    if not re.fullmatch("[0-9]{1,15}", value) or not at_least <= int(value) <= at_most:
-        raise ImproperlyConfigured(f"{name}: {value!r} is not a whole number from {at_least} to {at_most}.")
+def whole(name: str) -> int:
+    """A decimal integer within the bounds of its declaration."""
+    value, bounds = text(name), declared.BY_NAME[name]
+    if not re.fullmatch("[0-9]{1,15}", value) or not bounds.at_least <= int(value) <= bounds.at_most:
+        reason = f"{name}: {value!r} is not a whole number from {bounds.at_least} to {bounds.at_most}."
+        raise ImproperlyConfigured(reason)
     return int(value)
 
 
@@ -89,11 +92,11 @@ def base_url(url: str) -> str:
         raise ImproperlyConfigured(reason) from error
 
 
-HOST = text("HOST", "127.0.0.1")
-PORT = whole("PORT", 8000, at_most=65_535)
+HOST = text("HOST")
+PORT = whole("PORT")
 PUBLIC_BASE_URL = base_url(text("PUBLIC_BASE_URL", f"http://127.0.0.1:{PORT}"))
 _public = urlsplit(PUBLIC_BASE_URL)
-ALLOWED_HOSTS = listed(text("ALLOWED_HOSTS", "")) or ["127.0.0.1", "localhost", "[::1]", str(_public.hostname)]
+ALLOWED_HOSTS = listed(text("ALLOWED_HOSTS")) or ["127.0.0.1", "localhost", "[::1]", str(_public.hostname)]
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 
 
@@ -136,26 +139,26 @@ else:
 pools.close_at_exit()
 
 ASSET_STORAGE = text("ASSET_STORAGE", f"file://{VAR_DIR / 'assets'}")
-ASSET_ACCEL = text("ASSET_ACCEL", "")
+ASSET_ACCEL = text("ASSET_ACCEL")
 if not re.fullmatch(r"(/((?!\.{1,2}/)[A-Za-z0-9._~-]+/)+)?", ASSET_ACCEL):
     raise ImproperlyConfigured("ASSET_ACCEL: a path that begins and ends with /, such as /internal/.")
 if ASSET_ACCEL and urlsplit(ASSET_STORAGE).scheme == "s3":
     raise ImproperlyConfigured("ASSET_ACCEL: for files in a folder; ASSET_STORAGE is a bucket.")
-ASSET_URL_TTL = whole("ASSET_URL_TTL", 86_400)
-ASSET_RETENTION = whole("ASSET_RETENTION", 7 * 86_400, at_least=0)
-PAYLOAD_RETENTION = whole("PAYLOAD_RETENTION", 30 * 86_400, at_least=0)
-MAX_REQUEST_BYTES = whole("MAX_REQUEST_BYTES", 32 * 1024 * 1024, at_most=2**40)
-MAX_CONNECTIONS = whole("MAX_CONNECTIONS", 10_000, at_most=1_000_000)
-MAX_SPOOL_BYTES = whole("MAX_SPOOL_BYTES", 1024**3, at_most=2**50)
-MAX_INPUT_BYTES = whole("MAX_INPUT_BYTES", 2 * 1024**3, at_most=2**50)
-RELAY_OUTPUT_TOKENS = whole("RELAY_OUTPUT_TOKENS", 8192, at_most=100_000_000)
-METRICS_TOKEN = text("METRICS_TOKEN", "")
-WORKER_LEASE = whole("WORKER_LEASE", 60)
-WORKER_GRACE = whole("WORKER_GRACE", 120, at_least=0)
-SSE_HEARTBEAT = whole("SSE_HEARTBEAT", 15)
+ASSET_URL_TTL = whole("ASSET_URL_TTL")
+ASSET_RETENTION = whole("ASSET_RETENTION")
+PAYLOAD_RETENTION = whole("PAYLOAD_RETENTION")
+MAX_REQUEST_BYTES = whole("MAX_REQUEST_BYTES")
+MAX_CONNECTIONS = whole("MAX_CONNECTIONS")
+MAX_SPOOL_BYTES = whole("MAX_SPOOL_BYTES")
+MAX_INPUT_BYTES = whole("MAX_INPUT_BYTES")
+RELAY_OUTPUT_TOKENS = whole("RELAY_OUTPUT_TOKENS")
+METRICS_TOKEN = text("METRICS_TOKEN")
+WORKER_LEASE = whole("WORKER_LEASE")
+WORKER_GRACE = whole("WORKER_GRACE")
+SSE_HEARTBEAT = whole("SSE_HEARTBEAT")
 
 try:
-    CALLBACK_SCHEDULE = schedule.parse(text("CALLBACK_SCHEDULE", schedule.spelled(schedule.DEFAULT)))
+    CALLBACK_SCHEDULE = schedule.parse(text("CALLBACK_SCHEDULE"))
 except ValueError as _error:
     raise ImproperlyConfigured(f"CALLBACK_SCHEDULE: {_error}") from _error
 
@@ -163,7 +166,7 @@ except ValueError as _error:
 def networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
     """Comma-separated CIDRs."""
     try:
-        return tuple(ip_network(cidr) for cidr in listed(text(name, "")))
+        return tuple(ip_network(cidr) for cidr in listed(text(name)))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}") from error
 
@@ -176,33 +179,37 @@ ADMIN_NETWORKS = networks("ADMIN_NETWORKS")
 
 def deadlines(text: str) -> dict[str, int]:
     """`queue=86400,image=900,video=7200` in seconds; what is not named keeps its default."""
-    known = {"queue": 86_400} | {modality.name: modality.deadline_seconds for modality in modalities.TABLE}
+    known = dict(declared.DEADLINES)
     for part in filter(None, text.split(",")):
         name, _, seconds = part.strip().partition("=")
-        if name not in known or not re.fullmatch("[0-9]{1,10}", seconds) or not 1 <= int(seconds) <= LONGEST_SECONDS:
+        if (
+            name not in known
+            or not re.fullmatch("[0-9]{1,10}", seconds)
+            or not 1 <= int(seconds) <= declared.LONGEST_SECONDS
+        ):
             raise ImproperlyConfigured(f"TASK_DEADLINES: {part!r} is not <{'|'.join(known)}>=<seconds>.")
         known[name] = int(seconds)
     return known
 
 
-TASK_DEADLINES = deadlines(text("TASK_DEADLINES", ""))
+TASK_DEADLINES = deadlines(text("TASK_DEADLINES"))
 
 
 def rates(text: str) -> dict[str, int]:
     """`submit=600/min,read=6000/min,relay=6000/min` as requests per minute; `off` as none."""
-    known = {"submit": 600, "read": 6_000, "relay": 6_000}
+    known = dict(declared.RATES)
     if text.strip() == "off":
         return {}
     for part in filter(None, text.split(",")):
         name, _, rate = part.strip().partition("=")
         count, _, unit = rate.partition("/")
         if name not in known or not re.fullmatch("[0-9]{1,10}", count) or int(count) < 1 or unit != "min":
-            raise ImproperlyConfigured(f"RATE_LIMITS: {part!r} is not <submit|read|relay>=<count>/min, nor `off`.")
+            raise ImproperlyConfigured(f"RATE_LIMITS: {part!r} is not <{'|'.join(known)}>=<count>/min, nor `off`.")
         known[name] = int(count)
     return known
 
 
-RATE_LIMITS = rates(text("RATE_LIMITS", ""))
+RATE_LIMITS = rates(text("RATE_LIMITS"))
 
 
 def asset_storage(url: str) -> dict[str, Any]:

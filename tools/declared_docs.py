@@ -1,20 +1,29 @@
-"""Writes what documents say of facts that the code declares once: error types.
+"""Writes what documents say of facts that the code declares once: error types, settings.
 
 Run by `make docs`; a test keeps the files as they would be written. Text between the marks of a page is replaced.
 """
 
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from common import error_types
+from config import declared
+from config.declared import Setting
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / ".env.example"
+EXAMPLE_HEAD = """\
+# Every setting of Darkroom. Copy what you need into .env, or set it in the environment, which wins over .env.
+# `make run` and `make demo` write a .env with random secrets if there is none. A commented line shows the default.
+# Written by `make docs` from config/declared.py: do not edit it."""
+REQUIRED = "required"
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """A table of Markdown."""
-    lines = (head, ("---",) * len(head), *rows)
-    return "\n".join(f"| {' | '.join(cells)} |".replace("| --- ", "|---").replace("--- |", "---|") for cells in lines)
+    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    return "\n".join((first, "|" + "---|" * len(head), *others))
 
 
 def refusals() -> str:
@@ -34,8 +43,42 @@ def phrase(sentence: str) -> str:
     return (sentence[:1].lower() + sentence[1:]).removesuffix(".")
 
 
+def settings() -> str:
+    """Every setting, its default and meaning."""
+    rows = ((f"`{each.name}`", shown(each.default) or each.shown, each.meaning) for each in declared.TABLE)
+    return table(("setting", "default", "meaning"), rows)
+
+
+def shown(default: str) -> str:
+    """A default as a cell: numbers plain, words as code."""
+    return default if not default or default.isdigit() else f"`{default}`"
+
+
+def example() -> str:
+    """The text of `.env.example`."""
+    lines = [EXAMPLE_HEAD]
+    for each in declared.TABLE:
+        if each.begins_group:
+            lines.append("")
+        lines += textwrap.wrap(explained(each), width=115, initial_indent="# ", subsequent_indent="# ")
+        lines.append(f"{'' if each.shown == REQUIRED else '#'}{each.name}={each.default}")
+    return "\n".join(lines) + "\n"
+
+
+def explained(setting: Setting) -> str:
+    """A setting in plain text."""
+    if setting.shown == REQUIRED:
+        words = f"Required: {setting.meaning}."
+    else:
+        words = f"{setting.meaning[:1].upper()}{setting.meaning[1:]}."
+    if setting.shown not in ("", REQUIRED):
+        words += f" Default: {setting.shown}"
+    return words.replace("`", "")
+
+
 BLOCKS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/interface.md": {"error types of requests": refusals, "error types of tasks": failures},
+    "docs/operations.md": {"settings": settings},
 }
 
 
@@ -53,7 +96,7 @@ def filled(text: str, blocks: dict[str, Callable[[], str]]) -> str:
 def pages() -> dict[Path, str]:
     """Every file that is written, and its text."""
     made = {ROOT / page: filled((ROOT / page).read_text(encoding="utf-8"), found) for page, found in BLOCKS.items()}
-    return made
+    return made | {EXAMPLE: example()}
 
 
 if __name__ == "__main__":

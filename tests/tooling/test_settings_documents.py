@@ -8,7 +8,10 @@ import sys
 import tomllib
 from typing import Any
 
+import yaml
+
 from common import modalities
+from config import declared
 from tools.children import PATIENCE
 from tools.stack import ROOT
 
@@ -58,6 +61,17 @@ def settings_with(*asked: tuple[dict[str, str], list[str]]) -> list[Any]:
 
 def test_the_example_names_every_setting_and_no_other():
     assert set(DEFAULTS) == READ
+
+
+def test_every_setting_that_is_read_is_declared_and_no_other():
+    assert {setting.name for setting in declared.TABLE} == READ
+    assert len(declared.TABLE) == len(READ)
+
+
+def test_the_compose_file_passes_settings_alone():
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    passed = {name for service in ("migrate", "web", "worker") for name in services[service]["environment"]}
+    assert passed - READ == {"TMPDIR"}
 
 
 def test_the_operations_table_names_every_setting_and_no_other():

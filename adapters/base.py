@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self
 
 from adapters.kit.upstream_fields import FieldKind as FieldKind
 from adapters.kit.upstream_fields import UpstreamField as UpstreamField
+from common.params import tables
+from common.params.row import InputType, Role
 from common.urls import UrlPolicy
 
 
@@ -41,17 +43,18 @@ class MediaInput:
     """One element of `params.inputs`; `url` is public HTTP(S). `stored` are the same bytes where they are ours, for an
     adapter that sends files itself."""
 
-    type: Literal["image", "video", "audio"]
-    role: Literal["reference", "first_frame", "last_frame"]
+    type: InputType
+    role: Role
     url: str
     id: str | None = None
     stored: StoredFile | None = None
 
 
+@tables.declared
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRequest:
-    """A validated request of any modality; what a modality does not have stays empty. `duration` in seconds; `mask`
-    says with its transparent places where the first of `images` may change."""
+    """A validated request of any modality; what a modality does not have stays empty. The fields are declared in
+    `common/params/`. `mask` says with its transparent places where the first of `images` may change."""
 
     modality: str
     prompt: str = ""

@@ -17,14 +17,10 @@ from adapters.kit import field_complaints
 from adapters.kit.fixed_fields import with_fixed
 from adapters.kit.replaced_inputs import InputRules
 from adapters.kit.sizes import SizeTable, by_area
+from common.params.tables import FIRST_NAMES
 
-# The fields that `TaskRequest` had when adapters began to declare theirs. Never add one: older plug-ins drop it.
-UNDECLARED = frozenset(
-    {"prompt", "n", "image_size", "aspect_ratio", "images", "extra_body", "duration", "resolution", "generate_audio"}
-    | {"inputs", "provider_options", "output_format"}
-)
-
-
+# What an adapter that declares nothing is taken to express: plug-ins of the first version drop every later field.
+UNDECLARED = FIRST_NAMES
 NO_RULES = InputRules()
 
 

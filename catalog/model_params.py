@@ -1,8 +1,7 @@
 """The `params` of a model in the catalog: which values of the params fields its requests may have.
 
-Only image models have bounds so far. One that is priced by tier must offer tiers. A field of the kind CHOICE takes one
-row here and one line in `TaskRequest`: `tasks/request/image.py` reads the names of such fields from this table, the
-catalog file its rules, and the admin its form.
+Which fields have any, `common/params/` declares; the catalog file reads its rules from here, and the admin its form.
+An image model that is priced by tier must offer tiers.
 """
 
 import json
@@ -13,6 +12,8 @@ from typing import Any
 from billing import modes
 from catalog.fields import FieldReader, Invalid, each, integer, whole
 from catalog.validation import text
+from common.params import tables
+from common.params.row import Kind, Param
 
 
 def choice(value: object) -> dict[str, Any]:
@@ -29,9 +30,9 @@ def choice(value: object) -> dict[str, Any]:
     return whole(value, read)
 
 
-def at_most(minimum: int) -> Callable[[Any], dict[str, int]]:
+def at_most(minimum: int, most: int) -> Callable[[Any], dict[str, int]]:
     """The rule for {"max": integer}."""
-    return lambda value: whole(value, lambda fields: {"max": fields.need("max", integer(minimum, 1_000))})
+    return lambda value: whole(value, lambda fields: {"max": fields.need("max", integer(minimum, most))})
 
 
 CHOICE, MOST = "choice", "most"
@@ -49,14 +50,26 @@ class ParamBound:
     about: str
 
 
-IMAGE: Mapping[str, ParamBound] = {
-    "image_size": ParamBound(kind=CHOICE, read=choice, about="Sizes that a request may ask for: its price tiers."),
-    "aspect_ratio": ParamBound(kind=CHOICE, read=choice, about="Ratios that a request may ask for."),
-    "n": ParamBound(kind=MOST, read=at_most(1), about="Images of one request; empty is 1."),
-    "images": ParamBound(kind=MOST, read=at_most(0), about="Reference images of one request; empty is none."),
+def _bound(row: Param) -> ParamBound:
+    if row.kind is Kind.CHOICE:
+        return ParamBound(kind=CHOICE, read=choice, about=row.bound_help)
+    if row.most is None:
+        raise TypeError(f"{row.name} has no bound that a catalog could lower")
+    return ParamBound(kind=MOST, read=at_most(row.least, row.most), about=row.bound_help)
+
+
+def _rules(modality: str) -> Mapping[str, ParamBound]:
+    """The fields that the catalog lists, the choices first."""
+    found = {row.name: _bound(row) for row in tables.TABLES[modality].rows if row.bound_help}
+    return dict(sorted(found.items(), key=lambda item: item[1].kind != CHOICE))
+
+
+RULES: Mapping[str, Mapping[str, ParamBound]] = {
+    modality: rules for modality in tables.TABLES if (rules := _rules(modality))
 }
+IMAGE = RULES["image"]
 IMAGE_CHOICES = tuple(name for name, bound in IMAGE.items() if bound.kind == CHOICE)
-RULES: Mapping[str, Mapping[str, ParamBound]] = {"image": IMAGE}
+IMAGE_COUNTS = tuple(name for name, bound in IMAGE.items() if bound.kind == MOST)
 
 
 def read(value: object, *, modality: str, pricing_mode: str | None, tiers: Iterable[str]) -> dict[str, Any]:
@@ -98,13 +111,16 @@ def what_offers(tiers: Iterable[str]) -> str:
     return f"add {example} to its params, or price it by the mode {modes.PER_REQUEST.name}"
 
 
+def most_of(name: str, bounds: Mapping[str, Any]) -> int:
+    """The most that one request of an image model may say in a field of IMAGE_COUNTS, or have in it as a list."""
+    return tables.TABLES["image"][name].most_of(bounds) or 0
+
+
 def most_images_made(bounds: Mapping[str, Any]) -> int:
     """How many images one request of an image model may have made."""
-    most: int = (bounds.get("n") or {}).get("max", 1)
-    return most
+    return most_of("n", bounds)
 
 
 def most_images_taken(bounds: Mapping[str, Any]) -> int:
     """How many reference images one request of an image model may have."""
-    most: int = (bounds.get("images") or {}).get("max", 0)
-    return most
+    return most_of("images", bounds)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported
 from adapters.kit.rules import Rules
 from common import documents, strict_json
+from common.params import tables
 
 BOUNDS = (("least", "min"), ("most", "max"))
 MASK = "params.mask"
@@ -29,8 +30,12 @@ class FinalCount(NamedTuple):
 
 
 def fields(modality: str, *more: str) -> dict[str, frozenset[str]]:
-    """What an adapter declares that expresses the fields which `images` or `video` judge, and these."""
-    return {modality: frozenset((*FIELDS[modality], *more))}
+    """What an adapter declares that expresses the fields which `images` or `video` judge, and these. Raises ValueError
+    for a field that no table of `common/params` has."""
+    names = frozenset((*FIELDS[modality], *more))
+    if unknown := sorted(names - tables.known(modality)):
+        raise ValueError(f"{modality} has no field {', '.join(unknown)}")
+    return {modality: names}
 
 
 def images(

@@ -8,8 +8,8 @@ from adapters.base import Unsupported
 from adapters.kit import checks, references
 from common import strict_json
 from common.http import data_urls
+from common.params.image import LONGEST_PROMPT as LONGEST_PROMPT
 
-LONGEST_PROMPT = 32_000
 FILE = "file_id"
 KEYS = frozenset({"type", "url", "image_url"})
 NO_IMAGES = "must be addresses of images, or Data URLs, as this protocol writes them"

@@ -1,8 +1,8 @@
 """The bounds of a model's params under a plan: what the plan's routes can express of what the catalog lists.
 
-In the shape of the catalog's `params` (`catalog/model_params.py`); `prompt`, `data_url`, `inputs` and `generate_audio`
-may stand beside the fields that it has. A request that keeps them, with one value that is no default, finds a route and
-a price.
+In the shape of the catalog's `params` (`catalog/model_params.py`); `prompt`, `data_url`, `inputs` and optional fields
+that no catalog lists may stand beside the fields that it has, the last with the {"values"} that run. A request that
+keeps them, with one value that is no default, finds a route and a price.
 """
 
 import logging

@@ -1,29 +1,23 @@
-"""Which inputs, sound and prompts the routes of a plan can express of a video model. Pure.
+"""Which inputs, optional fields and prompts the routes of a plan can express of a video model. Pure.
 
 Nobody lists the lengths, resolutions and ratios of films: those of `catalog/runnable/film_sizes.py` are tried.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 from adapters.base import MediaInput, TaskRequest
 from catalog.runnable import film_sizes
 from catalog.runnable.film_sizes import Size
-from catalog.runnable.trials import Trials
+from catalog.runnable.trials import Trials, narrower
+from common.params import tables
+from common.params.row import InputType, Role
+from common.params.video import MOST_INPUTS, ROLES
 
-InputType = Literal["image", "video", "audio"]
-Role = Literal["first_frame", "last_frame", "reference"]
 Kind = tuple[InputType, Role]
-KINDS: tuple[Kind, ...] = (
-    ("image", "first_frame"),
-    ("image", "last_frame"),
-    ("image", "reference"),
-    ("video", "reference"),
-    ("audio", "reference"),
-)
-MOST_INPUTS = 16
+KINDS: tuple[Kind, ...] = tuple((kind, role) for kind, roles in ROLES.items() for role in roles)
 LONGEST_PROMPT = 1_000_000
 SIZE = frozenset({"params.resolution", "params.aspect_ratio"})
 
@@ -31,17 +25,17 @@ SIZE = frozenset({"params.resolution", "params.aspect_ratio"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilmBounds:
     """What one route can express: the kinds of inputs, each alone or beside those that it needs; how many inputs; and
-    which values of `generate_audio` and how many characters of a prompt, beside inputs only where it `needs_inputs`."""
+    which values of optional fields and how many characters of a prompt, beside inputs only where it `needs_inputs`."""
 
     kinds: frozenset[Kind]
     most_inputs: int
     needs_inputs: bool
-    sounds: frozenset[bool]
+    taken: Mapping[str, list[Any]]
     longest_prompt: int
 
 
 def of(trials: Trials) -> dict[str, Any]:
-    """The bounds in the catalog's shape: `inputs`, and `generate_audio` and `prompt` where they are narrower than those
+    """The bounds in the catalog's shape: `inputs`, and optional fields and `prompt` where they are narrower than those
     of the service. Empty where nothing is found to run, so that nothing is known."""
     alone = (replace(trials, routes=(route,)) for route in trials.routes)
     found = [bounds for each in alone if (bounds := _of_route(each))]
@@ -49,11 +43,18 @@ def of(trials: Trials) -> dict[str, Any]:
         return {}
     kinds = {kind for bounds in found for kind in bounds.kinds}
     usual = [bounds for bounds in found if not bounds.needs_inputs] or found
-    sounds = [value for value in (True, False) if any(value in bounds.sounds for bounds in usual)]
+    taken = {
+        name: [
+            value
+            for value in tables.TABLES["video"][name].trial_values
+            if any(value in each.taken[name] for each in usual)
+        ]
+        for name in usual[0].taken
+    }
     longest = max(bounds.longest_prompt for bounds in usual)
     return {
         "inputs": {"max": max(bounds.most_inputs for bounds in found), "roles": _roles(kinds)},
-        **({"generate_audio": {"values": sounds}} if len(sounds) < 2 else {}),
+        **narrower("video", taken),
         **({"prompt": {"max": longest}} if longest < LONGEST_PROMPT else {}),
     }
 
@@ -84,7 +85,7 @@ def _of_route(trials: Trials) -> FilmBounds | None:
         kinds=frozenset(kinds),
         needs_inputs=bool(base.inputs),
         most_inputs=max(_grown(trials, request, sizes) for request in running),
-        sounds=frozenset(value for value in (True, False) if trials.runs(replace(base, generate_audio=value))),
+        taken=trials.taken(base),
         longest_prompt=trials.longest_prompt(base, LONGEST_PROMPT),
     )
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from adapters.base import ImageRef, StoredFile, TaskRequest
 from adapters.kit.replaced_inputs import LONGEST_PROMPT
-from catalog import model_params
-from catalog.model_params import IMAGE_CHOICES
-from catalog.runnable.trials import PROMPT, Trials
+from catalog.model_params import IMAGE_CHOICES, IMAGE_COUNTS, most_of
+from catalog.runnable.trials import PROMPT, Trials, with_value
+from common.params import tables
+from common.params.row import Kind
 
 PICTURE = ImageRef(url="https://example.com/picture.png")
 OWN_PICTURE = ImageRef(stored=StoredFile(key="", content_type="image/png", size_bytes=1, sha256=""))
@@ -18,7 +19,8 @@ Bounds = Mapping[str, Any]
 
 def of(trials: Trials) -> dict[str, Any] | None:
     """The bounds in the catalog's shape with what runs alone, `prompt` where routes take shorter ones than the service,
-    and `data_url`: False where they take no images but by address. None where nothing runs."""
+    optional fields of which they do not take every value, and `data_url`: False where they take no images but by
+    address. None where nothing runs."""
     listed = trials.model.params
     base = next((request for request in _bases(trials, listed) if trials.runs(request)), None)
     if base is None:
@@ -31,6 +33,7 @@ def of(trials: Trials) -> dict[str, Any] | None:
         **kept,
         **{name: choice for name, choice in choices.items() if choice["values"]},
         **_counts(trials, base, listed),
+        **trials.narrowed(base),
         **({"prompt": {"max": longest}} if longest < LONGEST_PROMPT else {}),
         **({} if takes_data else {"data_url": False}),
     }
@@ -53,22 +56,22 @@ def _candidates(listed: Bounds, name: str, *, is_needed: bool) -> list[str | Non
 
 
 def _choice(trials: Trials, base: TaskRequest, name: str, bound: Bounds) -> dict[str, Any]:
-    values = [value for value in bound.get("values") or () if trials.runs(_with(base, name, value))]
+    values = [value for value in bound.get("values") or () if trials.runs(with_value(base, name, value))]
     default = bound.get("default")
     if default is None or default in values:
         return {**bound, "values": values}
     return {**bound, "values": values, "default": values[0] if values else None}
 
 
-def _with(request: TaskRequest, name: str, value: Any) -> TaskRequest:
-    changes: dict[str, Any] = {name: value}
-    return replace(request, **changes)
-
-
 def _counts(trials: Trials, base: TaskRequest, listed: Bounds) -> dict[str, Any]:
-    made, taken = model_params.most_images_made(listed), model_params.most_images_taken(listed)
     found = {
-        "n": trials.leading(replace(base, n=count) for count in range(1, made + 1)),
-        "images": trials.leading(replace(base, images=(PICTURE,) * count) for count in range(1, taken + 1)),
+        name: trials.leading(
+            with_value(base, name, _value(name, count)) for count in range(1, most_of(name, listed) + 1)
+        )
+        for name in IMAGE_COUNTS
     }
     return {name: {**listed[name], "max": most} for name, most in found.items() if listed.get(name)}
+
+
+def _value(name: str, count: int) -> Any:
+    return (PICTURE,) * count if tables.TABLES["image"][name].kind is Kind.IMAGES else count

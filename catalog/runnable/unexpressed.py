@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from catalog import prices, routing
 from catalog.entries import ModelEntry
-from catalog.model_params import IMAGE_CHOICES, most_images_made, most_images_taken, tier_param
+from catalog.model_params import IMAGE_CHOICES, IMAGE_COUNTS, most_of, tier_param
 from catalog.runnable import bounds
 from catalog.runnable.bounds import Bounds
 from catalog.snapshot import Catalog
-
-COUNTS = {"n": most_images_made, "images": most_images_taken}
 
 
 def problems(catalog: Catalog, model: ModelEntry) -> Iterator[str]:
@@ -32,8 +30,8 @@ def _in_vain(model: ModelEntry, found: Sequence[Bounds]) -> Iterator[str]:
     for name in IMAGE_CHOICES:
         if values := _unexpressed(model, name, found):
             yield f"image model {model.name} lists {name} {', '.join(values)}, which no route can express"
-    for name, most in COUNTS.items():
-        listed, able = most(model.params), max(map(most, found))
+    for name in IMAGE_COUNTS:
+        listed, able = most_of(name, model.params), max(most_of(name, each) for each in found)
         if listed > able:
             yield f"image model {model.name} lists {name} up to {listed}; no route can express more than {able}"
 

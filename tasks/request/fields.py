@@ -82,13 +82,13 @@ class RequestFields:
         self.required(name)
         return self.choice(name, values) or self.required(name)
 
-    def integer(self, name: str, *, largest: int) -> int | None:
-        """A whole number from 1 to `largest`; a boolean or a number with a decimal point is none."""
+    def integer(self, name: str, *, largest: int, least: int = 1) -> int | None:
+        """A whole number from `least` to `largest`; a boolean or a number with a decimal point is none."""
         value = self.values.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= largest:
-            refuse(self.at(name), f"must be an integer from 1 to {largest}")
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
+            refuse(self.at(name), f"must be an integer from {least} to {largest}")
         return value
 
     def flag(self, name: str, values: Sequence[bool] = (True, False)) -> bool | None:

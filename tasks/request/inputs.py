@@ -2,27 +2,24 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from adapters.base import MediaInput
+from common.params.row import Role, Roles
 from tasks.request import references
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
 from tasks.request.values import ParamRules, UnstoredFile
 
-MOST = 16
 NAMES = ("id", "type", "role", "url")
 ID = r"^[A-Za-z0-9_-]+$"
-InputType = Literal["image", "video", "audio"]
-Role = Literal["reference", "first_frame", "last_frame"]
-Roles = Mapping[InputType, tuple[Role, ...]]
 ONCE: tuple[Role, ...] = ("first_frame", "last_frame")
 
 
-def field(roles: Roles, offered: Mapping[str, Any]) -> ParamField:
-    """The inputs in order; `roles` has the roles that each type may have, of which the model offers all where nothing
-    is said."""
-    most, kept = offered.get("max", MOST), _offered(roles, offered)
+def field(roles: Roles, offered: Mapping[str, Any], *, most: int) -> ParamField:
+    """At most so many inputs, in order; `roles` has the roles that each type may have, of which the model offers all
+    where nothing is said."""
+    kept = _offered(roles, offered)
 
     def read(fields: RequestFields, name: str, rules: ParamRules) -> tuple[MediaInput, ...]:
         inputs: list[MediaInput] = []

@@ -1,6 +1,6 @@
-"""The kinds of params fields. Each says how a value is read from a request, and what the published schema says of it.
+"""How a value of each kind of params field is read from a request, and what the published schema says of it.
 
-A modality is a table of them: `tasks/request/image.py`, `tasks/request/video.py`, `tasks/request/three_d.py`.
+Which fields there are, `common/params/` declares; `tasks/request/param_tables.py` makes these of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,20 +29,6 @@ class ParamField:
     roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModalityParams:
-    """The params of one modality.
-
-    `table` makes the fields, by name, from the model's bounds (`catalog/runnable/bounds.py`). `hints` say for fields of
-    other services what to use instead. `either` are fields of which a request needs one, with what the schema says of
-    one that is there.
-    """
-
-    table: Callable[[Mapping[str, Any]], Mapping[str, ParamField]]
-    hints: Mapping[str, str] = field(default_factory=dict)
-    either: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
 def text(*, is_required: bool = False, longest: int | None = None, description: str = "") -> ParamField:
     """A string with more than blanks in it."""
     schema = _type("string", is_required) | {"pattern": r"\S"}
@@ -53,24 +39,23 @@ def text(*, is_required: bool = False, longest: int | None = None, description: 
     )
 
 
-def prompt(*, is_required: bool = True, longest: int | None = None) -> ParamField:
-    return text(is_required=is_required, longest=longest, description="Text prompt.")
-
-
-def whole(*, largest: int, is_required: bool = False, **schema: Any) -> ParamField:
-    """A whole number from 1; `schema` is what else the schema says of it."""
+def whole(
+    *, largest: int, least: int = 1, is_required: bool = False, default: int | None = None, description: str = ""
+) -> ParamField:
+    """A whole number from `least` to `largest`; `default` is that of `TaskRequest`."""
+    schema = _type("integer", is_required) | {"minimum": least, "maximum": largest}
+    schema |= {"description": description} if description else {}
+    schema |= {} if default is None else {"default": default}
     return ParamField(
-        read=lambda fields, name, _: fields.integer(name, largest=largest),
-        schema=_type("integer", is_required) | {"minimum": 1, "maximum": largest} | schema,
+        read=lambda fields, name, _: fields.integer(name, largest=largest, least=least),
+        schema=schema,
         is_required=is_required,
     )
 
 
 def flag(offered: Mapping[str, Any]) -> ParamField:
-    """True or false, or those of both that the model offers; all where nothing is said."""
+    """True or false, or the one of both that the model offers; both where nothing is said."""
     values = offered.get("values", FLAGS)
-    if not values:
-        return ParamField(read=_refused, schema={"type": "null"})
     narrowed = {} if len(values) == len(FLAGS) else {"enum": [*values, None]}
     return ParamField(
         read=lambda fields, name, _: fields.flag(name, values), schema=_type("boolean", is_required=False) | narrowed
@@ -78,10 +63,8 @@ def flag(offered: Mapping[str, Any]) -> ParamField:
 
 
 def choice(offered: Mapping[str, Any]) -> ParamField:
-    """One of the values that the model offers. A model that offers none takes none."""
+    """One of the values that the model offers."""
     values, default = tuple(offered.get("values") or ()), offered.get("default")
-    if not values:
-        return ParamField(read=_refused, schema={"type": "null"})
     return ParamField(
         read=lambda fields, name, _: fields.choice(name, values),
         schema={"enum": list(values)} if default is None else {"enum": [*values, None], "default": default},
@@ -90,8 +73,13 @@ def choice(offered: Mapping[str, Any]) -> ParamField:
     )
 
 
-def _refused(fields: RequestFields, name: str, _: ParamRules) -> None:
-    refuse(fields.at(name), "is not supported by this model")
+def refused() -> ParamField:
+    """A field that the model does not take."""
+
+    def read(fields: RequestFields, name: str, _: ParamRules) -> None:
+        refuse(fields.at(name), "is not supported by this model")
+
+    return ParamField(read=read, schema={"type": "null"})
 
 
 def _type(name: str, is_required: bool) -> dict[str, Any]:

@@ -1,24 +1,18 @@
 """Step 3: validate `params` of any modality into a TaskRequest. Pure: its Data URLs are stored by the submission."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from adapters.base import TaskRequest
-from common.by_identity import by_identity
-from tasks.request import image, three_d, video
 from tasks.request.fields import RequestFields, refuse
-from tasks.request.param_fields import ModalityParams
+from tasks.request.param_tables import FIELDS
+from tasks.request.param_tables import MODALITIES as MODALITIES
 from tasks.request.values import ParamRules
-
-MODALITIES: Mapping[str, ModalityParams] = {"image": image.PARAMS, "video": video.PARAMS, "3d": three_d.PARAMS}
-# A model's bounds never change within a picture of the catalog.
-TABLES = {modality: by_identity(declared.table) for modality, declared in MODALITIES.items()}
 
 
 def parse(modality: str, params: dict[str, Any], *, model_name: str, rules: ParamRules) -> TaskRequest:
     """The request; `model_name` is the model as the top level names it. Raises InvalidRequest."""
-    declared = MODALITIES[modality]
-    table = TABLES[modality](rules.bounds)
+    declared = MODALITIES[modality].declared
+    table = FIELDS[modality](rules.bounds)
     fields = RequestFields.of(params, "params")
     if (fields.text("model") or model_name) != model_name:
         refuse("params.model", "must equal model")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tasks.request import options, param_fields
-from tasks.request.params import MODALITIES
+from tasks.request.param_tables import MODALITIES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -4,15 +4,12 @@ from typing import Any
 
 from catalog.listing import ModelOffer
 from common.money import usd
+from common.params import tables
+from common.params.row import Kind
 from tasks.request import schema
 from tasks.shown import eta
 
 BOUNDS = ("type", "enum", "minimum", "maximum", "minLength", "maxLength", "maxItems")
-# Their rules in the schema are no single type.
-TYPES: dict[str, dict[str, Any]] = {
-    "model": {"type": ["string", "null"]},
-    "provider_options": {"type": ["object", "null"]},
-}
 
 
 def shown(offer: ModelOffer) -> dict[str, Any]:
@@ -31,7 +28,7 @@ def shown(offer: ModelOffer) -> dict[str, Any]:
             "unit": offer.unit,
             "prices": {tier: usd(micros) for tier, micros in offer.prices.items()},
         },
-        "params": _listed(offer) if model.modality == "image" else _bounds(published),
+        "params": _listed(offer) if model.modality == "image" else _bounds(model.modality, published),
         "params_schema": published,
         "inputs": schema.inputs_summary(model.modality, offer.bounds),
         "eta_seconds": eta.usual(model.id),
@@ -42,6 +39,12 @@ def _listed(offer: ModelOffer) -> dict[str, Any]:
     return {name: bound for name, bound in offer.bounds.items() if name in offer.model.params}
 
 
-def _bounds(published: dict[str, Any]) -> dict[str, Any]:
-    rules = published["properties"] | TYPES
+def _bounds(modality: str, published: dict[str, Any]) -> dict[str, Any]:
+    rules = published["properties"] | _types(modality)
     return {name: {word: rule[word] for word in BOUNDS if word in rule} for name, rule in rules.items()}
+
+
+def _types(modality: str) -> dict[str, dict[str, Any]]:
+    """The types of fields whose rules in the schema are no single type."""
+    options = (row.name for row in tables.TABLES[modality].rows if row.kind is Kind.OPTIONS)
+    return {"model": {"type": ["string", "null"]}, **{name: {"type": ["object", "null"]} for name in options}}

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from catalog import pixel_sizes, routing
 from catalog.runnable import bounds
 from catalog.snapshot import Catalog
-from tasks.request import image
+from common.params.image import LONGEST_PROMPT
 from tasks.request.body import MAX_NAME
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.pixel_sizes import tier_and_ratio
@@ -58,7 +58,7 @@ def parse(sent: SentBody, *, is_edit: bool, key_id: int, catalog: Catalog) -> Im
     fields = RequestFields(values=_typed(sent), path="")
     _refuse_strangers(fields)
     model = fields.required_text("model", longest=MAX_NAME)
-    prompt = fields.required_text("prompt", longest=image.LONGEST_PROMPT)
+    prompt = fields.required_text("prompt", longest=LONGEST_PROMPT)
     response_format = fields.choice("response_format", FORMATS)
     images_name, images = _images(fields, sent)
     mask = _mask(fields, sent)

@@ -11,11 +11,11 @@ from typing import Any
 from catalog import pixel_sizes, routing
 from catalog.snapshot import Catalog
 from common.http import data_urls
+from common.params.video import LONGEST_SECONDS
 from tasks.request.body import MAX_NAME
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.frame_sizes import ratio_and_resolution
 from tasks.request.values import UnstoredFile
-from tasks.request.video import LONGEST_SECONDS
 from tasks_api.openai.bodies import SentBody, SentFile
 from tasks_api.openai.client_words import ClientWords
 

@@ -58,6 +58,7 @@ docs: $(STAMP)
 	$(WITHOUT_ENV) $(BIN)/python -m tools.adapter_docs
 	$(WITHOUT_ENV) $(BIN)/python -m tools.openapi_docs
 	$(WITHOUT_ENV) $(BIN)/python -m tools.declared_docs
+	$(WITHOUT_ENV) $(BIN)/python -m tools.interface_docs
 
 screenshots: $(STAMP)
 	$(BIN)/python -m tools.screenshots $(ARGS)

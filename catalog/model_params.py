@@ -61,6 +61,8 @@ def _bound(row: Param) -> ParamBound:
 def _rules(modality: str) -> Mapping[str, ParamBound]:
     """The fields that the catalog lists, the choices first."""
     found = {row.name: _bound(row) for row in tables.TABLES[modality].rows if row.bound_help}
+    if found and modality != "image":
+        raise TypeError(f"only image models have bounds in the catalog so far, and not {', '.join(found)}")
     return dict(sorted(found.items(), key=lambda item: item[1].kind != CHOICE))
 
 

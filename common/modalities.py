@@ -1,6 +1,6 @@
 """The modalities, one row each. Code that differs by modality reads this table.
 
-How the params of each are parsed, `tasks/request/params.py` says.
+The params of each are declared in `common/params/`.
 """
 
 from dataclasses import dataclass

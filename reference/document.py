@@ -1,7 +1,7 @@
 """The OpenAPI document of the whole interface, joined from the files of `reference/openapi/`, written by hand.
 
 `root.yaml` opens it. Every other file adds paths, webhooks and components; no name may be there twice. `declared` adds
-what the code declares.
+what the code declares, and the fields of params are made of their declarations (`reference/param_schemas.py`).
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from catalog.file.yaml_text import PlainDumper, StrictLoader
-from reference import declared
+from reference import declared, param_schemas
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "openapi"
@@ -45,6 +45,8 @@ def document() -> dict[str, Any]:
     found = joined([(path.name, read(path)) for path in (FOLDER / "root.yaml", *files)])
     found["info"] = {**found["info"], "version": version()}
     declared.fill(found)
+    schemas = found["components"]["schemas"]
+    schemas |= {name: param_schemas.filled(schema) for name, schema in schemas.items()}
     return found
 
 

@@ -7,13 +7,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 from adapters import expression, registry
 from adapters.base import Adapter, ImageRef, MediaInput, StoredFile, Target, TaskRequest
 from adapters.kit.rules import Rules
 from adapters.kit.shapes import Provider
 from adapters.kit.upstream_fields import FieldKind, UpstreamField
+from common.params import tables
+from common.params.row import Kind, Param
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "adapters.md"
 HEAD = """# Adapters
@@ -113,27 +115,45 @@ LAST = MediaInput(type="image", role="last_frame", url=URL)
 PICTURE = MediaInput(type="image", role="reference", url=URL)
 CLIP = MediaInput(type="video", role="reference", url=URL)
 SOUND = MediaInput(type="audio", role="reference", url=URL)
-CHANGES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "image": {
-        "image_size": {"image_size": "1K"},
-        "aspect_ratio": {"aspect_ratio": "1:1"},
-        "images by URL": {"images": (ImageRef(url=URL),)},
-        "images by Data URL": {"images": (ImageRef(stored=STORED),)},
-        "several images": {"images": (ImageRef(url=URL), ImageRef(url=URL))},
-        "a mask beside an image": {"images": (ImageRef(stored=STORED),), "mask": ImageRef(stored=STORED)},
-    },
-    "video": {
-        "resolution": {"resolution": "720p"},
-        "aspect_ratio": {"aspect_ratio": "16:9"},
-        "generate_audio true": {"generate_audio": True},
-        "generate_audio false": {"generate_audio": False},
-        "first_frame": {"inputs": (FRAME,)},
-        "last_frame": {"inputs": (FRAME, LAST)},
-        "reference image": {"inputs": (PICTURE,)},
-        "reference video": {"inputs": (CLIP,)},
-        "reference audio": {"inputs": (PICTURE, SOUND)},
-        "frame beside references": {"inputs": (FRAME, PICTURE)},
-    },
+Changes = Mapping[str, Mapping[str, Any]]
+OF_IMAGES: Changes = {
+    "images by URL": {"images": (ImageRef(url=URL),)},
+    "images by Data URL": {"images": (ImageRef(stored=STORED),)},
+    "several images": {"images": (ImageRef(url=URL), ImageRef(url=URL))},
+    "a mask beside an image": {"images": (ImageRef(stored=STORED),), "mask": ImageRef(stored=STORED)},
+}
+OF_INPUTS: Changes = {
+    "first_frame": {"inputs": (FRAME,)},
+    "last_frame": {"inputs": (FRAME, LAST)},
+    "reference image": {"inputs": (PICTURE,)},
+    "reference video": {"inputs": (CLIP,)},
+    "reference audio": {"inputs": (PICTURE, SOUND)},
+    "frame beside references": {"inputs": (FRAME, PICTURE)},
+}
+
+
+def changes_of(row: Param) -> Changes:
+    """The requests that tell what an adapter takes of a field, by the name of their row in the matrix."""
+    if not row.in_matrix:
+        return {}
+    match row.kind:
+        case Kind.IMAGES:
+            return OF_IMAGES
+        case Kind.INPUTS:
+            return OF_INPUTS
+        case Kind.FLAG:
+            return {f"{row.name} {json.dumps(value)}": {row.name: value} for value in (True, False)}
+        case Kind.TEXT | Kind.WHOLE | Kind.CHOICE:
+            return {row.name: {row.name: row.example}}
+        case Kind.OPTIONS:
+            return {}
+        case _:
+            assert_never(row.kind)
+
+
+CHANGES: Mapping[str, Changes] = {
+    modality: {name: change for row in tables.TABLES[modality].rows for name, change in changes_of(row).items()}
+    for modality in BASES
 }
 
 

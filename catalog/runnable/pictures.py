@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.base import ImageRef, StoredFile, TaskRequest
 from adapters.kit.replaced_inputs import LONGEST_PROMPT
-from catalog.model_params import IMAGE_CHOICES, IMAGE_COUNTS, most_of
+from catalog.model_params import IMAGE_CHOICES, IMAGE_COUNTS, most_of, tier_param
 from catalog.runnable.trials import PROMPT, Trials, with_value
 from common.params import tables
 from common.params.row import Kind
@@ -41,7 +41,7 @@ def of(trials: Trials) -> dict[str, Any] | None:
 
 def _bases(trials: Trials, listed: Bounds) -> Iterator[TaskRequest]:
     """Requests with the defaults, and with what may stand in their place, best first."""
-    needs_tier = model_params.tier_param(trials.model.pricing_mode) == "image_size"
+    needs_tier = tier_param(trials.model.pricing_mode) == "image_size"
     sizes = _candidates(listed, "image_size", is_needed=needs_tier)
     for size, ratio in product(sizes, _candidates(listed, "aspect_ratio", is_needed=False)):
         yield TaskRequest(modality="image", prompt=PROMPT, image_size=size, aspect_ratio=ratio)

@@ -27,6 +27,10 @@ class Kind(StrEnum):
     OPTIONS = "options"  # fields of the provider's own protocol
 
 
+BOUNDED = (Kind.WHOLE, Kind.IMAGES, Kind.INPUTS)
+EXEMPLARY = (Kind.TEXT, Kind.WHOLE, Kind.FLAG, Kind.CHOICE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Param:
     """One field. `TaskRequest` has a member of its name, which holds its value or, where it is absent, its own default.
@@ -72,6 +76,17 @@ class Param:
         most: int | None = (bounds.get(self.name) or {}).get("max", unlisted)
         return most
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a row that lacks what one of its kind needs."""
+        if self.kind in BOUNDED and self.most is None:
+            raise ValueError(f"{self.name} needs a bound: most")
+        if self.kind in EXEMPLARY and self.example is None:
+            raise ValueError(f"{self.name} needs an example")
+        if self.kind is Kind.CHOICE and not self.bound_help:
+            raise ValueError(f"{self.name} needs a catalog that lists its values: bound_help")
+        if not (self.description or self.component):
+            raise ValueError(f"{self.name} needs a description")
+
     @property
     def trial_values(self) -> tuple[Any, ...]:
         """The values with which it is found out whether a route can express an optional field that no catalog lists."""
@@ -93,6 +108,12 @@ class ParamTable:
 
     def __getitem__(self, name: str) -> Param:
         return next(row for row in self.rows if row.name == name)
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """The fields that stand open in the console's form, in its order."""
+        found = {row.name: row.place for row in self.rows if row.place is not None}
+        return tuple(sorted(found, key=lambda name: found[name]))
 
     @property
     def reserved(self) -> tuple[str, ...]:

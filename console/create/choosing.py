@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from common.documents import elements, shown
+from common.params import tables
 from console.create import widgets
 from console.create.widgets import Choice, Kind, Medium, Slot, Widget
 from tasks.request.param_fields import URL
@@ -13,15 +14,7 @@ from tasks.request.param_fields import URL
 MOST_TILES, MOST_RATIOS = 6, 12
 LONG_TEXT = 1000
 FLAGS = (Choice(value=True, label="On"), Choice(value=False, label="Off"))
-LABELS = {
-    "n": "How many",
-    "image_size": "Size",
-    "generate_audio": "Sound",
-    "images": "Reference images",
-    "inputs": "Pictures, films and sounds",
-    "extra_body": "Fields of the provider",
-    "provider_options": "Fields of the provider",
-}
+LABELS = {row.name: row.label for table in tables.TABLES.values() for row in table.rows if row.label}
 
 
 def of_field(name: str, schema: Mapping[str, Any], *, is_required: bool = False) -> Widget | None:

@@ -1,4 +1,4 @@
-"""The form of one model: its widgets in an order fixed by modality, with what is suggested where texts are free."""
+"""The form of one model: its widgets in the order that `common/params/` declares, with suggestions for free texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,18 +6,12 @@ from typing import Any
 
 from billing.modes import ANY_TIER
 from catalog.listing import ModelOffer
+from common.params import tables
+from common.params.row import Param, ParamTable
 from console.create import choosing, widgets
 from console.create.widgets import Choice, Widget
 from tasks.request import schema
 
-ORDER = {
-    "image": ("prompt", "images", "aspect_ratio", "image_size", "n"),
-    "video": ("prompt", "inputs", "aspect_ratio", "resolution", "duration", "generate_audio"),
-    "3d": ("prompt", "inputs", "output_format"),
-}
-RATIOS = ("16:9", "9:16", "1:1", "4:3", "3:4", "21:9")
-RESOLUTIONS = ("480p", "720p", "1080p")
-SECONDS = 5
 MORE = (
     Widget(
         kind="url",
@@ -53,8 +47,7 @@ def of(offer: ModelOffer) -> ModelForm:
     """The form of a model that a key can run."""
     model = offer.model
     published = schema.params_schema(model.modality, offer.bounds, names=[model.name, *model.aliases])
-    suggested = _suggested(offer) if model.modality == "video" else {}
-    return made(model.name, model.modality, published, suggested)
+    return made(model.name, model.modality, published, _suggested(offer))
 
 
 def made(
@@ -62,13 +55,14 @@ def made(
 ) -> ModelForm:
     """The form of any schema of params; `suggested` are values of free texts, the first one to begin with."""
     rules, required = published.get("properties", {}), published.get("required", ())
-    order = ORDER.get(modality, ("prompt",))
+    table = tables.TABLES[modality]
+    order = table.placed
     names = [*(name for name in order if name in rules), *sorted(rules.keys() - set(order) - {"model"})]
     drawn = {name: choosing.of_field(name, rules[name], is_required=name in required) for name in names}
     kept = {name: _suggesting(widget, suggested.get(name, ())) for name, widget in drawn.items() if widget}
     main = tuple(widget for name, widget in kept.items() if name in order and widget.kind != "json")
     more = tuple(widget for widget in kept.values() if widget not in main)
-    return ModelForm(model=model, modality=modality, main=main, more=(*more, *MORE), first=_first(kept))
+    return ModelForm(model=model, modality=modality, main=main, more=(*more, *MORE), first=_first(kept, table))
 
 
 def _suggesting(widget: Widget, values: tuple[str, ...]) -> Widget:
@@ -80,22 +74,26 @@ def _suggesting(widget: Widget, values: tuple[str, ...]) -> Widget:
 
 def _suggested(offer: ModelOffer) -> dict[str, tuple[str, ...]]:
     """Which resolutions a film may have nobody says; those that have a price are sure to be meant."""
-    priced = sorted(offer.prices.keys() - {ANY_TIER}, key=lambda tier: offer.prices[tier])
-    others = RESOLUTIONS if ANY_TIER in offer.prices else ()
-    return {"aspect_ratio": RATIOS, "resolution": tuple(dict.fromkeys((*priced, *others)))}
+    suggested = {row.name: row.suggestions for row in tables.TABLES[offer.model.modality].rows}
+    if "resolution" in suggested:
+        priced = sorted(offer.prices.keys() - {ANY_TIER}, key=lambda tier: offer.prices[tier])
+        others = suggested["resolution"] if ANY_TIER in offer.prices else ()
+        suggested["resolution"] = tuple(dict.fromkeys((*priced, *others)))
+    return suggested
 
 
-def _first(kept: Mapping[str, Widget]) -> dict[str, list[str]]:
-    found = {widget.path: _begin(name, widget) for name, widget in kept.items()}
+def _first(kept: Mapping[str, Widget], table: ParamTable) -> dict[str, list[str]]:
+    rows = {row.name: row for row in table.rows}
+    found = {widget.path: _begin(widget, rows.get(name)) for name, widget in kept.items()}
     return {path: [text] for path, text in found.items() if text is not None}
 
 
-def _begin(name: str, widget: Widget) -> str | None:
+def _begin(widget: Widget, row: Param | None) -> str | None:
     values = [choice.value for choice in widget.choices]
     if widget.default is not None and widget.kind in ("tiles", "select"):
         return str(values.index(widget.default)) if widget.default in values else None
     if widget.choices:
         return "0" if widget.is_required else ""
     if widget.kind == "number" and (widget.default is not None or widget.is_required):
-        return str(widget.default or (SECONDS if name == "duration" else widget.low or ""))
+        return str(widget.default or (row.example if row else widget.low) or "")
     return None

@@ -10,6 +10,8 @@ import pytest
 
 from adapters import expression, registry
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
+from adapters.kit.shapes import Provider
+from common.params import tables
 from tests.adapters.making import stored
 from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, Column, columns
 
@@ -198,6 +200,13 @@ def test_shorter_prompts_buy_the_same_or_are_refused_alike(column: Column) -> No
         ]
         if "params.prompt" not in fields_of(problems_of(said[0])):
             assert all(bought_or_refused(each) == bought_or_refused(said[0]) for each in said), request
+
+
+@pytest.mark.parametrize("adapter", registry.ADAPTERS.values(), ids=lambda adapter: adapter.protocol)
+def test_every_field_that_an_adapter_expresses_is_declared_and_tried(adapter: Provider) -> None:
+    for modality, expressed in adapter.expresses.items():
+        assert expressed <= tables.known(modality)
+        assert expressed <= {*CHOICES[modality], "prompt", "mask"}
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))

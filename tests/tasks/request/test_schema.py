@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from common.errors import ApiError
+from common.params import tables
 from tasks.request import body
 from tasks.request.schema import inputs_summary, params_schema
 from tests.tasks.request.param_requests import BASES, CATALOG, data_url, image, media, parse, rules, video
@@ -92,6 +93,10 @@ values: dict[str, st.SearchStrategy[Any]] = {
 changes = st.lists(st.sampled_from(sorted(values)), max_size=3, unique=True).flatmap(
     lambda names: st.fixed_dictionaries({name: values[name] for name in names})
 )
+
+
+def test_every_declared_field_is_tried() -> None:
+    assert {row.name for table in tables.TABLES.values() for row in table.rows} < values.keys()
 
 
 def is_accepted(modality: str, candidate: dict[str, Any], catalog: dict[str, Any]) -> bool:

@@ -1,0 +1,103 @@
+"""The schemas of params in the OpenAPI document, made of the declared fields (`common/params/`).
+
+A schema of `reference/openapi/` names what it takes from there: `params-of: image` stands for the fields that a request
+may have, `bounds-of: image` for those that a model of the catalog lists.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, assert_never
+
+from catalog import model_params
+from catalog.model_params import CHOICE
+from common.params import tables
+from common.params.row import FIRST_VERSION, Kind, Param, ParamTable, Roles
+from common.params.video import ROLES
+
+Schema = dict[str, Any]
+MODEL: Schema = {"type": ["string", "null"], "description": "If present, equal to the `model` of the task."}
+EITHER: Mapping[Kind, Schema] = {
+    Kind.TEXT: {"type": "string"},
+    Kind.INPUTS: {"type": "array", "minItems": 1, "items": {}},
+}
+
+
+def filled(schema: Schema) -> Schema:
+    """The schema with the declared fields where it names them. Raises ValueError where it has fields beside them."""
+    whole: Schema = {}
+    for word, said in schema.items():
+        more = MADE[word](said) if word in MADE else {word: said}
+        if twice := more.keys() & whole.keys():
+            raise ValueError(f"{word} gives {', '.join(sorted(twice))} once more")
+        whole |= more
+    return whole
+
+
+def of_request(modality: str) -> Schema:
+    """What a schema says of the fields of a request."""
+    table = tables.TABLES[modality]
+    required = [row.name for row in table.rows if row.is_required]
+    either = [{"required": [name], "properties": {name: EITHER[table[name].kind]}} for name in table.either]
+    return {
+        **({"required": required} if required else {}),
+        "properties": {"model": MODEL, **{row.name: of_field(row, table) for row in table.rows}},
+        **({"anyOf": either} if either else {}),
+    }
+
+
+def of_bounds(modality: str) -> Schema:
+    """What a schema says of the fields that the catalog lists."""
+    rules = model_params.RULES[modality].items()
+    return {"properties": {name: _refers("Choice" if rule.kind == CHOICE else "Most") for name, rule in rules}}
+
+
+MADE: Mapping[str, Callable[[str], Schema]] = {"params-of": of_request, "bounds-of": of_bounds}
+
+
+def of_field(row: Param, table: ParamTable) -> Schema:
+    """The schema of one field as any model may take it."""
+    if row.component:
+        return _refers(row.component)
+    told = row.description if row.since == FIRST_VERSION else f"{row.description} Since version {row.since}."
+    kind, rules = _kind_and_rules(row, table)
+    return {"type": kind if row.is_required else [kind, "null"], "description": told, **rules}
+
+
+def _kind_and_rules(row: Param, table: ParamTable) -> tuple[str, Schema]:
+    match row.kind:
+        case Kind.TEXT:
+            return "string", {**({"maxLength": row.most} if row.most else {}), "pattern": r"\S"}
+        case Kind.CHOICE:
+            return "string", {}
+        case Kind.WHOLE:
+            default = {} if row.default is None else {"default": row.default}
+            return "integer", {"minimum": row.least, "maximum": row.most, **default}
+        case Kind.FLAG:
+            return "boolean", {}
+        case Kind.IMAGES:
+            return "array", {"maxItems": row.most, "items": _refers("ReferenceImage")}
+        case Kind.INPUTS:
+            return "array", {"maxItems": row.most, "items": {**_refers("MediaInput"), **_narrowed(row.roles)}}
+        case Kind.OPTIONS:
+            reserved = {name: {"type": "null"} for name in table.reserved}
+            return "object", {"properties": reserved} if reserved else {}
+        case _:
+            assert_never(row.kind)
+
+
+def _narrowed(roles: Roles) -> Schema:
+    """The types and roles of inputs, where they are not all that there are."""
+    if roles == ROLES:
+        return {}
+    values: dict[str, list[str]] = {
+        "type": list(roles),
+        "role": list(dict.fromkeys(role for taken in roles.values() for role in taken)),
+    }
+    return {
+        "properties": {
+            name: {"const": taken[0]} if len(taken) == 1 else {"enum": taken} for name, taken in values.items()
+        }
+    }
+
+
+def _refers(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}

@@ -72,6 +72,7 @@ RULES: Mapping[str, Mapping[str, ParamBound]] = {
 IMAGE = RULES["image"]
 IMAGE_CHOICES = tuple(name for name, bound in IMAGE.items() if bound.kind == CHOICE)
 IMAGE_COUNTS = tuple(name for name, bound in IMAGE.items() if bound.kind == MOST)
+COUNTED = {name: tables.TABLES["image"][name] for name in IMAGE_COUNTS}
 
 
 def read(value: object, *, modality: str, pricing_mode: str | None, tiers: Iterable[str]) -> dict[str, Any]:
@@ -115,7 +116,7 @@ def what_offers(tiers: Iterable[str]) -> str:
 
 def most_of(name: str, bounds: Mapping[str, Any]) -> int:
     """The most that one request of an image model may say in a field of IMAGE_COUNTS, or have in it as a list."""
-    return tables.TABLES["image"][name].most_of(bounds) or 0
+    return COUNTED[name].most_of(bounds) or 0
 
 
 def most_images_made(bounds: Mapping[str, Any]) -> int:

@@ -12,6 +12,7 @@ from adapters import expression, registry
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit.shapes import Provider
 from common.params import tables
+from common.params.row import Kind
 from tests.adapters.making import stored
 from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, Column, columns
 
@@ -20,6 +21,7 @@ EVERY = [column for listed in COLUMNS.values() for column in listed]
 CLIP = MediaInput(type="video", role="reference", url=URL)
 HELD = ImageRef(stored=stored())
 LINK = ImageRef(url=URL)
+FLAG = Kind.FLAG  # whose value may be what the model does anyway
 EXTRA_NAMES = ("size", "resolution", "n", "aspect_ratio", "image", "generationConfig", "provider", "num_images")
 EXTRA_NAMES += ("parameters", "input", "contents", "imageConfig", "seed")
 ANY_EXTRA: list[dict[str, Any]] = [
@@ -211,11 +213,22 @@ def test_every_field_that_an_adapter_expresses_is_declared_and_tried(adapter: Pr
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
 def test_every_field_changes_what_goes_out_or_is_refused(column: Column) -> None:
-    base = text_of(column, column.base)
-    for changes in CHANGED[column.base.modality]:
+    base, modality = text_of(column, column.base), column.base.modality
+    optional = [
+        {row.name: row.example} for row in tables.TABLES[modality].rows if row.trial_values and row.kind != FLAG
+    ]
+    for changes in [*CHANGED[modality], *optional]:
         changed = replace(column.base, **changes)
         is_refused = bool(expression.check(column.adapter, changed, column.target))
         assert is_refused or text_of(column, changed) != base, changes
+
+
+@pytest.mark.parametrize("column", COLUMNS["video"], ids=names(COLUMNS["video"]))
+def test_no_option_silences_an_optional_field_of_its_name(column: Column) -> None:
+    for row in tables.TABLES["video"].rows:
+        for value in row.trial_values:
+            both: dict[str, Any] = {row.name: value, "provider_options": {row.name: 1}}
+            assert expression.check(column.adapter, replace(column.base, **both), column.target), row.name
 
 
 @pytest.mark.parametrize("column", COLUMNS["video"], ids=names(COLUMNS["video"]))

@@ -13,7 +13,7 @@ from billing import modes
 from catalog.fields import FieldReader, Invalid, each, integer, whole
 from catalog.validation import text
 from common.params import tables
-from common.params.row import Kind, Param
+from common.params.row import Param, ParamKind
 
 
 def choice(value: object) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class ParamBound:
 
 
 def _bound(row: Param) -> ParamBound:
-    if row.kind is Kind.CHOICE:
+    if row.kind is ParamKind.CHOICE:
         return ParamBound(kind=CHOICE, read=choice, about=row.bound_help)
     if row.most is None:
         raise TypeError(f"{row.name} has no bound that a catalog could lower")

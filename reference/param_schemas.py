@@ -10,14 +10,14 @@ from typing import Any, assert_never
 from catalog import model_params
 from catalog.model_params import CHOICE
 from common.params import tables
-from common.params.row import FIRST_VERSION, Kind, Param, ParamTable, Roles
+from common.params.row import FIRST_VERSION, Param, ParamKind, ParamTable, Roles
 from common.params.video import ROLES
 
 Schema = dict[str, Any]
 MODEL: Schema = {"type": ["string", "null"], "description": "If present, equal to the `model` of the task."}
-EITHER: Mapping[Kind, Schema] = {
-    Kind.TEXT: {"type": "string"},
-    Kind.INPUTS: {"type": "array", "minItems": 1, "items": {}},
+EITHER: Mapping[ParamKind, Schema] = {
+    ParamKind.TEXT: {"type": "string"},
+    ParamKind.INPUTS: {"type": "array", "minItems": 1, "items": {}},
 }
 
 
@@ -64,20 +64,20 @@ def of_field(row: Param, table: ParamTable) -> Schema:
 
 def _kind_and_rules(row: Param, table: ParamTable) -> tuple[str, Schema]:
     match row.kind:
-        case Kind.TEXT:
+        case ParamKind.TEXT:
             return "string", {**({"maxLength": row.most} if row.most else {}), "pattern": r"\S"}
-        case Kind.CHOICE:
+        case ParamKind.CHOICE:
             return "string", {}
-        case Kind.WHOLE:
+        case ParamKind.WHOLE:
             default = {} if row.default is None else {"default": row.default}
             return "integer", {"minimum": row.least, "maximum": row.most, **default}
-        case Kind.FLAG:
+        case ParamKind.FLAG:
             return "boolean", {}
-        case Kind.IMAGES:
+        case ParamKind.IMAGES:
             return "array", {"maxItems": row.most, "items": _refers("ReferenceImage")}
-        case Kind.INPUTS:
+        case ParamKind.INPUTS:
             return "array", {"maxItems": row.most, "items": {**_refers("MediaInput"), **_narrowed(row.roles)}}
-        case Kind.OPTIONS:
+        case ParamKind.OPTIONS:
             reserved = {name: {"type": "null"} for name in table.reserved}
             return "object", {"properties": reserved} if reserved else {}
         case _:

@@ -15,7 +15,7 @@ from adapters.kit.rules import Rules
 from adapters.kit.shapes import Provider
 from adapters.kit.upstream_fields import FieldKind, UpstreamField
 from common.params import tables
-from common.params.row import Kind, Param
+from common.params.row import Param, ParamKind
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "adapters.md"
 HEAD = """# Adapters
@@ -137,15 +137,15 @@ def changes_of(row: Param) -> Changes:
     if not row.in_matrix:
         return {}
     match row.kind:
-        case Kind.IMAGES:
+        case ParamKind.IMAGES:
             return OF_IMAGES
-        case Kind.INPUTS:
+        case ParamKind.INPUTS:
             return OF_INPUTS
-        case Kind.FLAG:
+        case ParamKind.FLAG:
             return {f"{row.name} {json.dumps(value)}": {row.name: value} for value in (True, False)}
-        case Kind.TEXT | Kind.WHOLE | Kind.CHOICE:
+        case ParamKind.TEXT | ParamKind.WHOLE | ParamKind.CHOICE:
             return {row.name: {row.name: row.example}}
-        case Kind.OPTIONS:
+        case ParamKind.OPTIONS:
             return {}
         case _:
             assert_never(row.kind)

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from common.params import tables
-from common.params.row import FIRST_VERSION, Kind, Param
+from common.params.row import FIRST_VERSION, Param, ParamKind
 from tools.adapter_docs import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "interface.md"
 HEADINGS = {"image": "### Image params", "video": "### Video params", "3d": "### 3D params"}
 HEAD = ("field", "type", "rule")
 TYPES = {
-    Kind.TEXT: "string",
-    Kind.WHOLE: "integer",
-    Kind.FLAG: "boolean",
-    Kind.CHOICE: "string",
-    Kind.IMAGES: "array",
-    Kind.INPUTS: "array",
-    Kind.OPTIONS: "object",
+    ParamKind.TEXT: "string",
+    ParamKind.WHOLE: "integer",
+    ParamKind.FLAG: "boolean",
+    ParamKind.CHOICE: "string",
+    ParamKind.IMAGES: "array",
+    ParamKind.INPUTS: "array",
+    ParamKind.OPTIONS: "object",
 }
 MODEL = ("`model`", "string", "equal to the top-level `model`")
 

@@ -10,7 +10,7 @@ from adapters.kit.replaced_inputs import LONGEST_PROMPT
 from catalog.model_params import IMAGE_CHOICES, IMAGE_COUNTS, most_of, tier_param
 from catalog.runnable.trials import PROMPT, Trials, with_value
 from common.params import tables
-from common.params.row import Kind
+from common.params.row import ParamKind
 
 PICTURE = ImageRef(url="https://example.com/picture.png")
 OWN_PICTURE = ImageRef(stored=StoredFile(key="", content_type="image/png", size_bytes=1, sha256=""))
@@ -74,4 +74,4 @@ def _counts(trials: Trials, base: TaskRequest, listed: Bounds) -> dict[str, Any]
 
 
 def _value(name: str, count: int) -> Any:
-    return (PICTURE,) * count if tables.TABLES["image"][name].kind is Kind.IMAGES else count
+    return (PICTURE,) * count if tables.TABLES["image"][name].kind is ParamKind.IMAGES else count

@@ -1,6 +1,6 @@
 """The params of images."""
 
-from common.params.row import FIRST_VERSION, Kind, Param, ParamTable
+from common.params.row import FIRST_VERSION, Param, ParamKind, ParamTable
 
 LONGEST_PROMPT = 32_000
 MOST_IMAGES = 1_000
@@ -9,7 +9,7 @@ TABLE = ParamTable(
     rows=(
         Param(
             name="prompt",
-            kind=Kind.TEXT,
+            kind=ParamKind.TEXT,
             since=FIRST_VERSION,
             is_required=True,
             most=LONGEST_PROMPT,
@@ -22,7 +22,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="n",
-            kind=Kind.WHOLE,
+            kind=ParamKind.WHOLE,
             since=FIRST_VERSION,
             default=1,
             most=MOST_IMAGES,
@@ -37,7 +37,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="image_size",
-            kind=Kind.CHOICE,
+            kind=ParamKind.CHOICE,
             since=FIRST_VERSION,
             bound_help="Sizes that a request may ask for: its price tiers.",
             description="A size tier of the model, such as `1K`; else its default. The price goes by it.",
@@ -48,7 +48,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="aspect_ratio",
-            kind=Kind.CHOICE,
+            kind=ParamKind.CHOICE,
             since=FIRST_VERSION,
             bound_help="Ratios that a request may ask for.",
             description="A ratio of the model, such as `16:9`; else its default.",
@@ -58,7 +58,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="images",
-            kind=Kind.IMAGES,
+            kind=ParamKind.IMAGES,
             since=FIRST_VERSION,
             least=0,
             most=MOST_IMAGES,
@@ -72,7 +72,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="extra_body",
-            kind=Kind.OPTIONS,
+            kind=ParamKind.OPTIONS,
             since=FIRST_VERSION,
             component="ExtraBody",
             rule="options of the provider's protocol, merged last and shallowly into the root of its request: where "

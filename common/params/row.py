@@ -15,7 +15,7 @@ Role = Literal["reference", "first_frame", "last_frame"]
 Roles = Mapping[InputType, tuple[Role, ...]]
 
 
-class Kind(StrEnum):
+class ParamKind(StrEnum):
     """The form of a value."""
 
     TEXT = "text"  # not blank
@@ -27,8 +27,8 @@ class Kind(StrEnum):
     OPTIONS = "options"  # fields of the provider's own protocol
 
 
-BOUNDED = (Kind.WHOLE, Kind.IMAGES, Kind.INPUTS)
-EXEMPLARY = (Kind.TEXT, Kind.WHOLE, Kind.FLAG, Kind.CHOICE)
+BOUNDED = (ParamKind.WHOLE, ParamKind.IMAGES, ParamKind.INPUTS)
+EXEMPLARY = (ParamKind.TEXT, ParamKind.WHOLE, ParamKind.FLAG, ParamKind.CHOICE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Param:
     """
 
     name: str
-    kind: Kind
+    kind: ParamKind
     since: str
     rule: str
     example: Any = None
@@ -82,7 +82,7 @@ class Param:
             raise ValueError(f"{self.name} needs a bound: most")
         if self.kind in EXEMPLARY and self.example is None:
             raise ValueError(f"{self.name} needs an example")
-        if self.kind is Kind.CHOICE and not self.bound_help:
+        if self.kind is ParamKind.CHOICE and not self.bound_help:
             raise ValueError(f"{self.name} needs a catalog that lists its values: bound_help")
         if not (self.description or self.component):
             raise ValueError(f"{self.name} needs a description")
@@ -90,9 +90,9 @@ class Param:
     @property
     def trial_values(self) -> tuple[Any, ...]:
         """The values with which it is found out whether a route can express an optional field that no catalog lists."""
-        if self.is_required or self.bound_help or self.kind not in (Kind.TEXT, Kind.WHOLE, Kind.FLAG):
+        if self.is_required or self.bound_help or self.kind not in (ParamKind.TEXT, ParamKind.WHOLE, ParamKind.FLAG):
             return ()
-        return (True, False) if self.kind is Kind.FLAG else (self.example,)
+        return (True, False) if self.kind is ParamKind.FLAG else (self.example,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,13 @@
 """The params of 3D models: a prompt, inputs or both. Which formats a provider knows is for its adapter to say."""
 
-from common.params.row import FIRST_VERSION, Kind, Param, ParamTable
+from common.params.row import FIRST_VERSION, Param, ParamKind, ParamTable
 from common.params.video import MOST_INPUTS
 
 TABLE = ParamTable(
     rows=(
         Param(
             name="prompt",
-            kind=Kind.TEXT,
+            kind=ParamKind.TEXT,
             since=FIRST_VERSION,
             description="What to make.",
             rule="not blank",
@@ -18,7 +18,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="inputs",
-            kind=Kind.INPUTS,
+            kind=ParamKind.INPUTS,
             since=FIRST_VERSION,
             most=MOST_INPUTS,
             roles={"image": ("reference",)},
@@ -29,7 +29,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="output_format",
-            kind=Kind.TEXT,
+            kind=ParamKind.TEXT,
             since=FIRST_VERSION,
             description="No list of formats is published.",
             rule="not blank",
@@ -38,7 +38,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="extra_body",
-            kind=Kind.OPTIONS,
+            kind=ParamKind.OPTIONS,
             since=FIRST_VERSION,
             description="Controls of mesh, texture, rigging or animation, for an adapter to come.",
             rule="controls of mesh, texture, rigging or animation",

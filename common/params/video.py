@@ -1,6 +1,6 @@
 """The params of videos. Which durations, resolutions and ratios a provider knows is for its adapter to say."""
 
-from common.params.row import FIRST_VERSION, Kind, Param, ParamTable, Roles
+from common.params.row import FIRST_VERSION, Param, ParamKind, ParamTable, Roles
 
 LONGEST_SECONDS = 86_400
 MOST_INPUTS = 16
@@ -14,7 +14,7 @@ TABLE = ParamTable(
     rows=(
         Param(
             name="prompt",
-            kind=Kind.TEXT,
+            kind=ParamKind.TEXT,
             since=FIRST_VERSION,
             is_required=True,
             is_reserved=True,
@@ -27,7 +27,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="duration",
-            kind=Kind.WHOLE,
+            kind=ParamKind.WHOLE,
             since=FIRST_VERSION,
             is_required=True,
             is_reserved=True,
@@ -41,7 +41,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="resolution",
-            kind=Kind.TEXT,
+            kind=ParamKind.TEXT,
             since=FIRST_VERSION,
             is_required=True,
             is_reserved=True,
@@ -53,7 +53,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="aspect_ratio",
-            kind=Kind.TEXT,
+            kind=ParamKind.TEXT,
             since=FIRST_VERSION,
             is_required=True,
             is_reserved=True,
@@ -65,7 +65,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="generate_audio",
-            kind=Kind.FLAG,
+            kind=ParamKind.FLAG,
             since=FIRST_VERSION,
             description="Sound, where the model can. Absent means off where there is a choice.",
             rule="sound, where the model can; absent means off where there is a choice",
@@ -75,7 +75,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="inputs",
-            kind=Kind.INPUTS,
+            kind=ParamKind.INPUTS,
             since=FIRST_VERSION,
             is_reserved=True,
             most=MOST_INPUTS,
@@ -87,7 +87,7 @@ TABLE = ParamTable(
         ),
         Param(
             name="provider_options",
-            kind=Kind.OPTIONS,
+            kind=ParamKind.OPTIONS,
             since=FIRST_VERSION,
             description="Controls of one protocol that the fields beside it cannot express. A route that does not know "
             "one is passed\nover. Credentials, `model`, streaming and webhook fields are refused, as are the names of "

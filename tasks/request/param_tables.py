@@ -7,13 +7,13 @@ from typing import Any, assert_never
 
 from common.by_identity import by_identity
 from common.params import tables
-from common.params.row import Kind, Param, ParamTable
+from common.params.row import Param, ParamKind, ParamTable
 from tasks.request import images, inputs, options, param_fields
 from tasks.request.param_fields import ParamField
 
-EITHER: Mapping[Kind, Mapping[str, Any]] = {
-    Kind.TEXT: {"type": "string"},
-    Kind.INPUTS: {"type": "array", "minItems": 1},
+EITHER: Mapping[ParamKind, Mapping[str, Any]] = {
+    ParamKind.TEXT: {"type": "string"},
+    ParamKind.INPUTS: {"type": "array", "minItems": 1},
 }
 """What the schema says of a field of which a request needs one among others."""
 
@@ -42,12 +42,12 @@ FIELDS = {modality: by_identity(params.table) for modality, params in MODALITIES
 
 def _field(row: Param, table: ParamTable, bounds: Mapping[str, Any]) -> ParamField:
     offered = bounds.get(row.name) or {}
-    if not offered.get("values", row.kind is not Kind.CHOICE):
+    if not offered.get("values", row.kind is not ParamKind.CHOICE):
         return param_fields.refused()
     match row.kind:
-        case Kind.TEXT:
+        case ParamKind.TEXT:
             return param_fields.text(is_required=row.is_required, longest=row.most_of(bounds), description=row.help)
-        case Kind.WHOLE:
+        case ParamKind.WHOLE:
             return param_fields.whole(
                 largest=row.most_of(bounds) or 0,
                 least=row.least,
@@ -55,15 +55,15 @@ def _field(row: Param, table: ParamTable, bounds: Mapping[str, Any]) -> ParamFie
                 default=row.default,
                 description=row.help,
             )
-        case Kind.FLAG:
+        case ParamKind.FLAG:
             return param_fields.flag(offered)
-        case Kind.CHOICE:
+        case ParamKind.CHOICE:
             return param_fields.choice(offered)
-        case Kind.IMAGES:
+        case ParamKind.IMAGES:
             return images.field(largest=row.most_of(bounds) or 0, takes_data=bounds.get("data_url", True))
-        case Kind.INPUTS:
+        case ParamKind.INPUTS:
             return inputs.field(row.roles, offered, most=row.most_of(bounds) or 0)
-        case Kind.OPTIONS:
+        case ParamKind.OPTIONS:
             largest = {name: table[name].most_of(bounds) or 0 for name in row.numbers}
             return options.field(reserved=table.reserved, largest=largest)
         case _:

@@ -5,7 +5,7 @@ from typing import Any
 from catalog.listing import ModelOffer
 from common.money import usd
 from common.params import tables
-from common.params.row import Kind
+from common.params.row import ParamKind
 from tasks.request import schema
 from tasks.shown import eta
 
@@ -46,5 +46,5 @@ def _bounds(modality: str, published: dict[str, Any]) -> dict[str, Any]:
 
 def _types(modality: str) -> dict[str, dict[str, Any]]:
     """The types of fields whose rules in the schema are no single type."""
-    options = (row.name for row in tables.TABLES[modality].rows if row.kind is Kind.OPTIONS)
+    options = (row.name for row in tables.TABLES[modality].rows if row.kind is ParamKind.OPTIONS)
     return {"model": {"type": ["string", "null"]}, **{name: {"type": ["object", "null"]} for name in options}}

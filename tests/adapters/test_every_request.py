@@ -12,7 +12,7 @@ from adapters import expression, registry
 from adapters.base import ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.kit.shapes import Provider
 from common.params import tables
-from common.params.row import Kind
+from common.params.row import ParamKind
 from tests.adapters.making import stored
 from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, Column, columns
 
@@ -21,7 +21,7 @@ EVERY = [column for listed in COLUMNS.values() for column in listed]
 CLIP = MediaInput(type="video", role="reference", url=URL)
 HELD = ImageRef(stored=stored())
 LINK = ImageRef(url=URL)
-FLAG = Kind.FLAG  # whose value may be what the model does anyway
+FLAG = ParamKind.FLAG  # whose value may be what the model does anyway
 EXTRA_NAMES = ("size", "resolution", "n", "aspect_ratio", "image", "generationConfig", "provider", "num_images")
 EXTRA_NAMES += ("parameters", "input", "contents", "imageConfig", "seed")
 ANY_EXTRA: list[dict[str, Any]] = [

@@ -17,7 +17,7 @@ EDITED = ("adapters", "common")
 ROW = """
         Param(
             name="seed",
-            kind=Kind.WHOLE,
+            kind=ParamKind.WHOLE,
             since="1.1",
             least=0,
             most=4294967295,

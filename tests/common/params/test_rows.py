@@ -8,9 +8,11 @@ from adapters import expression
 from adapters.kit import checks
 from common import modalities
 from common.params import image, tables
-from common.params.row import FIRST_VERSION, Kind, Param
+from common.params.row import FIRST_VERSION, Param, ParamKind
 
-SEED = Param(name="seed", kind=Kind.WHOLE, since="1.1", most=9, description="Makes it again.", rule="1 to 9", example=7)
+SEED = Param(
+    name="seed", kind=ParamKind.WHOLE, since="1.1", most=9, description="Makes it again.", rule="1 to 9", example=7
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +21,7 @@ SEED = Param(name="seed", kind=Kind.WHOLE, since="1.1", most=9, description="Mak
         ({"most": None}, "seed needs a bound"),
         ({"example": None}, "seed needs an example"),
         ({"description": ""}, "seed needs a description"),
-        ({"kind": Kind.CHOICE}, "seed needs a catalog"),
+        ({"kind": ParamKind.CHOICE}, "seed needs a catalog"),
     ],
 )
 def test_a_row_without_what_its_kind_needs_is_refused(lacking, needed):

@@ -110,7 +110,7 @@ class PendingSubmission(TaskResponse):
         """Become the response to this outcome, rendered, with the headers that are set by now. Asks the database where
         the outcome is a replay."""
         try:
-            if isinstance(outcome, Exception):
+            if isinstance(outcome, Exception) and not isinstance(outcome, ApiError):
                 raise outcome
             self.show(self._receive(self.draft, outcome))
         except Exception as error:

@@ -1,4 +1,5 @@
-"""The secrets of API keys: issues, digests, rotates and reveals them. `tasks/gate.py` says who may call."""
+"""The secrets of API keys: issues, digests, rotates and reveals them. `accounts/authentication.py` says
+which of them open."""
 
 import hashlib
 import secrets

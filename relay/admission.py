@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from accounts import holders
-from accounts.holders import Holder
+from accounts import authentication
 from catalog import snapshot
 from catalog.groups import GroupEntry
 from catalog.snapshot import Catalog
 from common.concurrency import promises, threads
 from common.concurrency.gathering import Gathering
-from common.errors import ApiError, AuthenticationError, PermissionRefused
-from tasks import gate
+from common.errors import ApiError, PermissionRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +50,18 @@ async def admit(authorization: str) -> RelayAdmission:
 
 def admit_all(knocks: Sequence[str]) -> list[RelayAdmission | ApiError]:
     """For each raw Authorization what `admit` gives or raises. One statement, where the catalog has not moved."""
-    digests = [gate.digest_of(authorization) for authorization in knocks]
-    rows = gate.looked_up(STATEMENT, digests)
+    digests = [authentication.digest_of(authorization) for authorization in knocks]
+    rows = authentication.looked_up(STATEMENT, digests)
     catalog = snapshot.current(rows[0].version)
     return [_judged(row, digest, catalog) for row, digest in zip(rows, digests, strict=True)]
 
 
 def _judged(row: Any, digest: str, catalog: Catalog) -> RelayAdmission | ApiError:
-    if row.key_id is None or not row.is_valid:
-        return AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
+    if unauthenticated := authentication.refusal(row):
+        return unauthenticated
     if row.binding != "general":
         return PermissionRefused()
-    holders.remember(digest, Holder(key_id=row.key_id, account_id=row.account_id))
+    authentication.remember(digest, row)
     group = None if row.group_id is None else catalog.group(row.group_id)
     return RelayAdmission(caller=_caller(row), group=group)
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from accounts import keys
+from accounts.authentication import BEARER
 from accounts.models import ApiKey
 from catalog.groups import IMAGES, GroupEntry
 from common.errors import (
@@ -31,7 +32,6 @@ from relay.families import registry
 from relay.families.base import CallPath, Family
 from relay.families.messages import COUNT_TOKENS
 from relay.lists import model_lists
-from tasks import gate
 
 GENERAL = keys.PREFIXES[ApiKey.Binding.GENERAL.value]
 IMAGES_PATH = "/v1/images/"
@@ -67,7 +67,7 @@ def _lookup(path: str) -> Lookup | None:
 
 
 def _is_general(scope: Scope) -> bool:
-    match = gate.BEARER.fullmatch(joined(scope["headers"], b"authorization"))
+    match = BEARER.fullmatch(joined(scope["headers"], b"authorization"))
     return bool(match and match[1].startswith(GENERAL))
 
 

@@ -6,10 +6,8 @@ itself. The old task stays as it ended.
 
 import logging
 
-from django.db.models import Q
-from django.db.models.functions import Now
-
-from accounts.models import ApiKey, KeySecret
+from accounts import authentication
+from common import sql
 from tasks.models import LIVE, Task
 from tasks.unknown import resolve, resubmission
 from tasks.unknown.open_calls import Refused
@@ -53,13 +51,14 @@ def _ended(task_id: str) -> Task:
 
 def _secret_id(task: Task) -> int:
     """The newest secret that opens for the key: its receiver knows that one. Raises Refused."""
-    keys = ApiKey.objects.filter(_in_time("expires_at"), pk=task.key_id, disabled_at=None, task_api=True)
-    payers = keys.filter(binding=ApiKey.Binding.TASK, account__billing="balance")
-    secrets = KeySecret.objects.filter(_in_time("retired_at"), key__in=payers).order_by("-pk")
-    if newest := secrets.values_list("pk", flat=True).first():
-        return int(newest)
+    if newest := sql.column(NEWEST_SECRET.format(valid=authentication.is_valid()), [task.key_id]):
+        return int(newest[0])
     raise Refused("Its key could not submit it itself now: it is disabled, has expired, or is no key of the Task API.")
 
 
-def _in_time(column: str) -> Q:
-    return Q(**{column: None}) | Q(**{f"{column}__gt": Now()})
+NEWEST_SECRET = """
+SELECT ks.id FROM accounts_keysecret ks JOIN accounts_apikey k ON k.id = ks.key_id
+JOIN accounts_account a ON a.id = k.account_id
+WHERE k.id = %s AND k.binding = 'task' AND k.task_api AND a.billing = 'balance' AND {valid}
+ORDER BY ks.id DESC LIMIT 1
+"""

@@ -1,25 +1,19 @@
 """Step 2: who calls and whether the service is open, in one statement that is always the request's first.
 
-Requests that come together share it (`tasks_api/admissions.py`).
-
-Nothing of a key is cached, so what a command or the admin changes holds from the next request on. Whose it is, is only
-remembered to share out what a process has (`accounts/holders.py`).
+Requests that come together share it (`tasks_api/admissions.py`). Whether a key is valid at all,
+`accounts/authentication.py` says.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
-from accounts import holders, keys
-from accounts.holders import Holder
-from common import sql
-from common.errors import ApiDisabled, ApiError, ApiPaused, AuthenticationError, GeneralKeyRefused, ScopeRequired
+from accounts import authentication
+from accounts.authentication import digest_of as digest_of
+from accounts.authentication import looked_up as looked_up
+from common.errors import ApiDisabled, ApiError, ApiPaused, GeneralKeyRefused, ScopeRequired
 
 DISABLED_RETRY_SECONDS = "60"  # on every path: SDKs of others are never told more
-BEARER = re.compile(r"Bearer +([\x21-\x7e]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +64,6 @@ class Knock:
     idempotency_key: str | None = None
 
 
-def digest_of(authorization: str | None) -> str:
-    """What the presented secret is looked up by; empty where there is none."""
-    match = BEARER.fullmatch(authorization or "")
-    return keys.digest(match[1]) if match else ""
-
-
 def admit(authorization: str | None, *, idempotency_key: str | None = None) -> Admission:
     """Let a Task API key in. `authorization` is the raw header.
 
@@ -108,32 +96,21 @@ def _admitted(digests: Sequence[str], idempotency_keys: Sequence[str | None]) ->
     return [_judged(row, digest) for row, digest in zip(rows, digests, strict=True)]
 
 
-def looked_up(statement: str, *columns: Sequence[Any]) -> list[Any]:
-    """What the statement finds for each knock, a row with its number `n`, in their order. Of what the knocks bring, the
-    digests of the secrets are the first column."""
-    knocks = list(zip(*columns, strict=True))
-    asked = _asked(statement, len(knocks), len(columns))
-    return sorted(sql.records(asked, [value for knock in knocks for value in knock]), key=attrgetter("n"))
-
-
-@lru_cache(maxsize=500)
-def _asked(statement: str, count: int, columns: int) -> str:
-    values = ", ".join(["%s"] * columns)
-    knocks = ", ".join(f"({n}, {values})" for n in range(count))
-    keys = KEYS.format(secrets=LATERAL if sql.is_postgresql() else "accounts_keysecret")
-    return statement.format(knocks=knocks, keys=keys, valid=VALID.format(now=sql.now()))
+def refusal(row: Any) -> ApiError | None:
+    """Judge a row of JUDGED: why its key may not use the Task API now; None where it may."""
+    if row.api_disabled:
+        return ApiDisabled(headers={"Retry-After": DISABLED_RETRY_SECONDS})
+    if unauthenticated := authentication.refusal(row):
+        return unauthenticated
+    if row.binding != "task":
+        return GeneralKeyRefused()
+    return None if row.task_api else ScopeRequired()
 
 
 def _judged(row: Any, digest: str) -> Admission | ApiError:
-    if row.api_disabled:
-        return ApiDisabled(headers={"Retry-After": DISABLED_RETRY_SECONDS})
-    if row.key_id is None or not row.is_valid:
-        return AuthenticationError(headers={"WWW-Authenticate": "Bearer"})
-    if row.binding != "task":
-        return GeneralKeyRefused()
-    if not row.task_api:
-        return ScopeRequired()
-    holders.remember(digest, Holder(key_id=row.key_id, account_id=row.account_id))
+    if refused := refusal(row):
+        return refused
+    authentication.remember(digest, row)
     return Admission(
         caller=_caller(row),
         service=Service(
@@ -146,26 +123,18 @@ def _judged(row: Any, digest: str) -> Admission | ApiError:
     )
 
 
-# Whether a secret (ks) of a key (k) opens anything; `tasks/events/readmission.py` asks the same of open streams.
-VALID = """k.disabled_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
-    AND (ks.retired_at IS NULL OR ks.retired_at > {now})"""
-# Whose the secret of a knock (r) is. One that is nobody's is answered, too.
-KEYS = """LEFT JOIN {secrets} ks ON ks.digest = r.column2
-LEFT JOIN accounts_apikey k ON k.id = ks.key_id
-LEFT JOIN accounts_account a ON a.id = k.account_id"""
-# Digests lie scattered, so that PostgreSQL would rather read all of them than ten by their index.
-LATERAL = "LATERAL (SELECT * FROM accounts_keysecret WHERE digest = r.column2 LIMIT 1)"
+# What `refusal` judges, of the service (s), a secret (ks) and its key (k).
+JUDGED = "s.api_disabled, k.id AS key_id, k.binding, k.task_api, {valid} AS is_valid"
 # The knocks are spelled out, so that the planner knows how few they are; and a join to the tasks might read them all.
 # Nothing analyses tables of one row, which PostgreSQL takes for hundreds.
-STATEMENT = """
-SELECT r.column1 AS n, s.api_disabled, s.paused, s.message, s.retry_after_seconds, c.version,
-       k.id AS key_id, ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros,
-       k.binding, k.task_api, k.videos_api, k.max_queued, {valid} AS is_valid,
+STATEMENT = f"""
+SELECT r.column1 AS n, {JUDGED}, s.paused, s.message, s.retry_after_seconds, c.version,
+       ks.id AS secret_id, a.id AS account_id, a.billing, a.balance_micros, a.held_micros, k.videos_api, k.max_queued,
        (SELECT t.id FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS task_id,
        (SELECT t.body_digest FROM tasks_task t WHERE t.key_id = k.id AND t.idempotency_key = r.column3) AS body_digest
-FROM (VALUES {knocks}) AS r
+FROM (VALUES {{knocks}}) AS r
 CROSS JOIN (SELECT * FROM tasks_servicestate LIMIT 1) s CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
-{keys}
+{{keys}}
 """
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from accounts import authentication
 from common import sql
-from tasks.gate import VALID, Caller
+from tasks import gate
+from tasks.gate import Caller
 
 Check = Callable[[Iterable[int]], frozenset[int]]
 """Takes ids, and returns those that still let somebody in. One statement."""
@@ -18,17 +20,16 @@ class Admitted:
     proofs: tuple[tuple[Check, int], ...]
 
 
-ADMITTED = """
-SELECT ks.id FROM {rows}
+SECRETS = f"""
+SELECT ks.id, {gate.JUDGED} FROM {{rows}}
 JOIN accounts_keysecret ks ON ks.id = r.id JOIN accounts_apikey k ON k.id = ks.key_id CROSS JOIN tasks_servicestate s
-WHERE NOT s.api_disabled AND k.binding = 'task' AND k.task_api AND {valid}
 """
 
 
 def still_admitted(secret_ids: Iterable[int]) -> frozenset[int]:
     """Those of the secrets that `gate.admit` would accept; none of them while the Task API is switched off."""
-    statement = ADMITTED.format(rows=sql.rows("id bigint"), valid=VALID.format(now=sql.now()))
-    return frozenset(sql.column(statement, [sql.ids(secret_ids)]))
+    statement = SECRETS.format(rows=sql.rows("id bigint"), valid=authentication.is_valid())
+    return frozenset(row.id for row in sql.records(statement, [sql.ids(secret_ids)]) if gate.refusal(row) is None)
 
 
 def by_secret(caller: Caller, *more: tuple[Check, int]) -> Admitted:

@@ -13,6 +13,7 @@ from billing import budget_windows
 from billing.budget_standing import BudgetStanding, HolderKind
 from billing.budget_windows import BudgetWindow
 from common import sql
+from common.database import writes
 
 
 def add(amounts: Mapping[BudgetStanding, int]) -> None:
@@ -43,7 +44,7 @@ def close(actuals: Mapping[str, int]) -> None:
     """What these holds were opened with, by reference, is replaced by what is charged, in the windows that it was taken
     from. One statement; where no sum of the window is kept, it changes nothing."""
     day, starts_on = budget_windows.day_of_hold(), budget_windows.starts_on("c.day")
-    sql.write_together(
+    writes.write_together(
         "reference text, actual bigint",
         [{"reference": reference, "actual": actual} for reference, actual in actuals.items()],
         [CLOSE.format(day=day, starts_on=starts_on, rows="{rows}")],

@@ -12,10 +12,10 @@ NEW_COLUMNS = (
     "is_stream bool, estimated bigint, price json, request_id text, budget_day text"
 )
 TOLD_COLUMNS = (
-    "id text, actual bigint, outcome text, is_estimated bool, is_loss bool, flags json, overrun bigint, "
+    "id text, charge bigint, outcome text, is_estimated bool, is_loss bool, flags json, overrun bigint, "
     f"channel bigint, attempts json, http_status bigint, {COUNT_COLUMNS}"
 )
-ENDED_COLUMNS = f"account bigint, key bigint, model text, held bigint, day text, {TOLD_COLUMNS}"
+ENDED_COLUMNS = f"account bigint, key bigint, model text, day text, {TOLD_COLUMNS}"
 
 
 @cache
@@ -31,12 +31,11 @@ def reserving() -> tuple[str, ...]:
 
 @cache
 def ending() -> tuple[str, ...]:
-    """Holds, entries, accounts, calls and aggregates, of ENDED_COLUMNS; the first returns the ids."""
+    """Make the writes of calls and aggregates, of ENDED_COLUMNS, that go with those of `ledger.settling`."""
     sums = ", ".join(f"CAST(sum(r.{name}) AS bigint)" for name in COUNTS)
     added = ", ".join(f"{name} = u.{name} + excluded.{name}" for name in COUNTS)
     day = "CAST(r.day AS date)" if sql.is_postgresql() else "r.day"
     return (
-        *ledger.closing(reference="r.id", account="r.account", held="r.held", actual="r.actual"),
         END_CALLS.format(now=sql.now(), counts=", ".join(f"{name} = r.{name}" for name in COUNTS), rows="{rows}"),
         ADD_UP.format(day=day, names=", ".join(COUNTS), sums=sums, added=added, rows="{rows}"),
     )
@@ -44,7 +43,7 @@ def ending() -> tuple[str, ...]:
 
 @cache
 def free() -> str:
-    """Of those `given`: the open ones that nobody holds, as `r` (PostgreSQL alone)."""
+    """Of the calls that `given` ends: the open ones that nobody else holds, as `chosen` (`writes.Rows`)."""
     return FREE.format(day=day(), hold_state=sql.unindexed("h.state"))
 
 
@@ -54,14 +53,14 @@ def day() -> str:
 
 
 OPEN = """
-SELECT id, account_id, key_id, model, estimated_micros, {day} AS day FROM billing_relayedcall
+SELECT id, account_id, key_id, model, {day} AS day FROM billing_relayedcall
 WHERE id IN ({ids}) AND state = 'open' ORDER BY id{lock}
 """
-# Their rows say the rest. Accounts with budgets are left to `end`:
-# sums that are kept only since this statement has begun would be missing in what it sees.
+# Their rows say the rest. Accounts with budgets are left to `end`: sums that are kept only since this statement has
+# begun would be missing in what it sees.
 FREE = """
 open AS MATERIALIZED (
-    SELECT id, account_id AS account, key_id AS key, model, estimated_micros AS held, {day} AS day
+    SELECT id, account_id AS account, key_id AS key, model, {day} AS day
     FROM billing_relayedcall WHERE id IN (SELECT id FROM given) AND state = 'open'
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
@@ -69,8 +68,8 @@ free AS MATERIALIZED (
     SELECT id FROM accounts_account WHERE id IN (SELECT account FROM open) AND NOT has_budgets
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
-r AS MATERIALIZED (
-    SELECT given.*, open.account, open.key, open.model, open.held, open.day
+chosen AS MATERIALIZED (
+    SELECT given.*, open.account, open.key, open.model, open.day
     FROM given JOIN open ON open.id = given.id JOIN free ON free.id = open.account
     JOIN billing_hold h ON h.reference = given.id AND {hold_state} = 'open'
 )
@@ -86,16 +85,16 @@ FROM {rows} JOIN billing_webprocess p ON p.id = r.process AND p.stopped_at IS NU
 # They are open, for they are locked. Said again, it leads to the small index of open calls also where the table was
 # never analysed and looks small: else the plan that reads all of it would stay while it grows.
 END_CALLS = """
-UPDATE billing_relayedcall SET state = CASE WHEN r.actual IS NULL THEN 'released' ELSE 'settled' END,
-    ended_at = {now}, actual_micros = r.actual, outcome = r.outcome, is_estimated = r.is_estimated,
+UPDATE billing_relayedcall SET state = CASE WHEN r.charge IS NULL THEN 'released' ELSE 'settled' END,
+    ended_at = {now}, actual_micros = r.charge, outcome = r.outcome, is_estimated = r.is_estimated,
     is_loss = r.is_loss, flags = r.flags, overrun_micros = r.overrun, channel_id = r.channel,
     attempts = r.attempts, http_status = r.http_status, {counts}
 FROM {rows} WHERE billing_relayedcall.id = r.id AND billing_relayedcall.state = 'open'
 """
 ADD_UP = """
 INSERT INTO billing_relayusage AS u (key_id, day, model, calls, cost_micros, {names})
-SELECT r.key, {day}, r.model, count(*), CAST(sum(r.actual) AS bigint), {sums}
-FROM {rows} WHERE r.actual IS NOT NULL GROUP BY r.key, r.day, r.model
+SELECT r.key, {day}, r.model, count(*), CAST(sum(r.charge) AS bigint), {sums}
+FROM {rows} WHERE r.charge IS NOT NULL GROUP BY r.key, r.day, r.model
 ON CONFLICT (key_id, day, model) DO UPDATE SET calls = u.calls + excluded.calls,
     cost_micros = u.cost_micros + excluded.cost_micros, {added}
 """

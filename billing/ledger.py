@@ -1,11 +1,13 @@
 """The books: accounts, holds and the append-only ledger. Only this module moves money.
 
 Everything but `credit` runs inside the caller's transaction, takes lists and costs one statement per table. Lock order:
-tasks, holds, accounts. A submission may lock accounts first, because nobody else can wait for its new tasks.
+tasks or calls, accounts, holds. A submission may lock accounts first, because nobody else can wait for its new tasks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -41,15 +43,6 @@ class Reservation:
     budget_day: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closing:
-    """A hold to close; `actual_micros` is charged, and None releases it."""
-
-    reference: str
-    account_id: int
-    actual_micros: int | None
-
-
 class UnbalancedHold(Exception):
     """A subject ends whose hold is not open: the books would be wrong, so the transaction must not commit."""
 
@@ -77,9 +70,9 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
 
 
 def reserving(*, reference: str, account: str, key: str, amount: str, budget_day: str, live: str = "") -> list[str]:
-    """The writes that open a hold for each of some rows (`sql.write_together`), of these columns. The caller has locked
-    the accounts and checked that each can pay, and writes what it has taken of budgets. Where the rows are tasks,
-    `live` is the most that their account had before them."""
+    """Make the writes that open a hold for each of some rows (`writes.write_together`), of these columns. The caller
+    has locked the accounts and checked that each can pay, and writes what it has taken of budgets. Where the rows are
+    tasks, `live` is the most that their account had before them."""
     grown, sets = (f", max({live}) + count(*) AS live", ", live_at_most = s.live") if live else ("", "")
     return [
         "INSERT INTO billing_hold (reference, account_id, key_id, amount_micros, state, created_at, budget_day) "
@@ -92,8 +85,8 @@ def reserving(*, reference: str, account: str, key: str, amount: str, budget_day
 
 
 def reserve(reservations: list[Reservation]) -> None:
-    """The same on its own."""
-    sql.write_together(
+    """Open these holds. The caller has locked the accounts and checked that each can pay."""
+    writes.write_together(
         "reference text, account bigint, key bigint, amount bigint, budget_day text",
         [
             {
@@ -111,59 +104,53 @@ def reserve(reservations: list[Reservation]) -> None:
     )
 
 
-def closing(*, reference: str, account: str, held: str, actual: str) -> list[str]:
-    """The writes that close a hold for each of some rows (`sql.write_together`), and book it; `held` is its amount.
-    The caller has locked the accounts, and raises UnbalancedHold unless the first returns as many references as there
-    are rows."""
-    return [
-        f"UPDATE billing_hold SET state = CASE WHEN {actual} IS NULL THEN 'released' ELSE 'settled' END, "
-        f"closed_at = {sql.now()} FROM {{rows}} "
-        f"WHERE billing_hold.reference = {reference} AND {sql.unindexed('billing_hold.state')} = 'open' "
+SETTLING_COLUMNS = "id text, account bigint, charge bigint"
+"""Of a subject that ends: its id, its account, and what it is charged; null releases its hold."""
+
+
+def settle(
+    ends: Sequence[Mapping[str, Any]],
+    accounts: Mapping[int, AccountState],
+    *,
+    columns: str = SETTLING_COLUMNS,
+    statements: Sequence[str] = (),
+    others: Sequence[Write] = (),
+) -> None:
+    """Close the hold of each subject that ends, book its charge and move its account, whose state `accounts` has, for
+    it is locked. One statement (SQLite: one for each write), and one more where an account has budgets.
+
+    The `columns` of the ends hold SETTLING_COLUMNS. `statements`, which read the ends, and `others` are written
+    with it. Raises UnbalancedHold unless every hold was open.
+    """
+    rows = writes.packed(columns, ends)
+    closed = writes.run([*(Write(statement, rows) for statement in (*settling(), *statements)), *others])
+    if len(closed) != len(ends):
+        raise UnbalancedHold(str({end["id"] for end in ends} - {reference for (reference,) in closed}))
+    limited = {end["id"]: end["charge"] or 0 for end in ends if accounts[end["account"]].has_budgets}
+    if limited:
+        budget_sums.close(limited)
+
+
+@cache
+def settling() -> tuple[str, ...]:
+    """Make the writes of `settle` on holds, ledger and accounts; the first returns the ids. Each looks for holds that
+    are open: a subject that ends twice is told as such, and not as a constraint of the ledger."""
+    is_open = f"{sql.unindexed('billing_hold.state')} = 'open'"
+    ends = f"{{rows}} JOIN billing_hold ON billing_hold.reference = r.id AND {is_open}"
+    return (
+        "UPDATE billing_hold SET state = CASE WHEN r.charge IS NULL THEN 'released' ELSE 'settled' END, "
+        f"closed_at = {sql.now()} FROM {{rows}} WHERE billing_hold.reference = r.id AND {is_open} "
         "RETURNING billing_hold.reference",
         "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
-        f"SELECT {reference}, 'charge', b.book, CASE b.book WHEN 'customer' THEN {account} END, "
-        f"CASE b.book WHEN 'customer' THEN -{actual} ELSE {actual} END, '', {sql.now()} FROM {{rows}} "
-        f"CROSS JOIN (SELECT 'customer' AS book UNION ALL SELECT 'revenue') AS b WHERE {actual} <> 0",
+        "SELECT r.id, 'charge', b.book, CASE b.book WHEN 'customer' THEN r.account END, "
+        f"CASE b.book WHEN 'customer' THEN -r.charge ELSE r.charge END, '', {sql.now()} FROM {ends} "
+        "CROSS JOIN (SELECT 'customer' AS book UNION ALL SELECT 'revenue') AS b WHERE r.charge <> 0",
         "UPDATE accounts_account AS a SET balance_micros = a.balance_micros - s.charged, "
         "held_micros = a.held_micros - s.held FROM ("
-        f"SELECT {account} AS account, CAST(sum(COALESCE({actual}, 0)) AS bigint) AS charged, "
-        f"CAST(sum({held}) AS bigint) AS held FROM {{rows}} GROUP BY {account}) AS s WHERE a.id = s.account",
-    ]
-
-
-def closing_holds(closings: Sequence[Closing]) -> list[Write]:
-    """The write that settles or releases each hold; `settle` takes what it returns."""
-    states = [
-        {"reference": c.reference, "state": "released" if c.actual_micros is None else "settled"} for c in closings
-    ]
-    return writes.of_rows(
-        f"UPDATE billing_hold SET state = r.state, closed_at = {sql.now()} FROM {{rows}} "
-        f"WHERE billing_hold.reference = r.reference AND {sql.unindexed('billing_hold.state')} = 'open' "
-        "RETURNING billing_hold.reference, billing_hold.amount_micros",
-        "reference text, state text",
-        states,
+        "SELECT r.account, CAST(sum(COALESCE(r.charge, 0)) AS bigint) AS charged, "
+        f"CAST(sum(billing_hold.amount_micros) AS bigint) AS held FROM {ends} GROUP BY r.account) AS s "
+        "WHERE a.id = s.account",
     )
-
-
-def settle(closings: Sequence[Closing], closed: Iterable[tuple[str, int]]) -> None:
-    """Lock the accounts of holds that were just closed, book the charges and move the accounts. Two statements, and one
-    more where an account has budgets.
-
-    Raises UnbalancedHold unless every hold was open.
-    """
-    held = dict(closed)
-    if len(held) != len(closings):
-        raise UnbalancedHold(str({c.reference for c in closings} - held.keys()))
-    changes = _sums((c.account_id, -(c.actual_micros or 0), -held[c.reference]) for c in closings)
-    accounts = lock_accounts(changes)
-    close_budgets({c.reference: c.actual_micros or 0 for c in closings if accounts[c.account_id].has_budgets})
-    writes.run([*_charging(closings), *_moving(changes)])
-
-
-def close_budgets(actuals: Mapping[str, int]) -> None:
-    """The part of budgets in the end of these holds, whose accounts are locked and have some. No statement for none."""
-    if actuals:
-        budget_sums.close(actuals)
 
 
 def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) -> None:
@@ -173,14 +160,10 @@ def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) 
     """
     if amount_micros == 0:
         raise ValueError("a credit of zero is no credit")
-    legs: list[dict[str, object]] = [
-        {"reference": reference, "book": "customer", "account": account_id, "amount": amount_micros},
-        {"reference": reference, "book": "funding", "account": None, "amount": -amount_micros},
-    ]
     try:
         with transaction.atomic():
             lock_accounts([account_id])
-            writes.run([_inserting(legs, kind="credit", reason=reason), *_moving({account_id: (amount_micros, 0)})])
+            _book("credit", "funding", account_id, amount_micros, reference, reason)
     except IntegrityError as error:
         raise ValueError(f"{reference} is booked already") from error
 
@@ -188,48 +171,23 @@ def credit(account_id: int, amount_micros: int, *, reference: str, reason: str) 
 def give_back(account_id: int, amount_micros: int, *, reference: str, reason: str) -> None:
     """Book part of a charge, or all of it, back to its customer. The caller has locked the account and judged the
     amount (`billing/refunds.py`)."""
-    legs: list[dict[str, object]] = [
-        {"reference": reference, "book": "customer", "account": account_id, "amount": amount_micros},
-        {"reference": reference, "book": "revenue", "account": None, "amount": -amount_micros},
+    _book("refund", "revenue", account_id, amount_micros, reference, reason)
+
+
+def _book(kind: str, counter_book: str, account_id: int, amount_micros: int, reference: str, reason: str) -> None:
+    """Move an account's balance, with both legs: the customer's, and that of the book which the money comes from."""
+    shared = {"reference": reference, "kind": kind, "reason": reason}
+    legs: list[dict[str, Any]] = [
+        {**shared, "book": "customer", "account": account_id, "amount": amount_micros},
+        {**shared, "book": counter_book, "account": None, "amount": -amount_micros},
     ]
-    writes.run([_inserting(legs, kind="refund", reason=reason), *_moving({account_id: (amount_micros, 0)})])
-
-
-def _charging(closings: Iterable[Closing]) -> list[Write]:
-    legs: list[dict[str, object]] = []
-    for closing in closings:
-        if closing.actual_micros:
-            amount, reference = closing.actual_micros, closing.reference
-            legs.append({"reference": reference, "book": "customer", "account": closing.account_id, "amount": -amount})
-            legs.append({"reference": reference, "book": "revenue", "account": None, "amount": amount})
-    return [_inserting(legs, kind="charge", reason="")] if legs else []
-
-
-def _inserting(legs: list[dict[str, object]], *, kind: str, reason: str) -> Write:
-    statement = (
-        "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
-        f"SELECT r.reference, %s, r.book, r.account, r.amount, %s, {sql.now()} "
-        f"FROM {sql.rows('reference text, book text, account bigint, amount bigint')}"
+    writes.write_together(
+        "reference text, kind text, book text, account bigint, amount bigint, reason text",
+        legs,
+        [
+            "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
+            f"SELECT r.reference, r.kind, r.book, r.account, r.amount, r.reason, {sql.now()} FROM {{rows}}",
+            "UPDATE accounts_account SET balance_micros = balance_micros + r.amount "
+            "FROM {rows} WHERE accounts_account.id = r.account",
+        ],
     )
-    return Write(statement, [kind, reason, sql.pack(legs)])
-
-
-def _sums(moves: Iterable[tuple[int, int, int]]) -> dict[int, tuple[int, int]]:
-    """(account, balance change, held change) added up per account."""
-    total: dict[int, tuple[int, int]] = {}
-    for account_id, balance, held in moves:
-        before = total.get(account_id, (0, 0))
-        total[account_id] = (before[0] + balance, before[1] + held)
-    return total
-
-
-def _moving(changes: Mapping[int, tuple[int, int]]) -> list[Write]:
-    if not changes:
-        return []
-    rows = sql.few_rows("id bigint, balance bigint, held bigint", len(changes))
-    statement = (
-        "UPDATE accounts_account AS a SET balance_micros = a.balance_micros + r.balance, "
-        f"held_micros = a.held_micros + r.held FROM {rows} WHERE a.id = r.id"
-    )
-    changed = ({"id": i, "balance": balance, "held": held} for i, (balance, held) in changes.items())
-    return [Write(statement, [sql.pack(changed)])]

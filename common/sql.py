@@ -43,16 +43,6 @@ def rows(columns: str) -> str:
     return f"(SELECT {listed} FROM json_each(%s)) AS r"
 
 
-FEW = (1, 16, 64)
-
-
-def few_rows(columns: str, count: int) -> str:
-    """The same of so many: PostgreSQL would take them for a hundred, and read a small table whole to find one row. It
-    is told in steps, for each text is planned anew."""
-    most = next((most for most in FEW if count <= most), None)
-    return f"(SELECT * FROM {rows(columns)} LIMIT {most}) AS r" if most and is_postgresql() else rows(columns)
-
-
 def among(kind: str) -> str:
     """The condition `IN` for a list of ids of this type; `ids` makes its parameter."""
     return f"IN (SELECT r.id FROM {rows(f'id {kind}')})"
@@ -150,7 +140,7 @@ def pack(items: Iterable[Mapping[str, Any]]) -> str:
 
 
 def packed(item: Mapping[str, Any]) -> str:
-    """One item ahead of the others, which `write_together` takes, too."""
+    """Pack one item ahead of the others; `writes.packed` takes it."""
     return _encoder.encode(item)
 
 
@@ -215,37 +205,6 @@ def _whole(digits: str) -> int | float:
 
 
 _decoder = json.JSONDecoder(parse_int=_whole)
-
-
-def write_together(
-    columns: str, items: Sequence[Mapping[str, Any]] | Sequence[str], writes: Sequence[str], *, chosen: str = ""
-) -> list[tuple[Any, ...]]:
-    """Run writes of the same rows: each says `{rows}` where it reads them, as `r`. What the first returns is returned.
-
-    They are one statement on PostgreSQL, where none sees what another has written, and follow each other on SQLite.
-    `chosen` (PostgreSQL alone) are further parts of it: they read the items as `given`, and make `r` of some.
-    """
-    listed = _listed(items)
-    if not is_postgresql():
-        returned, *_ = [fetch(write.format(rows=rows(columns)), [listed]) for write in writes]
-        return returned
-    return fetch(_together(columns, tuple(writes), chosen, 1 << (len(items) - 1).bit_length()), [listed])
-
-
-def _listed(items: Sequence[Mapping[str, Any]] | Sequence[str]) -> str:
-    texts = [item for item in items if isinstance(item, str)]
-    return f"[{','.join(texts)}]" if texts else pack(item for item in items if not isinstance(item, str))
-
-
-@lru_cache(maxsize=500)
-def _together(columns: str, writes: tuple[str, ...], chosen: str, most: int) -> str:
-    """The one statement. It tells the planner how few items there are, else that reads whole tables: in powers of two,
-    for each text is planned anew."""
-    first, *others = (write.format(rows="r") for write in writes)
-    parts = [f"{'given' if chosen else 'r'} AS MATERIALIZED (SELECT * FROM {rows(columns)} LIMIT {most})"]
-    parts += [chosen] if chosen else []
-    parts += [f"write_{number} AS ({write})" for number, write in enumerate(others)]
-    return f"WITH {', '.join(parts)} {first}"
 
 
 def fetch(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

@@ -123,19 +123,19 @@ def _write(endings: Sequence[Ending], tasks: Mapping[str, Any]) -> None:
     owed = (
         Owed(task_id=row.id, account_id=row.account_id, url=row.callback_url) for _, row in found if row.callback_url
     )
-    closings = [_closing(ending, row.account_id) for ending, row in found]
-    closed = writes.run(
-        [
-            *writes.of_rows(MOVE.format(now=sql.now(), rows="{rows}"), MOVE_COLUMNS, list(map(_move_row, endings))),
+    ledger.settle(
+        [_move_row(ending, row) for ending, row in found],
+        ledger.lock_accounts(row.account_id for _, row in found),
+        columns=MOVE_COLUMNS,
+        statements=[MOVE.format(now=sql.now(), rows="{rows}")],
+        others=[
             *events.recorded((row.id, row.key_id, ending.status, row.attempt) for ending, row in found),
             *_successes(endings),
             *paid_calls.closing([call for ending in endings for call in ending.calls]),
             *deliveries.owing(owed),
-            *ledger.closing_holds(closings),
-        ]
+        ],
     )
     paid_calls.leave([ending.task_id for ending in endings if ending.from_status == "running"])
-    ledger.settle(closings, closed)
 
 
 def end_each(endings: Sequence[Ending]) -> frozenset[str]:
@@ -169,30 +169,27 @@ def _locked(endings: Sequence[Ending]) -> dict[str, Any]:
     return {row.id: row for row in rows if (row.status, row.attempt) == wanted[row.id]}
 
 
-MOVE_COLUMNS = "id text, expected text, attempt bigint, status text, actual bigint, error json"
+MOVE_COLUMNS = f"{ledger.SETTLING_COLUMNS}, expected text, attempt bigint, status text, error json"
 MOVE = """
-UPDATE tasks_task SET status = r.status, actual_micros = r.actual, error = r.error, finished_at = {now},
+UPDATE tasks_task SET status = r.status, actual_micros = COALESCE(r.charge, 0), error = r.error, finished_at = {now},
     progress = CASE WHEN r.status = 'succeeded' THEN 100 ELSE progress END, not_before = NULL,
-    input_bytes = CASE WHEN r.actual > 0 THEN 0 ELSE input_bytes END
+    input_bytes = CASE WHEN r.charge > 0 THEN 0 ELSE input_bytes END
 FROM {rows}
 WHERE tasks_task.id = r.id AND tasks_task.status = r.expected AND tasks_task.attempt = r.attempt
 """
 
 
-def _move_row(ending: Ending) -> dict[str, Any]:
+def _move_row(ending: Ending, task: Any) -> dict[str, Any]:
+    """Of a locked task: its MOVE_COLUMNS."""
     return {
         "id": ending.task_id,
+        "account": task.account_id,
+        "charge": ending.success.actual_micros if ending.success else None,
         "expected": ending.from_status,
         "attempt": ending.attempt,
         "status": ending.status,
-        "actual": ending.success.actual_micros if ending.success else 0,
         "error": sql.document(asdict(ending.failure) if ending.failure else None),
     }
-
-
-def _closing(ending: Ending, account_id: int) -> ledger.Closing:
-    actual = ending.success.actual_micros if ending.success else None
-    return ledger.Closing(reference=ending.task_id, account_id=account_id, actual_micros=actual)
 
 
 def _successes(endings: Sequence[Ending]) -> list[Write]:

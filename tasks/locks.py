@@ -1,4 +1,4 @@
-"""The two locks of the task flow. The order everywhere: claims, tasks by id, holds, accounts by id."""
+"""The two locks of the task flow. The order everywhere: claims, tasks by id, accounts by id, holds."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from common import sql
+from common.database import writes
 from tasks.claims.dealing import Seat
 from tasks.claims.waiting_groups import ready
 from tasks.events import events
@@ -107,7 +108,7 @@ def start(worker_id: str, picked: Sequence[Picked]) -> tuple[Claimed, ...]:
         now=sql.now(), left=sql.later("seconds_left"), deadlines=deadlines, columns=STARTED_COLUMNS, rows="{rows}"
     )
     event = events.recording(task="r.id", key="r.key", status="'running'", attempt="r.attempt")
-    rows = sql.write_together(START_COLUMNS, [_start_row(each, worker_id) for each in picked], [move, event])
+    rows = writes.write_together(START_COLUMNS, [_start_row(each, worker_id) for each in picked], [move, event])
     events.tell({"running"})
     passed = {each.id: each.seat.passed for each in picked}
     return tuple(_claimed(dict(zip((*STARTED, "params"), row, strict=True)), passed[row[0]]) for row in sorted(rows))

@@ -36,7 +36,7 @@ def tell(statuses: set[str]) -> None:
 
 
 def recording(*, task: str, key: str, status: str, attempt: str) -> str:
-    """The write (`sql.write_together`) that appends a transition of each of some tasks, given these as SQL."""
+    """The write (`writes.write_together`) that appends a transition of each of some tasks, given these as SQL."""
     return (
         "INSERT INTO tasks_taskevent (task_id, key_id, status, attempt, at) "
         f"SELECT {task}, {key}, {status}, {attempt}, {sql.now()} FROM {{rows}} WHERE true"

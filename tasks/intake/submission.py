@@ -15,6 +15,7 @@ from adapters.base import StoredFile
 from billing import ledger
 from billing.ledger import AccountState
 from common import ids, sql
+from common.database import writes
 from common.database.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
@@ -174,7 +175,7 @@ def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     """Tasks, payloads, events, holds and accounts: one statement (SQLite: five), and one more where something was taken
     of budgets. The moments of creation by task id."""
     rows = [sql.merged(d.row, sql.packed(_taken(d, standing))) for d in drafts]
-    created = sql.write_together(f"{columns.ROW}, {TAKEN}", rows, insertions())
+    created = writes.write_together(f"{columns.ROW}, {TAKEN}", rows, insertions())
     if standing.budgets:
         standing.budgets.write()
     events.tell({"queued"})

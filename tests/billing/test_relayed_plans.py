@@ -9,13 +9,13 @@ from django.urls import reverse
 from pytest_django import DjangoDbBlocker
 
 from billing import ledger, lost_calls, relay_usage, relayed_calls
-from billing.ledger import Closing, Reservation
+from billing.ledger import Reservation
 from billing.models import RelayedCall
 from billing.relayed_calls import SeenUsage
 from common import ids, sql
 from tasks_api import metrics, running_totals
 from tests.billing import relayed_steps
-from tests.billing.closing import close_holds
+from tests.billing.closing import Closing, close_holds
 from tests.rows import IssuedKey, make_account, make_key
 from tests.tasks import steps
 

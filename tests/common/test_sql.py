@@ -11,6 +11,7 @@ from hypothesis.extra.django import TestCase
 
 from accounts.models import Account
 from common import sql
+from common.database import writes
 from tools.children import wait_until
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 123_456, UTC)
@@ -71,19 +72,12 @@ def test_a_statement_takes_thousands_of_rows(db):
     assert len(unpacked("n bigint", *items)) == 5_000
 
 
-@pytest.mark.parametrize("count", [1, 2, 16, 17, 64, 65, 300])
-def test_rows_of_a_known_number_come_back_all_of_them(db, count):
-    items = [{"id": f"row {n}"} for n in range(count)]
-    found = sql.fetch(f"SELECT r.id FROM {sql.few_rows('id text', count)}", [sql.pack(items)])
-    assert found == [(item["id"],) for item in items]
-
-
 def test_items_are_written_together_packed_or_not(db):
     columns, reading = "id text, n bigint, said json", ["SELECT r.id, r.n, r.said FROM {rows}"]
     whole = {"id": 'a "quoted" {id}', "n": 1, "said": sql.document({"is": ["a", None]})}
     part = {name: whole[name] for name in ("id", "said")}
     for item in (whole, sql.packed(whole), sql.merged(sql.packed({"n": 1}), sql.packed(part))):
-        ((found_id, number, said),) = sql.write_together(columns, [item], reading)
+        ((found_id, number, said),) = writes.write_together(columns, [item], reading)
         assert (found_id, number, sql.as_document(said)) == (whole["id"], 1, {"is": ["a", None]})
 
 

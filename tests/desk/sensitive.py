@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from accounts.models import Account, ApiKey, Group, KeySecret
 from billing import ledger
-from billing.ledger import Closing, Reservation
+from billing.ledger import Reservation
 from billing.models import LedgerEntry
 from catalog.models import Channel, Credential, GroupChannel
 from tasks.models import Task
-from tests.billing.closing import close_holds
+from tests.billing.closing import Closing, close_holds
 from tests.rows import IssuedKey, make_channel, make_task
 
 SECRET = "a-secret-that-is-long-9876"

@@ -10,6 +10,7 @@ import pytest
 from django.db import IntegrityError, connection
 
 from billing import relayed_calls, web_processes
+from billing.ledger import UnbalancedHold
 from billing.models import Hold, RelayedCall, WebProcess
 from billing.relayed_calls import NewCall, SeenUsage
 from common import sql
@@ -101,7 +102,7 @@ def test_an_end_that_cannot_be_written_fails_alone(key):
     run(outcomes(books.reserve(good), books.reserve(bad)))
     Hold.objects.filter(reference=bad.call_id).update(state="released")
     found = run(outcomes(books.end(steps.ending(bad)), books.end(steps.ending(good))))
-    assert (type(found[0]), found[1]) == (relayed_calls.UnbalancedHold, True)
+    assert (type(found[0]), found[1]) == (UnbalancedHold, True)
     assert states() == {good.call_id: "settled", bad.call_id: "open"}
 
 

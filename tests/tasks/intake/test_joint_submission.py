@@ -12,7 +12,7 @@ from accounts.models import Account
 from billing import budgets
 from common import sql, swallowed
 from common.concurrency import account_lines
-from common.database import query_deadline
+from common.database import query_deadline, writes
 from tasks.assets.stored_inputs import LARGE_BYTES
 from tasks.intake import joint_submission, submission
 from tasks.intake.submission import Created, Outcome
@@ -207,13 +207,13 @@ def test_what_is_taken_back_before_its_turn_is_no_task_and_leaves_no_inputs(key,
 
 
 def test_large_options_are_written_alone(key, other_key, image_model, monkeypatch):
-    groups, write = list[list[str]](), sql.write_together
+    groups, write = list[list[str]](), writes.write_together
 
     def seen(columns, items, *others, **options):
         groups.append(items)
         return write(columns, items, *others, **options)
 
-    monkeypatch.setattr(sql, "write_together", seen)
+    monkeypatch.setattr(writes, "write_together", seen)
     counted()
     large = [steps.drafted(key, params=LARGE) for _ in range(2)]
     small = [steps.drafted(owner) for owner in (key, other_key)]

@@ -18,7 +18,7 @@ from typing import Any
 
 from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
-from common import sql
+from common import sql, swallowed
 from common.concurrency import account_lines, halving, promises, threads
 from common.concurrency.account_lines import AccountLines
 from common.concurrency.gathering import LATER, Gathering, Later
@@ -130,7 +130,7 @@ def _note(seen: Sequence[SeenUsage]) -> list[Outcome]:
     try:
         relayed_calls.note(seen)
     except Exception:
-        logger.exception("the usage of %d open calls was not noted", len(seen))
+        swallowed.note("relay.books.usage")
     return [True] * len(seen)
 
 
@@ -141,6 +141,7 @@ def _end_free(endings: Sequence[CallEnding]) -> list[Outcome]:
     except AWAY as error:
         return _resting(endings, error)
     except Exception:
+        swallowed.note("relay.books.end_together")
         done = set()
     return [ending.call_id in done or _own_lines.of(ending.account_id) for ending in endings]
 
@@ -189,6 +190,7 @@ def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
     except AWAY as error:
         return [_own_lines.of(call.account_id) if is_held_up(error) else error for call in calls]
     except Exception:
+        swallowed.note("relay.books.reserve_together")
         return [_own_lines.of(call.account_id) for call in calls]
     return [
         outcomes[call.call_id] or True if call.call_id in outcomes else _own_lines.of(call.account_id) for call in calls

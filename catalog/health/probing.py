@@ -8,7 +8,7 @@ from adapters.base import ErrorKind, Target, UpstreamError
 from catalog import connections
 from catalog.health import probes, relay_reading
 from catalog.models import Credential
-from common import redaction, urls
+from common import redaction, swallowed, urls
 from common.database.database_retry import release_connection
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def _probe_apart(credential_id: int) -> None:
     try:
         _probe(credential_id)
     except Exception:
-        logger.exception("the probe of credential %d broke off", credential_id)
+        swallowed.note("catalog.health.probe")
     finally:
         release_connection()
 
@@ -100,6 +100,6 @@ def _fault(row: Credential) -> UpstreamError | None:
     except UpstreamError as error:
         return error
     except Exception as error:  # whatever a probe meets, the lane goes on
-        logger.exception("the probe of channel %s broke off", channel.name)
+        swallowed.note("catalog.health.adapter_probe")
         raise CannotProbe(repr(error)) from error
     return None

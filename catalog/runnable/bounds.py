@@ -14,6 +14,7 @@ from catalog.entries import ModelEntry, PlanEntry
 from catalog.runnable import films, pictures
 from catalog.runnable.trials import Trials
 from catalog.snapshot import Catalog
+from common import swallowed
 
 Bounds = Mapping[str, Any]
 logger = logging.getLogger(__name__)
@@ -43,7 +44,6 @@ def _found(catalog: Catalog, model: ModelEntry, plan: PlanEntry) -> Bounds | Non
             return pictures.of(trials)
         return films.of(trials) if model.modality == "video" else {}
     except Exception:  # an installed adapter may raise anything, and the other models are none of its business
-        logger.exception(
-            "%s model %s is not offered under plan %s: a route failed", model.modality, model.name, plan.name
-        )
+        swallowed.note("catalog.runnable.bounds")
+        logger.error("%s model %s is not offered under plan %s: a route failed", model.modality, model.name, plan.name)
         return None

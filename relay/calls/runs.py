@@ -5,7 +5,6 @@ Whatever becomes of a call, it is ended by `end`: the first end counts, and noth
 """
 
 import asyncio
-import logging
 import re
 from collections.abc import Coroutine, Hashable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, SeenUsage
 from catalog import relay_channels
 from catalog.relay_channels import Candidate
-from common import redaction
+from common import redaction, swallowed
 from common.concurrency import threads
 from common.errors import ApiError, UpstreamRefusal
 from common.http import request_ids
@@ -30,7 +29,6 @@ from relay.calls.ending import Finish, Progress
 from relay.calls.in_flight import CHANNEL_PART, in_flight
 from relay.families.base import Delivered, StreamReader
 
-logger = logging.getLogger(__name__)
 CALL_ID = "X-Call-Id"
 OK, CLIENT_LEFT = 200, 499
 LONGEST_REQUEST_ID = 64
@@ -153,7 +151,7 @@ class CallRun:
         try:
             await threads.call(relay_channels.refused, attempt.candidate, error)
         except Exception:
-            logger.exception("a channel's refusal is not written down")
+            swallowed.note("relay.calls.channel_refusal")
 
     def answered(self, attempt: Attempt) -> None:
         """The upstream has answered as it should."""
@@ -165,7 +163,7 @@ class CallRun:
         try:
             await threads.call(relay_channels.succeeded, candidate)
         except Exception:
-            logger.exception("a channel's success is not written down")
+            swallowed.note("relay.calls.channel_success")
 
     def _tell(self, attempt: Attempt, **said: Any) -> None:
         seconds = round(asyncio.get_running_loop().time() - attempt.began, 3)

@@ -4,19 +4,18 @@ One is remembered only where the same call without that field was accepted, and 
 the relay itself asks for: no client can make a channel lose its usage for others.
 """
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
 from adapters.base import UpstreamError
 from catalog import relay_channels
 from catalog.relay_channels import Candidate
+from common import swallowed
 from common.concurrency import threads
 from relay.families.base import AskedCall
 from relay.families.fields import mapping
 from relay.families.refusals import RefusedByUpstream
 
-logger = logging.getLogger(__name__)
 OWN = {"include_usage"}
 
 
@@ -31,4 +30,4 @@ async def remember(candidate: Candidate, document: Mapping[str, Any]) -> None:
         try:
             await threads.call(relay_channels.refuses_stream_options, candidate)
         except Exception:
-            logger.exception("a channel's refusal of stream_options is not written down")
+            swallowed.note("relay.calls.stream_options")

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 
+from common import swallowed
 from common.database.database_retry import AWAY, insist
 from common.logs import bind
 from tasks import failures, leases, lifecycle, paid_calls
@@ -74,7 +75,8 @@ def _recover(call_id: int, worker_id: str) -> bool:
     except AWAY:
         raise
     except Exception:  # one that cannot be asked for must not keep the others waiting
-        logger.exception("the lookup of call %d broke off", call_id)
+        swallowed.note("worker.heal.lookup")
+        logger.error("the lookup of call %d broke off", call_id)
         return False
 
 

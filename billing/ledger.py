@@ -123,7 +123,7 @@ def settle(
     with it. Raises UnbalancedHold unless every hold was open.
     """
     rows = writes.packed(columns, ends)
-    closed = writes.run([*(Write(statement, rows) for statement in (*settling(), *statements)), *others])
+    closed = writes.run([*others, *(Write(statement, rows) for statement in (*statements, *settling()))])
     if len(closed) != len(ends):
         raise UnbalancedHold(str({end["id"] for end in ends} - {reference for (reference,) in closed}))
     limited = {end["id"]: end["charge"] or 0 for end in ends if accounts[end["account"]].has_budgets}
@@ -133,14 +133,11 @@ def settle(
 
 @cache
 def settling() -> tuple[str, ...]:
-    """Make the writes of `settle` on holds, ledger and accounts; the first returns the ids. Each looks for holds that
+    """Make the writes of `settle` on holds, ledger and accounts; the last returns the ids. Each looks for holds that
     are open: a subject that ends twice is told as such, and not as a constraint of the ledger."""
     is_open = f"{sql.unindexed('billing_hold.state')} = 'open'"
     ends = f"{{rows}} JOIN billing_hold ON billing_hold.reference = r.id AND {is_open}"
     return (
-        "UPDATE billing_hold SET state = CASE WHEN r.charge IS NULL THEN 'released' ELSE 'settled' END, "
-        f"closed_at = {sql.now()} FROM {{rows}} WHERE billing_hold.reference = r.id AND {is_open} "
-        "RETURNING billing_hold.reference",
         "INSERT INTO billing_ledgerentry (reference, kind, book, account_id, amount_micros, reason, at) "
         "SELECT r.id, 'charge', b.book, CASE b.book WHEN 'customer' THEN r.account END, "
         f"CASE b.book WHEN 'customer' THEN -r.charge ELSE r.charge END, '', {sql.now()} FROM {ends} "
@@ -150,6 +147,9 @@ def settling() -> tuple[str, ...]:
         "SELECT r.account, CAST(sum(COALESCE(r.charge, 0)) AS bigint) AS charged, "
         f"CAST(sum(billing_hold.amount_micros) AS bigint) AS held FROM {ends} GROUP BY r.account) AS s "
         "WHERE a.id = s.account",
+        "UPDATE billing_hold SET state = CASE WHEN r.charge IS NULL THEN 'released' ELSE 'settled' END, "
+        f"closed_at = {sql.now()} FROM {{rows}} WHERE billing_hold.reference = r.id AND {is_open} "
+        "RETURNING billing_hold.reference",
     )
 
 

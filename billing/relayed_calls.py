@@ -240,7 +240,7 @@ def end_free(endings: Sequence[CallEnding]) -> set[str]:
         return _end(endings)
     told = writes.packed(call_statements.TOLD_COLUMNS, [_told(ending) for ending in _first(endings).values()])
     rows = told._replace(chosen=call_statements.free())
-    statements = *ledger.settling(), *call_statements.ending()
+    statements = *call_statements.ending(), *ledger.settling()
     return {ended for (ended,) in writes.run([Write(statement, rows) for statement in statements])}
 
 

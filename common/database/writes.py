@@ -1,8 +1,7 @@
 """Several writes as one statement on PostgreSQL: one round trip, and not one for each table.
 
-The first of them is the one that returns rows. On PostgreSQL no write sees what another has written, and their order is
-open; on SQLite they follow each other, the first at the end, so that none sees what it has written. Writes may share
-their rows, which then travel once.
+On PostgreSQL no write sees what another has written, and their order is open; on SQLite they follow each other. Writes
+may share their rows, which then travel once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,24 +45,26 @@ def of_rows(statement: str, columns: str, items: Items) -> list[Write]:
 def write_together(columns: str, items: Items, statements: Sequence[str]) -> list[tuple[Any, ...]]:
     """Run statements that read the same rows; what the first returns is returned."""
     rows = packed(columns, items)
-    return run([Write(statement, rows) for statement in statements])
+    return run([Write(statement, rows) for statement in statements], returned=0)
 
 
-def run(writes: Sequence[Write]) -> list[tuple[Any, ...]]:
-    """Run these writes; what the first returns is returned."""
+def run(writes: Sequence[Write], *, returned: int = -1) -> list[tuple[Any, ...]]:
+    """Run these writes; what the last, or another, returns is returned."""
     if sql.is_postgresql() and writes:
         tables = list(dict.fromkeys(write.rows for write in writes))
         shapes = tuple((table.columns, table.chosen, 1 << (table.size - 1).bit_length()) for table in tables)
         statements = tuple((write.statement, tables.index(write.rows)) for write in writes)
-        return sql.fetch(_one_statement(shapes, statements), [table.parameter for table in tables])
-    returned: list[tuple[Any, ...]] = []
-    for statement, rows in reversed(writes):
-        returned = sql.fetch(statement.format(rows=sql.rows(rows.columns)), [rows.parameter])
-    return returned
+        return sql.fetch(
+            _one_statement(shapes, statements, returned % len(writes)), [table.parameter for table in tables]
+        )
+    found = [sql.fetch(statement.format(rows=sql.rows(rows.columns)), [rows.parameter]) for statement, rows in writes]
+    return found[returned] if found else []
 
 
 @lru_cache(maxsize=500)
-def _one_statement(tables: tuple[tuple[str, str, int], ...], statements: tuple[tuple[str, int], ...]) -> str:
+def _one_statement(
+    tables: tuple[tuple[str, str, int], ...], statements: tuple[tuple[str, int], ...], returned: int
+) -> str:
     """The one statement of PostgreSQL. It tells the planner how few rows there are, else that reads whole tables: in
     powers of two, for each text is planned anew."""
     parts, names = list[str](), list[str]()
@@ -72,6 +73,7 @@ def _one_statement(tables: tuple[tuple[str, str, int], ...], statements: tuple[t
         parts.append(f"{name} AS MATERIALIZED (SELECT * FROM {sql.rows(columns)} LIMIT {most})")
         parts += [chosen] if chosen else []
         names.append("chosen" if chosen else name)
-    first, *others = (statement.format(rows=f"{names[number]} AS r") for statement, number in statements)
-    parts += [f"write_{number} AS ({write})" for number, write in enumerate(others)]
-    return f"WITH {', '.join(parts)} {first}"
+    written = [statement.format(rows=f"{names[number]} AS r") for statement, number in statements]
+    main = written.pop(returned)
+    parts += [f"write_{number} AS ({write})" for number, write in enumerate(written)]
+    return f"WITH {', '.join(parts)} {main}"

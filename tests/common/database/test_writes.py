@@ -14,12 +14,12 @@ RAISE = "UPDATE accounts_account SET max_queued = r.most FROM {rows} WHERE accou
 NAME = "UPDATE accounts_account SET name = r.name FROM {rows} WHERE accounts_account.id = r.id RETURNING max_queued"
 
 
-def test_writes_are_one_statement_on_postgresql_and_the_first_one_returns(account):
+def test_writes_are_one_statement_on_postgresql_and_the_last_one_returns(account):
     other = Account.objects.create(name="other", max_queued=5)
     raised = writes.of_rows(RAISE, "id bigint, most bigint", [{"id": account.pk, "most": 7}])
     named = writes.of_rows(NAME, "id bigint, name text", [{"id": other.pk, "name": "new"}])
     with steps.captured() as statements:
-        assert writes.run([*named, *raised]) == [(5,)]
+        assert writes.run([*raised, *named]) == [(5,)]
     assert len(statements) == (1 if connection.vendor == "postgresql" else 2)
     assert sql.value("SELECT max_queued FROM accounts_account WHERE id = %s", [account.pk]) == 7
 

@@ -110,7 +110,7 @@ def of_attached(task: Task) -> dict[str, Any]:
 
 @cache
 def insertions() -> tuple[str, ...]:
-    """The INSERTs of tasks and payloads (`sql.write_together`); the first returns ids and moments of creation."""
+    """The INSERTs of tasks and payloads (`writes.write_together`); the first returns ids and moments of creation."""
     tasks = _inserting("tasks_task", TASK_COLUMNS)
     return f"{tasks} RETURNING id, created_at", _inserting("tasks_taskpayload", PAYLOAD_COLUMNS)
 

@@ -5,22 +5,28 @@ are counted from rows, after the lock, in a statement of their own (with the loc
 see the older snapshot).
 """
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
 from catalog import snapshot
+from catalog.snapshot import Catalog
 from common import sql
-from tasks.claims import looks, starting
-from tasks.claims.looks import Look
+from tasks import failover
+from tasks.claims import queue_state, starting
+from tasks.claims.dealing import Occupancy, Seat, Waiting, deal
 from tasks.claims.starting import Claimed
-from tasks.claims.waiting_groups import ready
 from tasks.events import events
 from tasks.failures import Failure
 from tasks.locks import lock_tasks, serialise_claims
+
+SPARE_GROUPS = 20  # beyond the seats, for those that a limit or a busy route holds back
+WIDE_PART = 0.1  # of a worker's time, for wide looks that bring nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,35 +55,97 @@ SELECT CASE WHEN (SELECT id FROM tasks_task WHERE status = 'queued' AND {ready}
 """
 
 
-def seconds_to_next() -> float | None:
-    """Until a queued task may start: 0 where one may now, None where none waits for a moment that will come. Cheap,
-    without the lock."""
+@cache
+def _next() -> str:
     now = sql.now()
-    return sql.seconds_left(NEXT.format(ready=ready(), now=now, until=sql.seconds_between(now, "first")))
+    return NEXT.format(ready=queue_state.ready(), now=now, until=sql.seconds_between(now, "first"))
+
+
+def seconds_to_next() -> float | None:
+    """Tell the seconds until a queued task may start: 0 where one may now, None where none waits for a moment that will
+    come. Cheap, without the lock."""
+    return sql.seconds_left(_next())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """Groups of the queue, who got the seats, and which tasks are to fail. With `is_enough` other groups would change
+    nothing."""
+
+    groups: Sequence[Waiting]
+    dealt: list[Seat]
+    stranded: tuple[Stranded, ...]
+    is_enough: bool
+
+
+class WideLooks:
+    """When to look at all groups: where that brought no more seats, not again at once. It takes the longer the more
+    keys wait, for a busy route perhaps, and so the rest is longer."""
+
+    def __init__(self) -> None:
+        self._rests_until = 0.0
+
+    def is_due(self) -> bool:
+        return time.monotonic() >= self._rests_until
+
+    def note(self, began: float, *, helped: bool) -> None:
+        """A look that began then, by time.monotonic, is over."""
+        now = time.monotonic()
+        self._rests_until = now if helped else now + (now - began) / WIDE_PART
+
+
+_wide_looks = WideLooks()
 
 
 def claim(worker_id: str, *, seats: int, looks_first: bool = False) -> Claim:
     """Give up to `seats` queued tasks to this worker. Who probably gets none `looks_first`, and takes the lock only
     where there is something to take."""
     catalog = snapshot.latest()
-    if looks_first and not (look := looks.take(catalog, seats)).dealt:
-        return Claim(tasks=(), stranded=_stranded(look))
+    if looks_first and not (look := look_at(catalog, seats)).dealt:
+        return Claim(tasks=(), stranded=look.stranded)
     with transaction.atomic():
         serialise_claims()
-        look = looks.take(catalog, seats)
-        picked = starting.pick(look.dealt)
-        tasks = starting.start(worker_id, picked) if picked else ()
+        look = look_at(catalog, seats)
+        tasks = starting.start(worker_id, look.dealt) if look.dealt else ()
         if look.dealt:
             sql.run("UPDATE tasks_claimturn SET last_key = %s", [look.dealt[-1].group.key_id])
-    return Claim(tasks=tasks, stranded=_stranded(look))
+    return Claim(tasks=tasks, stranded=look.stranded)
 
 
-def _stranded(look: Look) -> tuple[Stranded, ...]:
-    return tuple(
-        Stranded(key_id=group.key_id, open_routes_id=group.open_routes_id, failure=end)
-        for group in look.groups
-        if (end := look.ends[group.open_routes_id])
+def look_at(catalog: Catalog, seats: int) -> Look:
+    """See who would get so many seats. All groups are looked at only where those whose turn it is have not taken a seat
+    for each of so many keys."""
+    first = _look(catalog, seats, most=seats + SPARE_GROUPS)
+    if first.is_enough or not _wide_looks.is_due():
+        return first
+    began = time.monotonic()
+    wide = _look(catalog, seats, most=None)
+    _wide_looks.note(began, helped=len(wide.dealt) > len(first.dealt))
+    return wide
+
+
+def _look(catalog: Catalog, seats: int, *, most: int | None) -> Look:
+    found = queue_state.waiting(catalog, most=most)
+    taken = queue_state.occupancy(catalog, {group.account_id for group in found.waiting})
+    dealt = deal(found.waiting, taken, seats=seats)
+    is_enough = found.is_all or len({seat.group.key_id for seat in dealt}) == seats
+    running = {seat.group.open_routes_id for seat in dealt}
+    held = [group for group in found.waiting if group.open_routes_id not in running]
+    return Look(
+        groups=found.waiting,
+        dealt=dealt,
+        stranded=tuple(_stranded(held, catalog, taken)) if held else (),
+        is_enough=is_enough,
     )
+
+
+def _stranded(groups: Sequence[Waiting], catalog: Catalog, taken: Occupancy) -> Iterable[Stranded]:
+    """Those of the groups without a seat of which no route leads anywhere any more."""
+    sets = {group.open_routes_id for group in groups}
+    ends = {routes: failover.lead(queue_state.ways(routes, catalog, taken)).failure for routes in sets}
+    for group in groups:
+        if failure := ends[group.open_routes_id]:
+            yield Stranded(key_id=group.key_id, open_routes_id=group.open_routes_id, failure=failure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,10 @@
-"""Step 7, the tasks of a claim: the oldest of those that got seats are picked, and start, with all that running them
-needs. Inside the claim's transaction."""
+"""Step 7, the tasks of a claim: the oldest ones of the groups that got seats start, with all that running them needs.
+Inside the claim's transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache, lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,7 @@ from django.conf import settings
 from common import sql
 from common.database import writes
 from tasks.claims.dealing import Seat
-from tasks.claims.waiting_groups import ready
+from tasks.claims.queue_state import ready
 from tasks.events import events
 from tasks.failover import Obstacle
 
@@ -51,35 +52,21 @@ SELECT key_id, open_routes_id, id, attempt FROM tasks_task WHERE key_id = %s AND
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picked:
-    """A queued task, locked, for a seat; `attempt` will be its next."""
-
-    id: str
-    attempt: int
-    seat: Seat
+PICKED_COLUMNS = "key bigint, routes bigint, seats bigint"
 
 
-def pick(dealt: Sequence[Seat]) -> list[Picked]:
-    """The oldest ready tasks, by id, of each group that got seats."""
-    seats: dict[tuple[int, int], list[Seat]] = {}
-    for seat in dealt:
-        seats.setdefault((seat.group.key_id, seat.group.open_routes_id), []).append(seat)
-    left = {group: iter(of_group) for group, of_group in seats.items()}
-    oldest = _oldest([(*group, len(of_group)) for group, of_group in seats.items()]) if seats else []
-    return [
-        Picked(id=task_id, attempt=attempt + 1, seat=next(left[key_id, routes]))
-        for key_id, routes, task_id, attempt in sorted(oldest)
-    ]
+@cache
+def _oldest_statement() -> str:
+    if not sql.is_postgresql():
+        return OLDEST_SQLITE.format(ready=ready())
+    return OLDEST_POSTGRESQL.format(rows=sql.rows(PICKED_COLUMNS), ready=ready(), lock=sql.row_lock(skip_locked=True))
 
 
 def _oldest(wanted: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, str, int]]:
     """(key, open routes, id, attempt) of the first tasks of these groups, as many of each as are wanted, locked."""
     if not sql.is_postgresql():
-        return [row for group in wanted for row in sql.fetch(OLDEST_SQLITE.format(ready=ready()), group)]
-    rows = sql.rows("key bigint, routes bigint, seats bigint")
-    statement = OLDEST_POSTGRESQL.format(rows=rows, ready=ready(), lock=sql.row_lock(skip_locked=True))
-    return sql.fetch(statement, [sql.pack({"key": k, "routes": r, "seats": n} for k, r, n in wanted)])
+        return [row for group in wanted for row in sql.fetch(_oldest_statement(), group)]
+    return sql.fetch(_oldest_statement(), [sql.pack([{"key": k, "routes": r, "seats": n} for k, r, n in wanted])])
 
 
 START = """
@@ -97,31 +84,47 @@ STARTED = (
 STARTED_COLUMNS = ", ".join(f"tasks_task.{name}" for name in STARTED)
 
 
-def start(worker_id: str, picked: Sequence[Picked]) -> tuple[Claimed, ...]:
-    """Those that were picked, each with the event of it, all in one statement."""
-    deadlines = " ".join(
-        f"WHEN '{modality}' THEN {sql.later(str(seconds))}"
-        for modality, seconds in settings.TASK_DEADLINES.items()
-        if modality != "queue"
-    )
+@lru_cache(maxsize=8)
+def _writes(deadlines: tuple[tuple[str, int], ...]) -> list[str]:
+    """The move of a task, and its event."""
+    left = " ".join(f"WHEN '{modality}' THEN {sql.later(str(seconds))}" for modality, seconds in deadlines)
     move = START.format(
-        now=sql.now(), left=sql.later("seconds_left"), deadlines=deadlines, columns=STARTED_COLUMNS, rows="{rows}"
+        now=sql.now(), left=sql.later("seconds_left"), deadlines=left, columns=STARTED_COLUMNS, rows="{rows}"
     )
-    event = events.recording(task="r.id", key="r.key", status="'running'", attempt="r.attempt")
-    rows = writes.write_together(START_COLUMNS, [_start_row(each, worker_id) for each in picked], [move, event])
+    return [move, events.recording(task="r.id", key="r.key", status="'running'", attempt="r.attempt")]
+
+
+def start(worker_id: str, dealt: Sequence[Seat]) -> tuple[Claimed, ...]:
+    """Start the oldest ready tasks of each group that got seats, each with its event, all in one statement."""
+    seats: dict[tuple[int, int], list[Seat]] = {}
+    for seat in dealt:
+        seats.setdefault((seat.group.key_id, seat.group.open_routes_id), []).append(seat)
+    oldest = sorted(_oldest([(*group, len(of_group)) for group, of_group in seats.items()]))
+    if not oldest:
+        return ()
+    passed: dict[str, tuple[tuple[int, Obstacle], ...]] = {}
+    items = []
+    for key_id, routes, task_id, attempt in oldest:
+        seat = seats[key_id, routes].pop(0)
+        passed[task_id] = seat.passed
+        items.append(_start_row(task_id, attempt + 1, seat, worker_id))
+    rows = writes.write_together(START_COLUMNS, items, _writes(_deadlines()))
     events.tell({"running"})
-    passed = {each.id: each.seat.passed for each in picked}
     return tuple(_claimed(dict(zip((*STARTED, "params"), row, strict=True)), passed[row[0]]) for row in sorted(rows))
 
 
-def _start_row(picked: Picked, worker_id: str) -> dict[str, Any]:
+def _deadlines() -> tuple[tuple[str, int], ...]:
+    return tuple(each for each in settings.TASK_DEADLINES.items() if each[0] != "queue")
+
+
+def _start_row(task_id: str, attempt: int, seat: Seat, worker_id: str) -> dict[str, Any]:
     return {
-        "id": picked.id,
-        "key": picked.seat.group.key_id,
-        "attempt": picked.attempt,
+        "id": task_id,
+        "key": seat.group.key_id,
+        "attempt": attempt,
         "worker": worker_id,
-        "channel": picked.seat.channel_id,
-        "route": picked.seat.route_id,
+        "channel": seat.channel_id,
+        "route": seat.route_id,
     }
 
 

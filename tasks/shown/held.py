@@ -7,7 +7,7 @@ from catalog.entries import RouteEntry
 from catalog.health.words import briefly
 from catalog.models import Channel, MediaModel
 from catalog.snapshot import Catalog
-from tasks.claims import occupancy
+from tasks.claims import queue_state
 from tasks.claims.dealing import Occupancy
 from tasks.failover import Obstacle, Way
 from tasks.models import Task
@@ -18,8 +18,8 @@ def of(task: Task) -> list[str]:
     if task.status != "queued":
         return []
     catalog = snapshot.latest()
-    taken = occupancy.read(catalog)
-    ways = occupancy.ways(task.open_routes_id, catalog, taken, account_id=task.account_id)
+    taken = queue_state.occupancy(catalog)
+    ways = queue_state.ways(task.open_routes_id, catalog, taken, account_id=task.account_id)
     found = (_words(way, catalog, taken, task.account_id) for way in ways if way.obstacle)
     return list(dict.fromkeys(found))
 

@@ -13,7 +13,7 @@ from adapters.base import REFUSES_CREDENTIAL, ErrorKind, UpstreamError
 from common import documents
 from common.database.database_retry import insist
 from tasks import failover, failures, lifecycle, paid_calls, route_sets
-from tasks.claims import occupancy, queue
+from tasks.claims import queue, queue_state
 from tasks.claims.queue import Return
 from tasks.claims.starting import Claimed
 from tasks.failover import BROKEN, GONE, UNPAID, UNSTORED, FailedCall
@@ -106,7 +106,7 @@ def leave_route(task: Claimed) -> None:
 def go_on(task: Claimed, failed: FailedCall, *ended: CallEnd, may_buy_again: bool = False) -> None:
     """Back to the queue with the routes that are left, or the end."""
     step = failover.lead(
-        occupancy.ways_now(task.open_routes_id, task.account_id),
+        queue_state.ways_now(task.open_routes_id, task.account_id),
         [*earlier(task), failed],
         waits=task.requeues,
         may_buy_again=may_buy_again,

@@ -11,7 +11,7 @@ from catalog import pausing, snapshot
 from catalog.models import Channel, Credential, Route
 from common.errors import UnsupportedModel
 from tasks import cancellation
-from tasks.claims import looks, queue, waiting_groups
+from tasks.claims import queue, queue_state
 from tasks.claims.queue import Return
 from tasks.models import ClaimTurn, RouteSet, ServiceState, Task, TaskEvent
 from tests.refusing import disable, refuse, wake
@@ -168,7 +168,7 @@ def test_the_turn_rotates_over_the_keys(account, image_model, worker):
 
 
 def test_a_few_seats_go_to_the_keys_whose_turn_it_is_however_many_wait(account, image_model, worker, monkeypatch):
-    monkeypatch.setattr(looks, "SPARE_GROUPS", 1)
+    monkeypatch.setattr(queue, "SPARE_GROUPS", 1)
     Account.objects.filter(pk=account.pk).update(max_running=100)
     keys = [make_key(account, f"key {n}", max_running=1 if n == 3 else 20) for n in range(7)]
     for key in keys:
@@ -179,23 +179,23 @@ def test_a_few_seats_go_to_the_keys_whose_turn_it_is_however_many_wait(account, 
 
 
 def test_keys_behind_a_busy_route_are_not_all_looked_at_again_and_again(account, image_model, worker, monkeypatch):
-    monkeypatch.setattr(looks, "SPARE_GROUPS", 1)
-    monkeypatch.setattr(looks, "_wide_looks", looks.WideLooks())
-    monkeypatch.setattr(looks, "WIDE_PART", 1e-9)
+    monkeypatch.setattr(queue, "SPARE_GROUPS", 1)
+    monkeypatch.setattr(queue, "_wide_looks", queue.WideLooks())
+    monkeypatch.setattr(queue, "WIDE_PART", 1e-9)
     Channel.objects.update(max_running=0)
     for n in range(5):
         steps.submitted(make_key(account, f"key {n}"))
     catalog = snapshot.latest()
-    assert [len(looks.take(catalog, 1).groups) for _ in range(3)] == [5, 2, 2]
-    monkeypatch.setattr(looks, "_wide_looks", looks.WideLooks())
+    assert [len(queue.look_at(catalog, 1).groups) for _ in range(3)] == [5, 2, 2]
+    monkeypatch.setattr(queue, "_wide_looks", queue.WideLooks())
     Channel.objects.update(max_running=2)
     assert len(steps.claimed(worker, seats=1)) == 1
 
 
 def test_a_wide_look_that_helped_may_follow_at_once(account, other_account, image_model, worker, monkeypatch):
-    monkeypatch.setattr(looks, "SPARE_GROUPS", 1)
-    monkeypatch.setattr(looks, "_wide_looks", looks.WideLooks())
-    monkeypatch.setattr(looks, "WIDE_PART", 1e-9)
+    monkeypatch.setattr(queue, "SPARE_GROUPS", 1)
+    monkeypatch.setattr(queue, "_wide_looks", queue.WideLooks())
+    monkeypatch.setattr(queue, "WIDE_PART", 1e-9)
     Account.objects.filter(pk=account.pk).update(max_running=0)
     for n in range(5):
         steps.submitted(make_key(account, f"key {n}"))
@@ -208,12 +208,12 @@ def test_a_claim_looks_no_further_than_it_has_seats(account, image_model, worker
     for n in range(50):
         steps.submitted(make_key(account, f"key {n}"))
     catalog = snapshot.latest()
-    few, every = waiting_groups.read(catalog, most=10), waiting_groups.read(catalog)
+    few, every = queue_state.waiting(catalog, most=10), queue_state.waiting(catalog)
     assert (len(few.waiting), few.is_all, len(every.waiting), every.is_all) == (10, False, 50, True)
-    assert waiting_groups.read(catalog, most=50) == every
+    assert queue_state.waiting(catalog, most=50) == every
     last = every.waiting[46].key_id
     ClaimTurn.objects.update(last_key=last)
-    turned = waiting_groups.read(catalog, most=6).waiting
+    turned = queue_state.waiting(catalog, most=6).waiting
     assert turned == (*every.waiting[47:], *every.waiting[:3])
 
 
@@ -225,7 +225,7 @@ def test_groups_of_a_key_are_looked_at_together_or_not_at_all(plan, key, other_k
     steps.submitted(key)
     catalog = snapshot.latest()
     for most, seen in ((1, {key.id}), (2, {key.id}), (3, {key.id}), (4, {key.id, other_key.id})):
-        found = waiting_groups.read(catalog, most=most)
+        found = queue_state.waiting(catalog, most=most)
         assert ({group.key_id for group in found.waiting}, found.is_all) == (seen, most == 4)
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 
 from catalog import snapshot
 from common import sql
-from tasks.claims import waiting_groups
+from tasks.claims import queue_state
 from tasks.intake import submission
 from tests.rows import make_account, make_key
 from tests.tasks import steps
@@ -28,7 +28,7 @@ def test_every_key_comes_once_those_after_the_last_one_first(image_model, last):
     keys = wait_of(make_account("acme", usd="1000", max_queued=1_000), 6)
     boundary = keys[last - 1] if last else 0
     sql.run("UPDATE tasks_claimturn SET last_key = %s", [boundary])
-    found = waiting_groups.read(snapshot.latest())
+    found = queue_state.waiting(snapshot.latest())
     assert found.is_all
     assert [group.key_id for group in found.waiting] == keys[last:] + keys[:last]
 
@@ -43,7 +43,7 @@ def test_what_a_key_costs_does_not_grow_with_their_number(image_model, is_new_la
         catalog, counted = snapshot.latest(), []
         connection.connection.set_progress_handler(lambda: counted.append(1), 10)
         try:
-            waiting_groups.read(catalog)
+            queue_state.waiting(catalog)
         finally:
             connection.connection.set_progress_handler(None, 0)
         return len(counted)

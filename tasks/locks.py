@@ -1,6 +1,7 @@
 """The two locks of the task flow. The order everywhere: claims, tasks by id, accounts by id, holds."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from common import sql
@@ -21,8 +22,10 @@ def lock_tasks(task_ids: Sequence[str]) -> None:
 
 
 def read_locked(task_ids: Sequence[str], columns: str) -> list[Any]:
-    """The same, and what their rows then are."""
-    return sql.records(
-        f"SELECT {columns} FROM tasks_task WHERE id {sql.listed('text')} ORDER BY id{sql.row_lock()}",
-        [sql.values(task_ids)],
-    )
+    """Lock these tasks in id order, and return these columns of their rows as they then are."""
+    return sql.records(_statement(columns), [sql.values(task_ids)])
+
+
+@cache
+def _statement(columns: str) -> str:
+    return f"SELECT {columns} FROM tasks_task WHERE id {sql.listed('text')} ORDER BY id{sql.row_lock()}"

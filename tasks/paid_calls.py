@@ -7,6 +7,7 @@ count an attempt buys with several calls, told apart by their position.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any, Literal
 
 from django.db import transaction
@@ -18,7 +19,6 @@ from common import sql
 from common.database import writes
 from common.database.writes import Write
 from tasks import due_calls
-from tasks.due_calls import Reschedule
 from tasks.locks import lock_tasks
 from tasks.models import Call
 
@@ -112,13 +112,16 @@ def committed(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
     return _intended(COMMITTED, intents)
 
 
+@cache
+def _intent_statement(statement: str) -> str:
+    return statement.format(now=sql.now(), rows=sql.rows(INTENT_COLUMNS), fence=FENCE)
+
+
 def _intended(statement: str, intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
     targets = {id(intent.target): intent.target for intent in intents}  # tasks of one route share its target
     forms = {number: sql.document(asdict(target)) for number, target in targets.items()}
-    rows = sql.records(
-        statement.format(now=sql.now(), rows=sql.rows(INTENT_COLUMNS), fence=FENCE),
-        [sql.pack(row for intent in intents for row in _intent_rows(intent, forms[id(intent.target)]))],
-    )
+    items = [row for intent in intents for row in _intent_rows(intent, forms[id(intent.target)])]
+    rows = sql.records(_intent_statement(statement), [sql.pack(items)])
     attempts = {intent.task_id: intent.attempt for intent in intents}
     calls: dict[str, tuple[Intended, ...]] = {}
     for row in sorted(rows):
@@ -258,19 +261,22 @@ def close(*ends: CallEnd) -> None:
 
 def closing(ends: Sequence[CallEnd]) -> list[Write]:
     """The write that does it."""
-    statement = CLOSE.format(now=sql.now(), rows="{rows}")
-    return writes.of_rows(statement, CLOSE_COLUMNS, list(map(_close_row, ends)))
+    rows = [
+        {
+            "id": end.id,
+            "state": end.state,
+            "outcome": sql.document(end.outcome),
+            "cost": end.cost_micros,
+            "mismatch": end.mismatch,
+        }
+        for end in ends
+    ]
+    return writes.of_rows(_close_statement(), CLOSE_COLUMNS, rows)
 
 
-def _close_row(end: CallEnd) -> dict[str, Any]:
-    outcome = sql.document(end.outcome)
-    return {
-        "id": end.id,
-        "state": end.state,
-        "outcome": outcome,
-        "cost": end.cost_micros,
-        "mismatch": end.mismatch,
-    }
+@cache
+def _close_statement() -> str:
+    return CLOSE.format(now=sql.now(), rows="{rows}")
 
 
 def drop(end: CallEnd, task_id: str) -> bool:
@@ -292,11 +298,15 @@ def leave(task_ids: Sequence[str]) -> None:
     """Follow the open calls of ended tasks as late ones: what they still bring is our loss. A statement of its own,
     after those that close calls: an answer may have come meanwhile."""
     if task_ids:
-        sql.run(
-            f"UPDATE tasks_call SET state = 'late' WHERE {moving('late', 'intent', 'accepted')} "
-            f"AND task_id {sql.listed('text')}",
-            [sql.values(task_ids)],
-        )
+        sql.run(_leave_statement(), [sql.values(task_ids)])
+
+
+@cache
+def _leave_statement() -> str:
+    return (
+        f"UPDATE tasks_call SET state = 'late' WHERE {moving('late', 'intent', 'accepted')} "
+        f"AND task_id {sql.listed('text')}"
+    )
 
 
 def give_up(call_ids: Iterable[int]) -> None:
@@ -356,50 +366,3 @@ def resolve(end: CallEnd) -> bool:
 def note(call_id: int, outcome: Mapping[str, Any]) -> None:
     """More about a call whose outcome stays unknown."""
     Call.objects.filter(pk=call_id, state="unknown").update(outcome=outcome)
-
-
-def note_defect(call_id: int, why: str, *, kind: str = "unreadable") -> None:
-    """Why this call cannot be followed now, where the operator looks; its end writes over it."""
-    followed = Call.objects.filter(pk=call_id, state__in=("accepted", "late"))
-    followed.update(outcome={"kind": kind, "message": why})
-
-
-def reschedule(plans: Sequence[Reschedule]) -> None:
-    """Write the next polls, and the progress of tasks that still have this attempt. Two statements. What a poll found
-    that need not be written, the plan of its worker knows (`worker/follow/schedule.py`)."""
-    if not plans:
-        return
-    sql.run(
-        f"UPDATE tasks_call SET next_poll_at = {sql.later('r.delay')}, faults = r.faults, copy_faults = r.copies "
-        f"FROM {sql.rows('id bigint, delay real, faults bigint, copies bigint')} "
-        f"WHERE tasks_call.id = r.id AND {FOLLOWED}",
-        [
-            sql.pack(
-                {"id": p.call_id, "delay": p.delay_seconds, "faults": p.faults, "copies": p.copy_faults} for p in plans
-            )
-        ],
-    )
-    show_progress(plans)
-
-
-def show_progress(plans: Sequence[Reschedule]) -> None:
-    """The progress alone, where it is known. One statement."""
-    known = sorted((p for p in plans if p.progress is not None), key=lambda p: p.task_id)
-    if known:
-        sql.run(
-            f"UPDATE tasks_task SET progress = r.progress FROM {sql.rows('id text, attempt bigint, progress bigint')} "
-            "WHERE tasks_task.id = r.id AND tasks_task.attempt = r.attempt AND tasks_task.status = 'running'",
-            [sql.pack({"id": p.task_id, "attempt": p.attempt, "progress": p.progress} for p in known)],
-        )
-
-
-def hasten_overdue() -> None:
-    """Poll the jobs of tasks whose time is over now, for the last time: each that was not asked for since then."""
-    now, over_for = sql.now(), sql.seconds_between("t.deadline_at", "tasks_call.next_poll_at")
-    copied = due_calls.AFTER_DEADLINE_SECONDS
-    sql.run(
-        f"UPDATE tasks_call SET next_poll_at = {now} FROM tasks_task t "
-        "WHERE t.id = tasks_call.task_id AND tasks_call.state = 'accepted' AND t.status = 'running' "
-        f"AND {due_calls.is_out_of_time()} AND (tasks_call.next_poll_at > {now} OR {over_for} < "
-        f"CASE WHEN t.deadline_at <= {sql.later(str(-copied))} THEN {copied} ELSE 0 END)"
-    )

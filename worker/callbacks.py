@@ -13,7 +13,7 @@ from common.logs import bind
 from common.outbound import UrlPolicy
 from tasks.shown import callback_bodies
 from worker.lanes import SAFETY_SECONDS, WorkerLane, at_most
-from worker.seats import Seats
+from worker.threads import ThreadPool
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Callbacks:
     def __init__(self, stopping: threading.Event, policy: UrlPolicy) -> None:
         self._stopping = stopping
         self._policy = policy
-        self._seats = Seats("callback", SEATS)
+        self._seats = ThreadPool("callback", SEATS)
         self._lock = threading.Lock()
         self._claims = Claims()
         self._busy: Counter[Receiver] = Counter()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.db import connections
 
-from common import sql
+from common import sql, swallowed
 from common.database.database_retry import AWAY, is_passing, release_connection, reset_connections
 from common.postgresql import doors
 from common.postgresql.doors import Kind
@@ -67,5 +67,5 @@ class WorkerLane:
                 logger.exception("a step of the worker failed")
             reset_connections()
         except Exception:
-            logger.exception("a step of the worker failed")
+            swallowed.note("worker.lane")
         return AWAY_SECONDS

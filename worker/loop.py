@@ -27,7 +27,7 @@ from worker.follow.polling import Polling
 from worker.heal import adoption, deadlines, relayed
 from worker.heal.adoption import OwnOrphans
 from worker.lanes import SAFETY_SECONDS, WorkerLane, at_most
-from worker.seats import Seats
+from worker.threads import ThreadPool
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class Loop:
         self.is_asked_to_stop = False
         self.execution = Execution(self.id)
         self.polling = Polling(self.id)
-        self.seats = Seats("task", concurrency)
+        self.seats = ThreadPool("task", concurrency)
         self._folding = Folding()
         self._is_folded = False
         self._orphans = OwnOrphans(self.id, lambda: self.execution.in_hand)

@@ -1,6 +1,7 @@
 """Writes one row for each change of a task's status; the stream, the waits and the history read them."""
 
 from collections.abc import Iterable
+from functools import cache
 
 from common import sql
 from common.concurrency import wakeups
@@ -35,6 +36,7 @@ def tell(statuses: set[str]) -> None:
         wakeups.tell("events")
 
 
+@cache
 def recording(*, task: str, key: str, status: str, attempt: str) -> str:
     """The write (`writes.write_together`) that appends a transition of each of some tasks, given these as SQL."""
     return (

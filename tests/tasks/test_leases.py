@@ -3,7 +3,7 @@
 import pytest
 
 from common import sql
-from tasks import leases, paid_calls
+from tasks import leases, paid_calls, polls
 from tasks.claims import queue
 from tasks.claims.queue import Return
 from tasks.due_calls import Reschedule
@@ -141,9 +141,9 @@ def test_a_stale_worker_cannot_report_progress(task, worker, other_worker):
     steps.silence(worker)
     leases.adopt(other_worker)
     plan = {"call_id": call_id, "task_id": task.id, "delay_seconds": 1.0}
-    paid_calls.reschedule([Reschedule(**plan, attempt=1, progress=90)])
+    polls.reschedule([Reschedule(**plan, attempt=1, progress=90)])
     assert Task.objects.get(id=task.id).progress is None
-    paid_calls.reschedule([Reschedule(**plan, attempt=2, progress=40)])
+    polls.reschedule([Reschedule(**plan, attempt=2, progress=40)])
     assert Task.objects.get(id=task.id).progress == 40
 
 

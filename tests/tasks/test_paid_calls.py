@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from adapters.base import Target
 from common import sql
-from tasks import leases, lifecycle, paid_calls
+from tasks import leases, lifecycle, paid_calls, polls
 from tasks.claims import queue
 from tasks.claims.queue import Return
 from tasks.due_calls import Reschedule
@@ -56,7 +56,7 @@ OTHERS = (
     lambda call: paid_calls.adopt(call.worker_id, [call.worker_id]),
     lambda call: paid_calls.note(call.pk, {}),
     lambda call: reschedule(call.pk, call.task),
-    lambda call: paid_calls.hasten_overdue(),
+    lambda call: polls.hasten_overdue(),
     lambda call: paid_calls.finish([call.pk]),
 )
 
@@ -120,7 +120,7 @@ def test_results_that_stood_in_handles_get_a_column_of_their_own(key, image_mode
 
 def reschedule(call_id: int, task, **changes) -> None:
     fields = {"call_id": call_id, "task_id": task.id, "attempt": task.attempt, "delay_seconds": 3_600.0}
-    paid_calls.reschedule([Reschedule(**fields | changes)])
+    polls.reschedule([Reschedule(**fields | changes)])
 
 
 def due_ids(worker_id: str) -> list[int]:
@@ -348,8 +348,8 @@ def test_reschedules_cost_two_statements_however_many(key, image_model, worker):
         for number, task in enumerate(tasks)
     ]
     with steps.captured() as statements:
-        paid_calls.reschedule(plans)
-        paid_calls.reschedule([])
+        polls.reschedule(plans)
+        polls.reschedule([])
     assert len(statements) == 2
     assert sorted(Task.objects.values_list("progress", flat=True)) == list(range(10))
 

@@ -19,7 +19,7 @@ from desk.channel_page import facts as channel_facts
 from desk.now import facts
 from desk.task_page import sheet
 from desk.task_page.actions import RetryTask
-from tasks import due_calls, leases, paid_calls, route_sets
+from tasks import due_calls, leases, paid_calls, polls, route_sets
 from tasks.assets import referred, stored_inputs
 from tasks.claims import queue
 from tasks.figures.folding import Folding
@@ -219,7 +219,7 @@ def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, se
         plan_of(statements, "AS stamp", "call_due")
     plan_of(busy, "AS bought_in")
     with steps.captured() as statements:
-        paid_calls.hasten_overdue()
+        polls.hasten_overdue()
     plan_of(statements, "UPDATE tasks_call")
     steps.silence(worker, seconds=7_200)
     settings.WORKER_LEASE = 3_600

@@ -11,9 +11,8 @@ from storage.files import FileStore
 from tasks.models import Asset
 from tests.tasks import steps
 from tests.worker.driving import film, hurry, outage, picture
-from worker.groups import Together
 from worker.heal import deadlines
-from worker.seats import Seats
+from worker.threads import BatchedStep
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model", "video_model")]
 
@@ -79,6 +78,6 @@ def test_none_is_held_while_old_files_are_deleted(shift, key, monkeypatch):
 
 def test_none_is_held_while_others_take_a_step_for_it():
     sql.value("SELECT 1")
-    together = Together(lambda items: items, start=Seats("test", 1).start)
-    assert together.take(1) == 1
+    step: BatchedStep[int, int] = BatchedStep("test", lambda items: items)
+    assert step.take(1) == 1
     assert connection.connection is None

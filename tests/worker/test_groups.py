@@ -13,10 +13,9 @@ from tests.worker.driving import beside, picture, task
 from tools.children import PATIENCE, wait_until
 from worker.buy import purchase
 from worker.buy.purchase import Heard
-from worker.deliver import ends
-from worker.deliver.ends import GoodEnd
-from worker.groups import Together, apart, onward
-from worker.seats import Seats
+from worker.deliver import delivery
+from worker.deliver.delivery import GoodEnd
+from worker.threads import BatchedStep, apart, onward
 
 
 def good_end(claimed, through=None):
@@ -49,7 +48,7 @@ def test_what_comes_while_a_group_is_at_work_goes_together_into_the_next():
         assert gate.wait(PATIENCE)
         return items
 
-    together = Together(step, start=Seats("test", 1).start)
+    together = BatchedStep("test", step)
     threads = [beside(lambda: together.take(0))]
     assert at_work.wait(PATIENCE)
     threads += [beside(lambda: together.take(1)) for _ in range(3)]
@@ -82,7 +81,7 @@ def test_a_task_whose_books_are_wrong_keeps_no_other_from_its_end(key, image_mod
     steps.submitted_many(key, 3)
     claimed = steps.claimed(worker)
     Hold.objects.filter(reference=claimed[1].id).update(state="released")
-    found = apart(ends.end_together, [good_end(each) for each in claimed])
+    found = apart(delivery.end_together, [good_end(each) for each in claimed])
     assert [isinstance(each, UnbalancedHold) or each for each in found] == [True, True, True]
     assert [task(each.id).status for each in claimed] == ["succeeded", "running", "succeeded"]
 
@@ -117,6 +116,6 @@ def test_many_answers_and_ends_cost_no_more_statements_than_one(key, image_model
         good = [good_end(each, (image_channel.pk, None)) for each in claimed]
         with steps.captured() as statements:
             assert purchase.record_together(heard) == [True] * count
-            assert ends.end_together(good) == [True] * count
+            assert delivery.end_together(good) == [True] * count
         spent[count] = len(statements)
     assert spent[1] == spent[20]

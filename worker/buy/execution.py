@@ -1,7 +1,7 @@
 """Claimed tasks on their way to their providers (step 8). What they need is read, and their intents are committed, for
 all of a claim together; then each is paid on a seat of its own.
 
-Reading and intents are `worker/buy/preparation.py`'s, the calls themselves `worker/buy/purchase.py`'s.
+Reading and intents are `worker/buy/jobs.py`'s, the calls themselves `worker/buy/purchase.py`'s.
 """
 
 import logging
@@ -12,19 +12,17 @@ from concurrent.futures import Future
 from functools import partial
 
 from adapters.base import ErrorKind
-from common import backoff
+from common import backoff, swallowed
 from common.database.database_retry import insist
 from common.documents import Unreadable
 from common.logs import bind
 from tasks import failures
 from tasks.assets.inputs import InputGone
 from tasks.claims.starting import Claimed
-from worker.buy import failed_calls, preparation, purchase
-from worker.buy.jobs import RouteGone
-from worker.buy.preparation import NotNow, TakenOver
-from worker.buy.purchase import Purchase
-from worker.deliver.ends import Underway
-from worker.seats import Seats
+from worker.buy import failed_calls, jobs, purchase
+from worker.buy.jobs import NotNow, Purchase, RouteGone, TakenOver
+from worker.deliver.delivery import Underway
+from worker.threads import ThreadPool
 
 logger = logging.getLogger(__name__)
 NOT_ENDED_AT_ONCE = 4
@@ -41,7 +39,7 @@ class Execution:
         self._in_hand: set[tuple[str, int]] = set()
         self._changed = threading.Condition()
         self._underway: dict[tuple[str, int], tuple[float, Underway]] = {}
-        self._not_ended = Seats("not ended", NOT_ENDED_AT_ONCE)
+        self._not_ended = ThreadPool("not ended", NOT_ENDED_AT_ONCE)
 
     @property
     def in_hand(self) -> frozenset[tuple[str, int]]:
@@ -86,7 +84,7 @@ class Execution:
         each purchase made where it may take its time."""
         found: Sequence[Purchase | Exception] = [NotNow("the worker stops")] * len(tasks)
         if self._may_pay(tasks):
-            found = preparation.prepare(tasks, self.worker_id)
+            found = jobs.prepare(tasks, self.worker_id)
         left: list[tuple[Claimed, Exception]] = []
         for task, each in zip(tasks, found, strict=True):
             if isinstance(each, Purchase):
@@ -111,7 +109,7 @@ class Execution:
             try:
                 underway = last()
             except Exception:
-                logger.exception("the execution broke off")
+                swallowed.note("worker.execution")
                 fail(task)
         if underway is None:
             self._let_go(task)
@@ -140,7 +138,8 @@ def fail(task: Claimed) -> None:
     try:
         insist(failed_calls.fail, task, failures.INTERNAL)
     except Exception:
-        logger.exception("task %s cannot be ended", task.id)
+        logger.error("task %s cannot be ended", task.id)
+        swallowed.note("worker.fail")
 
 
 def leave(task: Claimed, why: Exception) -> None:

@@ -5,11 +5,11 @@ All of this may be repeated (`insist`).
 
 import logging
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from adapters.base import REFUSES_CREDENTIAL, ErrorKind, UpstreamError
+from adapters.base import ErrorKind, UpstreamError
 from common import documents
 from common.database.database_retry import insist
 from tasks import failover, failures, lifecycle, paid_calls, route_sets
@@ -128,17 +128,6 @@ def earlier(task: Claimed) -> list[FailedCall]:
         failed = FailedCall(route_id=call.route_id, kind=kind, credential_id=call.credential_id)
         found.setdefault(call.attempt, failed)
     return list(found.values())
-
-
-def refused_credentials(task_ids: Collection[str]) -> dict[str, frozenset[int]]:
-    """The credentials that were refused for these tasks before, by task."""
-    if not task_ids:
-        return {}
-    rows = Call.objects.filter(task_id__in=task_ids, state="refused", outcome__kind__in=REFUSES_CREDENTIAL)
-    found: dict[str, frozenset[int]] = {}
-    for task_id, credential_id in rows.filter(credential__isnull=False).values_list("task_id", "credential_id"):
-        found[task_id] = found.get(task_id, frozenset()) | {credential_id}
-    return found
 
 
 def hand_back(task: Claimed, *, wait_seconds: float = 0.0) -> None:

@@ -7,70 +7,31 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
 from catalog.health import outcomes, probing
 from catalog.health.calls import ChannelCall
+from common import swallowed
 from common.database.database_retry import insist, release_connection
 from common.logs import bind
 from tasks import paid_calls
 from tasks.due_calls import AFTER_DEADLINE_SECONDS
 from tasks.paid_calls import CallAnswer, Intended
+from worker import threads
 from worker.buy import failed_calls, lookup
 from worker.buy.failed_calls import Miss
-from worker.buy.jobs import Job
+from worker.buy.jobs import Purchase
 from worker.deliver import copies, delivery
 from worker.deliver.copies import CallResult
-from worker.deliver.delivery import NotStored
-from worker.deliver.ends import Underway, tell
-from worker.groups import Together
-from worker.seats import Seats
+from worker.deliver.delivery import NotStored, Underway, tell
+from worker.threads import BatchedStep
 
 logger = logging.getLogger(__name__)
 Found = TypeVar("Found")
 PRESSING_SECONDS = 300.0  # longer than our storage takes to take a result, or to refuse it
-
-
-class Refusals:
-    """What the channel's health has heard of the calls of one execution, whose threads share this: of many equal
-    refusals it hears once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kinds: set[ErrorKind] = set()
-
-    def is_news(self, kind: ErrorKind) -> bool:
-        """True for the first that asks; it is to tell."""
-        with self._lock:
-            is_news = kind not in self._kinds
-            self._kinds.add(kind)
-        return is_news
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purchase:
-    """The paid calls of one execution, by position, their intents committed."""
-
-    job: Job
-    calls: Sequence[Intended]
-    credential_id: int | None
-    connection: Connection
-    tried: frozenset[int] = frozenset()
-    refusals: Refusals = field(default_factory=Refusals)
-
-    @property
-    def through(self) -> ChannelCall:
-        """The call as its channel's health knows it: calls alike are one."""
-        return ChannelCall(
-            channel_id=self.job.route.channel.id,
-            credential_id=self.credential_id,
-            upstream_model=self.job.target.upstream_model,
-            account_id=self.job.task.account_id,
-            tried=self.tried,
-        )
 
 
 def make(purchase: Purchase) -> Underway | None:
@@ -86,7 +47,8 @@ def make(purchase: Purchase) -> Underway | None:
     release_connection()  # the others may need it
     for thread in threads:
         thread.join()
-    judge(purchase, misses)
+    if misses:
+        judge(purchase, misses)
     if underway is None:
         return None
     return replace(underway, anew=partial(deliver_anew, purchase, first, underway.anew))
@@ -96,13 +58,14 @@ def deliver_anew(purchase: Purchase, call: Intended, anew: Callable[[], None]) -
     """Where the end that was under way did not come."""
     misses: list[Miss] = []
     noting(purchase, call, misses, anew)
-    judge(purchase, misses)
+    if misses:
+        judge(purchase, misses)
 
 
 def judge(purchase: Purchase, misses: list[Miss]) -> None:
-    if misses:
-        misses.sort(key=lambda miss: miss.call_id)
-        failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.calls))
+    """Decide what the calls mean that brought nothing."""
+    misses.sort(key=lambda miss: miss.call_id)
+    failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.calls))
 
 
 def _apart(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
@@ -132,7 +95,7 @@ def noting(purchase: Purchase, call: Intended, misses: list[Miss], step: Callabl
     except NotStored as fault:
         misses.append(Miss(call_id=call.id, unstored=str(fault)))
     except Exception as error:
-        logger.exception("the paid call broke off")
+        swallowed.note("worker.paid_call")
         misses.append(Miss(call_id=call.id, broken=repr(error)[:500]))
     return None
 
@@ -191,12 +154,8 @@ def hand_over(purchase: Purchase, result: CallResult, connection: Connection) ->
 def heard(purchase: Purchase, call_id: int, **answer: Any) -> Callable[[], bool]:
     """Record an answer, together with those that come meanwhile. What is returned waits until that is done, and tells
     whether the task still waits for it."""
-    return answers.begin(
-        Heard(
-            answer=CallAnswer(call_id=call_id, task_id=purchase.job.task.id, **answer),
-            through=purchase.through,
-        )
-    )
+    recorded = CallAnswer(call_id=call_id, task_id=purchase.job.task.id, **answer)
+    return partial(threads.result, answers.add(Heard(answer=recorded, through=purchase.through)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,4 +173,4 @@ def record_together(group: Sequence[Heard]) -> list[bool]:
     return [each.answer.call_id in waited_for for each in group]
 
 
-answers = Together(record_together, start=Seats("answers", 1).start_anyhow)
+answers = BatchedStep("answers", record_together)

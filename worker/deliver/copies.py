@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from adapters.base import Adapter, Connection, Done, ErrorKind, Output, Reported, UpstreamError
-from common import backoff, documents
+from common import backoff, documents, swallowed
 from common.concurrency.turnstile import Turnstile
 from common.database.database_retry import release_connection
 from common.documents import Unreadable
@@ -157,7 +157,7 @@ def make(
             fault = str(error)
             may_come |= _may_pass(error) and output.kind == kinds[call_id]
         except Exception as error:
-            logger.exception("copying a result broke off")
+            swallowed.note("worker.copy")
             fault = repr(error)[:500]
             if output.path and isinstance(error, OSError):  # a file of ours, which may be there again with its disk
                 return Copied(by_call=by_call, dropped=dropped, fresh=tuple(fresh), fault=fault, is_ours=True)

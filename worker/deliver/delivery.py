@@ -1,7 +1,10 @@
-"""The good end: copied results are charged by the frozen price, and the task succeeds. A result may also be lost."""
+"""The good end: copied results are charged by the frozen price, and the task succeeds. A result may also be lost.
+
+Tasks that end well do so together: one transaction for all that come while another is at work."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +14,9 @@ from billing import pricing
 from billing.pricing import Price, Settlement
 from catalog import prices, snapshot
 from catalog.entries import RouteEntry
+from catalog.health import outcomes
 from catalog.health.calls import ChannelCall
+from common import swallowed
 from common.database.database_retry import insist
 from tasks import lifecycle, paid_calls
 from tasks.assets import assets
@@ -20,10 +25,10 @@ from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending, Success
 from tasks.models import Asset, Task
 from tasks.paid_calls import CallEnd
-from worker.deliver import agreement, comparison, copies, ends
+from worker.deliver import agreement, comparison, copies
 from worker.deliver.comparison import Agreed
 from worker.deliver.copies import CallResult, Copied
-from worker.deliver.ends import GoodEnd, Underway
+from worker.threads import BatchedStep
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +81,44 @@ def terms_of_call(call: DueCall) -> Terms:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoodEnd:
+    """An end, and the call that the result came by, where the channel's health has not heard of that before."""
+
+    ending: Ending
+    through: ChannelCall | None = None
+
+
+def end_together(group: Sequence[GoodEnd]) -> list[bool]:
+    """Whether each of these tasks did end so. Each channel's health hears of it once."""
+    ended = lifecycle.end([good.ending for good in group])
+    if calls := {good.through for good in group if good.through}:
+        tell(outcomes.succeeded, calls)
+    return [good.ending.task_id in ended for good in group]
+
+
+def tell(step: Callable[..., None], *arguments: Any) -> None:
+    """Note what an answer means for the channel's health. The answer is recorded even where that cannot be noted."""
+    try:
+        insist(step, *arguments)
+    except Exception:
+        swallowed.note("worker.health")
+
+
+endings = BatchedStep("endings", end_together)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underway:
+    """The end of a task, which goes into a group: `promise` tells whether it did end so. Where it did not, `anew` tries
+    once more, and does what is to be done then. Where it takes its time, `note` records that the provider has finished,
+    and waits for nobody."""
+
+    promise: "Future[bool]"
+    anew: Callable[[], None]
+    note: Callable[[], object]
+
+
 class NotStored(Exception):
     """A provider's bytes that our storage did not take in time."""
 
@@ -93,7 +136,7 @@ def deliver_now(
             if not copied.fault:
                 good = GoodEnd(ending=succeeding(bought, [result], copied), through=through)
                 return Underway(
-                    promise=ends.endings.promise(good),
+                    promise=endings.add(good),
                     anew=partial(insist, succeed, bought, [result], copied),
                     note=note,
                 )
@@ -131,7 +174,7 @@ def finish(bought: Terms, made: Sequence[CallResult], copied: Copied, *, is_last
 def succeed(bought: Terms, made: Sequence[CallResult], copied: Copied) -> None:
     """Settle and end; a result for a task that has ended meanwhile is our loss."""
     ending = succeeding(bought, made, copied)
-    if ends.endings.take(GoodEnd(ending=ending)):
+    if endings.take(GoodEnd(ending=ending)):
         return
     # Read before the rows of its assets: what goes on now may end in between, and with the files kept for siblings.
     is_late = is_over(bought)

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.base import Done
 from common.documents import Unreadable
-from tasks import due_calls, paid_calls
+from tasks import due_calls, paid_calls, polls
 from tasks.due_calls import DueCall, Reschedule
 from worker.deliver import copies
 from worker.deliver.copies import CallResult
@@ -29,7 +29,7 @@ def ready(call: DueCall, done: Done) -> list[CallResult]:
     made = list(_readable(live))
     if made and made[0].call_id == call.id and (call.is_last or len(made) == len(live)):
         return made
-    paid_calls.reschedule([Reschedule.of(call, WAIT_SECONDS)])
+    polls.reschedule([Reschedule.of(call, WAIT_SECONDS)])
     return []
 
 

@@ -16,12 +16,12 @@ from itertools import islice
 from adapters import registry
 from adapters.base import Adapter, Connection, Done, ErrorKind, Pending, UpstreamError
 from catalog import connections
-from common import backoff, urls
+from common import backoff, swallowed, urls
 from common.database.database_retry import AWAY, insist, release_connection
 from common.documents import Unreadable
 from common.logs import bind
 from common.outgoing.kept_connections import kept
-from tasks import due_calls, paid_calls
+from tasks import due_calls, paid_calls, polls
 from tasks.due_calls import LOOK_SECONDS, DueCall, Reschedule, news
 from tasks.paid_calls import CallEnd
 from worker.deliver import copies, delivery
@@ -29,7 +29,7 @@ from worker.deliver.copies import CallResult
 from worker.follow import fan_in, poll_results
 from worker.follow.poll_results import Answer
 from worker.follow.schedule import Schedule
-from worker.seats import Seats
+from worker.threads import ThreadPool
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS = 20.0
@@ -59,8 +59,8 @@ class Polling:
     def __init__(self, worker_id: str) -> None:
         self.worker_id = worker_id
         self.schedule = Schedule()
-        self._polls: dict[Channel, Seats] = {}
-        self._copies: dict[Channel, Seats] = {}
+        self._polls: dict[Channel, ThreadPool] = {}
+        self._copies: dict[Channel, ThreadPool] = {}
         self._progress: deque[Reschedule] = deque()
         self._looked_at = self._looked_at_all = -math.inf
         self._news = 0
@@ -92,7 +92,7 @@ class Polling:
     def show_progress(self) -> None:
         """Write what polls have told of it since; what is lost with this process the next poll tells again."""
         told = [self._progress.popleft() for _ in range(len(self._progress))]
-        paid_calls.show_progress(told)
+        polls.show_progress(told)
 
     def _read(self, taken: Sequence[int]) -> list[DueCall]:
         """The calls among these that are due by their rows, too; the others are put back, or forgotten."""
@@ -125,7 +125,7 @@ class Polling:
             answers = zip(batch, ask(batch, way), strict=True)
             answered = [(call, poll_results.doubted(call, answer)) for call, answer in answers]
             planned = [(call, plan) for call, answer in answered if (plan := next_poll(call, answer))]
-            insist(paid_calls.reschedule, [plan for call, plan in planned if is_written(call, plan)])
+            insist(polls.reschedule, [plan for call, plan in planned if is_written(call, plan)])
             plans = {call.id: plan for call, plan in planned if not is_written(call, plan)}
             self._progress.extend(p for call, p in planned if call.id in plans and p.progress != call.progress)
             # Before anything is ended: from now on the deadline, and who adopts the call, leave time for the copy.
@@ -137,8 +137,8 @@ class Polling:
                     copying.add(call.id)
                     seats(self._copies, call, COPIES_PER_CHANNEL, "copy").start(self._copy, call, made)
         except Exception:
-            logger.exception("a poll broke off")
-            insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS) for call in batch])
+            swallowed.note("worker.poll")
+            insist(polls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS) for call in batch])
         finally:
             self._put_back([call for call in batch if call.id not in copying], plans)
 
@@ -155,10 +155,10 @@ class Polling:
                 deliver(call, made)
             except Unreadable as error:
                 refuse(call, error)
-                insist(paid_calls.reschedule, [Reschedule.after_fault(call, backoff.seconds(call.faults))])
+                insist(polls.reschedule, [Reschedule.after_fault(call, backoff.seconds(call.faults))])
             except Exception:
-                logger.exception("a copy broke off")
-                insist(paid_calls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS)])
+                swallowed.note("worker.copy")
+                insist(polls.reschedule, [Reschedule.after_fault(call, LATE_POLL_SECONDS)])
             finally:
                 self._put_back([call], {})
 
@@ -167,8 +167,8 @@ def channel_of(call: DueCall) -> Channel:
     return call.channel_id, call.target.base_url
 
 
-def seats(table: dict[Channel, Seats], call: DueCall, size: int, name: str) -> Seats:
-    return table.setdefault(channel_of(call), Seats(name, size))
+def seats(table: dict[Channel, ThreadPool], call: DueCall, size: int, name: str) -> ThreadPool:
+    return table.setdefault(channel_of(call), ThreadPool(name, size))
 
 
 def is_written(call: DueCall, plan: Reschedule) -> bool:
@@ -230,7 +230,7 @@ def polled(calls: Sequence[DueCall], way: Way | None = None) -> Sequence[Answer]
     except Exception as error:
         if len(calls) > 1:
             return [answer for call in calls for answer in polled([call])]
-        logger.exception("a poll broke off")
+        swallowed.note("worker.poll")
         refuse(calls[0], Unreadable(f"its poll broke off ({type(error).__name__})"))
         return [UpstreamError(ErrorKind.TRANSIENT, "the poll broke off")]
 
@@ -254,7 +254,7 @@ def tell_lack(calls: Iterable[DueCall]) -> None:
     for call in calls:
         why = f"no credential of {urls.origin(call.target.base_url)} is left: the job cannot be asked for"
         logger.error("call %d of task %s: %s", call.id, call.task_id, why)
-        insist(paid_calls.note_defect, call.id, why, kind=NO_CREDENTIAL)
+        insist(polls.note_defect, call.id, why, kind=NO_CREDENTIAL)
 
 
 def own_answer(call: DueCall) -> Answer | None:
@@ -273,7 +273,7 @@ def refuse(call: DueCall, error: Unreadable) -> None:
     """Tell the operator, in the log and on the call, that this version cannot go on with it. It is tried again: another
     one may, and its task has a deadline."""
     logger.error("call %d of task %s cannot be read: %s", call.id, call.task_id, error)
-    insist(paid_calls.note_defect, call.id, str(error))
+    insist(polls.note_defect, call.id, str(error))
 
 
 def way_to(call: DueCall) -> Way | None:
@@ -281,6 +281,7 @@ def way_to(call: DueCall) -> Way | None:
     try:
         return reach(call, POLL_SECONDS)
     except Exception:
+        swallowed.note("worker.poll_connection")
         return None
 
 
@@ -320,7 +321,7 @@ def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
     is_last = left <= 0 or (not may_wait and call.copy_faults + 1 >= UNUSABLE_TRIES)
     if not delivery.finish(bought, made, copied, is_last=is_last):
         again = Reschedule.after_copy_fault(call, min(backoff.seconds(call.copy_faults), max(0.0, left)))
-        insist(paid_calls.reschedule, [again])
+        insist(polls.reschedule, [again])
 
 
 def cancel(call: DueCall) -> None:

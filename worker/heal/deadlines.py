@@ -10,7 +10,7 @@ from django.conf import settings
 
 from common import sql
 from common.errors import StorageUnavailable
-from tasks import due_calls, leases, lifecycle, paid_calls
+from tasks import due_calls, leases, lifecycle, polls
 from tasks.assets import retention, stored_inputs
 from tasks.assets.retention import Pruned
 from tasks.claims.queue import Stranded
@@ -45,7 +45,7 @@ def enforce_deadlines() -> int:
     """End tasks whose time is over. One whose job can be polled is left a few seconds for its last poll, by whoever
     adopts it where its worker is dead. One whose provider has finished is left as long as its result may be copied, and
     a minute. Returns how many it ended."""
-    paid_calls.hasten_overdue()
+    polls.hasten_overdue()
     statement = OVERDUE.format(
         now=sql.now(),
         long_ago=sql.later(str(-HANGING_POLL_SECONDS)),

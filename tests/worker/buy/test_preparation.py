@@ -9,18 +9,17 @@ from billing.models import Hold
 from tasks.models import Call
 from tests.tasks import steps
 from tests.worker.driving import call, end_of, picture, task
-from worker.buy import jobs, preparation, purchase
-from worker.buy.preparation import Reached
-from worker.buy.purchase import Purchase
-from worker.groups import onward
+from worker.buy import jobs, purchase
+from worker.buy.jobs import Purchase
+from worker.threads import onward
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
 
 
-def reached(shift, count: int) -> list[Reached]:
+def reached(shift, count: int) -> list[Purchase]:
     """So many of the queued tasks, ready for their intents."""
-    found = onward(preparation.reach, onward(jobs.load, shift.claim()[:count]))
-    return [each for each in found if isinstance(each, Reached)]
+    found = onward(jobs.reach, onward(jobs.load, shift.claim()[:count]))
+    return [each for each in found if isinstance(each, Purchase)]
 
 
 def test_many_tasks_cost_no_more_statements_than_one(shift, key):
@@ -30,7 +29,7 @@ def test_many_tasks_cost_no_more_statements_than_one(shift, key):
             picture(key, f"fox {number} of {count}")
         claimed = shift.claim()
         with steps.captured() as statements:
-            assert all(isinstance(found, Purchase) for found in preparation.prepare(claimed, shift.id))
+            assert all(isinstance(found, Purchase) for found in jobs.prepare(claimed, shift.id))
         spent[count] = len(statements)
     assert spent[1] == spent[20]
 
@@ -74,7 +73,7 @@ def test_purchases_begin_before_what_is_left_of_their_claim_waits_for_the_databa
 
 def test_nothing_is_bought_for_a_task_whose_time_was_over_before_its_purchase_began(shift, key, sandbox):
     task_id = picture(key, "a fox")
-    (ready,) = preparation.prepare(shift.claim(), shift.id)
+    (ready,) = jobs.prepare(shift.claim(), shift.id)
     assert isinstance(ready, Purchase)
     purchase.make(replace(ready, job=replace(ready.job, ends_at=time.monotonic())))
     assert sandbox.audit()["calls"] == {}
@@ -86,7 +85,7 @@ def test_one_whose_intent_the_database_refuses_is_left_out_alone(shift, key):
         picture(key, f"fox {number}")
     found = reached(shift, 5)
     found[2] = replace(found[2], credential_id=10**9)
-    bought = onward(lambda each: preparation.intend(each, worker_id=shift.id), found)
+    bought = onward(lambda each: jobs.intend(each, worker_id=shift.id), found)
     assert [isinstance(each, Purchase) for each in bought] == [True, True, False, True, True]
     assert Call.objects.count() == 4
 
@@ -97,6 +96,6 @@ def test_those_that_lost_their_fence_are_left_out(shift, key):
     task_row = task(lost)
     task_row.attempt += 1
     task_row.save()
-    bought = preparation.intend(found, worker_id=shift.id)
+    bought = jobs.intend(found, worker_id=shift.id)
     assert [type(each).__name__ for each in bought] == ["TakenOver", "Purchase"]
     assert Call.objects.get().task_id == kept

@@ -5,7 +5,7 @@ import threading
 from tests.threads import joined
 from tests.worker.driving import WaitedFor, beside
 from tools.children import wait_until
-from worker.buy.purchase import Refusals
+from worker.buy.jobs import Refusals
 
 
 class Kind(str):

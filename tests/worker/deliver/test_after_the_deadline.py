@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from adapters.base import Connection, Done, ErrorKind, Output, UpstreamError
 from billing.models import Hold
-from tasks import due_calls, paid_calls
+from tasks import due_calls, paid_calls, polls
 from tasks.models import Call, Task
 from tests.tasks import steps
 from tests.threads import joined
@@ -264,7 +264,7 @@ def test_all_files_of_a_result_share_the_time_that_is_left(monkeypatch):
 
 def test_the_waits_between_copies_stay_as_they_are_after_the_deadline_and_end_with_the_time(shift, key, root):
     task_id = refused_film(shift, key, root)
-    paid_calls.reschedule([due_calls.Reschedule(call_id=call(task_id).pk, task_id="", attempt=0, delay_seconds=3_600)])
+    polls.reschedule([due_calls.Reschedule(call_id=call(task_id).pk, task_id="", attempt=0, delay_seconds=3_600)])
     for seconds, is_due in ((WITHIN, False), (OVER, True)):
         pass_deadline(task_id, seconds)
         shift.sweep()

@@ -13,10 +13,10 @@ from tasks.models import Call, TaskEvent
 from tests.tasks import steps
 from tests.worker.driving import assets, hurry, loaded, picture, task
 from worker.buy.failed_calls import Miss, judge
-from worker.deliver import copies, delivery, ends
+from worker.deliver import copies, delivery
 from worker.deliver.copies import Copied
 from worker.follow import fan_in, poll_results
-from worker.groups import Together
+from worker.threads import BatchedStep
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("image_model")]
 
@@ -31,7 +31,7 @@ OUTCOMES = st.lists(st.sampled_from(TAKEN + MISSED), min_size=2, max_size=4)
 @pytest.fixture
 def worker(db: None, monkeypatch) -> str:
     """Its groups do their work on this thread, which has a transaction open."""
-    monkeypatch.setattr(ends, "endings", Together(ends.end_together, start=lambda work: work()))
+    monkeypatch.setattr(BatchedStep, "_start", lambda step, batches: batches())
     return steps.worker()
 
 

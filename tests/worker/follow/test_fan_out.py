@@ -12,7 +12,7 @@ from catalog.health import marks
 from catalog.models import Channel
 from common.errors import StorageUnavailable
 from storage import blobs
-from tasks import due_calls, leases, paid_calls
+from tasks import due_calls, leases, paid_calls, polls
 from tasks.models import Call
 from tasks.paid_calls import CallEnd, Intended
 from tests.rows import make_channel, make_route
@@ -354,7 +354,7 @@ def test_overdue_jobs_that_are_polled_apart_end_their_task_with_the_last_of_them
     steps.age(task_id, "deadline_at", -1)
     due = steps.due(shift.id)
     for call, status in ((due[first], "running"), (due[1 - first], "timeout")):
-        paid_calls.reschedule([due_calls.Reschedule.of(call, 60.0)])
+        polls.reschedule([due_calls.Reschedule.of(call, 60.0)])
         poll_results.settle([(call, Pending(poll_after=60.0))])
         assert task(task_id).status == status
     assert states(task_id) == ["late", "late"]

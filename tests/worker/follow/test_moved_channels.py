@@ -18,9 +18,9 @@ from tasks.models import Call
 from tests.tasks import steps
 from tests.worker.driving import call, end_of, film, hurry, loaded, task
 from tools.children import PATIENCE
-from worker.buy import lookup, preparation
+from worker.buy import jobs, lookup
 from worker.buy.execution import leave
-from worker.buy.preparation import NotNow
+from worker.buy.jobs import NotNow
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("video_model")]
 NEW = "the-key-of-the-new-home-5678"
@@ -162,7 +162,7 @@ def test_a_task_whose_channel_moves_under_it_is_handed_back_unbought(shift, key,
     (claimed,) = shift.claim()
     job = loaded(claimed)
     move(video_channel, new_home)
-    (found,) = preparation.reach([job])
+    (found,) = jobs.reach([job])
     assert isinstance(found, NotNow)
     leave(claimed, found)
     assert (task(task_id).status, Call.objects.count()) == ("queued", 0)

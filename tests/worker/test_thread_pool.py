@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from tools.children import PATIENCE, wait_until
-from worker.seats import Seats
+from worker.threads import ThreadPool
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def gate():
 
 
 def test_jobs_beyond_the_seats_wait_in_line_and_run_in_order(gate):
-    seats, done = Seats("test", 1), []
+    seats, done = ThreadPool("test", 1), []
     seats.start(gate.wait)
     for number in range(3):
         seats.start(done.append, number)
@@ -27,7 +27,7 @@ def test_jobs_beyond_the_seats_wait_in_line_and_run_in_order(gate):
 
 
 def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
-    seats = Seats("test", 3)
+    seats = ThreadPool("test", 3)
     assert seats.free == 3
     for left in (2, 1, 0, 0):
         seats.start(gate.wait)
@@ -38,7 +38,7 @@ def test_free_seats_are_those_that_nobody_sits_on_or_waits_for(gate):
 
 
 def test_all_seats_are_waited_for(gate):
-    seats = Seats("test", 2)
+    seats = ThreadPool("test", 2)
     seats.start(gate.wait)
     assert seats.wait_free(0.0)
     assert not seats.wait_idle(0.01)
@@ -46,18 +46,8 @@ def test_all_seats_are_waited_for(gate):
     assert seats.wait_idle(PATIENCE)
 
 
-def test_jobs_that_take_no_time_are_done_by_few_threads(monkeypatch):
-    monkeypatch.setattr("worker.seats.PATIENCE_SECONDS", 1.0)  # a machine may stop for a moment
-    seats, names = Seats("quick", 100), set()
-    seats.start(threading.Event().wait, 0.2)  # so that the others are in line before anybody comes for them
-    for _ in range(1_000):
-        seats.start(lambda: names.add(threading.get_ident()))
-    assert seats.wait_idle(PATIENCE)
-    assert len(names) < 5
-
-
 def test_jobs_that_wait_sit_on_all_seats_at_once():
-    seats, together = Seats("test", 20), threading.Barrier(20)
+    seats, together = ThreadPool("test", 20), threading.Barrier(20)
     for _ in range(20):
         seats.start(together.wait, PATIENCE)
     assert seats.wait_idle(PATIENCE)
@@ -65,7 +55,7 @@ def test_jobs_that_wait_sit_on_all_seats_at_once():
 
 
 def test_jobs_that_wait_sit_on_all_seats_also_after_some_that_took_no_time():
-    seats, together = Seats("test", 20), threading.Barrier(20)
+    seats, together = ThreadPool("test", 20), threading.Barrier(20)
     for _ in range(500):
         seats.start(int)
     for _ in range(20):
@@ -75,14 +65,14 @@ def test_jobs_that_wait_sit_on_all_seats_also_after_some_that_took_no_time():
 
 
 def test_a_failing_job_frees_its_seat(caplog):
-    seats = Seats("test", 1)
+    seats = ThreadPool("test", 1)
     seats.start(lambda: 1 // 0)
     assert seats.wait_free(PATIENCE)
-    assert "a job on a seat failed" in caplog.text
+    assert "swallowed in worker.job" in caplog.text
 
 
 def test_what_waits_in_line_can_be_forgotten(gate):
-    seats, done = Seats("test", 1), []
+    seats, done = ThreadPool("test", 1), []
     seats.start(gate.wait)
     seats.start(done.append, 1)
     seats.clear()
@@ -92,30 +82,20 @@ def test_what_waits_in_line_can_be_forgotten(gate):
 
 
 def test_an_idle_seat_has_no_thread():
-    seats = Seats("seldom", 5)
+    seats = ThreadPool("seldom", 5)
     for _ in range(20):
         seats.start(int)
     wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name == "seldom"], what="their end")
 
 
 def test_without_a_thread_the_job_waits_for_the_next(monkeypatch):
-    seats, done = Seats("test", 2), []
+    seats, done = ThreadPool("test", 2), []
     with monkeypatch.context() as patch:
         patch.setattr("threading.Thread.start", no_thread)
         seats.start(done.append, 1)
     seats.start(done.append, 2)
     assert seats.wait_idle(PATIENCE)
     assert done == [1, 2]
-
-
-def test_without_a_thread_a_job_that_others_wait_for_is_run_here(monkeypatch):
-    seats, done = Seats("test", 1), []
-    with monkeypatch.context() as patch:
-        patch.setattr("threading.Thread.start", no_thread)
-        seats.start_anyhow(lambda: done.append(threading.current_thread()))
-    seats.start_anyhow(lambda: done.append(threading.current_thread()))
-    assert seats.wait_idle(PATIENCE)
-    assert [each is threading.current_thread() for each in done] == [True, False]
 
 
 def no_thread(thread):

@@ -77,8 +77,8 @@ def in_turn(
 def opened(credential: Any) -> Opened | None:
     """This credential, a model's row or a stored one, in the clear; None where no key of ENCRYPTION_KEYS opens it, or
     it was sealed for another origin than its row says."""
-    found = _unsealed(credential.ciphertext, tuple(settings.ENCRYPTION_KEYS))
-    if found is None or not found.is_for(credential.origin):
+    found = _unsealed(credential.ciphertext, credential.origin, tuple(settings.ENCRYPTION_KEYS))
+    if found is None:
         return None
     for value in found.values.values():
         redaction.redact(value)
@@ -86,9 +86,11 @@ def opened(credential: Any) -> Opened | None:
 
 
 @lru_cache(maxsize=1_000)
-def _unsealed(ciphertext: str, _keys: tuple[str, ...]) -> Unsealed | None:
-    """Remembered as long as both are the same: the row is read for each call, and another secret has another text."""
-    return sealing.unseal(ciphertext)
+def _unsealed(ciphertext: str, origin: str, _keys: tuple[str, ...]) -> Unsealed | None:
+    """What is sealed for this origin. Remembered as long as all are the same: the row is read for each call, and
+    another secret has another text."""
+    found = sealing.unseal(ciphertext)
+    return found if found and found.is_for(origin) else None
 
 
 def store(channel: Channel, values: Mapping[str, str]) -> bool:

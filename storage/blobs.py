@@ -15,14 +15,15 @@ from typing import BinaryIO
 
 from adapters.base import FileChunks, StoredFile
 from common.errors import StorageUnavailable
-from storage import backends, keys
+from storage import backends
 from storage.backends import Place, Store, translated
-from storage.keys import Folder
+from storage.files import Folder, Keys
 
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 4096
 CHUNK_BYTES = 256 * 1024
+_keys = Keys()
 
 
 class TooLarge(Exception):
@@ -51,7 +52,7 @@ class Incoming:
 
     def keep(self, folder: Folder) -> Stored:
         """Store them under a new random key. Raises StorageUnavailable."""
-        key, store = keys.new(folder), backends.current()
+        key, store = _keys.new(folder), backends.current()
         with translated(store):
             (store.share if self.shared else store.keep)(self.file, key)
         return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256)

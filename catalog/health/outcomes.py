@@ -28,6 +28,8 @@ def succeeded(calls: Collection[ChannelCall]) -> None:
     """The calls were answered as they should: what counted against their channels is forgotten. Writes only where
     something is."""
     against = marks.read({call.channel_id for call in calls})
+    if not against.found:
+        return
     for call in calls:
         if against.concern(call):
             rests.clear(call)

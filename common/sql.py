@@ -14,8 +14,6 @@ from typing import Any
 from django.db import connection
 from psycopg.types.json import Jsonb
 
-from common.recent import Recent
-
 type_names = {
     "real": "double precision",
     "text": "text",
@@ -24,7 +22,8 @@ type_names = {
     "time": "timestamptz",
     "json": "jsonb",
 }
-_kinds: Recent[str, Any] = Recent(500)
+_kinds: dict[str, Any] = {}
+MOST_KINDS = 500
 
 
 @cache
@@ -244,8 +243,9 @@ def _kind(cursor: Any, statement: str) -> Any:
     a short statement: so they are kept."""
     kind = _kinds.get(statement)
     if kind is None and (columns := cursor.description):
-        kind = _record(tuple(column[0] for column in columns))
-        _kinds.put(statement, kind)
+        if len(_kinds) >= MOST_KINDS:
+            _kinds.clear()
+        kind = _kinds[statement] = _record(tuple(column[0] for column in columns))
     return kind
 
 

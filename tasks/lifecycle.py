@@ -120,9 +120,9 @@ def end(endings: Sequence[Ending]) -> frozenset[str]:
 def _write(endings: Sequence[Ending], tasks: Mapping[str, Any]) -> None:
     """All that changes with these ends, of which the tasks are locked."""
     found = [(ending, tasks[ending.task_id]) for ending in endings]
-    owed = (
+    owed = [
         Owed(task_id=row.id, account_id=row.account_id, url=row.callback_url) for _, row in found if row.callback_url
-    )
+    ]
     ledger.settle(
         [_move_row(ending, row) for ending, row in found],
         ledger.lock_accounts(row.account_id for _, row in found),
@@ -132,7 +132,7 @@ def _write(endings: Sequence[Ending], tasks: Mapping[str, Any]) -> None:
             *events.recorded((row.id, row.key_id, ending.status, row.attempt) for ending, row in found),
             *_successes(endings),
             *paid_calls.closing([call for ending in endings for call in ending.calls]),
-            *deliveries.owing(owed),
+            *(deliveries.owing(owed) if owed else ()),
         ],
     )
     paid_calls.leave([ending.task_id for ending in endings if ending.from_status == "running"])

@@ -20,12 +20,15 @@ ROOT = Path(__file__).resolve().parents[1]
 NOT_OURS = frozenset({".venv", "bench", "sandbox", "tests", "tools"})
 """Folders whose code does not count. The sandbox stands in for a provider, and runs in the tests' own process."""
 
+COMPREHENSIONS = ("comp>", "<genexpr>")
+
 
 class Trace:
     """What was entered on any thread since the last `clear`.
 
     `modules` are paths such as `tasks/models.py`, in the order of their first entry. `functions` are the distinct
-    functions, lambdas and generators by `path:qualified.name`. `returns` counts how often control enters a module by a
+    functions and lambdas by `path:qualified.name`; a comprehension is part of the function that it stands in, as newer
+    versions of Python run it. `returns` counts how often control enters a module by a
     call from another one of ours, after it was entered before.
     """
 
@@ -57,7 +60,8 @@ class Trace:
                 stack.pop()
 
     def _enter(self, stack: list[str], path: str, name: str) -> None:
-        self.functions.add(f"{path}:{name}")
+        if not name.endswith(COMPREHENSIONS):
+            self.functions.add(f"{path}:{name}")
         if path not in self.modules:
             self.modules.append(path)
         elif stack and stack[-1] != path:

@@ -77,7 +77,7 @@ def calling(call: HttpCall, connection: Connection) -> Iterator[Reply]:
             Deadline(connection.total_timeout) as deadline,
             exchange(message, dialer(connection, deadline, paid=call.paid), max_bytes=call.max_bytes) as sent,
         ):
-            reply = plain(sent, call.max_bytes)
+            reply = plain(sent, call.max_bytes) if "Content-Encoding" in sent.headers else sent
             if not 200 <= reply.status < 300:
                 raise error_of(error_body(reply), reply, call, connection)
             yield reply

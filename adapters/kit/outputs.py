@@ -100,7 +100,7 @@ def is_url(value: object) -> TypeGuard[str]:
 def address_of(value: object) -> str:
     """What is fetched for a provider's value; empty for what is no address."""
     try:
-        return fetchable(value) if isinstance(value, str) else ""
+        return fetchable(value) if isinstance(value, str) and "://" in value else ""
     except AddressRefused:
         return ""
 

@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from common.by_identity import by_identity
-
 SizeTable = Mapping[str, Mapping[str, str]]
 """{tier: {ratio: "WIDTHxHEIGHT"}}"""
 
@@ -46,7 +44,6 @@ def _area(size: str) -> int | None:
     return int(match[1]) * int(match[2]) if match else None
 
 
-@by_identity  # every submission asks it of the same few tables
 def by_area(table: SizeTable) -> Sequence[str]:
     """The tiers, smallest first."""
     return sorted(table, key=lambda tier: largest(table[tier]))

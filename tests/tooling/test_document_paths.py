@@ -8,6 +8,7 @@ from tools.stack import ROOT
 
 DOCUMENTS = [
     "README.md",
+    "worker/README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "SECURITY.md",

@@ -154,9 +154,9 @@ def _job(task: Claimed, catalog: Catalog) -> Job:
     params = sql.as_document(task.params)
     request = inputs.fresh(stored_params.load_to_buy(task.modality, params), takes_files=takes_files)
     request = inputs.with_upload_urls(request, task.id)
-    if reasons := expression.check(adapter, request, target):
-        raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in reasons))
-    upstream = expression.build(adapter, request, target)
+    upstream = expression.judge(adapter, request, target)
+    if isinstance(upstream, list):
+        raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in upstream))
     price = Price.frozen(sql.as_document(task.price))
     if not price.is_still_bought(upstream.billed):
         raise RouteGone(f"it would now buy {upstream.billed}")

@@ -32,6 +32,7 @@ OUTCOMES = st.lists(st.sampled_from(TAKEN + MISSED), min_size=2, max_size=4)
 def worker(db: None, monkeypatch) -> str:
     """Its groups do their work on this thread, which has a transaction open."""
     monkeypatch.setattr(BatchedStep, "_start", lambda step, batches: batches())
+    monkeypatch.setattr(delivery, "endings", BatchedStep("endings", delivery.end_together))
     return steps.worker()
 
 

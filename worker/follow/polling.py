@@ -278,6 +278,8 @@ def refuse(call: DueCall, error: Unreadable) -> None:
 
 def way_to(call: DueCall) -> Way | None:
     """How to reach it, and whoever is reached alike; None where that is a fault, which its poll will meet and tell."""
+    if call.defect:
+        return None
     try:
         return reach(call, POLL_SECONDS)
     except Exception:

@@ -17,7 +17,16 @@ PLACES: tuple[str, ...] = (
     "relay.calls.stream_options",
     "tasks.intake.joint_submission",
     "tasks.intake.joint_submission.held_up",
+    "worker.copy",
+    "worker.execution",
+    "worker.fail",
     "worker.heal.lookup",
+    "worker.health",
+    "worker.job",
+    "worker.lane",
+    "worker.paid_call",
+    "worker.poll",
+    "worker.poll_connection",
 )
 """Every place that calls `note`, in the order of the alphabet: `/metrics` shows each from the start, as 0."""
 LONGEST = 100  # characters of a place

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from common import sql
 from common.concurrency import wakeups
-from tasks import paid_calls
+from tasks import polls
 from tasks.locks import lock_tasks, serialise_claims
 
 
@@ -91,7 +91,7 @@ def adopt(worker_id: str) -> list[Orphan]:
             f"UPDATE tasks_task SET worker_id = %s, attempt = attempt + 1 WHERE {owned} RETURNING id",
             [worker_id, sql.ids(dead)],
         )
-        paid_calls.adopt(worker_id, dead)
+        polls.adopt(worker_id, dead)
         return _orphans(f"t.id {sql.among('text')}", sql.ids(tasks))
 
 

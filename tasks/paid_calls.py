@@ -1,6 +1,7 @@
 """Step 8, the record of paid calls: the intent is committed before the call, the provider's answer right after it.
 
-Only this module writes calls, and every move is in `CALL_TRANSITIONS`. The intent is fenced by the task's attempt. The
+Only this module moves calls, and every move is in `CALL_TRANSITIONS`; when they are polled stands in `tasks/polls.py`.
+The intent is fenced by the task's attempt. The
 answer is stored even when the fence has moved on: losing it would lose a job that was paid for. Where a protocol has no
 count an attempt buys with several calls, told apart by their position.
 """
@@ -317,27 +318,6 @@ def give_up(call_ids: Iterable[int]) -> None:
         f"AND id {sql.among('bigint')}",
         [sql.document_parameter({"kind": "crash"}), sql.ids(call_ids)],
     )
-
-
-def adopt(worker_id: str, dead: Sequence[str]) -> None:
-    """Follow the calls of dead workers, and poll them now: nobody did for as long as a lease."""
-    sql.run(
-        f"UPDATE tasks_call SET worker_id = %s, next_poll_at = {sql.now()} "
-        f"WHERE {FOLLOWED} AND worker_id {sql.among('text')}",
-        [worker_id, sql.ids(dead)],
-    )
-    transaction.on_commit(due_calls.news.tell)
-
-
-def results(task_id: str, bought_in: int, *, finished_only: bool = False) -> dict[int, Mapping[str, Any] | None]:
-    """What each open call that one attempt of a task bought with has made, by id in the order of their positions; of
-    those that the provider has finished, a result may still be on its way to our storage."""
-    which = "AND finished_at IS NOT NULL" if finished_only else ""
-    rows = sql.records(
-        f"SELECT id, result FROM tasks_call WHERE task_id = %s AND attempt = %s AND {OPEN} {which} ORDER BY position",
-        [task_id, bought_in],
-    )
-    return {row.id: sql.as_document(row.result) for row in rows}
 
 
 def attach(call: Call, handle: Mapping[str, Any], *, task_id: str, worker_id: str) -> None:

@@ -5,6 +5,8 @@
 
 from collections.abc import Sequence
 
+from django.db import transaction
+
 from common import sql
 from tasks import due_calls
 from tasks.due_calls import Reschedule
@@ -57,3 +59,13 @@ def hasten_overdue() -> None:
         f"AND {due_calls.is_out_of_time()} AND (tasks_call.next_poll_at > {now} OR {over_for} < "
         f"CASE WHEN t.deadline_at <= {sql.later(str(-copied))} THEN {copied} ELSE 0 END)"
     )
+
+
+def adopt(worker_id: str, dead: Sequence[str]) -> None:
+    """Follow the calls of dead workers, and poll them now: nobody did for as long as a lease."""
+    sql.run(
+        f"UPDATE tasks_call SET worker_id = %s, next_poll_at = {sql.now()} "
+        f"WHERE {FOLLOWED} AND worker_id {sql.among('text')}",
+        [worker_id, sql.ids(dead)],
+    )
+    transaction.on_commit(due_calls.news.tell)

@@ -53,7 +53,7 @@ MOVES = {  # every move that a call can make, and a step that makes it
 OTHERS = (
     *map(closing, ("unknown", "late")),
     lambda call: paid_calls.drop(CallEnd(id=call.pk, state="done"), call.task_id),
-    lambda call: paid_calls.adopt(call.worker_id, [call.worker_id]),
+    lambda call: polls.adopt(call.worker_id, [call.worker_id]),
     lambda call: paid_calls.note(call.pk, {}),
     lambda call: reschedule(call.pk, call.task),
     lambda call: polls.hasten_overdue(),

@@ -19,7 +19,7 @@ from desk.channel_page import facts as channel_facts
 from desk.now import facts
 from desk.task_page import sheet
 from desk.task_page.actions import RetryTask
-from tasks import due_calls, leases, paid_calls, polls, route_sets
+from tasks import due_calls, leases, polls, route_sets
 from tasks.assets import referred, stored_inputs
 from tasks.claims import queue
 from tasks.figures.folding import Folding
@@ -230,7 +230,7 @@ def test_polls_and_dead_workers_are_looked_for_by_index(worker, other_worker, se
 
 def test_calls_of_a_worker_that_has_just_adopted_them_are_read_by_their_ids(busy, other_worker):
     # No statistics know of them yet, so the index of what this worker follows looks empty; it holds all of them.
-    paid_calls.adopt(other_worker, [busy.worker])
+    polls.adopt(other_worker, [busy.worker])
     followed = due_calls.followed(other_worker)
     with steps.captured() as statements:
         assert len(due_calls.read(other_worker, [call.id for call in followed[:50]])) == 50

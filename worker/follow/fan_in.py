@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from adapters.base import Done
+from common import sql
 from common.documents import Unreadable
 from tasks import due_calls, paid_calls, polls
 from tasks.due_calls import DueCall, Reschedule
@@ -25,7 +26,7 @@ def ready(call: DueCall, done: Done) -> list[CallResult]:
     if call.result is None:
         paid_calls.keep(call.id, copies.of_urls(done))
         return []
-    live = paid_calls.results(call.task_id, call.bought_in, finished_only=call.is_overdue)
+    live = results(call.task_id, call.bought_in, finished_only=call.is_overdue)
     made = list(_readable(live))
     if made and made[0].call_id == call.id and (call.is_last or len(made) == len(live)):
         return made
@@ -44,3 +45,15 @@ def _readable(results: Mapping[int, Mapping[str, Any] | None]) -> Iterator[CallR
         with suppress(Unreadable):
             if row is not None:
                 yield copies.read(call_id, row)
+
+
+def results(task_id: str, bought_in: int, *, finished_only: bool = False) -> dict[int, Mapping[str, Any] | None]:
+    """What each open call that one attempt of a task bought with has made, by id in the order of their positions; of
+    those that the provider has finished, a result may still be on its way to our storage."""
+    which = "AND finished_at IS NOT NULL" if finished_only else ""
+    rows = sql.records(
+        "SELECT id, result FROM tasks_call WHERE task_id = %s AND attempt = %s "
+        f"AND {paid_calls.OPEN} {which} ORDER BY position",
+        [task_id, bought_in],
+    )
+    return {row.id: sql.as_document(row.result) for row in rows}

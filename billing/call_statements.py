@@ -4,6 +4,7 @@ from functools import cache
 
 from billing import ledger
 from common import sql
+from common.database import time_limits
 from common.token_usage import COUNTS
 
 COUNT_COLUMNS = ", ".join(f"{name} bigint" for name in COUNTS)
@@ -44,7 +45,8 @@ def ending() -> tuple[str, ...]:
 @cache
 def free() -> str:
     """Of the calls that `given` ends: the open ones that nobody else holds, as `chosen` (`writes.Rows`)."""
-    return FREE.format(day=day(), hold_state=sql.unindexed("h.state"))
+    bound = sql.lock_timeout(time_limits.GROUP_LOCK_SECONDS)
+    return FREE.format(day=day(), hold_state=sql.unindexed("h.state"), bound=bound)
 
 
 def day() -> str:
@@ -65,7 +67,7 @@ open AS MATERIALIZED (
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
 free AS MATERIALIZED (
-    SELECT id FROM accounts_account WHERE id IN (SELECT account FROM open) AND NOT has_budgets
+    SELECT id, {bound} FROM accounts_account WHERE id IN (SELECT account FROM open) AND NOT has_budgets
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 ),
 chosen AS MATERIALIZED (

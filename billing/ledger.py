@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from billing import budget_sums, budget_windows
 from common import sql
-from common.database import writes
+from common.database import time_limits, writes
 from common.database.writes import Write
 
 
@@ -50,10 +50,12 @@ class UnbalancedHold(Exception):
 def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dict[int, AccountState]:
     """Lock these accounts in id order and read them. A statement of its own: what is counted after it is current.
 
-    With `only_free` those that somebody else holds are left out, and nobody is waited for.
+    With `only_free` those that somebody else holds are left out, and no other lock of the transaction is waited for
+    for long.
     """
+    bound = f", {sql.lock_timeout(time_limits.GROUP_LOCK_SECONDS)}" if only_free else ""
     rows = sql.records(
-        "SELECT id, balance_micros, held_micros, max_queued, has_budgets, live_at_most FROM accounts_account "
+        f"SELECT id, balance_micros, held_micros, max_queued, has_budgets, live_at_most{bound} FROM accounts_account "
         f"WHERE id {sql.listed('bigint')} ORDER BY id{sql.row_lock(skip_locked=only_free)}",
         [sql.values(set(account_ids))],
     )

@@ -127,6 +127,11 @@ def row_lock(*, skip_locked: bool = False) -> str:
     return " FOR NO KEY UPDATE SKIP LOCKED" if skip_locked else " FOR NO KEY UPDATE"
 
 
+def lock_timeout(seconds: float) -> str:
+    """A column that bounds each wait for a lock from here to the end of the transaction (SQLite has one lock: NULL)."""
+    return f"set_config('lock_timeout', '{round(seconds * 1000)}', true)" if is_postgresql() else "NULL"
+
+
 def unindexed(column: str) -> str:
     """A text column as an SQL expression that no partial index answers. To the planner such an index looks empty, and
     a plan that reads all of it stays while it fills up."""

@@ -12,6 +12,7 @@ sys.path.insert(0, chdir)
 from gunicorn.glogging import Logger  # noqa: E402
 
 from common import logs  # noqa: E402
+from common.database import time_limits  # noqa: E402
 from common.process import garbage, scheduling, shutdown  # noqa: E402
 from config import settings  # noqa: E402
 from tasks import swallowed_counts  # noqa: E402
@@ -56,6 +57,10 @@ limit_request_fields = 100
 
 logger_class = ErrorLogger
 logconfig_dict = logs.configuration()
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    time_limits.hold_for_web()
 
 
 def post_worker_init(worker: Any) -> None:

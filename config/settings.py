@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from callbacks import schedule
 from common import logs, private_files, urls
-from common.postgresql.base import PooledConnection
+from common.postgresql.base import KEEPALIVES, PooledConnection
 from common.process import pools
 from config import declared
 
@@ -126,7 +126,8 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
 else:
     _database["ENGINE"] = "common.postgresql"
     _database["CONN_MAX_AGE"] = 0
-    _database.setdefault("OPTIONS", {})["pool"] = {
+    _database["OPTIONS"] = {**KEEPALIVES, **_database.get("OPTIONS", {})}
+    _database["OPTIONS"]["pool"] = {
         "min_size": 1,
         "max_size": 24,
         "timeout": 5,

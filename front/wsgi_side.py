@@ -9,7 +9,6 @@ from contextlib import closing
 from typing import Any
 
 from common.concurrency import promises, threads
-from common.database import query_deadline
 from common.http.asgi import Answer, Scope
 from common.http.front_body import Body
 from front import django_application
@@ -33,10 +32,9 @@ def run(scope: Scope, body: Body) -> Answer:
         start.append((int(status[:3]), headers))
         return _refuse_write
 
-    with query_deadline.limited():
-        response = django_application.application(django_application.environ_of(scope, body), start_response)
-        status, headers = start[-1]
-        return begun(status, headers, response) if response.streaming else whole(status, headers, response)
+    response = django_application.application(django_application.environ_of(scope, body), start_response)
+    status, headers = start[-1]
+    return begun(status, headers, response) if response.streaming else whole(status, headers, response)
 
 
 def whole(status: int, headers: list[tuple[str, str]], response: Any) -> Answer:

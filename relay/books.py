@@ -19,7 +19,7 @@ from typing import Any
 from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
 from common import sql, swallowed
-from common.concurrency import account_lines, halving, promises, threads
+from common.concurrency import halving, promises, threads
 from common.concurrency.account_lines import AccountLines
 from common.concurrency.gathering import LATER, Gathering, Later
 from common.database.database_retry import AWAY, is_held_up, is_passing, reset_connections
@@ -93,34 +93,31 @@ def _start_resting(run: Callable[[], None]) -> None:
 
 
 def _work_shared(items: Sequence[Item]) -> list[Outcome]:
-    seconds = account_lines.shared_seconds()
-    return _by_kind(items, seconds, {SeenUsage: _note, CallEnding: _end_free, NewCall: _reserve_free})
+    return _by_kind(items, {SeenUsage: _note, CallEnding: _end_free, NewCall: _reserve_free})
 
 
 def _work_own(items: Sequence[Item]) -> list[Outcome]:
     """Of one account, which is waited for."""
-    return _by_kind(items, account_lines.own_seconds(), {CallEnding: _end_own, NewCall: _reserve_own})
+    return _by_kind(items, {CallEnding: _end_own, NewCall: _reserve_own})
 
 
 def _by_kind(
-    items: Sequence[Item], seconds: float, steps: dict[type[Item], Callable[[Sequence[Any]], Sequence[Outcome]]]
+    items: Sequence[Item], steps: dict[type[Item], Callable[[Sequence[Any]], Sequence[Outcome]]]
 ) -> list[Outcome]:
     """Money comes back before it is held anew. What fails one kind fails no other."""
     outcomes: dict[int, Outcome] = {}
     for kind, step in steps.items():
         places = [place for place, item in enumerate(items) if isinstance(item, kind)]
         if places:
-            found = _run(step, [items[place] for place in places], seconds)
+            found = _run(step, [items[place] for place in places])
             outcomes.update(zip(places, found, strict=True))
     return [outcomes[place] for place in range(len(items))]
 
 
-def _run(
-    step: Callable[[Sequence[Any]], Sequence[Outcome]], items: Sequence[Item], seconds: float
-) -> Sequence[Outcome]:
+def _run(step: Callable[[Sequence[Any]], Sequence[Outcome]], items: Sequence[Item]) -> Sequence[Outcome]:
     """The steps answer for their own faults; what is left are those of the connection that is taken and handed back."""
     try:
-        return threads.returning_connection(step, items, seconds=seconds)
+        return threads.returning_connection(step, items)
     except Exception as error:
         endings = [item for item in items if isinstance(item, CallEnding)]
         return _resting(endings, error) if endings else [error] * len(items)

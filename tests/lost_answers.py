@@ -1,14 +1,14 @@
 """Commits whose answer is lost, on PostgreSQL: what stands in the place of a commit, and how it gets there."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
-from common.database import query_deadline
 from tests.databases import database_url
+from tests.time_limits import limited
 
 Commit = Callable[[], None]
 
@@ -43,13 +43,9 @@ def lose_the_commit(commit: Commit) -> None:
     commit()
 
 
-@contextmanager
-def little_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """For the statements of this block, and none of them can be canceled: what is too late is cut off."""
-    monkeypatch.setattr(query_deadline, "CANCEL_SECONDS", 0.1)
-    monkeypatch.setattr("psycopg.Connection.cancel_safe", lambda *_, **__: None)
-    with query_deadline.limited(0.5):
-        yield
+def little_time() -> AbstractContextManager[None]:
+    """Of the answers to the statements of this block; the server cancels none of them."""
+    return limited(answer=0.5)
 
 
 def fall_silent() -> None:

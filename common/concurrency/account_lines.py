@@ -10,25 +10,11 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from common import sql
 from common.concurrency import threads
 from common.concurrency.gathering import Gathering, GrowingGroup
-from common.database import query_deadline
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# Of the ten seconds that a request has: what a transaction of several accounts takes, and what is left for one alone.
-SHARED_PART, OWN_PART = 0.2, 0.8
-
-
-def shared_seconds() -> float:
-    """What a transaction of several accounts may take: on SQLite all, where one lock holds for all accounts."""
-    return query_deadline.SECONDS * (SHARED_PART if sql.is_postgresql() else 1)
-
-
-def own_seconds() -> float:
-    """What one may take that waits for its account."""
-    return query_deadline.SECONDS * OWN_PART
 
 
 class AccountLines(Generic[Item, Result]):

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from django.db import close_old_connections
 
 from common.concurrency import promises, turns
-from common.database import query_deadline
 
 Result = TypeVar("Result")
 
@@ -124,13 +123,11 @@ class DealtThreads(Executor):
 executor = DealtThreads(THREADS, "django")
 
 
-def returning_connection(function: Callable[..., Result], *arguments: Any, seconds: float | None = None) -> Result:
-    """Run it as Django runs a request: with a usable connection, handed back at the end, and so many seconds of the
-    database at most, ten where nothing else is said."""
+def returning_connection(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Run it as Django runs a request: with a usable connection, which is handed back at the end."""
     close_old_connections()
     try:
-        with query_deadline.limited(seconds):
-            return function(*arguments)
+        return function(*arguments)
     finally:
         close_old_connections()
 

@@ -64,9 +64,7 @@ class Notifications:
     make all of them wait for one lock at their commits."""
 
     def __init__(self, parameters: dict[str, object]) -> None:
-        # A server that is gone without a word is noticed within minutes.
-        known: dict[str, object] = {"keepalives_idle": 60, "keepalives_interval": 20, "keepalives_count": 3}
-        self._connection = psycopg.Connection.connect(**known | parameters, autocommit=True)  # type: ignore[arg-type]
+        self._connection = psycopg.Connection.connect(**parameters, autocommit=True)  # type: ignore[arg-type]
 
     def listen(self) -> None:
         self._connection.execute(f"LISTEN {CHANNEL}")

@@ -10,13 +10,10 @@ from typing import Any, TypeVar
 import psycopg
 from django.db import InterfaceError, OperationalError, connection
 
-from common import sql
-from common.database.query_deadline import OutOfTime
-
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 AWAY = (OperationalError, InterfaceError)
-HELD_UP = (psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
+HELD_UP = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 LONGEST_WAIT_SECONDS = 5.0
 PROGRAM_LIMIT = "54"  # the class of SQLSTATEs
 
@@ -44,8 +41,8 @@ def is_passing(error: Exception) -> bool:
 
 
 def is_held_up(error: Exception) -> bool:
-    """By one row of several, say, while each alone has time left. SQLite has one time for all."""
-    return isinstance(error.__cause__, HELD_UP) or (isinstance(error, OutOfTime) and sql.is_postgresql())
+    """Whether one row of several was locked for too long, say, so that the others may be written without it."""
+    return isinstance(error.__cause__, HELD_UP)
 
 
 def reset_connections() -> None:

@@ -2,11 +2,6 @@
 
 from django.db import connection
 
-from common.database import query_deadline
-from common.database.query_deadline import OutOfTime
-
-# A server that has kept an answer back until the time was over may well give the next one.
-LOOK_UP_SECONDS = 2.0
 CONNECTION_FAULTS = ("08", "57P")  # SQLSTATEs of connections that end; any other is the server's own no
 
 
@@ -14,10 +9,9 @@ def is_doubtful(error: Exception) -> bool:
     """Of one of `database_retry.AWAY`. Where it is, the database can be asked: on a new connection, behind the locks
     that the old one held."""
     state = getattr(error.__cause__, "sqlstate", None)
-    return not isinstance(error, OutOfTime) and (not state or state.startswith(CONNECTION_FAULTS))
+    return not state or state.startswith(CONNECTION_FAULTS)
 
 
 def ask_anew() -> None:
-    """What this thread asks next goes over a new connection, and has time of its own."""
+    """What this thread asks next goes over a new connection."""
     connection.close()
-    query_deadline.grant(LOOK_UP_SECONDS)

@@ -1,49 +1,79 @@
-"""Django's PostgreSQL with two differences: no statement is compiled, and whether a connection of the pool still lives
-is found out without asking.
+"""Django's PostgreSQL with three differences: no statement is compiled, those of a web process end in time, and whether
+a connection of the pool still lives is found out without asking.
 
-To ask the server before each request costs a round trip. What a server does when it ends, restarts or cuts a session is
-to close the connection, and the system here knows it at once. Only a network that broke in silence needs the question.
+To ask the server before each request costs a round trip. A server that ends, restarts or cuts a session closes the
+connection, and the system here knows it at once. Of a server that went away in silence the system learns within ten
+seconds (`KEEPALIVES`).
 """
 
 import select
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import psycopg
 from django.db.backends.postgresql import base, features, operations
-from psycopg_pool import ConnectionPool
 
-from common.database.query_deadline import Statement, watchdog
+from common.database import time_limits
 from common.postgresql import doors
 
-ASKED_AFTER_SECONDS = 10.0
+Result = TypeVar("Result")
 MOST_PARAMETERS = 65_535  # of a statement whose parameters the server binds
-ANSWERED_WITHIN_SECONDS = 2.0
+KEEPALIVES: Mapping[str, int] = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""Parameters of a connection: one whose server is not heard of for ten seconds is closed by the system here."""
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server has said nothing, so nobody knows what became of the statement."""
+
+
+class TransactionEnded(psycopg.OperationalError):
+    """The server has undone a transaction that was silent for too long, and has closed its connection."""
+
+    sqlstate = psycopg.errors.IdleInTransactionSessionTimeout.sqlstate
 
 
 class PooledConnection(psycopg.Connection[Any]):
-    """It remembers when it was handed back, by time.monotonic."""
+    """A connection that gives up and closes where a statement has no answer after `answer_seconds`."""
 
-    used_at = 0.0
+    answer_seconds: float | None = None
+
+    def wait(self, gen: Generator[Any, Any, Result], *arguments: Any, **options: Any) -> Result:
+        steps = gen if self.answer_seconds is None else within(self.answer_seconds, gen)
+        try:
+            return super().wait(steps, *arguments, **options)
+        except NoAnswer:
+            self.close()
+            raise
+        except psycopg.errors.IdleInTransactionSessionTimeout as error:  # to psycopg it is no fault of a connection
+            raise TransactionEnded(str(error)) from error
+
+
+def within(seconds: float, steps: Generator[Any, Any, Result]) -> Generator[Any, Any, Result]:
+    """The steps of psycopg's that wait for the server. Raises NoAnswer where they are not over after so long."""
+    ends_at = time.monotonic() + seconds
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() >= ends_at:
+                raise NoAnswer("the server has not answered in time")
+            wanted = steps.send(ready)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
 
 
 def is_alive(connection: PooledConnection) -> bool:
-    """What has something to read without having been asked has been told of its end. An answer is not waited for long:
-    none comes where the network is away."""
+    """Whether nothing has come without having been asked for: that would be the news of its end."""
     told = select.poll()
     told.register(connection.fileno(), select.POLLIN)
-    if time.monotonic() - connection.used_at < ASKED_AFTER_SECONDS and not told.poll(0):
-        return True
-    question = Statement(connection, time.monotonic() + ANSWERED_WITHIN_SECONDS)
-    watchdog.watch(question)
-    try:
-        ConnectionPool.check_connection(connection)
-    except psycopg.Error:
-        return False
-    finally:
-        watchdog.leave(question)
-    return True
+    return not told.poll(0)
 
 
 class BoundFeatures(features.DatabaseFeatures):
@@ -87,11 +117,15 @@ class PooledWrapper(base.DatabaseWrapper):
         long one, and to compile it takes most of a second."""
         super()._configure_connection(connection)  # type: ignore[misc]
         connection.execute("SET jit = off")
+        if limits := time_limits.of_process:
+            connection.execute(
+                f"SET statement_timeout = '{limits.statement} s'; SET lock_timeout = '{limits.lock} s'; "
+                f"SET idle_in_transaction_session_timeout = '{limits.silence} s'"
+            )
+            connection.answer_seconds = limits.answer
         return True
 
     def _close(self) -> None:
-        if isinstance(self.connection, PooledConnection):
-            self.connection.used_at = time.monotonic()
         try:
             super()._close()  # type: ignore[misc]
         finally:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from django.db.backends.sqlite3.base import SQLiteCursorWrapper
 
+from common.database import time_limits
 from common.sqlite import turns
 
 Result = TypeVar("Result")
@@ -19,6 +20,8 @@ LOOKS_SECONDS = 0.005
 """So long SQLite looks for a lock by itself, after 1, 2 and 2 ms, before it is asked again: later it seldom looks."""
 BETWEEN_LOOKS_SECONDS = 0.0003
 PRIMARY_CODE = 0xFF
+INSTRUCTIONS = 100_000
+"""Between two looks at the clock within a statement of a web process: one or two milliseconds."""
 WRITES = re.compile(
     r"\s*(INSERT|UPDATE|DELETE|REPLACE|BEGIN\s+(IMMEDIATE|EXCLUSIVE)|WITH\b.*\b(INSERT\s+INTO|UPDATE|DELETE\s+FROM))\b",
     re.IGNORECASE | re.DOTALL,
@@ -46,14 +49,25 @@ def is_busy(error: sqlite3.OperationalError) -> bool:
 
 
 class FileConnection(sqlite3.Connection):
-    """`patience` is how many seconds its next statement may wait for others. Within a transaction it waits for nobody:
-    those that write are IMMEDIATE."""
+    """`patience` is how many seconds a statement may wait for others. Within a transaction it waits for nobody: those
+    that write are IMMEDIATE. In a web process a statement that takes longer than its limit is interrupted."""
 
     def __init__(self, database: str, timeout: float = 5.0, **options: Any) -> None:
         super().__init__(database, timeout=LOOKS_SECONDS, **options)
-        self.usual_patience = self.patience = timeout
+        self.patience = timeout
         self.file = identity(database)
         self._turn = turns.Turn(turns.line_at(database)) if self.file else None
+        self._began = 0.0
+        if limits := time_limits.of_process:
+            self.patience = min(timeout, limits.statement)
+            self.set_progress_handler(partial(self._is_late, limits.statement), INSTRUCTIONS)
+
+    def begin(self) -> None:
+        """A statement begins: until the next one this is the time that counts, also while its rows are fetched."""
+        self._began = time.monotonic()
+
+    def _is_late(self, seconds: float) -> bool:
+        return time.monotonic() - self._began > seconds
 
     def patiently(self, statement: str, run: Callable[[], Result]) -> Result:
         """Run a statement outside of a transaction, in this connection's turn if it writes. Raises OperationalError
@@ -101,6 +115,7 @@ class FileCursor(SQLiteCursorWrapper):
 
     def execute(self, query: str, params: Any = None) -> Any:
         run = partial(super().execute, query, params)
+        self.connection.begin()
         if not self.connection.in_transaction:
             return self.connection.patiently(query, run)
         try:
@@ -140,7 +155,6 @@ class IdleConnections:
         return connection
 
     def give(self, path: str, connection: FileConnection) -> None:
-        connection.patience = connection.usual_patience
         with self._lock:
             idle = self._idle.setdefault(path, [])
             if len(idle) < MOST_KEPT:

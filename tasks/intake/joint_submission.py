@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 
 from common import swallowed
-from common.concurrency import account_lines, halving, threads
+from common.concurrency import halving, threads
 from common.concurrency.account_lines import AccountLines
 from common.concurrency.gathering import Gathering, GrowingGroup
 from common.database.database_retry import AWAY, is_held_up
@@ -44,7 +44,7 @@ def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
     being written, or holds them up."""
     outcomes: Mapping[str, Outcome] = {}
     try:
-        outcomes = threads.returning_connection(_submit_free, drafts, seconds=account_lines.shared_seconds())
+        outcomes = threads.returning_connection(_submit_free, drafts)
     except AWAY as error:
         if isinstance(error, OutcomeUnknown) or not is_held_up(error):
             return [error] * len(drafts)
@@ -63,7 +63,7 @@ def _submit_free(drafts: Sequence[Draft]) -> dict[str, Outcome]:
 def _submit_own(drafts: GrowingGroup[Draft]) -> list[Outcome | Exception]:
     """Of one account, which is waited for, as are its drafts that come meanwhile. The exception of each draft that
     cannot be written."""
-    return threads.returning_connection(halving.apart, _submit_part, drafts, seconds=account_lines.own_seconds())
+    return threads.returning_connection(halving.apart, _submit_part, drafts)
 
 
 def _submit_part(drafts: Sequence[Draft]) -> list[Outcome | Exception]:

@@ -42,9 +42,9 @@ def test_a_reservation_that_was_committed_is_one(key, call, at_the_next_commit):
     assert (money(key), steps.breaches()) == ((AVAILABLE, 400), [])
 
 
-def test_a_reservation_that_was_committed_in_the_last_moment_is_one(key, call, at_the_next_commit, monkeypatch):
+def test_a_reservation_that_was_committed_in_the_last_moment_is_one(key, call, at_the_next_commit):
     at_the_next_commit(lost_answers.answer_too_late)
-    with lost_answers.little_time(monkeypatch):
+    with lost_answers.little_time():
         assert relayed_calls.reserve([call]) == [None]
     assert (money(key), steps.breaches()) == ((AVAILABLE, 400), [])
 

@@ -14,8 +14,8 @@ from billing.ledger import UnbalancedHold
 from billing.models import Hold, RelayedCall, WebProcess
 from billing.relayed_calls import NewCall, SeenUsage
 from common import sql
-from common.concurrency import account_lines, threads
-from common.database import query_deadline
+from common.concurrency import threads
+from common.database import time_limits
 from common.errors import InsufficientQuota
 from relay import books
 from tests.account_lines import gathered, held_account
@@ -30,8 +30,7 @@ AVAILABLE = 10_000_000
 
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch):
-    monkeypatch.setattr(query_deadline, "SECONDS", 4 * PATIENCE)
-    monkeypatch.setattr(account_lines, "SHARED_PART", 1.0)
+    monkeypatch.setattr(time_limits, "GROUP_LOCK_SECONDS", PATIENCE)
 
 
 async def aside(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -11,8 +11,7 @@ from django.db import IntegrityError, OperationalError, connection
 from accounts.models import Account
 from billing import budgets
 from common import sql, swallowed
-from common.concurrency import account_lines
-from common.database import query_deadline, writes
+from common.database import time_limits, writes
 from tasks.assets.stored_inputs import LARGE_BYTES
 from tasks.intake import joint_submission, submission
 from tasks.intake.submission import Created, Outcome
@@ -23,6 +22,7 @@ from tests.rows import make_account, make_key
 from tests.tasks import steps
 from tests.tasks.intake.test_submission import files
 from tests.tasks.request.param_requests import data_url
+from tests.time_limits import limited
 from tools.children import PATIENCE, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,8 +33,7 @@ LARGE = {"prompt": "x", "extra_body": {"style": "x" * LARGE_BYTES}}
 
 @pytest.fixture(autouse=True)
 def no_limit_of_time(monkeypatch):
-    monkeypatch.setattr(query_deadline, "SECONDS", 4 * PATIENCE)
-    monkeypatch.setattr(account_lines, "SHARED_PART", 1.0)
+    monkeypatch.setattr(time_limits, "GROUP_LOCK_SECONDS", PATIENCE)
 
 
 def together(drafts) -> list[Outcome | BaseException]:
@@ -249,9 +248,8 @@ def test_what_comes_while_its_account_is_waited_for_is_written_with_the_first(ke
 
 
 @needs_row_locks
-def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(account_lines, "OWN_PART", 0.1 / PATIENCE)
-    with held_account(key.account.pk):
+def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_key, image_model):
+    with limited(lock=0.1), held_account(key.account.pk):
         stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert names([stuck.exception(PATIENCE), free.result(PATIENCE)]) == ["OperationalError", "Created"]
     assert Task.objects.count() == 1
@@ -261,7 +259,7 @@ def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_
 def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(
     key, other_key, image_model, video_model, monkeypatch
 ):
-    monkeypatch.setattr(account_lines, "SHARED_PART", 0.1 / PATIENCE)
+    monkeypatch.setattr(time_limits, "GROUP_LOCK_SECONDS", 0.1)
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT 1 FROM catalog_mediamodel WHERE id = %s FOR UPDATE", [video_model.pk])
         film, picture = steps.drafted(key, steps.VIDEO), steps.drafted(other_key)
@@ -271,9 +269,3 @@ def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(
         assert not stuck.done()
         other.rollback()
     assert isinstance(stuck.result(PATIENCE), Created)
-
-
-@needs_row_locks
-def test_a_group_whose_time_is_up_fails_nobody_who_has_time_alone(key, other_key, image_model, monkeypatch):
-    monkeypatch.setattr(account_lines, "SHARED_PART", 0)
-    assert names(together([steps.drafted(owner) for owner in (key, other_key)])) == ["Created"] * 2

@@ -5,19 +5,16 @@ from functools import partial
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 
-from common.database import query_deadline
-from common.database.query_deadline import Budget, OutOfTime
 from tasks.intake import lost_commits, submission
 from tasks.intake.lost_commits import OutcomeUnknown
 from tasks.intake.submission import Created
 from tasks.models import Task
 from tests import lost_answers
 from tests.account_lines import held_account
-from tests.lost_answers import Commit, lose_the_answer, lose_the_commit
+from tests.lost_answers import lose_the_answer, lose_the_commit
 from tests.tasks import steps
 from tests.tasks.intake.test_submission import files
 from tests.tasks.request.param_requests import data_url
-from tools.children import PATIENCE
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -44,10 +41,10 @@ def test_what_was_committed_is_created_and_keeps_its_inputs(key, image_model, fo
     assert steps.breaches() == []
 
 
-def test_what_was_committed_in_the_last_moment_is_created(key, image_model, at_the_next_commit, monkeypatch):
+def test_what_was_committed_in_the_last_moment_is_created(key, image_model, at_the_next_commit):
     draft = steps.drafted(key)
     at_the_next_commit(lost_answers.answer_too_late)
-    with lost_answers.little_time(monkeypatch):
+    with lost_answers.little_time():
         created = submission.submit_one(draft)
     assert created == Created(task_id=draft.task_id, created_at=Task.objects.get().created_at)
 
@@ -67,19 +64,6 @@ def test_what_was_not_committed_is_no_task_and_leaves_no_inputs(key, image_model
         submission.submit_one(draft)
     assert not isinstance(caught.value, OutcomeUnknown)
     assert (files(folder), Task.objects.count()) == (0, 0)
-
-
-def test_a_commit_that_was_never_begun_is_no_doubt(key, image_model, at_the_next_commit):
-    draft, budget = steps.drafted(key), Budget(10)
-
-    def begin_too_late(commit: Commit) -> None:
-        budget._left = 0
-        budget.bound(connection.connection, commit)
-
-    at_the_next_commit(begin_too_late)
-    with connection.execute_wrapper(budget), pytest.raises(OutOfTime):
-        submission.submit_one(draft)
-    assert Task.objects.count() == 0
 
 
 @pytest.mark.parametrize(("fate", "left"), [(lose_the_answer, 1), (lose_the_commit, 0)])
@@ -105,7 +89,7 @@ def test_nothing_is_deleted_until_the_database_can_tell(
 def test_the_doubts_of_an_account_that_somebody_holds_hold_up_no_others(key, other_key, image_model, folder):
     for owner in (key, other_key):
         lost_commits.doubt(steps.drafted(owner, params=WITH_IMAGE))
-    with held_account(key.account.pk), query_deadline.limited(PATIENCE):
+    with held_account(key.account.pk):
         lost_commits.settle()
         assert files(folder) == 1
     lost_commits.settle()

@@ -1,0 +1,35 @@
+"""How long the database may hold up a web process: its connections are opened with these limits.
+
+Workers and commands have none: what a provider answered waits for as long as the database takes.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimits:
+    """In seconds.
+
+    `statement`: one statement. `lock`: the wait for one lock, also that of a commit; it leaves time for whoever waited
+    in a group before. `silence`: between two statements of a transaction. `answer`: from a statement to its answer,
+    where the server is frozen or away and cancels nothing.
+    """
+
+    statement: float = 10.0
+    lock: float = 7.0
+    silence: float = 10.0
+    answer: float = 12.0
+
+
+WEB = TimeLimits()
+GROUP_LOCK_SECONDS = 2.0
+"""Of the wait for one lock in a transaction of several accounts; then each account goes on alone."""
+
+of_process: TimeLimits | None = None
+"""What the next connections of this process are opened with."""
+
+
+def hold_for_web() -> None:
+    """This is a web process, and has no connection yet."""
+    global of_process
+    of_process = WEB

@@ -5,7 +5,6 @@ load makes it, and one transaction serves all of it.
 """
 
 import threading
-from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, final
 
-from common.concurrency import promises, turns
+from common.concurrency import promises
+from common.concurrency.sharing import FairQueue
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,8 +52,7 @@ class Gathering(Generic[Item, Result]):
 
     `work` returns for each item its result, the exception that its caller gets, LATER, or another Gathering, where the
     item then waits; what it raises, every caller of the group gets. LATER for all of them would be asked again at once,
-    so `work` has to wait then. Payers take turns, and so do the members of each (strangers, say), so that one with many
-    items does not hold up another with one.
+    so `work` has to wait then. Payers take turns (`FairQueue`).
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Gathering(Generic[Item, Result]):
         self._start = start
         self._most = most
         self._lock = threading.Lock()
-        self._lines: OrderedDict[Hashable, OrderedDict[Hashable, deque[_Entry[Item, Result]]]] = OrderedDict()
+        self._waiting: FairQueue[_Entry[Item, Result]] = FairQueue()
         self._is_at_work = False
 
     def add(self, item: Item, *, payer: Hashable = None, member: Hashable = None) -> "Future[Result]":
@@ -91,19 +90,16 @@ class Gathering(Generic[Item, Result]):
     def _hand_over(self) -> None:
         """What has come meanwhile is not for this thread."""
         with self._lock:
-            self._is_at_work = begins = bool(self._lines)
+            self._is_at_work = begins = bool(self._waiting)
         if begins:
             self._begin()
 
     def _line_up(self, entry: _Entry[Item, Result]) -> None:
         with self._lock:
-            self._line_of(entry).append(entry)
+            self._waiting.put(entry, entry.payer, entry.member)
             begins, self._is_at_work = not self._is_at_work, True
         if begins:
             self._begin()
-
-    def _line_of(self, entry: _Entry[Item, Result]) -> deque[_Entry[Item, Result]]:
-        return self._lines.setdefault(entry.payer, OrderedDict()).setdefault(entry.member, deque())
 
     def _begin(self) -> None:
         try:
@@ -113,8 +109,8 @@ class Gathering(Generic[Item, Result]):
 
     def _refuse(self, error: BaseException) -> None:
         with self._lock:
-            entries = [entry for members in self._lines.values() for line in members.values() for entry in line]
-            self._lines.clear()
+            entries = [*self._waiting]
+            self._waiting.clear()
             self._is_at_work = False
         for entry in entries:
             if entry.future.running() or entry.future.set_running_or_notify_cancel():
@@ -151,13 +147,10 @@ class Gathering(Generic[Item, Result]):
         return [entry.item for entry in later]
 
     def _taken(self, most: int) -> list[_Entry[Item, Result]]:
-        """The first of each payer's next member in turn; the lock is held."""
+        """Take items in turn, and leave out those that were cancelled; the lock is held."""
         group: list[_Entry[Item, Result]] = []
-        while self._lines and len(group) < most:
-            payer, members = self._lines.popitem(last=False)
-            entry = turns.taken(members)
-            if members:
-                self._lines[payer] = members
+        while self._waiting and len(group) < most:
+            entry = self._waiting.take_next()
             if entry.future.running() or entry.future.set_running_or_notify_cancel():
                 group.append(entry)
         return group
@@ -166,9 +159,7 @@ class Gathering(Generic[Item, Result]):
         postponed = [entry for entry, result in zip(group, results, strict=True) if result is LATER]
         with self._lock:
             for entry in reversed(postponed):
-                self._line_of(entry).appendleft(entry)
-                self._lines[entry.payer].move_to_end(entry.member, last=False)
-                self._lines.move_to_end(entry.payer, last=False)
+                self._waiting.put_first(entry, entry.payer, entry.member)
         with promises.kept_together():
             for entry, result in zip(group, results, strict=True):
                 if isinstance(result, BaseException):

@@ -7,7 +7,6 @@ of somebody else. A running request cannot be taken back; therefore the bound ho
 import asyncio
 import contextvars
 import threading
-from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
-from common.concurrency import promises, turns
+from common.concurrency import promises
+from common.concurrency.sharing import FairQueue, Holdings
 
 Result = TypeVar("Result")
 
@@ -46,10 +46,12 @@ share: contextvars.ContextVar[Share] = contextvars.ContextVar("share", default=S
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A piece of work and the promise of its result."""
+    """A piece of work, the promise of its result, and whose it is."""
 
     future: "Future[Any]"
     work: Callable[[], Any]
+    payer: Hashable
+    most: int
 
     def run(self) -> None:
         if not self.future.set_running_or_notify_cancel():
@@ -68,55 +70,45 @@ class DealtThreads(Executor):
     def __init__(self, threads: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=name)
         self._lock = threading.Lock()
-        self._free = threads
-        self._running: Counter[Hashable] = Counter()
-        self._waiting: dict[Share, OrderedDict[str, deque[Step]]] = {}
+        self._threads = threads
+        self._running = Holdings()
+        self._waiting: FairQueue[Step] = FairQueue()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> "Future[Any]":
-        step = Step(Future(), lambda: function(*arguments, **options))
         whose = share.get()
+        step = Step(Future(), lambda: function(*arguments, **options), whose.payer, whose.most)
         with self._lock:
-            turn = Share(payer=whose.payer, most=whose.most)
-            self._waiting.setdefault(turn, OrderedDict()).setdefault(whose.member, deque()).append(step)
+            self._waiting.put(step, whose.payer, whose.member)
             self._deal()
         return step.future
 
     def _deal(self) -> None:
         """Give out the free threads; the lock is held."""
-        while self._free and (turn := self._next()):
-            step = self._taken(turn)
+        while self._running.total() < self._threads and (payer := self._next()) is not None:
+            step = self._waiting.take(payer)
             if step.future.cancelled():
                 continue
             try:
-                self._pool.submit(self._run, turn, step)
+                self._pool.submit(self._run, step)
             except RuntimeError:  # the process ends
                 step.future.cancel()
                 continue
-            self._free -= 1
-            self._running[turn.payer] += 1
+            self._running.take(payer)
 
-    def _next(self) -> Share | None:
+    def _next(self) -> Hashable | None:
         """Who has fewest threads, of those who wait and may have one more; among equals, who has waited longest."""
-        may = [turn for turn in self._waiting if self._running[turn.payer] < turn.most]
-        return min(may, key=lambda turn: self._running[turn.payer], default=None)
+        may = [payer for payer in self._waiting.payers() if self._may_have_one(payer)]
+        return min(may, key=lambda payer: self._running[payer], default=None)
 
-    def _taken(self, turn: Share) -> Step:
-        """The first step of the member whose turn it is; both then stand last again."""
-        members = self._waiting.pop(turn)
-        step = turns.taken(members)
-        if members:
-            self._waiting[turn] = members
-        return step
+    def _may_have_one(self, payer: Hashable) -> bool:
+        return self._running.fits(payer, most=self._waiting.first(payer).most)
 
-    def _run(self, turn: Share, step: Step) -> None:
+    def _run(self, step: Step) -> None:
         try:
             step.run()
         finally:
             with self._lock:
-                self._free += 1
-                self._running[turn.payer] -= 1
-                if not self._running[turn.payer]:
-                    del self._running[turn.payer]
+                self._running.give_back(step.payer)
                 self._deal()
 
 

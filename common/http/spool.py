@@ -6,12 +6,12 @@ unfold to in memory counts beside them (`common/http/unfolding.py`).
 
 import asyncio
 import threading
-from collections import Counter
 from collections.abc import Hashable
 
 from django.conf import settings
 
 from common.concurrency import promises
+from common.concurrency.sharing import Holdings
 from common.errors import ServiceUnavailable
 from common.http.unfolding import memory
 
@@ -30,13 +30,13 @@ class BodySpool:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.held: Counter[Hashable] = Counter()
+        self.held = Holdings()
         self.beyond: dict[Hashable, Room] = {}
         """By payer: the one that may go on where there is no room any more."""
 
     def has_room(self, payer: Hashable, count: int) -> bool:
         most = settings.MAX_SPOOL_BYTES
-        return self.held[payer] + count <= most // PARTS and self.held.total() + count <= most
+        return self.held.fits(payer, count, most=most // PARTS, room=most)
 
 
 class Room:
@@ -73,7 +73,7 @@ class Room:
             count = self._taken()
             self._payer = payer
             self._require(payer, count)
-            spool.held[payer] += count
+            spool.held.take(payer, count)
             self._count = count
 
     async def unfold(self, count: int) -> None:
@@ -105,7 +105,7 @@ class Room:
                 del spool.beyond[self._payer]
 
     def _hold(self, count: int) -> None:
-        spool.held[self._payer] += count
+        spool.held.take(self._payer, count)
         self._count += count
 
     @staticmethod
@@ -115,9 +115,7 @@ class Room:
 
     def _taken(self) -> int:
         count, self._count = self._count, 0
-        spool.held[self._payer] -= count
-        if not spool.held[self._payer]:
-            del spool.held[self._payer]
+        spool.held.give_back(self._payer, count)
         return count
 
 

@@ -7,7 +7,6 @@ four bytes of each. So the room for all of it is taken before anything is read, 
 import re
 import sys
 import threading
-from collections import Counter, OrderedDict, deque
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import IO, Any
 from django.conf import settings
 
 from common import strict_json
-from common.concurrency import turns
+from common.concurrency.sharing import FairQueue, Holdings
 
 PARTS = 2  # of MAX_SPOOL_BYTES; and a half of that for each payer
 PIECE_BYTES = 1024 * 1024
@@ -91,8 +90,8 @@ class Memory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: Counter[Hashable] = Counter()
-        self._lines: OrderedDict[Hashable, deque[Wanted]] = OrderedDict()
+        self._held = Holdings()
+        self._waiting: FairQueue[Wanted] = FairQueue()
 
     @property
     def total(self) -> int:
@@ -102,35 +101,33 @@ class Memory:
         """The promise of so many bytes, which are then held. It may be canceled before it is kept."""
         wanted = Wanted(count)
         with self._lock:
-            self._lines.setdefault(payer, deque()).append(wanted)
+            self._waiting.put(wanted, payer)
             kept = self._dealt()
         _keep(kept)
         return wanted.promise
 
     def give_back(self, payer: Hashable, count: int) -> None:
         with self._lock:
-            self._held[payer] -= count
-            if not self._held[payer]:
-                del self._held[payer]
+            self._held.give_back(payer, count)
             kept = self._dealt()
         _keep(kept)
 
     def _dealt(self) -> list[Wanted]:
         """Those whose turn it is; the lock is held."""
         kept: list[Wanted] = []
-        while (payer := next(filter(self._has_room, self._lines), None)) is not None:
-            self._lines.move_to_end(payer, last=False)
-            wanted = turns.taken(self._lines)
+        while (payer := next(filter(self._has_room, self._waiting.payers()), None)) is not None:
+            wanted = self._waiting.take(payer)
             if wanted.promise.set_running_or_notify_cancel():
-                self._held[payer] += wanted.count
+                self._held.take(payer, wanted.count)
                 kept.append(wanted)
         return kept
 
     def _has_room(self, payer: Hashable) -> bool:
         """For the first that this payer waits for; one that has left needs none."""
-        wanted, own, most = self._lines[payer][0], self._held[payer], settings.MAX_SPOOL_BYTES // PARTS
-        is_in_part = not own or own + wanted.count <= most // 2
-        return wanted.promise.cancelled() or not self.total or (is_in_part and self.total + wanted.count <= most)
+        wanted, most = self._waiting.first(payer), settings.MAX_SPOOL_BYTES // PARTS
+        each = most // 2 if self._held[payer] else max(most // 2, wanted.count)
+        is_in_part = self._held.fits(payer, wanted.count, most=each, room=most)
+        return wanted.promise.cancelled() or not self.total or is_in_part
 
 
 def _keep(kept: Sequence[Wanted]) -> None:

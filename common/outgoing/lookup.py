@@ -7,11 +7,11 @@ up. So the names of operators, of customers and of providers have pools of their
 import socket
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+from common.concurrency.sharing import Holdings
 from common.outgoing.faults import Failed
 
 Resolve = Callable[[str, int], Sequence[str]]
@@ -22,7 +22,7 @@ class Pool:
 
     def __init__(self, seats: int, *, each: int, of_whom: str) -> None:
         self.seats, self.each, self._of_whom = seats, each, of_whom
-        self._held: Counter[str] = Counter()
+        self._held = Holdings()
         self._freed = threading.Condition()
 
     def take(self, holder: str, *, seconds: float) -> None:
@@ -31,15 +31,15 @@ class Pool:
             if not self._freed.wait_for(lambda: self._has_room(holder), timeout=seconds):
                 whose = f" {self._of_whom}" if self._held[holder] >= self.each else ""
                 raise Failed(f"too many name lookups{whose} hang", reason="busy", was_sent=False)
-            self._held[holder] += 1
+            self._held.take(holder)
 
     def give_back(self, holder: str) -> None:
         with self._freed:
-            self._held -= Counter([holder])
+            self._held.give_back(holder)
             self._freed.notify_all()
 
     def _has_room(self, holder: str) -> bool:
-        return self._held[holder] < self.each and self._held.total() < self.seats
+        return self._held.fits(holder, most=self.each, room=self.seats)
 
 
 OPERATORS = Pool(64, each=32, of_whom="of this host")

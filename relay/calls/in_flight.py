@@ -7,11 +7,11 @@ most half, so that no account fills a channel, or the process, alone.
 
 import asyncio
 import resource
-from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from common.concurrency.sharing import Holdings
 from common.errors import RateLimited
 from common.process import descriptors, shutdown
 
@@ -42,7 +42,7 @@ class InFlight:
 
     def __init__(self, room: int | None = None) -> None:
         self._room = room
-        self._held: Counter[Hashable] = Counter()
+        self._held = Holdings()
         self._calls: set[Stoppable] = set()
         self._ends_at: float | None = None
         self._watched: asyncio.AbstractEventLoop | None = None
@@ -67,15 +67,13 @@ class InFlight:
 
     def take(self, holder: Hashable, part: float) -> bool:
         """Whether there was one more place for an account, or a channel, which has so much of all; it is given back."""
-        if self._held[holder] >= max(int(self.room * part), 1):
+        if not self._held.fits(holder, most=max(int(self.room * part), 1)):
             return False
-        self._held[holder] += 1
+        self._held.take(holder)
         return True
 
     def give_back(self, holder: Hashable) -> None:
-        self._held[holder] -= 1
-        if not self._held[holder]:
-            del self._held[holder]
+        self._held.give_back(holder)
 
     @property
     def room(self) -> int:

@@ -1,7 +1,7 @@
-"""Work done in groups: what comes while a group is at work goes together into the next one.
+"""A batcher: items that are added while a batch is at work go together into the next batch.
 
-No timer holds anything back: what comes while nothing is at work begins at once, alone. So a group is as large as the
-load makes it, and one transaction serves all of it.
+No timer delays an item: one that is added while nothing is at work starts at once, alone. So batches are as large as
+the load makes them, and one transaction serves each.
 """
 
 import threading
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 @final
 class Later:
-    """Said of an item that this group could not take: it stands first in line for the next."""
+    """Returned for an item that this batch could not take: the item is the first of the next batch."""
 
 
 LATER: Final = Later()
@@ -36,23 +36,23 @@ class _Entry(Generic[Item, Result]):
 
 
 class GrowingGroup(list[Item]):
-    """What goes together. Work that had to wait itself may let in those that came meanwhile."""
+    """The items of a batch. Work that had to wait for a lock can add the items that came meanwhile."""
 
     def __init__(self, items: Iterable[Item], more: "Callable[[], list[Item]]") -> None:
         super().__init__(items)
         self._more = more
 
     def grow(self) -> None:
-        """Up to the most that may go together."""
+        """Add the items that wait, up to the largest batch."""
         self.extend(self._more())
 
 
 class Gathering(Generic[Item, Result]):
-    """Gives groups of at most `most` items to `work`, one group at a time, on a thread that `start` runs.
+    """Gives batches of at most `most` items to `work`, one batch at a time, on a thread that `start` runs.
 
-    `work` returns for each item its result, the exception that its caller gets, LATER, or another Gathering, where the
-    item then waits; what it raises, every caller of the group gets. LATER for all of them would be asked again at once,
-    so `work` has to wait then. Payers take turns (`FairQueue`).
+    `work` returns one value for each item: its result, the exception that its caller gets, LATER, or another Gathering
+    in which the item waits next. An exception that `work` raises goes to every caller of the batch. A batch of which
+    all are LATER runs again at once, so `work` has to wait before it returns that. Payers take turns (`FairQueue`).
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class Gathering(Generic[Item, Result]):
         self._is_at_work = False
 
     def add(self, item: Item, *, payer: Hashable = None, member: Hashable = None) -> "Future[Result]":
-        """The promise of its result. A cancelled one is left out where its group has not begun."""
+        """Queue an item and return the future of its result. A cancelled item is skipped if its batch has not begun."""
         entry: _Entry[Item, Result] = _Entry(item, payer, member)
         self._line_up(entry)
         return entry.future
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """What is added during the block goes together into one group at its end, on this thread; or into the next one,
-        where a group is at work."""
+        """Collect the items that are added during the block into one batch, and run it on this thread at the end of the
+        block. Where a batch is at work already, they go into the next one."""
         with self._lock:
             is_ours, self._is_at_work = not self._is_at_work, True
         try:
@@ -88,7 +88,7 @@ class Gathering(Generic[Item, Result]):
                 self._hand_over()
 
     def _hand_over(self) -> None:
-        """What has come meanwhile is not for this thread."""
+        """Start another thread for the items that came meanwhile."""
         with self._lock:
             self._is_at_work = begins = bool(self._waiting)
         if begins:
@@ -121,7 +121,7 @@ class Gathering(Generic[Item, Result]):
             pass
 
     def _run_group(self) -> bool:
-        """False where nobody waits, and the work is over."""
+        """Run the next batch. False where no item waits: the work is over."""
         entries = self._next()
         if entries:
             group = GrowingGroup([entry.item for entry in entries], partial(self._more, entries))
@@ -133,14 +133,14 @@ class Gathering(Generic[Item, Result]):
         return bool(entries)
 
     def _next(self) -> list[_Entry[Item, Result]]:
-        """With none left, the work is over."""
+        """Take the next batch; an empty one ends the work."""
         with self._lock:
             group = self._taken(self._most)
             self._is_at_work = bool(group)
         return group
 
     def _more(self, entries: list[_Entry[Item, Result]]) -> list[Item]:
-        """For a group that is at work."""
+        """Take more items for a batch that is at work."""
         with self._lock:
             later = self._taken(self._most - len(entries))
         entries += later

@@ -1,4 +1,4 @@
-"""A step of many items, one of which may be what makes it fail."""
+"""Finds the item that makes a step of many items fail."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -13,8 +13,8 @@ def apart(
     *,
     of_all: tuple[type[Exception], ...] = (),
 ) -> list[Result | Exception]:
-    """What the step makes of each item: of all together, and where that fails, of each half. One that fails alone has
-    its exception. Those in `of_all` say nothing of any one item, and are raised."""
+    """Run the step with all items, and where that fails, with each half. The result of each item; the exception of one
+    that fails alone. Exceptions in `of_all` are no item's fault, and are raised."""
     if not items:
         return []
     try:

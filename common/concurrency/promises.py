@@ -1,7 +1,7 @@
-"""Promises that threads keep and an event loop waits for: those that are kept together wake it up once.
+"""Futures that threads resolve and an event loop awaits: those that are resolved together wake the loop once.
 
-`asyncio.wrap_future` wakes the loop for each. A thread that keeps sixteen of them loses the interpreter to the loop
-sixteen times, and comes back to its work that much later.
+`asyncio.wrap_future` wakes the loop for each future. A thread that resolves sixteen of them loses the interpreter to the
+loop sixteen times, and comes back to its work that much later.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ Step = Callable[[], None]
 
 
 class _Told(threading.local):
-    """What this thread has to tell each loop at the end of its block; None outside of one."""
+    """The callbacks that this thread hands to each loop at the end of its block; None outside of a block."""
 
     steps: "dict[asyncio.AbstractEventLoop, list[Step]] | None" = None
 
@@ -27,7 +27,7 @@ _told = _Told()
 
 @contextmanager
 def kept_together() -> Iterator[None]:
-    """Promises that this thread keeps in the block reach their loops at its end."""
+    """Hand the futures that this thread resolves in the block to their loops at the end of the block."""
     own: dict[asyncio.AbstractEventLoop, list[Step]] = {}
     outer, _told.steps = _told.steps, own
     try:
@@ -39,7 +39,7 @@ def kept_together() -> Iterator[None]:
 
 
 class Waiter(asyncio.Future[Result]):
-    """What a loop waits for. One that is canceled cancels its promise, and needs no callback to see that."""
+    """The loop's side of a thread's future. Cancelling the waiter cancels that future, without a callback."""
 
     def __init__(self, promise: "Future[Result]") -> None:
         super().__init__(loop=asyncio.get_running_loop())
@@ -52,7 +52,7 @@ class Waiter(asyncio.Future[Result]):
         return is_canceled
 
     def settle(self) -> None:
-        """As the promise, which is kept; nothing where the waiter has left."""
+        """Take over the outcome of the thread's future, which is done; nothing where the waiter was cancelled."""
         promise = self._let_go()
         if promise is None:
             return
@@ -64,14 +64,15 @@ class Waiter(asyncio.Future[Result]):
             self.set_result(promise.result())
 
     def _let_go(self) -> "Future[Result] | None":
-        """Promises keep their callbacks, and so this: without an end it would be garbage that only a search finds."""
+        """Break the reference circle with the future, whose callbacks refer to this waiter: else it would be garbage
+        that only the collector finds."""
         promise, self._promise = self._promise, None
         return promise
 
 
 def awaited(promise: "Future[Result]") -> Waiter[Result]:
-    """As `asyncio.wrap_future`, for the running loop: a waiter that is canceled cancels the promise. One that is kept
-    already wakes up nobody."""
+    """Wrap a thread's future for the running loop, as `asyncio.wrap_future` does. Cancelling the waiter cancels the
+    future. A future that is done already costs no wake-up."""
     waiter = Waiter(promise)
     if promise.done():
         waiter.settle()
@@ -81,7 +82,7 @@ def awaited(promise: "Future[Result]") -> Waiter[Result]:
 
 
 def _kept(waiter: Waiter[Any], _: "Future[Any]") -> None:
-    """On the thread that keeps it, or on the loop's own."""
+    """Tell the loop, on the thread that resolved the future or on the loop's own."""
     loop = waiter.get_loop()
     if _told.steps is None:
         _wake(loop, waiter.settle)

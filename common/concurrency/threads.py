@@ -24,7 +24,7 @@ THREADS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Whose work it is: the payer holds at most `most` threads, and its members (of strangers, say) take turns."""
+    """The payer of some work, who holds at most `most` threads, and the member of it whose turn counts."""
 
     payer: Hashable
     member: str = ""
@@ -36,7 +36,7 @@ def of_account(account_id: int) -> Share:
 
 
 def of_nobody(payer: str, member: str = "") -> Share:
-    """Work of a kind whose account is not known yet, or that has none; less of it, for it may still be anybody's."""
+    """The share of work whose account is not known yet, or that has none: a smaller one, since it may be anybody's."""
     return Share(payer=payer, member=member, most=THREADS // 4)
 
 
@@ -65,7 +65,7 @@ class Step:
 
 
 class DealtThreads(Executor):
-    """Runs work on so many threads, dealt by the share that is set where it is submitted."""
+    """Runs work on a number of threads. The share that is set where work is submitted says who pays for it."""
 
     def __init__(self, threads: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=name)
@@ -96,7 +96,8 @@ class DealtThreads(Executor):
             self._running.take(payer)
 
     def _next(self) -> Hashable | None:
-        """Who has fewest threads, of those who wait and may have one more; among equals, who has waited longest."""
+        """Find the payer with the fewest threads, of those who wait and may have one more; among equals, the one who
+        has waited longest."""
         may = [payer for payer in self._waiting.payers() if self._may_have_one(payer)]
         return min(may, key=lambda payer: self._running[payer], default=None)
 

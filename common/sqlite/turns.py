@@ -1,9 +1,9 @@
 """Turns of a process's threads that write to one SQLite file: first come, first served.
 
 Between processes SQLite's own lock decides, for which the first in each line looks every two milliseconds: a process
-that is stopped holds up others only within a transaction. SQLite by itself lets a waiting writer look ever more rarely:
-of 64 threads that write all the time one waited 3 s. In line the slowest hundredth of their transactions takes 40 ms,
-at 8,000 a second, and in four processes of 16 threads 40 ms at 13,000.
+that is stopped holds up others only within a transaction. Of 64 threads that write all the time the slowest hundredth
+of the transactions takes 12 to 15 times the median. With a plain lock in place of the line it takes 2,000 times as long
+(64 ms beside 0.03 ms), and one thread writes twice as much as another; with SQLite's lock alone as well.
 """
 
 import os
@@ -15,8 +15,8 @@ from collections import deque
 
 LOST_LOOK_SECONDS = 0.1
 RUN_SECONDS, PAUSE_SECONDS = 0.05, 0.0025
-"""After so long without a pause a process lets others look for SQLite's lock: a commit that waits for the disk leaves
-them one look in a hundred."""
+"""After so long without a pause a process lets others look for SQLite's lock. Beside a process whose threads write all
+the time, the slowest hundredth of another's transactions takes 5 to 18 ms; without pauses 9 to 80."""
 
 
 def busy(words: str) -> sqlite3.OperationalError:

@@ -88,6 +88,10 @@ def report(raised: BaseException, error: errors.ApiError) -> None:
         logger.error("database unavailable: %s", raised)
 
 
+class DatabaseAway(Response):
+    """The answer of a view that could not ask the database."""
+
+
 def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's EXCEPTION_HANDLER."""
     error = told(exc)
@@ -95,7 +99,8 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     headers = dialects.headers(error, dialect)
     if isinstance(error, errors.MethodNotAllowed):
         headers = {"Allow": ", ".join(context["view"].allowed_methods), **headers}
-    return Response(dialect.body(error), status=dialect.status(error), headers=headers)
+    kind = DatabaseAway if isinstance(exc, OperationalError | InterfaceError) else Response
+    return kind(dialect.body(error), status=dialect.status(error), headers=headers)
 
 
 def is_page(request: HttpRequest) -> bool:

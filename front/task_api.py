@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from django.db import OperationalError
 from django.http import HttpResponse
 
 from common.concurrency import promises, threads
@@ -24,6 +25,7 @@ from common.http.asgi import Answer, Scope
 from common.http.front_body import Body
 from common.ids import is_task_id
 from front import django_application
+from front.error_responses import DatabaseAway
 from storage import blobs
 from tasks.gate import Admission, Replay
 from tasks.intake import joint_submission
@@ -165,9 +167,19 @@ def serve_batch(batch: Sequence[ApiCall]) -> list[HttpResponse | AuthResult | Ex
     """The response of each; or what to go on with on a thread of its own. No connection is held while views compute."""
     results, tasks_read = threads.returning_connection(_read, batch)
     with joint_submission.together():
-        return threads.returning_connection(
-            lambda: [_served(call, result, tasks_read) for call, result in zip(batch, results, strict=True)]
-        )
+        return threads.returning_connection(_serve, batch, results, tasks_read)
+
+
+def _serve(
+    batch: Sequence[ApiCall], results: Sequence[AuthResult], tasks_read: TasksRead
+) -> list[HttpResponse | AuthResult | Exception]:
+    """Once a view could not ask the database, those behind it are told so at once: nobody waits for it twice."""
+    served: list[HttpResponse | AuthResult | Exception] = []
+    is_away = False
+    for call, result in zip(batch, results, strict=True):
+        served.append(_served(call, AuthResult(outcome=OperationalError()) if is_away else result, tasks_read))
+        is_away = is_away or isinstance(served[-1], DatabaseAway)
+    return served
 
 
 def _read(batch: Sequence[ApiCall]) -> tuple[list[AuthResult], TasksRead]:

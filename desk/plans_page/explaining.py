@@ -12,7 +12,7 @@ from common.documents import Unreadable
 from common.errors import ApiError, InvalidRequest, UnsupportedModel
 from desk import explain
 from tasks.assets import inputs
-from tasks.intake import examination, verdicts
+from tasks.intake import examination
 from tasks.intake.drafts import PreparedSubmission
 from tasks.intake.examination import Examination
 from tasks.models import Task, TaskPayload
@@ -61,7 +61,7 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
             raise UnsupportedModel("model: it is gone or disabled.")
         survey = routing.survey(catalog, key_id=NOBODY, model=model, request=request)
         decision = routing.decide(survey)
-        price = verdicts.price_of(model, decision, request)
+        price = examination.price_of(model, decision, request)
     except Unreadable as unreadable:
         return Examination(outcome=InvalidRequest(f"The task's params cannot be read any more: {unreadable}"))
     except ApiError as error:

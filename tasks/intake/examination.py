@@ -5,13 +5,15 @@ from functools import partial
 from typing import Any
 
 from adapters.base import TaskRequest
-from catalog import routing, snapshot
-from catalog.routing import Survey
+from billing import modes
+from billing.pricing import Price
+from catalog import model_params, prices, routing, snapshot
+from catalog.entries import ModelEntry
+from catalog.routing import Decision, Survey
 from catalog.runnable import bounds
 from catalog.snapshot import Catalog
-from common.errors import ApiError
+from common.errors import ApiError, PricingUnavailable
 from tasks.assets import assets, inputs, referred, uploads
-from tasks.intake import verdicts
 from tasks.intake.drafts import PreparedSubmission
 from tasks.request import body, images, params, url_policy
 from tasks.request.fields import refuse
@@ -60,7 +62,7 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
     survey = routing.survey(catalog, key_id=key_id, model=model, request=judged, inputs=asked)
     try:
         decision = routing.decide(survey)
-        price = verdicts.priced(model, decision, request)
+        price = priced(model, decision, request)
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
     prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
@@ -72,3 +74,29 @@ def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskReques
     if not request.images:
         refuse(images.MASK, "needs an image of which it is the mask")
     return replace(request, mask=images.mask(mask, rules))
+
+
+def priced(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
+    """What a request that is routed costs, if its model makes that many files. Raises InvalidRequest and
+    PricingUnavailable."""
+    _refuse_count(model, decision)
+    return price_of(model, decision, request)
+
+
+def _refuse_count(model: ModelEntry, decision: Decision) -> None:
+    """Only the adapter knows the final number of images: `extra_body` may hold it anywhere. Raises InvalidRequest."""
+    billed, most = decision.billed, model_params.most_images_made(model.params)
+    if model.modality == "image" and billed.count > most:
+        refuse(billed.count_field, f"must be at most {most}; {billed.count} images would be made")
+
+
+def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
+    """The frozen price: unit price of the final tier under the plan, times the units of the model's pricing mode."""
+    mode = modes.find(model.pricing_mode)
+    tier = mode.tier(decision.billed.tier) if mode else None
+    unit = prices.unit_micros(model, decision.plan, tier) if tier else None
+    if mode is None or tier is None or unit is None:
+        raise PricingUnavailable(
+            f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
+        )
+    return Price.asked(mode, tier=tier, unit_micros=unit, billed=decision.billed, seconds=request.duration)

@@ -20,7 +20,7 @@ from storage import blobs
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
 from tasks.gate import Caller
-from tasks.intake import columns, limits, submission, verdicts
+from tasks.intake import columns, examination, limits, submission
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Task
@@ -125,7 +125,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     """With the stored files of the old task, of which a new one needs copies. Where a price was agreed, only routes
     that buy what it is for are kept.
 
-    Raises Gone, InputGone, StorageUnavailable and what `routing.decide` and `verdicts.priced` raise.
+    Raises Gone, InputGone, StorageUnavailable and what `routing.decide` and `examination.priced` raise.
     """
     payload = getattr(task, "payload", None)
     stored = payload and payload.params
@@ -137,7 +137,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     wanted = agreed_price.bought if agreed_price else None
     survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=wanted)
     decision = routing.decide(survey)
-    price = agreed_price or verdicts.priced(model, decision, request)
+    price = agreed_price or examination.priced(model, decision, request)
     return PreparedSubmission(body=_body(task, stored), model=model, request=request, decision=decision, price=price)
 
 

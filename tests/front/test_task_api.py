@@ -14,6 +14,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.http import HttpResponse
 
+from catalog import snapshot
 from common.http.front_body import Body
 from front import task_api
 from front.task_api import ApiCall
@@ -193,6 +194,14 @@ def test_a_batch_that_cannot_be_authenticated_is_told_so_by_its_views(key, views
         found = served(submission(key.secret), submission(key.secret))
     assert [outcome(each) for each in found] == [(503, "TASK_SERVICE_UNAVAILABLE")] * 2
     assert views == ["TasksView"] * 2
+
+
+def test_a_database_that_goes_away_under_a_batch_is_asked_once_by_its_views(key):
+    snapshot.forget()
+    with broken("catalog_mediamodel") as tried:
+        found = served(*(submission(key.secret) for _ in range(3)))
+    assert [outcome(each) for each in found] == [(503, "TASK_SERVICE_UNAVAILABLE")] * 3
+    assert len(tried) == 1
 
 
 def test_a_request_that_django_cannot_read_fails_alone(key):

@@ -31,7 +31,7 @@ from tasks.gate import Admission, Replay
 from tasks.intake import joint_submission
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
-from tasks_api import authentication, waiting
+from tasks_api import authentication, responses, waiting
 from tasks_api.authentication import AuthResult
 from tasks_api.responses import PendingSubmission
 
@@ -160,6 +160,8 @@ def view(call: ApiCall, result: AuthResult | None, tasks_read: TasksRead | None 
     request.close()
     if isinstance(response, PendingSubmission):
         response.submit()
+    else:
+        responses.release(response)
     return response
 
 

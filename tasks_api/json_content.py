@@ -74,5 +74,5 @@ def refuse_charsets(content_type: str) -> None:
 
 def refuse_encodings(request: Request) -> None:
     """Raises UnsupportedMediaType where the body is compressed, say."""
-    if request.headers.get("Content-Encoding", "").strip().lower() not in ("", "identity"):
+    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in ("", "identity"):
         raise UnsupportedMediaType("Content-Encoding: only identity is accepted.")

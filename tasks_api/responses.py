@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpResponse
 from rest_framework.response import Response
 
 from common import moments
@@ -73,6 +74,16 @@ Receive = Callable[[Draft, Outcome], Receipt]
 """Makes the receipt of a draft by what came of it. Raises ApiError; only a replay may ask the database."""
 
 
+def release(response: HttpResponse) -> None:
+    """Take apart what refers to itself of a response that is rendered: else view, request and response, with all that
+    was sent, wait for Python's search for cycles."""
+    context: dict[str, Any] = getattr(response, "renderer_context", None) or {}
+    if context:
+        context["request"].parser_context.clear()
+        vars(context["view"]).clear()
+    context.clear()
+
+
 class TaskResponse(Response):
     """The response that a receipt describes."""
 
@@ -116,6 +127,7 @@ class PendingSubmission(TaskResponse):
         except Exception as error:
             self._show_error(error)
         super().render()
+        release(self)
 
     def _show_error(self, error: Exception) -> None:
         view = self.renderer_context["view"]

@@ -92,7 +92,7 @@ class QuoteView(TaskApiView):
 
 def idempotency_key(request: Request) -> str | None:
     """The request's Idempotency-Key. Raises InvalidRequest naming it where it is none."""
-    sent: str | None = request.headers.get("Idempotency-Key")
+    sent: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if problem := _problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ())):
         raise InvalidRequest(f"Idempotency-Key: {problem}.", param="Idempotency-Key")
     return sent

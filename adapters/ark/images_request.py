@@ -6,6 +6,7 @@ Facts: Volcengine's documentation of the image generation API and its Ark runtim
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from adapters.ark.images_fields import MAX_IMAGES, TIERS
@@ -51,7 +52,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     `extra_body` wins over every derived field. The provider's own watermark is declined unless it is asked for.
     """
     table = tiers.size_table(target.capabilities, SIZES)
-    tier = tiers.asked(request, target.capabilities, by_area(table))
+    tier = tiers.asked(request, target.capabilities, partial(by_area, table))
     derived: dict[str, Any] = {
         "prompt": request.prompt,
         "response_format": "url",
@@ -81,7 +82,7 @@ def _billed_tier(size: object, table: SizeTable) -> str | None:
 
 def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
     table = tiers.size_table(capabilities, SIZES)
-    tier = tiers.asked(request, capabilities, by_area(table))
+    tier = tiers.asked(request, capabilities, partial(by_area, table))
     if tier is None or "size" in request.extra_body:
         return
     known = [name for name in table if request.aspect_ratio or name in TIERS]

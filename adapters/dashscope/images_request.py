@@ -7,6 +7,7 @@ Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `m
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
@@ -65,7 +66,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
     """
     table = tiers.size_table(target.capabilities, SIZES)
-    tier = tiers.asked(request, target.capabilities, by_area(table))
+    tier = tiers.asked(request, target.capabilities, partial(by_area, table))
     is_size_given = _is_size_given(request.extra_body)
     size = None if tier is None or is_size_given else table[tier][request.aspect_ratio or DEFAULT_RATIO]
     images = () if "input" in request.extra_body else request.images

@@ -1,6 +1,7 @@
 """What tier an image request means, and whether a protocol can express its tier and its ratio."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from adapters.base import TaskRequest, Unsupported
@@ -14,18 +15,18 @@ def size_table(capabilities: Mapping[str, Any], default: SizeTable) -> SizeTable
     return table
 
 
-def asked(request: TaskRequest, capabilities: Mapping[str, Any], known: Sequence[str]) -> str | None:
+def asked(request: TaskRequest, capabilities: Mapping[str, Any], known: Callable[[], Sequence[str]]) -> str | None:
     """The tier asked for; with only a ratio the first of the capability `tiers`, else of those that the protocol knows,
     smallest first; None with neither."""
     if request.image_size is not None or request.aspect_ratio is None:
         return request.image_size
-    tiers: Sequence[str] = capabilities.get("tiers") or known
+    tiers: Sequence[str] = capabilities.get("tiers") or known()
     return tiers[0]
 
 
 def tabled(request: TaskRequest, capabilities: Mapping[str, Any], table: SizeTable) -> Iterator[Unsupported]:
     """Of a protocol that takes pixels: the tier and the ratio must have a size in the table."""
-    tier = asked(request, capabilities, by_area(table))
+    tier = asked(request, capabilities, partial(by_area, table))
     if tier is None or "size" in request.extra_body:
         return
     ratio = request.aspect_ratio or DEFAULT_RATIO
@@ -42,7 +43,11 @@ def named(
 ) -> Iterator[Unsupported]:
     """Of a protocol that takes names of tiers, {our tier: its name}, and ratios, each where `extra_body` does not stand
     for it."""
-    tier = None if {"size", "resolution"} & request.extra_body.keys() else asked(request, capabilities, list(names))
+    tier = (
+        None
+        if {"size", "resolution"} & request.extra_body.keys()
+        else asked(request, capabilities, partial(list, names))
+    )
     if tier is not None:
         allowed = [name for name in names if name in capabilities.get("tiers", names)]
         yield from checks.listed("params.image_size", tier, allowed)

@@ -5,6 +5,7 @@ Facts: OpenAI's API reference of images and its SDK.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
@@ -37,7 +38,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
     """
     table = tiers.size_table(target.capabilities, SIZES)
-    tier = tiers.asked(request, target.capabilities, by_area(table))
+    tier = tiers.asked(request, target.capabilities, partial(by_area, table))
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
     if "size" in request.extra_body:
         tier = tier_of(request.extra_body["size"], table)

@@ -33,7 +33,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     With neither tier nor ratio the provider chooses the size, and no tier is billed.
     """
-    tier = tiers.asked(request, target.capabilities, DEFAULT_TIERS)
+    tier = tiers.asked(request, target.capabilities, lambda: DEFAULT_TIERS)
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n, "response_format": "b64_json"}
     if tier is not None and "resolution" not in request.extra_body:
         derived["resolution"] = TIERS[tier]

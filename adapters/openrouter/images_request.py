@@ -44,7 +44,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     With neither tier nor ratio the provider chooses the size, and no tier is billed.
     """
     size = request.extra_body.get("size")
-    tier = tiers.asked(request, target.capabilities, DEFAULT_TIERS)
+    tier = tiers.asked(request, target.capabilities, lambda: DEFAULT_TIERS)
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
     if tier is not None and not {"size", "resolution"} & request.extra_body.keys():
         derived["resolution"] = TIERS[tier]

@@ -4,7 +4,6 @@ judged in memory, for tasks and for relayed calls alike."""
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 from catalog.models import Rest
@@ -136,10 +135,11 @@ def _judged(usable: tuple[int, ...], rests: Mapping[ActiveRest, float], taken: C
     return Availability(credentials=calm or ready, trials=dict(trials))
 
 
-@lru_cache(maxsize=64)
-def _statement(only: str) -> str:
+def read(channel_ids: Collection[int] | None = None) -> dict[int, ChannelState]:
+    """The channels of which there is anything to tell, by id: all, or these. One statement."""
+    only = "" if channel_ids is None else f"AND channel_id IN ({sql.places(channel_ids)})"
     now = sql.now()
-    return STATES.format(
+    statement = STATES.format(
         now=now,
         rest=sql.seconds_between(now, "cooldown_until"),
         left=sql.seconds_between(now, "until"),
@@ -148,12 +148,7 @@ def _statement(only: str) -> str:
         of_health=only,
         of_rests=only,
     )
-
-
-def read(channel_ids: Collection[int] | None = None) -> dict[int, ChannelState]:
-    """The channels of which there is anything to tell, by id: all, or these. One statement."""
-    only = "" if channel_ids is None else f"AND channel_id IN ({sql.places(channel_ids)})"
-    rows = sql.records(_statement(only), [*(channel_ids or ())] * 4)
+    rows = sql.records(statement, [*(channel_ids or ())] * 4)
     by_channel: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
         by_channel[row.channel_id].append(row)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import gc
 import io
 import json
 import threading
@@ -21,6 +22,7 @@ from front.task_api import ApiCall
 from storage import blobs
 from tasks import switches
 from tasks.intake import joint_submission
+from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created
 from tasks_api.authentication import AuthResult
 from tasks_api.responses import PendingSubmission
@@ -318,3 +320,17 @@ def test_a_draft_that_cannot_be_written_is_answered_in_the_documented_shape(key)
 
     answer = asyncio.run(answered())
     assert (answer.status, json.loads(answer.body)["error"]["type"]) == (403, "TASK_INSUFFICIENT_BALANCE")
+
+
+def test_nothing_of_a_request_waits_for_a_search_of_cycles(key):
+    task_id = make_task(key).id
+    gc.collect()
+    gc.disable()
+    try:
+        for found in served(submission(key.secret), submission(key.secret, b"{"), read(task_id, key.secret)):
+            if isinstance(found, PendingSubmission):
+                found.complete(found.outcome.result(PATIENCE))
+        del found
+        assert not [each for each in gc.get_objects() if isinstance(each, TasksView | TaskDetailView | Draft)]
+    finally:
+        gc.enable()

@@ -286,12 +286,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "front.admin_door.AdminDoor",  # the innermost: its 404 passes all that another path's passes
 ]
-# Of these, what does something for the Task API (/v1/): it has no sessions, forms, files and pages.
-API_MIDDLEWARE = [
-    "front.page_headers.PageHeaders",
-    "django.middleware.security.SecurityMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-]
 APPEND_SLASH = False
 
 ROOT_URLCONF = "config.urls"

@@ -8,7 +8,6 @@ from io import BytesIO
 from typing import Any
 
 from a2wsgi.wsgi import build_environ
-from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.exception import convert_exception_to_response
@@ -16,7 +15,6 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
-from django.utils.module_loading import import_string
 
 from common.http.asgi import REPEATED_HEADERS, Answer, Headers, Scope, joined
 from common.http.front_body import Body
@@ -48,16 +46,11 @@ class Request(WSGIRequest):
 
 
 class ApiHandler(BaseHandler):
-    """Django's handler of requests, with API_MIDDLEWARE alone, which looks at nothing but request and response. A
-    response that waits for its submission is given back before it is rendered."""
+    """Django's handler of requests, without middleware: the API has no sessions, forms and pages, and the headers of
+    its answers are in `front/page_headers.py`. A response that waits for its submission is not rendered yet."""
 
     def load_middleware(self: Any, is_async: bool = False) -> None:
-        for hooks in ("_view_middleware", "_template_response_middleware", "_exception_middleware"):
-            setattr(self, hooks, [])
-        handler = convert_exception_to_response(self._get_response)
-        for path in reversed(settings.API_MIDDLEWARE):
-            handler = convert_exception_to_response(import_string(path)(handler))
-        self._middleware_chain = handler
+        self._middleware_chain = convert_exception_to_response(self._get_response)
 
     def _get_response(self, request: HttpRequest) -> HttpResponse:
         view, arguments, options = self.resolve_request(request)

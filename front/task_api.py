@@ -24,7 +24,7 @@ from common.concurrency.gathering import Gathering
 from common.http.asgi import Answer, Scope
 from common.http.front_body import Body
 from common.ids import is_task_id
-from front import django_application
+from front import django_application, page_headers
 from front.error_responses import DatabaseAway
 from storage import blobs
 from tasks.gate import Admission, Replay
@@ -100,7 +100,8 @@ async def complete(pending: PendingSubmission) -> None:
 
 
 def answer_of(response: HttpResponse) -> Answer:
-    return django_application.answer_of(response.status_code, list(response.items()), response.content)
+    headers = [*response.items(), *page_headers.of_api().items()]
+    return django_application.answer_of(response.status_code, headers, response.content)
 
 
 def _batches_for(call: ApiCall) -> "Gathering[ApiCall, HttpResponse | AuthResult] | None":

@@ -1,6 +1,6 @@
 """Step 2: who calls and whether the service is open, in one statement that is always the request's first.
 
-Requests that come together share it (`tasks_api/admissions.py`). Whether a key is valid at all,
+Requests that come together share it (`tasks_api/authentication.py`). Whether a key is valid at all,
 `accounts/authentication.py` says.
 """
 

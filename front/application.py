@@ -1,4 +1,4 @@
-"""The front: takes every request, serves itself what may take long, and gives the rest to Django's threads."""
+"""The front: takes every request, serves itself what may take long, and gives the rest to Django's views."""
 
 import os
 
@@ -202,7 +202,7 @@ async def nothing_more() -> Message:
 
 
 def own_endpoint(path: str) -> Endpoint | None:
-    """What the asynchronous side serves itself; None is Django's."""
+    """What the asynchronous side serves itself; None: a view of Django's."""
     if path in ENDPOINTS:
         return ENDPOINTS[path]
     if path.startswith(ASSETS) or ASSET_PATH.fullmatch(path):

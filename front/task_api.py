@@ -1,11 +1,11 @@
-"""Serves the Task API. A request goes through four steps, each together with others that wait for it:
+"""Serves the Task API. A request goes through four stages, each together with others that wait for it:
 
-1. authentication: one statement for a batch (`tasks_api/authentication.py`);
-2. the task that it reads, if any: one statement for a batch;
-3. its DRF view, on a thread, which ends in a response or in a `PendingSubmission`;
-4. the draft of that is written together with others, and its outcome completes the response.
+- authentication: one statement for a batch (`tasks_api/authentication.py`);
+- the task that it reads, if any: one statement for a batch;
+- its DRF view, on a thread, which ends in a response or in a `PendingSubmission`;
+- the draft of that is written together with others, and its outcome completes the response.
 
-Short requests take the first three steps in batches, on one thread for all. Any other request is authenticated first,
+Short requests take the first three stages in batches, on one thread for all. Any other request is authenticated first,
 and then its view has a thread of its account's share, for it may look up or store inputs, or read much.
 """
 
@@ -187,7 +187,7 @@ def _serve(
 
 def _read(batch: Sequence[ApiCall]) -> tuple[list[AuthResult], TasksRead]:
     """Where the database fails, each view says so."""
-    results = authentication.results([call.scope for call in batch])
+    results = authentication.results_of_batch([call.scope for call in batch])
     wanted = {
         (result.outcome.caller.key_id, call.task_id)
         for call, result in zip(batch, results, strict=True)

@@ -1,4 +1,4 @@
-"""Step 2: who calls and whether the service is open, in one statement that is always the request's first.
+"""Step 1: who calls and whether the service is open, in one statement that is always the request's first.
 
 Requests that come together share it (`tasks_api/authentication.py`). Whether a key is valid at all,
 `accounts/authentication.py` says.

@@ -1,7 +1,8 @@
 """Step 10: tasks end. Status, ledger, result, paid call, event and callback row change in one transaction.
 
 Only this module ends a task, and only `tasks/claims/queue.py` and `tasks/claims/starting.py` move one between queued
-and running. All guard every move by (id, status, attempt), so that a worker that has lost a task cannot touch it.
+and running. Each move is guarded by id and status, and those of a running task by its attempt too, so that a worker
+that has lost a task cannot touch it; a start raises the attempt under the lock of the row.
 """
 
 import logging

@@ -1,9 +1,9 @@
-"""Step 8, the record of paid calls: the intent is committed before the call, the provider's answer right after it.
+"""Step 8, the record of paid calls: the intent is committed before the call, a handle or the addresses of a result
+right after it.
 
 Only this module moves calls, and every move is in `CALL_TRANSITIONS`; when they are polled stands in `tasks/polls.py`.
-The intent is fenced by the task's attempt. The
-answer is stored even when the fence has moved on: losing it would lose a job that was paid for. Where a protocol has no
-count an attempt buys with several calls, told apart by their position.
+The intent is fenced by the task's attempt. The answer is stored even when the fence has moved on: losing it would lose
+a job that was paid for. Where a protocol has no count, an attempt buys with several calls, told apart by position.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -50,7 +50,8 @@ def show_progress(plans: Sequence[Reschedule]) -> None:
 
 
 def hasten_overdue() -> None:
-    """Poll the jobs of tasks whose time is over now, for the last time: each that was not asked for since then."""
+    """Poll now the jobs of tasks whose time is over, if they were not asked for since: once at the deadline, and once
+    more when the 15 minutes for copying are over, too."""
     now, over_for = sql.now(), sql.seconds_between("t.deadline_at", "tasks_call.next_poll_at")
     copied = due_calls.AFTER_DEADLINE_SECONDS
     sql.run(

@@ -1,4 +1,5 @@
-"""Step 2: authentication. Requests that come while a statement authenticates others go together into the next one.
+"""Step 1: authentication. Requests that come while a statement authenticates others go together into the next one
+(`result`); those that are served in batches are authenticated by one statement of their batch (`results_of_batch`).
 
 No key is remembered. What came of it travels with the request to its view, whose DRF authentication class
 (`tasks_api/base_view.py`) raises it or takes it; a view that is called without the front asks itself.
@@ -72,7 +73,7 @@ def _submitted(credentials: Knock) -> "Future[Admission]":
     return _waiting.add(credentials, payer=share.payer, member=share.member)
 
 
-def results(scopes: Sequence[Scope]) -> list[AuthResult]:
+def results_of_batch(scopes: Sequence[Scope]) -> list[AuthResult]:
     """What came of each request's credentials, by one statement on this thread. Where the database fails, each view
     says so."""
     outcomes: Sequence[Admission | Exception]

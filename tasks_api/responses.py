@@ -70,7 +70,7 @@ def _receipt(document: Mapping[str, Any], more: Mapping[str, str] | None = None)
     return Receipt(document=document, headers=headers)
 
 
-Receive = Callable[[Draft, Outcome], Receipt]
+MakeReceipt = Callable[[Draft, Outcome], Receipt]
 """Makes the receipt of a draft by what came of it. Raises ApiError; only a replay may ask the database."""
 
 
@@ -108,10 +108,10 @@ class PendingSubmission(TaskResponse):
 
     renderer_context: dict[str, Any]  # DRF sets it once the view has returned
 
-    def __init__(self, draft: Draft, receive: Receive) -> None:
+    def __init__(self, draft: Draft, make_receipt: MakeReceipt) -> None:
         super().__init__()
         self.draft = draft
-        self._receive = receive
+        self._make_receipt = make_receipt
 
     def submit(self) -> None:
         """Put the draft in line: `outcome` is the future of what comes of it, committed."""
@@ -123,7 +123,7 @@ class PendingSubmission(TaskResponse):
         try:
             if isinstance(outcome, Exception) and not isinstance(outcome, ApiError):
                 raise outcome
-            self.show(self._receive(self.draft, outcome))
+            self.show(self._make_receipt(self.draft, outcome))
         except Exception as error:
             self._show_error(error)
         super().render()

@@ -1,4 +1,4 @@
-"""Step 1: HTTP. Each view parses, calls one domain function and represents; nothing is decided here."""
+"""Views of what exists: each parses, calls one domain function and represents; nothing is decided here."""
 
 import re
 from contextlib import suppress

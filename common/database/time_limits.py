@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeLimits:
-    """In seconds.
+    """Limits in seconds.
 
-    `statement`: one statement. `lock`: the wait for one lock, also that of a commit; it leaves time for whoever waited
-    in a group before. `silence`: between two statements of a transaction. `answer`: from a statement to its answer,
-    where the server is frozen or away and cancels nothing.
+    `statement`: of one statement. `lock`: of the wait for one lock, also that of a commit; with the seconds that a
+    draft has waited in a joint write before, a request stays within about ten. `silence`: between two statements of a
+    transaction. `answer`: from a statement to its answer, where the server is frozen or away and cancels nothing.
     """
 
     statement: float = 10.0
@@ -23,7 +23,7 @@ class TimeLimits:
 
 WEB = TimeLimits()
 GROUP_LOCK_SECONDS = 2.0
-"""Of the wait for one lock in a transaction of several accounts; then each account goes on alone."""
+"""The longest wait for one lock in a joint write of several accounts; after that each account is written alone."""
 
 of_process: TimeLimits | None = None
 """What the next connections of this process are opened with."""

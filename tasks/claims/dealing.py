@@ -1,4 +1,4 @@
-"""Who gets the free seats: round robin over keys within every limit. Pure."""
+"""Deals the free seats: round robin over keys within every limit. Without I/O; of equal routes it draws one."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -16,8 +16,9 @@ from tasks.models import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntakeColumn:
-    """A column that a submission writes. `type` and `source` (a path of attributes of the draft) are of its value in
-    the row `r`; a column without them is the expression `written`. One with a type and no source is copied alone.
+    """A column that a submission writes. The row `r` has its value by name, of this `type`, from `source` (a path of
+    attributes of the draft); one with a type and no source is only ever copied. `written`, where it is given, is the
+    SQL expression that is inserted in place of `r.name`.
 
     `on_retry`: an operator's retry has the value of the old task; `on_attach`: so has a task that a job is attached to.
     """

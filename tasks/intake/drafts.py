@@ -31,10 +31,10 @@ class PreparedSubmission:
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """One submission of a caller, ready to be written. `files` it stored of its Data URLs, and of uploads;
-    `option_bytes` are those of large options, which are inputs, too (tasks/assets/stored_inputs.py), and `input_bytes`
-    those of both. `asked` are words of the client that its front shows as they came. `copied` are columns that a retry
-    has of the old task."""
+    """One submission of a caller, ready to be written. `files` are the stored files of its Data URLs and uploads;
+    `option_bytes` count large options, which are inputs too (`tasks/assets/stored_inputs.py`), and `input_bytes` both.
+    `asked` are words of the client that the Videos API shows as they came. `copied` are columns that a retry takes from
+    the old task."""
 
     caller: Caller
     prepared: PreparedSubmission

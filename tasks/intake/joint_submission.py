@@ -35,13 +35,14 @@ def add(draft: Draft) -> "Future[Outcome]":
 
 
 def together() -> AbstractContextManager[None]:
-    """Drafts that are added during the block are not written before its end, and then together, on this thread."""
+    """Drafts that are added during the block are written together after it: on this thread, unless a batch is at work;
+    and those of accounts that have a line of their own, in that."""
     return _shared_line.held()
 
 
 def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
-    """Those of accounts that somebody else holds wait in their own lines. So do all where one keeps the others from
-    being written, or holds them up."""
+    """Drafts of accounts that somebody else holds wait in their own lines. If one draft makes the joint write fail, or
+    run out of time, all move to the lines of their accounts."""
     outcomes: Mapping[str, Outcome] = {}
     try:
         outcomes = threads.returning_connection(_submit_free, drafts)
@@ -56,7 +57,7 @@ def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
 
 def _submit_free(drafts: Sequence[Draft]) -> dict[str, Outcome]:
     outcomes = submission.submit_free(drafts)
-    lost_commits.settle()
+    lost_commits.settle()  # the database answers again: what became of earlier drafts whose outcome was unknown?
     return outcomes
 
 

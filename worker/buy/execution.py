@@ -1,5 +1,5 @@
 """Claimed tasks on their way to their providers (step 8). What they need is read, and their intents are committed, for
-all of a claim together; then each is paid on a seat of its own.
+all of a claim together; then each is paid on a thread of its own.
 
 Reading and intents are `worker/buy/jobs.py`'s, the calls themselves `worker/buy/purchase.py`'s.
 """
@@ -88,11 +88,11 @@ class Execution:
         left: list[tuple[Claimed, Exception]] = []
         for task, each in zip(tasks, found, strict=True):
             if isinstance(each, Purchase):
-                start(partial(self._end_in_hand, task, partial(purchase.make, each)))
+                start(partial(self._run_to_its_end, task, partial(purchase.make, each)))
             else:
                 left.append((task, each))
         for task, why in left:  # after the others, whose intents are committed: these may wait for the database
-            self._end_in_hand(task, partial(leave, task, why))
+            self._run_to_its_end(task, partial(leave, task, why))
 
     def _may_pay(self, tasks: Iterable[Claimed]) -> bool:
         # Judged and counted under one lock: a stop either comes before, or waits for these calls.
@@ -101,9 +101,9 @@ class Execution:
                 self._paying.update((task.id, task.attempt) for task in tasks)
             return not self._is_stopping
 
-    def _end_in_hand(self, task: Claimed, last: Callable[[], Underway | None]) -> None:
-        """The last step of a task here; from then on its rows say what becomes of it. An end that goes into a group is
-        waited for by nobody: its thread is free for another task."""
+    def _run_to_its_end(self, task: Claimed, last: Callable[[], Underway | None]) -> None:
+        """Run what is left to do for a task here; from then on its rows say what becomes of it. Nobody waits for an end
+        that goes into a batch: this thread is free for another task."""
         underway: Underway | None = None
         with bind(task_id=task.id, attempt=task.attempt):
             try:
@@ -122,7 +122,7 @@ class Execution:
         if promise.exception() is None and promise.result():
             self._let_go(task)
         else:
-            self._not_ended.start(partial(self._end_in_hand, task, underway.anew))
+            self._not_ended.start(partial(self._run_to_its_end, task, underway.anew))
 
     def _let_go(self, task: Claimed) -> None:
         with self._changed:

@@ -96,8 +96,8 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """A job and the way to its provider: `tried` are the rests that it is the one to try. `calls` are the paid calls of
-    the execution, by position, once their intents are committed."""
+    """A job and the way to its provider. `tried` are the ids of rests of the channel (`catalog/health/`) that this call
+    alone may test. `calls` are the paid calls of the execution, by position, once their intents are committed."""
 
     job: Job
     credential_id: int | None
@@ -119,13 +119,14 @@ class Purchase:
 
 
 def prepare(tasks: Sequence[Claimed], worker_id: str) -> list[Purchase | Exception]:
-    """Make the purchases of these tasks. Holds a connection to the database: what they wait for is for others to do."""
+    """Make the purchases of these tasks. Runs on the claim lane and keeps its connection to the database; waiting for
+    providers is the pool's work."""
     return onward(partial(intend, worker_id=worker_id), onward(reach, onward(load, tasks)))
 
 
 def load(tasks: Sequence[Claimed]) -> list[Job | Exception]:
-    """Build their jobs; `check` and `build` run again, since the catalog may have moved. In place of a job: RouteGone,
-    InputGone, Unreadable for a task of another version, or whatever its adapter raised."""
+    """Build their jobs. Each adapter checks and builds its request again, since the catalog may have moved. In place of
+    a job: RouteGone, InputGone, Unreadable for a task of another version, or whatever its adapter raised."""
     catalog = snapshot.latest()
     return [_job_or_fault(task, catalog) for task in tasks]
 

@@ -1,6 +1,9 @@
 """Step 8, the paid calls themselves: one, or several side by side where a protocol has no count.
 
-Each call's answer is recorded by the thread that made it, before anything else happens.
+What a provider answers is recorded before anything else happens with it, together with the answers of other calls: a
+handle, or the addresses of a result. The bytes of a single result, which only this process has, are stored at once and
+recorded with the task's end; where that might take longer than the task has, `hand_over` records before that the
+provider has finished.
 """
 
 import logging
@@ -38,15 +41,16 @@ def make(purchase: Purchase) -> Underway | None:
     """All the calls, and then what those mean that brought nothing. Returns what is still under way."""
     misses: list[Miss] = []
     first, *others = purchase.calls
-    threads = [
-        threading.Thread(target=_apart, args=(purchase, call, misses), name="paid call", daemon=True) for call in others
+    siblings = [
+        threading.Thread(target=_pay_sibling, args=(purchase, call, misses), name="paid call", daemon=True)
+        for call in others
     ]
-    for thread in threads:
-        thread.start()
+    for sibling in siblings:
+        sibling.start()
     underway = pay(purchase, first, misses)
     release_connection()  # the others may need it
-    for thread in threads:
-        thread.join()
+    for sibling in siblings:
+        sibling.join()
     if misses:
         judge(purchase, misses)
     if underway is None:
@@ -68,7 +72,7 @@ def judge(purchase: Purchase, misses: list[Miss]) -> None:
     failed_calls.judge(purchase.job, misses, has_others=len(misses) < len(purchase.calls))
 
 
-def _apart(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
+def _pay_sibling(purchase: Purchase, call: Intended, misses: list[Miss]) -> None:
     task = purchase.job.task
     try:
         with bind(task_id=task.id, attempt=task.attempt):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, final
 
+from common.concurrency import promises
 from common.concurrency.sharing import FairQueue
 
 Item = TypeVar("Item")
@@ -159,10 +160,11 @@ class Gathering(Generic[Item, Result]):
         with self._lock:
             for entry in reversed(postponed):
                 self._waiting.put_first(entry, entry.payer, entry.member)
-        for entry, result in zip(group, results, strict=True):
-            if isinstance(result, BaseException):
-                entry.future.set_exception(result)
-            elif isinstance(result, Gathering):
-                result._line_up(entry)
-            elif result is not LATER:
-                entry.future.set_result(result)
+        with promises.kept_together():
+            for entry, result in zip(group, results, strict=True):
+                if isinstance(result, BaseException):
+                    entry.future.set_exception(result)
+                elif isinstance(result, Gathering):
+                    result._line_up(entry)
+                elif result is not LATER:
+                    entry.future.set_result(result)

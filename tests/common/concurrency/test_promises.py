@@ -1,12 +1,16 @@
-"""Futures that threads resolve, as an event loop awaits them."""
+"""Promises that threads keep: an event loop hears of all that are kept together at once."""
 
 import asyncio
+import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
 from common.concurrency import promises
+from common.concurrency.gathering import Gathering
+from tools.children import PATIENCE
 
 
 class Loop(asyncio.SelectorEventLoop):
@@ -26,6 +30,56 @@ def loop(caplog):
     yield made
     made.close()
     assert not caplog.get_records("call")
+
+
+def on_a_thread(step: Callable[[], None]) -> None:
+    threading.Thread(target=step, daemon=True).start()
+
+
+def test_a_group_wakes_its_loop_once(loop):
+    held = threading.Event()
+
+    def doubled(items: list[int]) -> list[int]:
+        assert held.wait(PATIENCE)
+        return [item * 2 for item in items]
+
+    async def ask_all() -> list[int]:
+        gathering: Gathering[int, int] = Gathering(doubled, start=on_a_thread)
+        answers = [promises.awaited(gathering.add(number)) for number in range(9)]
+        held.set()
+        return await asyncio.gather(*answers)
+
+    assert loop.run_until_complete(ask_all()) == [number * 2 for number in range(9)]
+    assert loop.wake_ups <= 2, "one for those that went first, and one for all others"
+
+
+def test_each_loop_hears_of_its_own(loop):
+    other = Loop()
+    first, second = Future[int](), Future[int]()
+
+    async def wait(promise: "Future[int]", begun: threading.Event) -> int:
+        waiter = promises.awaited(promise)
+        begun.set()
+        return await waiter
+
+    begun, found = (threading.Event(), threading.Event()), list[int]()
+    threads = [
+        threading.Thread(target=lambda n=n, p=p, at=at: found.append(at.run_until_complete(wait(p, begun[n]))))
+        for n, (p, at) in enumerate(((first, loop), (second, other)))
+    ]
+    for number, thread in enumerate(threads):
+        thread.start()
+        assert begun[number].wait(PATIENCE)
+    with promises.kept_together():
+        with promises.kept_together():
+            second.set_result(2)
+        before = loop.wake_ups
+        first.set_result(1)
+        assert loop.wake_ups == before, "the inner block ends nothing but itself"
+    for thread in threads:
+        thread.join(PATIENCE)
+    other.close()
+    assert sorted(found) == [1, 2]
 
 
 def test_what_a_thread_raises_its_waiter_gets(loop):

@@ -1,8 +1,8 @@
 """Futures that threads resolve and an event loop awaits: those that are resolved together wake the loop once.
 
-`asyncio.wrap_future` wakes the loop for each future. A thread that resolves sixteen of them loses the interpreter to the
-loop sixteen times, and comes back to its work that much later: a fifth fewer relayed calls a second, and 7 % more CPU
-for a submission.
+`asyncio.wrap_future` wakes the loop for each future. A thread that resolves sixteen of them loses the interpreter to
+the loop sixteen times, and comes back to its work that much later: a fifth fewer relayed calls a second, and 7 % more
+CPU for a submission.
 """
 
 import asyncio

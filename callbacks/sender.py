@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError, connection
 from accounts import keys
 from callbacks import signing
 from callbacks.deliveries import Due, Outcome
+from common import swallowed
 from common.http import retry_after
 from common.outbound import AddressRefused, Failed, Limits, Reply, UrlPolicy, open_url
 from common.outgoing.lookup import customer
@@ -58,7 +59,8 @@ def deliver(due: Due, make_body: MakeBody, *, policy: UrlPolicy, limits: Limits 
         logger.info("delivery %s failed: %s", due.id, failed)
         outcome = Outcome(at=at, error=failed.words)
     except Exception:  # a fault of ours is retried on the schedule like any other
-        logger.exception("delivery %s could not be sent", due.id)
+        swallowed.note("callbacks.sender")
+        logger.error("delivery %s could not be sent", due.id)
         outcome = Outcome(at=at, error="the callback could not be made")
     return replace(outcome, duration_ms=round((time.monotonic() - started) * 1000))
 

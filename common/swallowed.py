@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 
 PLACES: tuple[str, ...] = (
+    "callbacks.sender",
     "catalog.health.adapter_probe",
     "catalog.health.probe",
     "catalog.runnable.bounds",
+    "common.concurrency.halving",
+    "common.concurrency.wakeups",
+    "desk.channel_test",
     "relay.books.end_together",
     "relay.books.reserve_together",
     "relay.books.usage",

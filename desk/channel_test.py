@@ -5,7 +5,6 @@ The row says `sent` before anything goes out. So a test whose answer is lost is 
 itself.
 """
 
-import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -33,13 +32,12 @@ from adapters.base import (
 from adapters.kit.written_files import is_data_url
 from catalog import connections
 from catalog.models import Channel, ChannelModel, ChannelTest
-from common import documents, redaction
+from common import documents, redaction, swallowed
 from common.database.database_retry import release_connection
 from desk.channel_page import smallest
 from desk.channel_page.smallest import PROMPT, Smallest, Untestable
 from storage import media_types
 
-logger = logging.getLogger(__name__)
 LONGEST_SECONDS = 180.0
 LOOK_SECONDS = 20.0
 HEAD_BYTES = 64
@@ -159,7 +157,7 @@ def _heard(row: ChannelTest, adapter: Adapter, connection: Connection, ask: Any)
     except NothingSent as fault:
         row.state, row.answer = State.UNSENT, {"message": redaction.clean(str(fault))}
     except Exception:
-        logger.exception("a channel's test broke off")
+        swallowed.note("desk.channel_test")
         row.state, row.answer = (
             State.ACCEPTED if is_poll else State.UNKNOWN,
             {"message": "It broke off: see the log."},

@@ -48,8 +48,8 @@ ENDPOINTS: Mapping[str, Endpoint] = {
 ASSETS = "/assets/"
 TASKS = "/v1/tasks"
 ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+|/v1/videos/[^/]+/content")
-# A target may be a whole URL (RFC 9112, 3.2.2); gunicorn passes that on as the path.
-ORIGIN = re.compile(r"\Ahttps?://[^/]*", re.IGNORECASE)
+# A target may be a whole URL, which then names the host (RFC 9112, 3.2.2); gunicorn passes that on as the path.
+ORIGIN = re.compile(r"\Ahttps?://([^/]*)", re.IGNORECASE)
 CLIENT_LEFT = 499
 
 
@@ -108,7 +108,10 @@ async def live(receive: Receive, send: Send) -> None:
 
 async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     """One request: an id, an answer whatever happens, a line in the log."""
-    scope["path"] = ORIGIN.sub("", scope["path"]) or "/"
+    if found := ORIGIN.match(scope["path"]):
+        scope["path"] = scope["path"][found.end() :] or "/"
+        others = [pair for pair in scope["headers"] if pair[0] != b"host"]
+        scope["headers"] = [*others, (b"host", found[1].encode("latin-1", "replace"))]
     request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
     scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
     scope["headers"].append((b"x-request-id", request_id.encode()))
@@ -148,7 +151,8 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
         await front_body.drain(receive)
         return
     except front_body.Unopened:
-        await dispatch(endpoint, scope, receive if endpoint else nothing_more, reply, front_body.empty())
+        unread = front_body.unread() if task_api.answers(scope) else front_body.empty()
+        await dispatch(endpoint, scope, receive if endpoint else nothing_more, reply, unread)
         await front_body.drain(receive)
         return
     reply.closes = False

@@ -62,6 +62,11 @@ class ApiCall:
         return match[1] if match and is_task_id(match[1]) else None
 
 
+def answers(scope: Scope) -> bool:
+    """Whether the request is one of the Task API, of whichever front."""
+    return authentication.is_of_tasks(scope["path"])
+
+
 async def answer(scope: Scope, body: Body) -> Answer:
     """The whole answer. The body is closed."""
     response = await respond(scope, body)
@@ -124,7 +129,7 @@ def is_short_submission(scope: Scope, body: Body) -> bool:
 
 async def _authenticated(call: ApiCall) -> AuthResult | None:
     """None for a path that asks for no Task key."""
-    if not authentication.is_of_tasks(call.scope["path"]):
+    if not answers(call.scope):
         return None
     try:
         return await authentication.result(call.scope)

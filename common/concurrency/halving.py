@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from common import swallowed
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -24,5 +26,6 @@ def apart(
     except Exception as error:
         if len(items) == 1:
             return [error]
+        swallowed.note("common.concurrency.halving")
     half = len(items) // 2
     return apart(step, items[:half], of_all=of_all) + apart(step, items[half:], of_all=of_all)

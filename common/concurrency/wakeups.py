@@ -18,6 +18,7 @@ from typing import Literal
 
 from django.db import transaction
 
+from common import swallowed
 from common.concurrency import wakeup_lines
 from common.concurrency.wakeup_lines import LOST, WakeupLine
 
@@ -149,7 +150,7 @@ class Courier:
                 is_away = True
                 self._over.wait(AWAY_SECONDS)
             except Exception:  # of whom it rings for: the others are to be woken all the same
-                logger.exception("a wake-up met a fault")
+                swallowed.note("common.concurrency.wakeups")
                 self._over.wait(AWAY_SECONDS)
 
     def _serve(self, line: WakeupLine) -> None:

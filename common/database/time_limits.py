@@ -10,13 +10,13 @@ from dataclasses import dataclass
 class TimeLimits:
     """Limits in seconds.
 
-    `statement`: of one statement. `lock`: of the wait for one lock, also that of a commit; with the seconds that a
-    draft has waited in a joint write before, a request stays within about ten. `silence`: between two statements of a
+    `statement`: of one statement. `lock`: of the wait for one lock, also that of a commit; who has waited for others
+    before has what is left of it (`lock_left`). `silence`: between two statements of a
     transaction. `answer`: from a statement to its answer, where the server is frozen or away and cancels nothing.
     """
 
     statement: float = 10.0
-    lock: float = 7.0
+    lock: float = 10.0
     silence: float = 10.0
     answer: float = 12.0
 
@@ -33,3 +33,11 @@ def hold_for_web() -> None:
     """This is a web process, and has no connection yet."""
     global of_process
     of_process = WEB
+
+
+def lock_left(waited: float) -> float | None:
+    """The seconds that a web request which has waited so long may still wait for a lock; None where the limit of its
+    connection will do."""
+    if of_process is None or waited < of_process.lock / 10:
+        return None
+    return max(of_process.lock - waited, of_process.lock / 10)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from common.concurrency import threads
-from common.errors import InvalidRequest, RequestTooLarge
+from common.errors import InvalidRequest, RequestTooLarge, ServiceUnavailable
 from common.http import unfolding
 from common.http.asgi import Receive, Scope, header
 from common.http.spool import Room, SpoolFull
@@ -65,6 +65,19 @@ class Body:
 
 def empty() -> Body:
     return Body(file=SpooledTemporaryFile(), size=0)
+
+
+class UnreadFile(SpooledTemporaryFile[bytes]):
+    """Stands for a body that was not read, as nobody might send it when it came. Whoever may by now has to send it
+    once more: reading it raises ServiceUnavailable."""
+
+    def read(self, *_: int) -> bytes:
+        raise ServiceUnavailable("The request was not read: its key, or the API, was opened just now. Send it again.")
+
+
+def unread() -> Body:
+    """The body of a request that raised Unopened."""
+    return Body(file=UnreadFile(), size=UNASKED_BYTES + 1)
 
 
 def may_follow(scope: Scope) -> bool:

@@ -1,5 +1,6 @@
 """A submission before it is a row: prepared when its checks have passed, then a draft that is ready to be written."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +49,7 @@ class Draft:
     origin: Origin = "async"
     asked: Mapping[str, str] = field(default_factory=dict)
     copied: Mapping[str, Any] = field(default_factory=dict)
+    made_at: float = field(default_factory=time.monotonic, compare=False)
 
     @property
     def owes_callback(self) -> bool:

@@ -3,6 +3,7 @@
 It takes a list of drafts; `tasks/intake/joint_submission.py` has the drafts of many requests written together.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from adapters.base import StoredFile
 from billing import ledger
 from billing.ledger import AccountState
 from common import ids, sql
-from common.database import writes
+from common.database import time_limits, writes
 from common.database.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
 from storage import blobs
@@ -95,7 +96,8 @@ def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
 
 def submit(drafts: Sequence[Draft], *, once_locked: Callable[[], None] | None = None) -> list[Outcome]:
     """Write the drafts that balances and limits allow, in order, once their accounts are locked; a refusal touches
-    nothing of its own. `once_locked` may add drafts of the same accounts. Raises as `submit_free`."""
+    nothing of its own. `once_locked` may add drafts of the same accounts. Drafts that have waited in line before wait
+    that much shorter for the lock. Raises as `submit_free`."""
     outcomes = _submit(drafts, skip_locked=False, once_locked=once_locked)
     return [outcomes[d.task_id] for d in drafts]
 
@@ -129,6 +131,9 @@ def _transact(
     created: dict[str, datetime] = {}
     try:
         with transaction.atomic():
+            waited = time.monotonic() - min((d.made_at for d in drafts), default=time.monotonic())
+            if not skip_locked and (seconds := time_limits.lock_left(waited)) is not None:
+                sql.bound_locks(seconds)
             accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=skip_locked)
             if once_locked:
                 once_locked()

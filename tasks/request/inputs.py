@@ -12,7 +12,7 @@ from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
 from tasks.request.values import ParamRules, UnstoredFile
 
 NAMES = ("id", "type", "role", "url")
-ID = r"^[A-Za-z0-9_-]+$"
+ID = r"^[A-Za-z0-9_-]+(?![\s\S])"
 ONCE: tuple[Role, ...] = ("first_frame", "last_frame")
 
 

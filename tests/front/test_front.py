@@ -116,6 +116,7 @@ def test_a_target_may_be_a_whole_url(dial):
     assert status_of("http://127.0.0.1/healthz") == status_of("/healthz") == 200
     assert status_of("HTTPS://elsewhere.example:8443/healthz?a=/b") == 200
     assert status_of("http://127.0.0.1") == status_of("/") == 302
+    assert status_of("http://evil.example/v1/tasks") == status_of("http:///v1/tasks") == 400  # it names the host
 
 
 def test_models_of_any_name_are_read_from_the_path_and_no_key_behind_it_is_logged(front, dial):

@@ -16,6 +16,7 @@ from django.db import OperationalError, connection
 from django.http import HttpResponse
 
 from catalog import snapshot
+from common.http import front_body
 from common.http.front_body import Body
 from front import task_api
 from front.task_api import ApiCall
@@ -334,3 +335,20 @@ def test_nothing_of_a_request_waits_for_a_search_of_cycles(key):
         assert not [each for each in gc.get_objects() if isinstance(each, TasksView | TaskDetailView | Draft)]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/tasks", "/v1/tasks/quote", "/v1/videos", "/v1/images/generations", "/v1/images/edits"]
+)
+def test_a_body_that_was_not_read_is_asked_for_again_once_its_key_opens(key, path):
+    """Nobody could send it when it came; a 400 would tell its client to mend what is right."""
+
+    def answered(secret: str) -> Any:
+        types = {"content_type": "multipart/form-data; boundary=b" if path.endswith("edits") else "application/json"}
+        asked = scope("POST", path, authorization=f"Bearer {secret}", **types)
+        return asyncio.run(task_api.answer(asked, front_body.unread()))
+
+    opened, closed = answered(key.secret), answered("dr-task-nobody")
+    assert (opened.status, closed.status) == (503, 401)
+    assert b"Send it again" in opened.body
+    assert int(dict(opened.headers)[b"retry-after"]) >= 1

@@ -140,3 +140,9 @@ def test_a_page_whose_time_is_over_is_503_too(request):
     status, seconds, _ = refused("/admin/", cookie=f"sessionid={client.cookies['sessionid'].value}")
     assert status == 503
     assert seconds > 0
+
+
+def test_who_has_waited_before_waits_that_much_shorter_for_a_lock() -> None:
+    assert time_limits.lock_left(5.0) is None  # no web process
+    with limited(lock=10.0):
+        assert [time_limits.lock_left(waited) for waited in (0.5, 4.0, 30.0)] == [None, 6.0, 1.0]

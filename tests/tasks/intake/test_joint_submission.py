@@ -1,5 +1,7 @@
 """Drafts of many requests together: each gets what it would have got alone, and nobody waits for another's account."""
 
+import dataclasses
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -253,6 +255,18 @@ def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_
         stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert names([stuck.exception(PATIENCE), free.result(PATIENCE)]) == ["OperationalError", "Created"]
     assert Task.objects.count() == 1
+
+
+@needs_row_locks
+def test_a_draft_that_has_waited_in_line_waits_that_much_shorter_for_its_account(key, image_model):
+    drafts = [steps.drafted(key), dataclasses.replace(steps.drafted(key), made_at=time.monotonic() - 8)]
+    bounds = []
+    with limited(lock=10.0):
+        for draft in drafts:
+            with steps.captured() as statements:
+                assert isinstance(submission.submit([draft])[0], Created)
+            bounds.append([each for each in statements if "lock_timeout" in each])
+    assert [len(each) for each in bounds] == [0, 1]
 
 
 @needs_row_locks

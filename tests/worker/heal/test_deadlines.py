@@ -181,7 +181,8 @@ def test_a_task_that_cannot_be_ended_keeps_no_other_from_its_end(shift, key, cap
         shift.claim()
     assert task(broken).status == "queued"
     assert {task(task_id).status for task_id in others} == {"timeout" if why == "overdue" else "failed"}
-    assert [record.getMessage() for record in caplog.records if record.exc_info] == [f"task {broken} cannot be ended"]
+    said = [record.getMessage() for record in caplog.records if record.exc_info]
+    assert [each for each in said if not each.startswith("swallowed in ")] == [f"task {broken} cannot be ended"]
     Hold.objects.filter(reference=broken).update(state="open")
 
 

@@ -46,6 +46,16 @@ def test_all_seats_are_waited_for(gate):
     assert seats.wait_idle(PATIENCE)
 
 
+def test_jobs_that_take_no_time_are_done_by_few_threads(monkeypatch):
+    monkeypatch.setattr("worker.threads.PATIENCE_SECONDS", 1.0)  # a machine may stop for a moment
+    seats, names = ThreadPool("quick", 100), set()
+    seats.start(threading.Event().wait, 0.2)  # so that the others are in line before anybody comes for them
+    for _ in range(1_000):
+        seats.start(lambda: names.add(threading.get_ident()))
+    assert seats.wait_idle(PATIENCE)
+    assert len(names) < 5
+
+
 def test_jobs_that_wait_sit_on_all_seats_at_once():
     seats, together = ThreadPool("test", 20), threading.Barrier(20)
     for _ in range(20):

@@ -127,12 +127,6 @@ def row_lock(*, skip_locked: bool = False) -> str:
     return " FOR NO KEY UPDATE SKIP LOCKED" if skip_locked else " FOR NO KEY UPDATE"
 
 
-def bound_locks(seconds: float) -> None:
-    """Let no statement of this transaction wait longer for a lock (PostgreSQL; SQLite waits before it begins)."""
-    if is_postgresql():
-        run("SELECT set_config('lock_timeout', %s, true)", [f"{max(1, round(seconds * 1000))}ms"])
-
-
 def lock_timeout(seconds: float) -> str:
     """A column that bounds each wait for a lock from here to the end of the transaction (SQLite has one lock: NULL)."""
     return f"set_config('lock_timeout', '{round(seconds * 1000)}', true)" if is_postgresql() else "NULL"

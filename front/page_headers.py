@@ -20,18 +20,24 @@ POLICY = "; ".join(
 STRICT_TRANSPORT = f"max-age={365 * 86_400}"
 
 
+def _own() -> dict[str, str]:
+    """Ours, for pages and API alike."""
+    headers = {"Content-Security-Policy": POLICY}
+    if settings.PUBLIC_BASE_URL.startswith("https://"):
+        # Django's own waits for a request that it knows to be secure; behind a proxy it never does.
+        headers["Strict-Transport-Security"] = STRICT_TRANSPORT
+    return headers
+
+
 def of_api() -> dict[str, str]:
     """What the middleware of pages adds to every response, for responses of the API, which pass none of it."""
-    headers = {
-        "content-security-policy": POLICY,
-        "cross-origin-opener-policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
-        "referrer-policy": settings.SECURE_REFERRER_POLICY,
-        "x-content-type-options": "nosniff",
-        "x-frame-options": settings.X_FRAME_OPTIONS,
+    return {
+        **_own(),
+        "Cross-Origin-Opener-Policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
+        "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": settings.X_FRAME_OPTIONS,
     }
-    if settings.PUBLIC_BASE_URL.startswith("https://"):
-        headers["strict-transport-security"] = STRICT_TRANSPORT
-    return headers
 
 
 class PageHeaders:
@@ -42,8 +48,6 @@ class PageHeaders:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", POLICY)
-        if settings.PUBLIC_BASE_URL.startswith("https://"):
-            # Django's own waits for a request that it knows to be secure; behind a proxy it never does.
-            response.headers.setdefault("Strict-Transport-Security", STRICT_TRANSPORT)
+        for name, value in _own().items():
+            response.headers.setdefault(name, value)
         return response

@@ -131,9 +131,8 @@ def _transact(
     created: dict[str, datetime] = {}
     try:
         with transaction.atomic():
-            waited = time.monotonic() - min((d.made_at for d in drafts), default=time.monotonic())
-            if not skip_locked and (seconds := time_limits.lock_left(waited)) is not None:
-                sql.bound_locks(seconds)
+            if drafts and not skip_locked:
+                _bound_locks(time.monotonic() - min(d.made_at for d in drafts))
             accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=skip_locked)
             if once_locked:
                 once_locked()
@@ -146,6 +145,13 @@ def _transact(
         if not created or not lost_commits.took_place(allowed, error):
             raise
     return {d.task_id: outcome or Created(task_id=d.task_id, created_at=created[d.task_id]) for d, outcome in decided}
+
+
+def _bound_locks(waited: float) -> None:
+    """Let drafts that have waited in line wait that much shorter for their account."""
+    seconds = time_limits.lock_left(waited)
+    if seconds is not None:
+        sql.fetch(f"SELECT {sql.lock_timeout(seconds)}")
 
 
 def _decide(

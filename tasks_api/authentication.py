@@ -7,7 +7,7 @@ No key is remembered. What came of it travels with the request to its view, whos
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -57,7 +57,8 @@ _waiting: Gathering[Knock, Admission] = Gathering(
 
 async def admit(credentials: Knock) -> Admission:
     """Authenticate a request together with others. Raises what `gate.admit` raises."""
-    return await promises.awaited(_submitted(credentials))
+    share = threads.share.get()
+    return await promises.awaited(_waiting.add(credentials, payer=share.payer, member=share.member))
 
 
 async def result(scope: Scope) -> AuthResult:
@@ -66,11 +67,6 @@ async def result(scope: Scope) -> AuthResult:
         return AuthResult(outcome=await admit(credentials(scope)))
     except Exception as error:
         return AuthResult(outcome=error)
-
-
-def _submitted(credentials: Knock) -> "Future[Admission]":
-    share = threads.share.get()
-    return _waiting.add(credentials, payer=share.payer, member=share.member)
 
 
 def results_of_batch(scopes: Sequence[Scope]) -> list[AuthResult]:

@@ -86,6 +86,8 @@ def django_db_modify_db_settings() -> None:
     if is_postgresql(os.environ["DATABASE_URL"]):
         name = SCRATCH.name.replace("-", "_").lower()
     connection.settings_dict["TEST"]["NAME"] = name
+    # Now, not when it is made: a thread of an earlier test that asks meanwhile would open the pool for another one.
+    connection.settings_dict["NAME"] = name
     options = connection.settings_dict["OPTIONS"]
     options.get("pool", options)["timeout"] = PATIENCE  # threads wait for a lock, or for a connection of the pool
 

@@ -20,8 +20,7 @@ from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
 from common import sql, swallowed
 from common.concurrency import halving, promises, threads
-from common.concurrency.account_lines import AccountLines
-from common.concurrency.gathering import LATER, Gathering, Later
+from common.concurrency.gathering import LATER, AccountLines, Gathering, Later
 from common.database.database_retry import AWAY, is_held_up, is_passing, reset_connections
 from relay.lease import Lease
 

@@ -1,18 +1,20 @@
 """A batcher: items that are added while a batch is at work go together into the next batch.
 
 No timer delays an item: one that is added while nothing is at work starts at once, alone. So batches are as large as
-the load makes them, and one transaction serves each.
+the load makes them, and one transaction serves each. What waits for an account that somebody else holds does so in a
+line of that account (`AccountLines`), and holds up no other's.
 """
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, final
+from weakref import WeakValueDictionary
 
-from common.concurrency import promises
+from common.concurrency import promises, threads
 from common.concurrency.sharing import FairQueue
 
 Item = TypeVar("Item")
@@ -38,13 +40,11 @@ class _Entry(Generic[Item, Result]):
 class GrowingGroup(list[Item]):
     """The items of a batch. Work that had to wait for a lock can add the items that came meanwhile."""
 
-    def __init__(self, items: Iterable[Item], more: "Callable[[], list[Item]]") -> None:
-        super().__init__(items)
-        self._more = more
+    more: Callable[[], list[Item]]
 
     def grow(self) -> None:
         """Add the items that wait, up to the largest batch."""
-        self.extend(self._more())
+        self.extend(self.more())
 
 
 class Gathering(Generic[Item, Result]):
@@ -78,21 +78,17 @@ class Gathering(Generic[Item, Result]):
     @contextmanager
     def held(self) -> Iterator[None]:
         """Collect the items that are added during the block into one batch, and run it on this thread at the end of the
-        block. Where a batch is at work already, they go into the next one."""
+        block. Where a batch is at work already, they go into the next one. Another thread takes what comes then."""
         with self._lock:
             is_ours, self._is_at_work = not self._is_at_work, True
         try:
             yield
         finally:
             if is_ours and self._run_group():
-                self._hand_over()
-
-    def _hand_over(self) -> None:
-        """Start another thread for the items that came meanwhile."""
-        with self._lock:
-            self._is_at_work = begins = bool(self._waiting)
-        if begins:
-            self._begin()
+                with self._lock:
+                    self._is_at_work = begins = bool(self._waiting)
+                if begins:
+                    self._begin()
 
     def _line_up(self, entry: _Entry[Item, Result]) -> None:
         with self._lock:
@@ -122,9 +118,10 @@ class Gathering(Generic[Item, Result]):
 
     def _run_group(self) -> bool:
         """Run the next batch. False where no item waits: the work is over."""
-        entries = self._next()
+        entries: list[_Entry[Item, Result]] = []
+        group = GrowingGroup(self._taken(entries))
         if entries:
-            group = GrowingGroup([entry.item for entry in entries], partial(self._more, entries))
+            group.more = partial(self._taken, entries)
             try:
                 results: Sequence[Any] = self._work(group)
             except BaseException as error:
@@ -132,39 +129,59 @@ class Gathering(Generic[Item, Result]):
             self._answer(entries, results)
         return bool(entries)
 
-    def _next(self) -> list[_Entry[Item, Result]]:
-        """Take the next batch; an empty one ends the work."""
+    def _taken(self, entries: list[_Entry[Item, Result]]) -> list[Item]:
+        """Take what waits, in turn, into the batch of these entries; those that were cancelled are left out. The work
+        is over where the batch stays empty."""
+        before = len(entries)
         with self._lock:
-            group = self._taken(self._most)
-            self._is_at_work = bool(group)
-        return group
-
-    def _more(self, entries: list[_Entry[Item, Result]]) -> list[Item]:
-        """Take more items for a batch that is at work."""
-        with self._lock:
-            later = self._taken(self._most - len(entries))
-        entries += later
-        return [entry.item for entry in later]
-
-    def _taken(self, most: int) -> list[_Entry[Item, Result]]:
-        """Take items in turn, and leave out those that were cancelled; the lock is held."""
-        group: list[_Entry[Item, Result]] = []
-        while self._waiting and len(group) < most:
-            entry = self._waiting.take_next()
-            if entry.future.running() or entry.future.set_running_or_notify_cancel():
-                group.append(entry)
-        return group
+            while len(entries) < self._most and (entry := self._waiting.take_next()):
+                if entry.future.running() or entry.future.set_running_or_notify_cancel():
+                    entries.append(entry)
+            self._is_at_work = bool(entries)
+        return [entry.item for entry in entries[before:]]
 
     def _answer(self, group: Sequence[_Entry[Item, Result]], results: Sequence[Any]) -> None:
-        postponed = [entry for entry, result in zip(group, results, strict=True) if result is LATER]
-        with self._lock:
-            for entry in reversed(postponed):
-                self._waiting.put_first(entry, entry.payer, entry.member)
-        with promises.kept_together():
+        postponed: list[_Entry[Item, Result]] = []
+        with promises.kept_together() if len(group) > 1 else nullcontext():
             for entry, result in zip(group, results, strict=True):
                 if isinstance(result, BaseException):
                     entry.future.set_exception(result)
                 elif isinstance(result, Gathering):
                     result._line_up(entry)
-                elif result is not LATER:
+                elif result is LATER:
+                    postponed.append(entry)
+                else:
                     entry.future.set_result(result)
+        for entry in reversed(postponed):
+            with self._lock:
+                self._waiting.put_first(entry, entry.payer, entry.member)
+
+
+class AccountLines(WeakValueDictionary[int, Gathering[Item, Result]]):
+    """By account, the line in which its items wait for it, on threads of the account's share. A line does `work` as a
+    Gathering does, and lasts as long as it has items."""
+
+    def __init__(self, work: Callable[[GrowingGroup[Item]], Sequence[Any]]) -> None:
+        super().__init__()
+        self._work = work
+        self._lock = threading.Lock()
+
+    def of(self, account_id: int) -> Gathering[Item, Result]:
+        """The account's line."""
+        with self._lock:
+            line = self.get(account_id)
+            if line is None:
+                line = self[account_id] = self.new(account_id)
+            return line
+
+    def new(self, account_id: int) -> Gathering[Item, Result]:
+        """One beside the account's line, for what goes together with nothing else."""
+        return Gathering(self._work, start=partial(_start, account_id))
+
+
+def _start(account_id: int, run: Callable[[], None]) -> None:
+    token = threads.share.set(threads.of_account(account_id))
+    try:
+        threads.executor.submit(run)
+    finally:
+        threads.share.reset(token)

@@ -7,20 +7,19 @@ CPU for a submission.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-Step = Callable[[], None]
 
 
 class _Told(threading.local):
-    """The callbacks that this thread hands to each loop at the end of its block; None outside of a block."""
+    """What waits for the futures that this thread resolves in its block, by loop; None outside of a block."""
 
-    steps: "dict[asyncio.AbstractEventLoop, list[Step]] | None" = None
+    waiters: "dict[asyncio.AbstractEventLoop, list[Waiter[Any]]] | None" = None
 
 
 _told = _Told()
@@ -29,14 +28,14 @@ _told = _Told()
 @contextmanager
 def kept_together() -> Iterator[None]:
     """Hand the futures that this thread resolves in the block to their loops at the end of the block."""
-    own: dict[asyncio.AbstractEventLoop, list[Step]] = {}
-    outer, _told.steps = _told.steps, own
+    own: dict[asyncio.AbstractEventLoop, list[Waiter[Any]]] = {}
+    outer, _told.waiters = _told.waiters, own
     try:
         yield
     finally:
-        _told.steps = outer
-        for loop, steps in own.items():
-            _wake(loop, partial(_run, steps))
+        _told.waiters = outer
+        for loop, waiters in own.items():
+            _wake(loop, *waiters)
 
 
 class Waiter(asyncio.Future[Result]):
@@ -48,13 +47,17 @@ class Waiter(asyncio.Future[Result]):
 
     def cancel(self, msg: Any = None) -> bool:
         is_canceled = super().cancel(msg)
-        if promise := self._let_go():
+        promise, self._promise = self._promise, None
+        if promise is not None:
             promise.cancel()
         return is_canceled
 
     def settle(self) -> None:
-        """Take over the outcome of the thread's future, which is done; nothing where the waiter was cancelled."""
-        promise = self._let_go()
+        """Take over the outcome of the thread's future, which is done; nothing where the waiter was cancelled.
+
+        The reference circle with the future, whose callbacks refer to this waiter, ends: else both would be garbage
+        that only the collector finds."""
+        promise, self._promise = self._promise, None
         if promise is None:
             return
         if promise.cancelled():
@@ -63,12 +66,6 @@ class Waiter(asyncio.Future[Result]):
             self.set_exception(error)
         else:
             self.set_result(promise.result())
-
-    def _let_go(self) -> "Future[Result] | None":
-        """Break the reference circle with the future, whose callbacks refer to this waiter: else it would be garbage
-        that only the collector finds."""
-        promise, self._promise = self._promise, None
-        return promise
 
 
 def awaited(promise: "Future[Result]") -> Waiter[Result]:
@@ -85,17 +82,17 @@ def awaited(promise: "Future[Result]") -> Waiter[Result]:
 def _kept(waiter: Waiter[Any], _: "Future[Any]") -> None:
     """Tell the loop, on the thread that resolved the future or on the loop's own."""
     loop = waiter.get_loop()
-    if _told.steps is None:
-        _wake(loop, waiter.settle)
+    if _told.waiters is None:
+        _wake(loop, waiter)
     else:
-        _told.steps.setdefault(loop, []).append(waiter.settle)
+        _told.waiters.setdefault(loop, []).append(waiter)
 
 
-def _wake(loop: asyncio.AbstractEventLoop, step: Step) -> None:
+def _wake(loop: asyncio.AbstractEventLoop, *waiters: Waiter[Any]) -> None:
     with suppress(RuntimeError):  # it is closed, and nobody waits
-        loop.call_soon_threadsafe(step)
+        loop.call_soon_threadsafe(_settle, waiters)
 
 
-def _run(steps: list[Step]) -> None:
-    for step in steps:
-        step()
+def _settle(waiters: Iterable[Waiter[Any]]) -> None:
+    for waiter in waiters:
+        waiter.settle()

@@ -68,9 +68,9 @@ class FairQueue(Generic[Item]):
             self._lines[payer] = members
         return item
 
-    def take_next(self) -> Item:
-        """The item of the payer whose turn it is; there is one."""
-        return self.take(next(iter(self._lines)))
+    def take_next(self) -> Item | None:
+        """The item of the payer whose turn it is; None where nobody waits."""
+        return self.take(next(iter(self._lines))) if self._lines else None
 
     def clear(self) -> None:
         self._lines.clear()

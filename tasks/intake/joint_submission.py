@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager
 
 from common import swallowed
 from common.concurrency import halving, threads
-from common.concurrency.account_lines import AccountLines
-from common.concurrency.gathering import Gathering, GrowingGroup
+from common.concurrency.gathering import AccountLines, Gathering, GrowingGroup
 from common.database.database_retry import AWAY, is_held_up
 from tasks.intake import lost_commits, submission
 from tasks.intake.drafts import Draft
@@ -27,7 +26,7 @@ def add(draft: Draft) -> "Future[Outcome]":
     inputs of a draft that surely became none."""
     account_id = draft.caller.account_id
     # What may have megabytes to write holds up nobody, and makes no statement too large.
-    own = _own_lines.new(account_id) if draft.option_bytes else _own_lines.known(account_id)
+    own = _own_lines.new(account_id) if draft.option_bytes else _own_lines.get(account_id)
     promise = (own or _shared_line).add(draft, payer=account_id)
     if draft.files:
         promise.add_done_callback(lambda _: threads.executor.submit(_tidy_up, draft, promise))

@@ -35,9 +35,9 @@ AWAY_SECONDS = 1.0
 END_SECONDS = 1.0  # a database that is away holds up nobody's end
 
 
-def tell(topic: Topic) -> None:
-    """Wake who waits for it: when the open transaction is committed, or now where none is open."""
-    transaction.on_commit(partial(post.tell, topic), robust=True)
+def tell(*topics: Topic) -> None:
+    """Wake who waits for them: when the open transaction is committed, or now where none is open."""
+    transaction.on_commit(partial(post.tell, *topics), robust=True)
 
 
 class Post:
@@ -46,14 +46,14 @@ class Post:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._rings: dict[str, tuple[Ring, ...]] = {}
-        self._told: set[str] = set()
+        self.unsent: set[str] = set()  # topics that the other processes are to be told
         self._courier: Courier | None = None
 
-    def tell(self, topic: str) -> None:
-        self.ring((topic,))
-        if topic not in self._told:  # else it is sent later than now, and so after the commit
+    def tell(self, *topics: str) -> None:
+        self.ring(topics)
+        if not self.unsent.issuperset(topics):  # else they are sent later than now, and so after the commit
             with self._lock:
-                self._told.add(topic)
+                self.unsent.update(topics)
                 self._hurry()
 
     @contextmanager
@@ -75,16 +75,11 @@ class Post:
     def is_listening(self) -> bool:
         return any(self._rings.values())
 
-    @property
-    def has_told(self) -> bool:
-        """Whether anything is to be sent to the others."""
-        return bool(self._told)
-
     def take(self) -> set[str]:
         """What is to be sent."""
         with self._lock:
-            told, self._told = self._told, set()
-            return told
+            unsent, self.unsent = self.unsent, set()
+            return unsent
 
     def ring(self, topics: Iterable[str] | None = None) -> None:
         """Wake the listeners of this process; those of all topics where None is given."""
@@ -160,33 +155,33 @@ class Courier:
             selector.register(line, selectors.EVENT_READ)
             selector.register(self._ear, selectors.EVENT_READ)
             while not self._over.is_set():
-                if self._post.is_listening and not is_listening:
+                if not is_listening and self._post.is_listening:
                     line.listen()
                     is_listening = True
                     self._post.ring()  # what was told before went by unheard
-                self._send(line)
-                self._post.ring(line.heard())
-                selector.select(self._seconds_to_send())
+                rest = self._send(line)
+                if heard := line.heard():
+                    self._post.ring(heard)
+                selector.select(rest)
                 with suppress(BlockingIOError):
                     self._ear.recv(64)  # before the next look: who hurries from here on wakes the round after it
-        if self._post.has_told:
+        if self._post.unsent:
             line.send(self._post.take())
 
-    def _seconds_to_send(self) -> float | None:
-        return max(0.0, self._sends_from - time.monotonic()) if self._post.has_told else None
-
-    def _send(self, line: WakeupLine) -> None:
-        """What is told, unless the last message was a moment ago: it then goes with what else comes meanwhile."""
+    def _send(self, line: WakeupLine) -> float | None:
+        """Send what is told. Where the last message was a moment ago, it goes with what else comes in the seconds that
+        are returned."""
+        if not self._post.unsent:
+            return None
         now = time.monotonic()
-        if not self._post.has_told:
-            return
         if now < self._sends_from:
             self._is_crowded = True
-            return
+            return self._sends_from - now
         self._rest = min(2 * self._rest, LONGEST_REST) if self._is_crowded else SHORTEST_REST
         self._is_crowded = False
         self._sends_from = now + self._rest
         line.send(self._post.take())
+        return None
 
 
 post = Post()

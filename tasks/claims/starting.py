@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from common import sql
+from common.concurrency import wakeups
 from common.database import writes
 from tasks.claims.dealing import Seat
 from tasks.claims.queue_state import ready
@@ -109,7 +110,7 @@ def start(worker_id: str, dealt: Sequence[Seat]) -> tuple[Claimed, ...]:
         passed[task_id] = seat.passed
         items.append(_start_row(task_id, attempt + 1, seat, worker_id))
     rows = writes.write_together(START_COLUMNS, items, _writes(_deadlines()))
-    events.tell({"running"})
+    wakeups.tell(*events.TOPICS["running"])
     return tuple(_claimed(dict(zip((*STARTED, "params"), row, strict=True)), passed[row[0]]) for row in sorted(rows))
 
 

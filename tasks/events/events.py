@@ -1,13 +1,21 @@
 """Writes one row for each change of a task's status; the stream, the waits and the history read them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from common import sql
 from common.concurrency import wakeups
+from common.concurrency.wakeups import Topic
 from common.database import writes
 from common.database.writes import Write
 from tasks.models import ENDED
+
+TOPICS: Mapping[str, tuple[Topic, ...]] = {
+    "queued": ("queued", "events"),
+    "running": ("events",),
+    **dict.fromkeys(ENDED, ("freed", "events")),
+}
+"""What a change to each status wakes (`wakeups.tell`), once the transaction that writes it is committed."""
 
 
 def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
@@ -18,22 +26,12 @@ def record(transitions: Iterable[tuple[str, int, str, int]]) -> None:
 def recorded(transitions: Iterable[tuple[str, int, str, int]]) -> list[Write]:
     """The write that does it, to be run in the present transaction."""
     rows = list(transitions)
-    tell({status for _, _, status, _ in rows})
+    wakeups.tell(*{topic for _, _, status, _ in rows for topic in TOPICS[status]})
     return writes.of_rows(
         recording(task="r.id", key="r.key", status="r.status", attempt="r.attempt"),
         "id text, key bigint, status text, attempt bigint",
         [{"id": i, "key": key, "status": status, "attempt": n} for i, key, status, n in rows],
     )
-
-
-def tell(statuses: set[str]) -> None:
-    """Wake who waits for such changes, once the caller's transaction is committed."""
-    if "queued" in statuses:
-        wakeups.tell("queued")
-    if not statuses.isdisjoint(ENDED):
-        wakeups.tell("freed")
-    if statuses:
-        wakeups.tell("events")
 
 
 @cache

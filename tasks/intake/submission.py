@@ -16,6 +16,7 @@ from adapters.base import StoredFile
 from billing import ledger
 from billing.ledger import AccountState
 from common import ids, sql
+from common.concurrency import wakeups
 from common.database import time_limits, writes
 from common.database.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
@@ -189,7 +190,7 @@ def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     created = writes.write_together(f"{columns.ROW}, {TAKEN}", rows, insertions())
     if standing.budgets:
         standing.budgets.write()
-    events.tell({"queued"})
+    wakeups.tell(*events.TOPICS["queued"])
     return {task_id: sql.as_moment(at) for task_id, at in created}
 
 

@@ -26,7 +26,7 @@ from common.http.front_body import Body
 from common.ids import is_task_id
 from front import django_application, page_headers
 from front.error_responses import DatabaseAway
-from storage import blobs
+from storage import backends
 from tasks.gate import Admission, Replay
 from tasks.intake import joint_submission
 from tasks.shown import representation
@@ -208,7 +208,7 @@ def _read(batch: Sequence[ApiCall]) -> tuple[list[AuthResult], TasksRead]:
 def _served(call: ApiCall, result: AuthResult, tasks_read: TasksRead) -> HttpResponse | AuthResult | Exception:
     """A replay reads its task, and a storage has to be looked at from time to time: neither is short."""
     is_replay = isinstance(result.outcome, Admission) and result.outcome.replay
-    if is_replay or not (call.task_id or blobs.is_checked()):
+    if is_replay or not (call.task_id or backends.health().is_known()):
         return result
     try:
         return call.context.run(view, call, result, tasks_read)

@@ -1,4 +1,5 @@
-"""The store of the settings: its interface, its health, and its faults as StorageUnavailable. `blobs` uses it."""
+"""The store of the settings: its interface, its health, and its faults as StorageUnavailable. Only `blobs` moves bytes
+by it."""
 
 import logging
 import time
@@ -97,7 +98,7 @@ class Health:
         return self.is_good is not None and (not is_due or self.lock.locked())
 
     def check(self) -> None:
-        """Raises StorageUnavailable."""
+        """Write and delete a tiny file, at most every few seconds per process. Raises StorageUnavailable."""
         if time.monotonic() >= self.until and self.lock.acquire(blocking=self.is_good is None):
             try:
                 self._renew()

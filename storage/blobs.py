@@ -210,13 +210,3 @@ def sweep(*, older_than_seconds: float) -> int:
     store = backends.current()
     with translated(store):
         return store.sweep(older_than_seconds)
-
-
-def is_checked() -> bool:
-    """Whether `check` says now and in a moment what is known, without a look at the storage."""
-    return backends.health().is_known()
-
-
-def check() -> None:
-    """Write and delete a tiny file, at most every few seconds per process. Raises StorageUnavailable."""
-    backends.health().check()

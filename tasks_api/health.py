@@ -15,7 +15,7 @@ from common.concurrency import threads
 from common.errors import MethodNotAllowed, ServiceUnavailable, TaskNotFound
 from common.http.asgi import Answer, Receive, Scope, Send, error_answer, header, json_answer
 from common.http.dialects import RETRY_AFTER_SECONDS
-from storage import blobs
+from storage import backends
 from tasks import leases
 from tasks_api import metrics
 
@@ -73,7 +73,7 @@ def database() -> str:
 
 
 def storage() -> str:
-    blobs.check()
+    backends.health().check()
     return OK
 
 

@@ -87,17 +87,18 @@ class BoundOperations(operations.DatabaseOperations):
 
 
 class PooledWrapper(base.DatabaseWrapper):
-    """It never hands out a connection that is known to be dead, and only to whom the doors let in."""
+    """It never hands out a connection that is known to be dead, and where there are doors, only to whom they let in."""
 
     features_class = BoundFeatures
     ops_class = BoundOperations
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._leave_door: Callable[[], None] = doors.nothing
+        self._leave_door: Callable[[], None] | None = None
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        self._leave_door = doors.enter()
+        if doors.built:
+            self._leave_door = doors.enter()
         try:
             return self._living_connection(conn_params)
         except BaseException:
@@ -132,8 +133,9 @@ class PooledWrapper(base.DatabaseWrapper):
             self._leave()
 
     def _leave(self) -> None:
-        leave, self._leave_door = self._leave_door, doors.nothing
-        leave()
+        leave, self._leave_door = self._leave_door, None
+        if leave:
+            leave()
 
 
 DatabaseWrapper = PooledWrapper

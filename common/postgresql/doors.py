@@ -55,7 +55,8 @@ class Door:
                 self._free += 1
 
 
-_doors: dict[Kind, Door] = {}
+built: dict[Kind, Door] = {}
+"""Those of this process; none in a web process."""
 
 
 def build(places: Mapping[Kind, int]) -> None:
@@ -63,14 +64,14 @@ def build(places: Mapping[Kind, int]) -> None:
     pool: Any = getattr(connection, "pool", None)  # SQLite has none, and connections that cost nobody anything
     if pool is not None:
         pool.resize(1, sum(places.values()))
-        _doors.update({each: Door(number) for each, number in places.items()})
-        _doors.update({each: Door(1) for each in WITHIN})
+        built.update({each: Door(number) for each, number in places.items()})
+        built.update({each: Door(1) for each in WITHIN})
 
 
 def enter() -> Callable[[], None]:
     """Wait until this thread may have a connection. What is returned is called when it has given it back."""
     own = kind.get()
-    doors = [_doors[each] for each in (own, WITHIN.get(own)) if each in _doors]
+    doors = [built[each] for each in (own, WITHIN.get(own)) if each in built]
     for door in doors:
         door.enter()
     return partial(leave, doors)
@@ -79,7 +80,3 @@ def enter() -> Callable[[], None]:
 def leave(doors: Iterable[Door]) -> None:
     for door in doors:
         door.leave()
-
-
-def nothing() -> None:
-    """There is no door."""

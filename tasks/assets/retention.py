@@ -20,7 +20,7 @@ from django.utils import timezone
 from common import ids
 from common.database.database_retry import release_connection
 from common.errors import AssetInUse, NotCancelable, StorageUnavailable, TaskNotFound
-from storage import blobs
+from storage import backends, blobs
 from tasks.assets import referred, stored_inputs
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Asset, Task, TaskPayload
@@ -142,7 +142,7 @@ def _emptied(
                     blobs.delete(key)
             except StorageUnavailable as fault:
                 faults.append(fault)
-                blobs.check()
+                backends.health().check()
             else:
                 gone.append(row)
     finally:

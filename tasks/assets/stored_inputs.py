@@ -19,7 +19,7 @@ from adapters.base import StoredFile, TaskRequest
 from common import documents
 from common.database.database_retry import AWAY, release_connection, reset_connections
 from common.errors import StorageUnavailable
-from storage import blobs
+from storage import backends, blobs
 from tasks.locks import lock_tasks
 from tasks.models import Call, Task, TaskPayload
 
@@ -99,7 +99,7 @@ def _let_go(task_ids: Iterable[str]) -> int:
             if _are_gone(keys_of(params)):
                 gone[task_id] = _without_large_options(documents.shown(params))
             else:
-                blobs.check()
+                backends.health().check()
     finally:
         _mark(gone)
     return len(gone)

@@ -20,7 +20,7 @@ from common.concurrency import wakeups
 from common.database import time_limits, writes
 from common.database.database_retry import AWAY
 from common.errors import ApiError, StorageUnavailable
-from storage import blobs
+from storage import backends, blobs
 from tasks import route_sets
 from tasks.assets import stored_inputs
 from tasks.events import events
@@ -58,7 +58,7 @@ def draft(
     copied: Mapping[str, Any] | None = None,
 ) -> Draft:
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
-    blobs.check()
+    backends.health().check()
     route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
     if unstored := stored_params.unstored(prepared.request):
         prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))

@@ -43,7 +43,7 @@ ABSENT = "task_" + "0" * 26
 
 @pytest.fixture(autouse=True)
 def healthy_storage(image_model, monkeypatch) -> None:
-    blobs.check()
+    blobs.backends.health().check()
     monkeypatch.setattr(blobs.backends.health(), "until", time.monotonic() + PATIENCE)  # however slow the machine
 
 

@@ -17,7 +17,7 @@ from adapters.base import FileChunks
 from adapters.kit.spool import Spool
 from common.errors import StorageUnavailable
 from config.settings import asset_storage
-from storage import blobs
+from storage import backends, blobs
 from storage.backends import Place
 from storage.files import FILES, Keys
 from tests.storage.conftest import BUCKET
@@ -111,7 +111,7 @@ class TestEitherStorage:
             assert file.read() == b"\x89PNG"
 
     def test_check_is_content_with_a_storage_that_works(self) -> None:
-        blobs.check()
+        backends.health().check()
 
     def test_what_the_chunks_raise_comes_through(self) -> None:
         def chunks():

@@ -71,7 +71,7 @@ def broken(request: pytest.FixtureRequest) -> None:
 class TestBroken:
     def test_check_refuses_and_says_when_to_come_back(self) -> None:
         with pytest.raises(StorageUnavailable) as raised:
-            blobs.check()
+            backends.health().check()
         assert int(raised.value.headers["Retry-After"]) > 0
 
     def test_it_refuses_in_words_that_name_neither_path_nor_address(self) -> None:
@@ -83,25 +83,25 @@ class TestBroken:
 
 def test_check_believes_a_good_answer_for_some_seconds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "TRUST_SECONDS", 3_600)
-    blobs.check()
+    backends.health().check()
     folder.rename(folder.with_name("away"))
     folder.write_bytes(b"not a folder")
-    blobs.check()
+    backends.health().check()
     backends.health().until = 0.0
     with pytest.raises(StorageUnavailable):
-        blobs.check()
+        backends.health().check()
 
 
 def test_check_notices_a_storage_that_has_come_back(blocked: Path) -> None:
     with pytest.raises(StorageUnavailable):
-        blobs.check()
+        backends.health().check()
     blocked.unlink()
     backends.health().until = 0.0
-    blobs.check()
+    backends.health().check()
 
 
 def test_check_leaves_nothing_behind(folder: Path) -> None:
-    blobs.check()
+    backends.health().check()
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 

@@ -31,7 +31,7 @@ def test_who_has_waited_longest_is_let_in_next():
 def crowded(monkeypatch):
     """One of the crowd may have a connection, and one of the lanes."""
     found = {"crowd": Door(1), "lanes": Door(1)}
-    monkeypatch.setattr(doors, "_doors", found)
+    monkeypatch.setattr(doors, "built", found)
     return found
 
 
@@ -66,7 +66,7 @@ def test_a_lane_does_not_wait_behind_the_crowd(crowded):
 @pytest.mark.django_db(transaction=True)
 def test_of_those_that_claim_one_has_a_connection_of_the_lanes(monkeypatch):
     made = {"claims": Door(1), "lanes": Door(2)}
-    monkeypatch.setattr(doors, "_doors", made)
+    monkeypatch.setattr(doors, "built", made)
     is_over = threading.Event()
 
     def claim():

@@ -53,12 +53,8 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
     With `only_free` those that somebody else holds are left out, and no other lock of the transaction is waited for
     for long.
     """
-    bound = f", {sql.lock_timeout(time_limits.GROUP_LOCK_SECONDS)}" if only_free else ""
-    rows = sql.records(
-        f"SELECT id, balance_micros, held_micros, max_queued, has_budgets, live_at_most{bound} FROM accounts_account "
-        f"WHERE id {sql.listed('bigint')} ORDER BY id{sql.row_lock(skip_locked=only_free)}",
-        [sql.values(set(account_ids))],
-    )
+    statement = _locking(time_limits.GROUP_LOCK_SECONDS if only_free else None)
+    rows = sql.records(statement, [sql.values(set(account_ids))])
     return {
         row.id: AccountState(
             balance_micros=row.balance_micros,
@@ -69,6 +65,15 @@ def lock_accounts(account_ids: Iterable[int], *, only_free: bool = False) -> dic
         )
         for row in rows
     }
+
+
+@cache
+def _locking(free_seconds: float | None) -> str:
+    bound = "" if free_seconds is None else f", {sql.lock_timeout(free_seconds)}"
+    return (
+        f"SELECT id, balance_micros, held_micros, max_queued, has_budgets, live_at_most{bound} FROM accounts_account "
+        f"WHERE id {sql.listed('bigint')} ORDER BY id{sql.row_lock(skip_locked=free_seconds is not None)}"
+    )
 
 
 def reserving(*, reference: str, account: str, key: str, amount: str, budget_day: str, live: str = "") -> list[str]:

@@ -143,14 +143,16 @@ def pack(items: Iterable[Mapping[str, Any]]) -> str:
     return _encoder.encode(list(items))
 
 
-def packed(item: Mapping[str, Any]) -> str:
-    """Pack one item ahead of the others; `writes.packed` takes it."""
+def packed(item: Mapping[str, Any], *, documents: Iterable[str] = ()) -> str:
+    """Pack one item ahead of the others; `writes.packed` takes it. These columns of it are JSON."""
+    if documents and not is_postgresql():
+        item = {**item, **{name: document(item[name]) for name in documents}}
     return _encoder.encode(item)
 
 
-def merged(*parts: str) -> str:
-    """One item of parts that are packed already, none of them empty."""
-    return "{" + ",".join(part[1:-1] for part in parts) + "}"
+def extended(item: str, more: Mapping[str, Any]) -> str:
+    """Add columns to an item that is packed already and has some."""
+    return f"{item[:-1]},{_encoder.encode(more)[1:]}"
 
 
 def document(value: object) -> Any:
@@ -239,18 +241,18 @@ def records(statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
     """Run one statement and return its rows, their columns by name: `row.task_id`."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        kind = _kind(cursor, statement)
+        kind = _kinds.get(statement) or _learned(statement, cursor.description)
         return list(map(kind._make, cursor.fetchall())) if kind else []
 
 
-def _kind(cursor: Any, statement: str) -> Any:
+def _learned(statement: str, columns: Any) -> Any:
     """What the statement's rows are made into; None where it has none. To ask for the columns costs as much as to send
     a short statement: so they are kept."""
-    kind = _kinds.get(statement)
-    if kind is None and (columns := cursor.description):
-        if len(_kinds) >= MOST_KINDS:
-            _kinds.clear()
-        kind = _kinds[statement] = _record(tuple(column[0] for column in columns))
+    if not columns:
+        return None
+    if len(_kinds) >= MOST_KINDS:
+        _kinds.clear()
+    kind = _kinds[statement] = _record(tuple(column[0] for column in columns))
     return kind
 
 

@@ -28,7 +28,7 @@ from front import django_application, page_headers
 from front.error_responses import DatabaseAway
 from storage import backends
 from tasks.gate import Admission, Replay
-from tasks.intake import joint_submission
+from tasks.intake import submission
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
 from tasks_api import authentication, responses, waiting
@@ -174,7 +174,7 @@ def view(call: ApiCall, result: AuthResult | None, tasks_read: TasksRead | None 
 def serve_batch(batch: Sequence[ApiCall]) -> list[HttpResponse | AuthResult | Exception]:
     """The response of each; or what to go on with on a thread of its own. No connection is held while views compute."""
     results, tasks_read = threads.returning_connection(_read, batch)
-    with joint_submission.together():
+    with submission.together():
         return threads.returning_connection(_serve, batch, results, tasks_read)
 
 

@@ -12,7 +12,7 @@ from common import moments
 from common.errors import ApiError, TaskNotFound
 from common.money import usd
 from tasks.gate import Replay
-from tasks.intake import joint_submission, submission
+from tasks.intake import submission
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created, Outcome
 from tasks.shown import representation
@@ -115,7 +115,7 @@ class PendingSubmission(TaskResponse):
 
     def submit(self) -> None:
         """Put the draft in line: `outcome` is the future of what comes of it, committed."""
-        self.outcome: Future[Outcome] = joint_submission.add(self.draft)
+        self.outcome: Future[Outcome] = submission.add(self.draft)
 
     def complete(self, outcome: Outcome | Exception) -> None:
         """Become the response to this outcome, rendered, with the headers that are set by now. Asks the database where

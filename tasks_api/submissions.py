@@ -15,7 +15,7 @@ from common.errors import InvalidRequest
 from common.http.asgi import REPEATED_HEADERS
 from tasks import gate
 from tasks.gate import Replay
-from tasks.intake import submission
+from tasks.intake import drafts
 from tasks.shown import listing, quotes, representation
 from tasks_api import authentication, body_digests, responses
 from tasks_api.base_view import TaskApiView
@@ -66,7 +66,7 @@ class TasksView(SubmissionView):
 
     def submitted(self, request: Request) -> PendingSubmission:
         document = self.document(request)
-        draft = submission.draft(
+        draft = drafts.draft(
             self.prepared(document),
             caller=self.caller,
             body_digest=strict_json.digest_of(document),

@@ -12,7 +12,7 @@ from console.create.fields import ModelForm
 from pages import words
 from tasks import gate
 from tasks.gate import Admission, Replay
-from tasks.intake import examination, submission
+from tasks.intake import drafts, examination, submission
 from tasks.intake.submission import Created
 
 PREFIX = "console-"
@@ -58,7 +58,7 @@ def send(
     body = document.build(form, posted, places)
     prepared = examination.prepare(caller.key_id, body, catalog_version=admission.service.catalog_version)
     _agree(prepared.price.estimate_micros, shown_cost)
-    draft = submission.draft(prepared, caller=caller, body_digest=_digest(body), idempotency_key=key)
+    draft = drafts.draft(prepared, caller=caller, body_digest=_digest(body), idempotency_key=key)
     match submission.submit_one(draft):
         case ApiError() as error:
             raise error

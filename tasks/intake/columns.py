@@ -82,19 +82,12 @@ NOT_WRITTEN: Mapping[str, str] = {
 }
 
 _READ = [column for column in (*TASK_COLUMNS, *PAYLOAD_COLUMNS) if column.source]
-_NAMES = tuple(column.name for column in _READ)
-_JSON = tuple(column.name for column in _READ if column.type == "json")
-_values = attrgetter(*(column.source for column in _READ))
+NAMES = tuple(column.name for column in _READ)
+values = attrgetter(*(column.source for column in _READ))
+"""What a draft says of NAMES."""
+JSON = tuple(column.name for column in _READ if column.type == "json")
 ROW = ", ".join(f"{column.name} {column.type}" for column in (*TASK_COLUMNS, *PAYLOAD_COLUMNS) if column.type)
 """What the row `r` has, as `sql.rows` takes it."""
-
-
-def packed(draft: object, copied: Mapping[str, Any]) -> str:
-    """The row of a draft, as `sql.packed`; what was copied from an old task stands for what the draft says."""
-    row = {**dict(zip(_NAMES, _values(draft), strict=True)), **copied}
-    for name in _JSON:
-        row[name] = sql.document(row[name])
-    return sql.packed(row)
 
 
 def of_retry(task: Task) -> dict[str, Any]:

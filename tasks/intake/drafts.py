@@ -1,8 +1,8 @@
 """A submission before it is a row: prepared when its checks have passed, then a draft that is ready to be written."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,16 @@ from adapters.base import StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog.entries import ModelEntry
 from catalog.routing import Decision
+from common import ids, sql
+from common.errors import StorageUnavailable
+from storage import backends, blobs
+from tasks import route_sets
+from tasks.assets import stored_inputs
 from tasks.gate import Caller
 from tasks.intake import columns
 from tasks.origins import Origin
 from tasks.request import stored_params
-from tasks.request.values import SubmissionBody
+from tasks.request.values import ReferredFile, SubmissionBody, UnstoredFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +57,6 @@ class Draft:
     made_at: float = field(default_factory=time.monotonic, compare=False)
 
     @property
-    def owes_callback(self) -> bool:
-        return self.prepared.body.callback_url is not None
-
-    @property
     def price(self) -> Mapping[str, Any]:
         return self.prepared.price.snapshot()
 
@@ -76,6 +77,60 @@ class Draft:
 
     @cached_property
     def row(self) -> str:
-        """All that is written of it but for what the transaction adds, as `sql.packed`. It is made once, and for most
-        drafts before their account is locked, for which others wait."""
-        return columns.packed(self, self.copied)
+        """All that is written of it but for what the transaction adds, as `sql.packed`; what was copied from an old
+        task stands for what the draft says. It is made once, and for most drafts before their account is locked, for
+        which others wait."""
+        row = dict(zip(columns.NAMES, columns.values(self), strict=True))
+        return sql.packed({**row, **self.copied}, documents=columns.JSON)
+
+    def discard_inputs(self) -> None:
+        """Delete the Data URLs of one that became no task."""
+        stored_inputs.discard(self.files)
+
+
+def draft(
+    prepared: PreparedSubmission,
+    *,
+    caller: Caller,
+    body_digest: str,
+    idempotency_key: str | None,
+    origin: Origin = "async",
+    asked: Mapping[str, str] | None = None,
+    copied: Mapping[str, Any] | None = None,
+) -> Draft:
+    """Store the Data URLs and find the route set. Raises StorageUnavailable."""
+    backends.health().check()
+    route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
+    if unstored := stored_params.unstored(prepared.request):
+        prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
+    files = [file for file in prepared.request.stored_files if not isinstance(file, ReferredFile)]
+    option_bytes = stored_inputs.bytes_of_options(prepared.request)
+    made = Draft(
+        caller=caller,
+        prepared=prepared,
+        task_id=ids.new_task_id(),
+        route_set_id=route_set_id,
+        body_digest=body_digest,
+        idempotency_key=idempotency_key,
+        files=files,
+        option_bytes=option_bytes,
+        input_bytes=option_bytes + sum(file.size_bytes for file in files),
+        origin=origin,
+        asked=asked or {},
+        copied=copied or {},
+    )
+    if not option_bytes:
+        made.row  # noqa: B018  # now, when nobody waits for the account; megabytes are not kept twice while it waits
+    return made
+
+
+def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
+    """All of them, or none."""
+    files: list[StoredFile] = []
+    try:
+        for file in found:
+            files.append(blobs.put_input(file.content, file.content_type))
+    except StorageUnavailable:
+        stored_inputs.discard(files)
+        raise
+    return files

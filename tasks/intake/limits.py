@@ -55,7 +55,7 @@ def _questions(drafts: Sequence[Draft], locked: Mapping[int, AccountState], *, w
     if named := {(d.caller.key_id, d.idempotency_key) for d in drafts if with_replays and d.idempotency_key}:
         given = sql.pack({"key": key, "name": name} for key, name in named)
         asked.append((REPLAYS.format(rows=sql.rows("key bigint, name text")), [given]))
-    if owing := {d.caller.account_id for d in drafts if d.owes_callback}:
+    if owing := {d.caller.account_id for d in drafts if d.prepared.body.callback_url}:
         asked.append((CALLBACKS.format(owing=sql.places(owing), most=MOST_NEVER_ATTEMPTED), [*owing]))
     if storing := {d.caller.account_id for d in drafts if d.input_bytes}:
         asked.append((INPUTS.format(storing=sql.places(storing)), [*storing]))
@@ -155,24 +155,25 @@ def decide(
         outcome: Replay | ApiError | None = None
         if d.idempotency_key:
             outcome = standing.replays.get((d.caller.key_id, d.idempotency_key))
-        outcome = outcome or _refusal(d, accounts[account_id], spent[account_id], standing)
+        estimate = d.prepared.price.estimate_micros
+        outcome = outcome or _refusal(d, estimate, accounts[account_id], spent[account_id], standing)
         if outcome is None:
-            spent[account_id] += d.prepared.price.estimate_micros
-            _take(d, standing)
+            spent[account_id] += estimate
+            _take(d, estimate, standing)
         outcomes.append(outcome)
     return outcomes
 
 
-def _refusal(d: Draft, account: AccountState, spent: int, standing: Standing) -> ApiError | None:
+def _refusal(d: Draft, estimate: int, account: AccountState, spent: int, standing: Standing) -> ApiError | None:
     """The first limit that the draft would break, in the contract's order."""
-    caller, estimate = d.caller, d.prepared.price.estimate_micros
+    caller = d.caller
     queued = standing.queued[caller.account_id]
     if queued[caller.key_id] >= caller.max_queued:
         return _full_queue("API key", queued[caller.key_id], caller.max_queued)
     if queued.total() >= account.max_queued:
         return _full_queue("account", queued.total(), account.max_queued)
     owed = standing.callbacks.get(caller.account_id, 0)
-    if d.owes_callback and owed >= MOST_NEVER_ATTEMPTED:
+    if d.prepared.body.callback_url and owed >= MOST_NEVER_ATTEMPTED:
         return _too_many_callbacks(owed)
     stored = standing.input_bytes.get(caller.account_id, 0)
     if d.input_bytes and stored + d.input_bytes > settings.MAX_INPUT_BYTES:
@@ -184,16 +185,16 @@ def _refusal(d: Draft, account: AccountState, spent: int, standing: Standing) ->
     return None
 
 
-def _take(d: Draft, standing: Standing) -> None:
+def _take(d: Draft, estimate: int, standing: Standing) -> None:
     """The draft becomes a task: what later ones find is that much less."""
     account_id, key_id = d.caller.account_id, d.caller.key_id
     standing.queued[account_id][key_id] += 1
-    if d.owes_callback:
+    if d.prepared.body.callback_url:
         standing.callbacks[account_id] = standing.callbacks.get(account_id, 0) + 1
     if d.input_bytes:
         standing.input_bytes[account_id] = standing.input_bytes.get(account_id, 0) + d.input_bytes
     if standing.budgets:
-        standing.budgets.take(account_id, key_id, d.prepared.price.estimate_micros)
+        standing.budgets.take(account_id, key_id, estimate)
     if d.idempotency_key:
         standing.replays[key_id, d.idempotency_key] = Replay(task_id=d.task_id, body_digest=d.body_digest)
 

@@ -14,7 +14,7 @@ from tasks.assets import stored_inputs
 from tasks.intake.drafts import Draft
 
 MOST_DOUBTFUL = 1_000
-_doubtful: deque[Draft] = deque(maxlen=MOST_DOUBTFUL)
+doubtful: deque[Draft] = deque(maxlen=MOST_DOUBTFUL)
 
 
 class OutcomeUnknown(OperationalError):
@@ -50,18 +50,18 @@ def _written(drafts: Sequence[Draft], *, only_free: bool = False) -> list[str] |
 def doubt(draft: Draft) -> None:
     """Remember a draft of unknown outcome, whose stored inputs may be those of no task."""
     if draft.files:
-        _doubtful.append(draft)
+        doubtful.append(draft)
 
 
 def settle() -> None:
     """Delete the inputs of those that became no task, as far as the database can tell by now without a wait."""
     with suppress(*AWAY):
-        for _ in range(len(_doubtful)):
-            draft = _doubtful[0]
+        for _ in range(len(doubtful)):
+            draft = doubtful[0]
             written = _written([draft], only_free=True)
             if written is None:
-                _doubtful.rotate(-1)
+                doubtful.rotate(-1)
                 continue
             if not written:
                 stored_inputs.discard(draft.files)
-            _doubtful.popleft()
+            doubtful.popleft()

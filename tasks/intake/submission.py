@@ -1,37 +1,33 @@
-"""Step 6: prepared submissions become queued tasks. One transaction writes their rows, holds and events.
+"""Step 6: drafts become queued tasks. One transaction writes their rows, holds and events.
 
-It takes a list of drafts; `tasks/intake/joint_submission.py` has the drafts of many requests written together.
+Drafts of many requests that come while a transaction runs go together into the next one. It takes those whose accounts
+are free; the others wait for theirs in lines of their own, on threads of the account's share. So nobody waits for an
+account that somebody else holds but its own requests. A draft that cannot be written fails alone.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from adapters.base import StoredFile
 from billing import ledger
 from billing.ledger import AccountState
-from common import ids, sql
-from common.concurrency import wakeups
+from common import sql, swallowed
+from common.concurrency import halving, threads, wakeups
+from common.concurrency.gathering import AccountLines, Gathering, GrowingGroup
 from common.database import time_limits, writes
-from common.database.database_retry import AWAY
-from common.errors import ApiError, StorageUnavailable
-from storage import backends, blobs
-from tasks import route_sets
-from tasks.assets import stored_inputs
+from common.database.database_retry import AWAY, is_held_up
+from common.errors import ApiError
 from tasks.events import events
-from tasks.gate import Caller, Replay
+from tasks.gate import Replay
 from tasks.intake import columns, limits, lost_commits
-from tasks.intake.drafts import Draft, PreparedSubmission
+from tasks.intake.drafts import Draft
 from tasks.intake.limits import Standing
 from tasks.intake.lost_commits import OutcomeUnknown
-from tasks.origins import Origin
-from tasks.request import stored_params
-from tasks.request.values import ReferredFile, UnstoredFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,56 +39,82 @@ class Created:
 
 
 Outcome = Created | Replay | ApiError
+Line = Gathering[Draft, Outcome]
 TAKEN = "budget_day text, live bigint"
 """What the transaction adds to the row of a draft."""
 
 
-def draft(
-    prepared: PreparedSubmission,
-    *,
-    caller: Caller,
-    body_digest: str,
-    idempotency_key: str | None,
-    origin: Origin = "async",
-    asked: Mapping[str, str] | None = None,
-    copied: Mapping[str, Any] | None = None,
-) -> Draft:
-    """Store the Data URLs and find the route set. Raises StorageUnavailable."""
-    backends.health().check()
-    route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
-    if unstored := stored_params.unstored(prepared.request):
-        prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
-    files = [file for file in prepared.request.stored_files if not isinstance(file, ReferredFile)]
-    option_bytes = stored_inputs.bytes_of_options(prepared.request)
-    made = Draft(
-        caller=caller,
-        prepared=prepared,
-        task_id=ids.new_task_id(),
-        route_set_id=route_set_id,
-        body_digest=body_digest,
-        idempotency_key=idempotency_key,
-        files=files,
-        option_bytes=option_bytes,
-        input_bytes=option_bytes + sum(file.size_bytes for file in files),
-        origin=origin,
-        asked=asked or {},
-        copied=copied or {},
-    )
-    if not option_bytes:
-        made.row  # noqa: B018  # now, when nobody waits for the account; megabytes are not kept twice while it waits
-    return made
+def add(draft: Draft) -> "Future[Outcome]":
+    """The promise of its outcome, committed. Taken back before its turn has come, it is no task. Nothing is left of the
+    inputs of a draft that surely became none."""
+    account_id = draft.caller.account_id
+    # What may have megabytes to write holds up nobody, and makes no statement too large.
+    own = _own_lines.new(account_id) if draft.option_bytes else _own_lines.get(account_id)
+    promise = (own or _shared_line).add(draft, payer=account_id)
+    if draft.files:
+        promise.add_done_callback(lambda _: threads.executor.submit(_tidy_up, draft, promise))
+    return promise
 
 
-def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:
-    """All of them, or none."""
-    files: list[StoredFile] = []
+def _tidy_up(draft: Draft, promise: "Future[Outcome]") -> None:
+    error = None if promise.cancelled() else promise.exception()
+    if isinstance(error, OutcomeUnknown):
+        lost_commits.doubt(draft)
+    elif promise.cancelled() or error or not isinstance(promise.result(), Created):
+        draft.discard_inputs()
+
+
+def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
+    """Drafts of accounts that somebody else holds wait in their own lines. If one draft makes the joint write fail, or
+    run out of time, all move to the lines of their accounts."""
+    outcomes: Mapping[str, Outcome] = {}
     try:
-        for file in found:
-            files.append(blobs.put_input(file.content, file.content_type))
-    except StorageUnavailable:
-        stored_inputs.discard(files)
+        outcomes = threads.returning_connection(submit_free, drafts)
+    except AWAY as error:
+        if isinstance(error, OutcomeUnknown) or not is_held_up(error):
+            return [error] * len(drafts)
+        swallowed.note("tasks.intake.joint_submission.held_up")
+    except Exception:
+        swallowed.note("tasks.intake.joint_submission")
+    return [outcomes.get(draft.task_id) or _own_lines.of(draft.caller.account_id) for draft in drafts]
+
+
+def _submit_own(drafts: GrowingGroup[Draft]) -> list[Outcome | Exception]:
+    """Of one account, which is waited for, as are its drafts that come meanwhile. The exception of each draft that
+    cannot be written."""
+    return threads.returning_connection(halving.apart, _submit_part, drafts)
+
+
+def _submit_part(drafts: Sequence[Draft]) -> list[Outcome | Exception]:
+    """Others of the line may be tasks already where the database is away."""
+    grow = drafts.grow if isinstance(drafts, GrowingGroup) else None
+    try:
+        return [*submit(drafts, once_locked=grow)]
+    except AWAY as error:
+        return [error] * len(drafts)
+
+
+_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="submission")
+_shared_line: Line = Gathering(_submit_shared, start=_thread.submit)
+_own_lines: AccountLines[Draft, Outcome] = AccountLines(_submit_own)
+together = _shared_line.held
+"""Drafts that are added during the block are written together after it: on this thread, unless a batch is at work; and
+those of accounts that have a line of their own, in that."""
+
+
+def submit_one(single: Draft) -> Outcome:
+    """`submit` of a single draft. Nothing is left of its Data URLs where it became no task."""
+    try:
+        (outcome,) = submit([single])
+    except OutcomeUnknown:
+        lost_commits.doubt(single)
         raise
-    return files
+    except BaseException:
+        single.discard_inputs()
+        raise
+    if not isinstance(outcome, Created):
+        single.discard_inputs()
+    return outcome
 
 
 def submit(drafts: Sequence[Draft], *, once_locked: Callable[[], None] | None = None) -> list[Outcome]:
@@ -111,7 +133,10 @@ def submit_free(drafts: Sequence[Draft]) -> dict[str, Outcome]:
     budgets. Raises OutcomeUnknown where the answer to the commit was lost and the database cannot be asked; whatever
     else it raises, nothing was written.
     """
-    return _submit(drafts, skip_locked=True)
+    outcomes = _submit(drafts, skip_locked=True)
+    if lost_commits.doubtful:  # the database answers again
+        lost_commits.settle()
+    return outcomes
 
 
 def _submit(
@@ -134,7 +159,7 @@ def _transact(
         with transaction.atomic():
             if drafts and not skip_locked:
                 _bound_locks(time.monotonic() - min(d.made_at for d in drafts))
-            accounts = ledger.lock_accounts((d.caller.account_id for d in drafts), only_free=skip_locked)
+            accounts = ledger.lock_accounts({d.caller.account_id for d in drafts}, only_free=skip_locked)
             if once_locked:
                 once_locked()
             taken = [d for d in drafts if d.caller.account_id in accounts]
@@ -168,25 +193,14 @@ def _decide(
     return _decide(drafts, accounts, with_replays=True)
 
 
-def submit_one(single: Draft) -> Outcome:
-    """`submit` of a single draft. Nothing is left of its Data URLs where it became no task."""
-    try:
-        (outcome,) = submit([single])
-    except OutcomeUnknown:
-        lost_commits.doubt(single)
-        raise
-    except BaseException:
-        discard_inputs(single)
-        raise
-    if not isinstance(outcome, Created):
-        discard_inputs(single)
-    return outcome
-
-
 def insert(drafts: Sequence[Draft], standing: Standing) -> dict[str, datetime]:
     """Tasks, payloads, events, holds and accounts: one statement (SQLite: five), and one more where something was taken
     of budgets. The moments of creation by task id."""
-    rows = [sql.merged(d.row, sql.packed(_taken(d, standing))) for d in drafts]
+    rows: list[str] = []
+    for d in drafts:
+        account_id = d.caller.account_id
+        day = standing.budgets.day(account_id, d.caller.key_id) if standing.budgets else None
+        rows.append(sql.extended(d.row, {"budget_day": day, "live": standing.live[account_id]}))
     created = writes.write_together(f"{columns.ROW}, {TAKEN}", rows, insertions())
     if standing.budgets:
         standing.budgets.write()
@@ -209,15 +223,3 @@ def insertions() -> tuple[str, ...]:
             live="r.live",
         ),
     )
-
-
-def _taken(d: Draft, standing: Standing) -> dict[str, Any]:
-    """What the transaction knows of the account, and the draft itself does not."""
-    account_id = d.caller.account_id
-    day = standing.budgets.day(account_id, d.caller.key_id) if standing.budgets else None
-    return {"budget_day": day, "live": standing.live[account_id]}
-
-
-def discard_inputs(refused: Draft) -> None:
-    """Delete the Data URLs of a draft that became no task."""
-    stored_inputs.discard(refused.files)

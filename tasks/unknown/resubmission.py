@@ -20,7 +20,7 @@ from storage import blobs
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
 from tasks.gate import Caller
-from tasks.intake import columns, examination, limits, submission
+from tasks.intake import columns, drafts, examination, limits, submission
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.locks import lock_tasks
 from tasks.models import LIVE, Task
@@ -39,7 +39,7 @@ def draft(task: Task, *, secret_id: int, agreed_price: Price | None) -> Draft:
     with _in_words():
         judged = _judged(task, agreed_price)
         prepared = replace(judged, request=_with_copies(judged.request))
-        return submission.draft(
+        return drafts.draft(
             prepared,
             caller=_caller(task, secret_id),
             body_digest=task.body_digest,
@@ -90,7 +90,7 @@ def submit(task: Task, new: Draft, *, shown_micros: int | None = None, also: Cal
             submission.insert([new], standing)
             also(new.task_id)
     except BaseException:
-        submission.discard_inputs(new)
+        new.discard_inputs()
         raise
     return new.task_id
 

@@ -18,7 +18,7 @@ from common.errors import (
     UnsupportedMediaType,
 )
 from tasks.gate import Caller, Replay
-from tasks.intake import examination, submission
+from tasks.intake import drafts, examination
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.submission import Outcome
 from tasks.models import ENDED
@@ -52,7 +52,7 @@ class ImagesView(FormSubmissionView):
     def submitted(self, request: Request) -> PendingSubmission:
         sent = self.sent(request)
         asked, prepared = self.examined(sent)
-        draft = submission.draft(
+        draft = drafts.draft(
             prepared,
             caller=self.caller,
             body_digest=sent.digest,

@@ -11,7 +11,7 @@ from catalog import snapshot
 from common.errors import ApiError, AssetInUse, InvalidRequest, NotCancelable, TaskNotFound
 from tasks import deletion
 from tasks.gate import Replay
-from tasks.intake import examination, submission
+from tasks.intake import drafts, examination
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created, Outcome
 from tasks.models import LIVE
@@ -46,7 +46,7 @@ class VideosView(FormSubmissionView):
             prepared = examination.prepare(key_id, asked.document, catalog_version=version)
         except ApiError as error:
             raise video_requests.WORDS.of(error) from None
-        return submission.draft(
+        return drafts.draft(
             prepared,
             caller=self.caller,
             body_digest=sent.digest,

@@ -75,8 +75,8 @@ def test_a_statement_takes_thousands_of_rows(db):
 def test_items_are_written_together_packed_or_not(db):
     columns, reading = "id text, n bigint, said json", ["SELECT r.id, r.n, r.said FROM {rows}"]
     whole = {"id": 'a "quoted" {id}', "n": 1, "said": sql.document({"is": ["a", None]})}
-    part = {name: whole[name] for name in ("id", "said")}
-    for item in (whole, sql.packed(whole), sql.merged(sql.packed({"n": 1}), sql.packed(part))):
+    plain = {"id": whole["id"], "said": {"is": ["a", None]}}
+    for item in (whole, sql.packed(whole), sql.extended(sql.packed(plain, documents=["said"]), {"n": 1})):
         ((found_id, number, said),) = writes.write_together(columns, [item], reading)
         assert (found_id, number, sql.as_document(said)) == (whole["id"], 1, {"is": ["a", None]})
 

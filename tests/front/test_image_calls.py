@@ -23,7 +23,7 @@ from front import image_calls
 from storage import blobs
 from tasks.assets.assets import NewAsset
 from tasks.events.hub import Hub
-from tasks.intake import joint_submission, submission
+from tasks.intake import submission
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Outcome
 from tasks.lifecycle import Success
@@ -232,7 +232,7 @@ def held_group(monkeypatch, in_line, at_work) -> tuple["Future[Outcome]", list[D
     def write() -> None:
         promise.set_result(threads.returning_connection(submission.submit_one, drafts[0]))
 
-    monkeypatch.setattr(joint_submission, "add", add)
+    monkeypatch.setattr(submission, "add", add)
     return promise, drafts, write
 
 

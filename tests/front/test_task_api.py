@@ -22,7 +22,7 @@ from front import task_api
 from front.task_api import ApiCall
 from storage import blobs
 from tasks import switches
-from tasks.intake import joint_submission
+from tasks.intake import submission as intake
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created
 from tasks_api.authentication import AuthResult
@@ -224,13 +224,13 @@ def test_a_replay_and_a_storage_to_look_after_are_left_to_other_threads(key, mon
 
 
 def test_the_drafts_of_a_batch_are_written_together(key, monkeypatch):
-    groups, submit = [], joint_submission._submit_shared
+    groups, submit = [], intake._submit_shared
 
     def noting(drafts: Any) -> Any:
         groups.append(len(drafts))
         return submit(drafts)
 
-    monkeypatch.setattr(joint_submission._shared_line, "_work", noting)
+    monkeypatch.setattr(intake._shared_line, "_work", noting)
     assert {outcome(each) for each in served(*(submission(key.secret) for _ in range(5)))} == {Created}
     assert groups == [5]
 

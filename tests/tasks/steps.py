@@ -23,7 +23,7 @@ from tasks.claims.starting import Claimed
 from tasks.due_calls import DueCall
 from tasks.failures import Failure
 from tasks.gate import Admission, admit
-from tasks.intake import examination, limits, submission
+from tasks.intake import drafts, examination, limits, submission
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.limits import Standing
 from tasks.intake.submission import Outcome
@@ -70,7 +70,7 @@ def drafted(
 ) -> Draft:
     admission = admitted(key)
     submitted = prepared(key, body, admission=admission, **fields)
-    return submission.draft(submitted, caller=admission.caller, body_digest=digest, idempotency_key=idempotency_key)
+    return drafts.draft(submitted, caller=admission.caller, body_digest=digest, idempotency_key=idempotency_key)
 
 
 def another(draft: Draft, **changes: Any) -> Draft:
@@ -98,10 +98,10 @@ def submitted(key: IssuedKey, body: dict[str, Any] | None = None, **fields: Any)
 
 def submitted_many(key: IssuedKey, count: int) -> list[str]:
     draft = drafted(key)
-    drafts = [another(draft) for _ in range(count)]
-    outcomes = submission.submit(drafts)
+    many = [another(draft) for _ in range(count)]
+    outcomes = submission.submit(many)
     assert all(isinstance(outcome, submission.Created) for outcome in outcomes), outcomes
-    return [d.task_id for d in drafts]
+    return [d.task_id for d in many]
 
 
 def outcomes(key: IssuedKey, count: int) -> list[Outcome]:

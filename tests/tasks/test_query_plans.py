@@ -24,7 +24,6 @@ from tasks.assets import referred, stored_inputs
 from tasks.claims import queue
 from tasks.figures.folding import Folding
 from tasks.gate import admit
-from tasks.intake import submission
 from tasks.models import RouteSet, Task, TaskPayload
 from tasks.shown import eta, listing, representation
 from tasks.unknown import resubmission
@@ -198,7 +197,7 @@ def test_stored_inputs_are_summed_and_found_by_index(keys):
     with steps.captured() as statements:
         steps.read_standing([draft])
         assert sum(stored_inputs.batches()) == 5
-    submission.discard_inputs(draft)
+    draft.discard_inputs()
     plan_of(statements, "'inputs'", "task_inputs")
     plan_of(statements, "NOT EXISTS", "task_inputs_due")
     plan_of(statements, "tasks_taskpayload")

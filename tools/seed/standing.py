@@ -14,7 +14,7 @@ from catalog.health import probes
 from catalog.models import Channel, ChannelHealth, Credential
 from tasks.claims import queue
 from tasks.gate import Caller as AdmittedCaller
-from tasks.intake import submission
+from tasks.intake import drafts, submission
 from tasks.models import Call, Worker
 from tools.seed import wishes
 from tools.seed.customers import Caller
@@ -70,10 +70,10 @@ def submit(caller: Caller, wish: Wish, count: int, words: str) -> None:
         held_micros=0,
         max_queued=caller.key.max_queued,
     )
-    drafts = []
+    waiting = []
     for number in range(count):
         prompt = f"{wishes.SUBJECTS[number]} {wishes.PLACES[number]} {words}".strip()
         order = wishes.examined(caller, wish, prompt, callback_url=caller.habit.callback_url)
         digest = hashlib.sha256(prompt.encode()).hexdigest()
-        drafts.append(submission.draft(order.prepared, caller=admitted, body_digest=digest, idempotency_key=None))
-    submission.submit(drafts)
+        waiting.append(drafts.draft(order.prepared, caller=admitted, body_digest=digest, idempotency_key=None))
+    submission.submit(waiting)

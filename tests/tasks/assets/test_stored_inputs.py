@@ -260,7 +260,7 @@ def test_inputs_are_counted_from_the_submission_to_their_deletion(key, other_key
     assert steps.read_standing([draft]).input_bytes == {key.account.pk: 3 * BYTES}
     lifecycle.end([Ending.canceled(canceled, 0)])
     assert steps.read_standing([draft]).input_bytes == {key.account.pk: 2 * BYTES}
-    submission.discard_inputs(draft)
+    draft.discard_inputs()
 
 
 STYLE = "x" * stored_inputs.LARGE_BYTES

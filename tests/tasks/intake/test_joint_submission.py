@@ -15,7 +15,7 @@ from billing import budgets
 from common import sql, swallowed
 from common.database import time_limits, writes
 from tasks.assets.stored_inputs import LARGE_BYTES
-from tasks.intake import joint_submission, submission
+from tasks.intake import submission
 from tasks.intake.submission import Created, Outcome
 from tasks.models import Task
 from tests.account_lines import gathered, held_account
@@ -39,8 +39,8 @@ def no_limit_of_time(monkeypatch):
 
 
 def together(drafts) -> list[Outcome | BaseException]:
-    with gathered(joint_submission._thread):
-        promises = [joint_submission.add(draft) for draft in drafts]
+    with gathered(submission._thread):
+        promises = [submission.add(draft) for draft in drafts]
     return [promise.exception(PATIENCE) or promise.result() for promise in promises]
 
 
@@ -187,7 +187,7 @@ def test_a_database_that_goes_away_between_the_parts_of_a_line_takes_back_no_tas
 
     submission_submit = submission.submit
     monkeypatch.setattr(submission, "submit", submit)
-    assert names(joint_submission._submit_own([good, bad, late])) == ["Created", "IntegrityError", "OperationalError"]
+    assert names(submission._submit_own([good, bad, late])) == ["Created", "IntegrityError", "OperationalError"]
     assert Task.objects.count() == 1
 
 
@@ -199,8 +199,8 @@ def test_what_cannot_be_written_leaves_no_inputs(key, image_model, folder):
 
 def test_what_is_taken_back_before_its_turn_is_no_task_and_leaves_no_inputs(key, image_model, folder):
     draft = steps.drafted(key, params=WITH_IMAGE)
-    with gathered(joint_submission._thread):
-        promise = joint_submission.add(draft)
+    with gathered(submission._thread):
+        promise = submission.add(draft)
         assert promise.cancel()
     wait_until(lambda: not files(folder))
     assert names(together([steps.drafted(key)])) == ["Created"]
@@ -226,11 +226,11 @@ def test_large_options_are_written_alone(key, other_key, image_model, monkeypatc
 @needs_row_locks
 def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, image_model):
     with held_account(key.account.pk):
-        stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
+        stuck, free = [submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert isinstance(free.result(PATIENCE), Created)
         wait_until(lambda: waiting() == 1)
-        again = joint_submission.add(steps.drafted(key))
-        assert isinstance(joint_submission.add(steps.drafted(other_key)).result(PATIENCE), Created)
+        again = submission.add(steps.drafted(key))
+        assert isinstance(submission.add(steps.drafted(other_key)).result(PATIENCE), Created)
         assert not stuck.done()
         assert not again.done()
     assert names([stuck.result(PATIENCE), again.result(PATIENCE)]) == ["Created"] * 2
@@ -240,9 +240,9 @@ def test_nobody_waits_for_an_account_that_somebody_else_holds(key, other_key, im
 @needs_row_locks
 def test_what_comes_while_its_account_is_waited_for_is_written_with_the_first(key, image_model):
     with held_account(key.account.pk):
-        first = joint_submission.add(steps.drafted(key))
+        first = submission.add(steps.drafted(key))
         wait_until(lambda: waiting() == 1)
-        later = [joint_submission.add(steps.drafted(key)) for _ in range(3)]
+        later = [submission.add(steps.drafted(key)) for _ in range(3)]
         assert not any(promise.done() for promise in (first, *later))
     assert names(promise.result(PATIENCE) for promise in (first, *later)) == ["Created"] * 4
     assert sql.column("SELECT count(DISTINCT created_at) FROM tasks_task") == [1]
@@ -252,7 +252,7 @@ def test_what_comes_while_its_account_is_waited_for_is_written_with_the_first(ke
 @needs_row_locks
 def test_an_account_that_is_held_for_too_long_fails_its_own_requests(key, other_key, image_model):
     with limited(lock=0.1), held_account(key.account.pk):
-        stuck, free = [joint_submission.add(steps.drafted(owner)) for owner in (key, other_key)]
+        stuck, free = [submission.add(steps.drafted(owner)) for owner in (key, other_key)]
         assert names([stuck.exception(PATIENCE), free.result(PATIENCE)]) == ["OperationalError", "Created"]
     assert Task.objects.count() == 1
 
@@ -277,8 +277,8 @@ def test_a_lock_that_a_group_meets_later_holds_up_only_whose_it_is(
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT 1 FROM catalog_mediamodel WHERE id = %s FOR UPDATE", [video_model.pk])
         film, picture = steps.drafted(key, steps.VIDEO), steps.drafted(other_key)
-        with gathered(joint_submission._thread):
-            stuck, free = [joint_submission.add(draft) for draft in (film, picture)]
+        with gathered(submission._thread):
+            stuck, free = [submission.add(draft) for draft in (film, picture)]
         assert isinstance(free.result(PATIENCE), Created)
         assert not stuck.done()
         other.rollback()

@@ -17,7 +17,7 @@ from callbacks.deliveries import Outcome
 from tasks import ledger_check, lifecycle
 from tasks.claims import queue
 from tasks.gate import Replay
-from tasks.intake import limits, submission
+from tasks.intake import limits
 from tasks.intake.drafts import Draft
 from tasks.intake.limits import Standing, decide
 from tasks.lifecycle import Ending
@@ -99,7 +99,7 @@ def test_stored_inputs_have_a_limit(key, image_model, settings):
     (refusal,) = decide([storing], state(key, available=0), found)
     assert "params.images: these Data URLs have 16 bytes" in refusal.message
     assert refusal.headers == {"Retry-After": "60"}
-    submission.discard_inputs(storing)
+    storing.discard_inputs()
 
 
 def test_a_balance_below_zero_buys_not_even_what_is_free(key, draft):

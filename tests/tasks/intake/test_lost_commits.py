@@ -25,7 +25,7 @@ WITH_IMAGE = {"prompt": "x", "images": [{"image_url": data_url()}]}
 
 @pytest.fixture(autouse=True)
 def no_doubts():
-    lost_commits._doubtful.clear()
+    lost_commits.doubtful.clear()
 
 
 @pytest.fixture

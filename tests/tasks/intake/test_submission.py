@@ -17,7 +17,7 @@ from common.errors import (
 )
 from config.settings import asset_storage
 from tasks.gate import Replay, admit
-from tasks.intake import submission
+from tasks.intake import drafts, submission
 from tasks.intake.limits import Standing
 from tasks.intake.submission import Created
 from tasks.models import RouteSet, Task, TaskEvent, TaskPayload
@@ -228,7 +228,7 @@ def test_a_disk_that_fills_up_keeps_none_of_the_data_urls(key, image_model, fold
     steps.drafted(key)
     prepared, caller = steps.prepared(key, params=with_images(b"1", bytes(200_000))), steps.admitted(key).caller
     with full_disk(100_000), pytest.raises(StorageUnavailable):
-        submission.draft(prepared, caller=caller, body_digest="", idempotency_key=None)
+        drafts.draft(prepared, caller=caller, body_digest="", idempotency_key=None)
     assert files(folder) == 0
 
 
@@ -285,5 +285,5 @@ def test_a_replay_costs_one_statement_to_notice(key, image_model, django_assert_
 def test_a_route_set_is_found_without_a_statement_once_known(key, image_model, django_assert_num_queries):
     draft = steps.drafted(key)
     with django_assert_num_queries(0):
-        again = submission.draft(draft.prepared, caller=draft.caller, body_digest="", idempotency_key=None)
+        again = drafts.draft(draft.prepared, caller=draft.caller, body_digest="", idempotency_key=None)
     assert again.route_set_id == draft.route_set_id

@@ -3,6 +3,7 @@
 import secrets
 import threading
 import time
+from functools import partial
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PREFIX = "task_"
@@ -18,11 +19,6 @@ def encode(value: int) -> str:
     return "".join([PAIRS[(value >> shift) & 1023] for shift in SHIFTS])
 
 
-def new_task_id() -> str:
-    """`task_` and what `new_id` says."""
-    return new_id(PREFIX)
-
-
 def new_id(prefix: str) -> str:
     """48 bits of milliseconds and 80 random bits; above every earlier id of this process, whatever its clock does."""
     global _latest
@@ -30,6 +26,9 @@ def new_id(prefix: str) -> str:
         timely = time.time_ns() // 1_000_000 << 80 | secrets.randbits(80)
         _latest = timely if timely > _latest else _latest + 1 + secrets.randbits(64)
         return prefix + encode(_latest)
+
+
+new_task_id = partial(new_id, PREFIX)
 
 
 def task_id_floor(unix_seconds: float) -> str:

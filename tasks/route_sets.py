@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
 from functools import lru_cache
 
 from common import documents
@@ -13,15 +12,12 @@ from tasks.models import RouteSet
 logger = logging.getLogger(__name__)
 
 
-def identify(route_ids: Iterable[int]) -> int:
-    """The id of the set of exactly these routes, in any order; cached, since a set never changes."""
-    return _identify(tuple(sorted(set(route_ids))))
-
-
 @lru_cache(maxsize=10_000)
-def _identify(route_ids: tuple[int, ...]) -> int:
-    digest = hashlib.sha256(json.dumps(route_ids).encode()).hexdigest()
-    return RouteSet.objects.get_or_create(digest=digest, defaults={"routes": route_ids})[0].id
+def identify(route_ids: frozenset[int]) -> int:
+    """The id of the set of exactly these routes; cached, since a set never changes."""
+    routes = sorted(route_ids)
+    digest = hashlib.sha256(json.dumps(routes).encode()).hexdigest()
+    return RouteSet.objects.get_or_create(digest=digest, defaults={"routes": routes})[0].id
 
 
 @lru_cache(maxsize=10_000)
@@ -46,5 +42,5 @@ def is_readable(route_set_id: int) -> bool:
 def forget() -> None:
     """Drop what is cached. Only for tests: where transactions are rolled back, ids repeat."""
     is_readable.cache_clear()
-    _identify.cache_clear()
+    identify.cache_clear()
     routes_of.cache_clear()

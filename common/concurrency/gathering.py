@@ -105,7 +105,7 @@ class Gathering(Generic[Item, Result]):
 
     def _refuse(self, error: BaseException) -> None:
         with self._lock:
-            entries = [*self._waiting]
+            entries = self._waiting.items_waiting()
             self._waiting.clear()
             self._is_at_work = False
         for entry in entries:
@@ -134,7 +134,8 @@ class Gathering(Generic[Item, Result]):
         is over where the batch stays empty."""
         before = len(entries)
         with self._lock:
-            while len(entries) < self._most and (entry := self._waiting.take_next()):
+            while self._waiting and len(entries) < self._most:
+                entry = self._waiting.take_next()
                 if entry.future.running() or entry.future.set_running_or_notify_cancel():
                     entries.append(entry)
             self._is_at_work = bool(entries)

@@ -7,19 +7,20 @@ CPU for a submission.
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+Step = Callable[[], None]
 
 
 class _Told(threading.local):
-    """What waits for the futures that this thread resolves in its block, by loop; None outside of a block."""
+    """The callbacks that this thread hands to each loop at the end of its block; None outside of a block."""
 
-    waiters: "dict[asyncio.AbstractEventLoop, list[Waiter[Any]]] | None" = None
+    steps: "dict[asyncio.AbstractEventLoop, list[Step]] | None" = None
 
 
 _told = _Told()
@@ -28,26 +29,24 @@ _told = _Told()
 @contextmanager
 def kept_together() -> Iterator[None]:
     """Hand the futures that this thread resolves in the block to their loops at the end of the block."""
-    own: dict[asyncio.AbstractEventLoop, list[Waiter[Any]]] = {}
-    outer, _told.waiters = _told.waiters, own
+    own: dict[asyncio.AbstractEventLoop, list[Step]] = {}
+    outer, _told.steps = _told.steps, own
     try:
         yield
     finally:
-        _told.waiters = outer
-        for loop, waiters in own.items():
-            _wake(loop, *waiters)
+        _told.steps = outer
+        for loop, steps in own.items():
+            _wake(loop, partial(_run, steps))
 
 
 class Waiter(asyncio.Future[Result]):
     """The loop's side of a thread's future. Cancelling the waiter cancels that future, without a callback."""
 
-    def __init__(self, promise: "Future[Result]") -> None:
-        super().__init__(loop=asyncio.get_running_loop())
-        self._promise: Future[Result] | None = promise
+    promise: "Future[Result] | None" = None
 
     def cancel(self, msg: Any = None) -> bool:
         is_canceled = super().cancel(msg)
-        promise, self._promise = self._promise, None
+        promise, self.promise = self.promise, None
         if promise is not None:
             promise.cancel()
         return is_canceled
@@ -57,7 +56,7 @@ class Waiter(asyncio.Future[Result]):
 
         The reference circle with the future, whose callbacks refer to this waiter, ends: else both would be garbage
         that only the collector finds."""
-        promise, self._promise = self._promise, None
+        promise, self.promise = self.promise, None
         if promise is None:
             return
         if promise.cancelled():
@@ -71,7 +70,8 @@ class Waiter(asyncio.Future[Result]):
 def awaited(promise: "Future[Result]") -> Waiter[Result]:
     """Wrap a thread's future for the running loop, as `asyncio.wrap_future` does. Cancelling the waiter cancels the
     future. A future that is done already costs no wake-up."""
-    waiter = Waiter(promise)
+    waiter: Waiter[Result] = Waiter(loop=asyncio.get_running_loop())
+    waiter.promise = promise
     if promise.done():
         waiter.settle()
     else:
@@ -82,17 +82,17 @@ def awaited(promise: "Future[Result]") -> Waiter[Result]:
 def _kept(waiter: Waiter[Any], _: "Future[Any]") -> None:
     """Tell the loop, on the thread that resolved the future or on the loop's own."""
     loop = waiter.get_loop()
-    if _told.waiters is None:
-        _wake(loop, waiter)
+    if _told.steps is None:
+        _wake(loop, waiter.settle)
     else:
-        _told.waiters.setdefault(loop, []).append(waiter)
+        _told.steps.setdefault(loop, []).append(waiter.settle)
 
 
-def _wake(loop: asyncio.AbstractEventLoop, *waiters: Waiter[Any]) -> None:
+def _wake(loop: asyncio.AbstractEventLoop, step: Step) -> None:
     with suppress(RuntimeError):  # it is closed, and nobody waits
-        loop.call_soon_threadsafe(_settle, waiters)
+        loop.call_soon_threadsafe(step)
 
 
-def _settle(waiters: Iterable[Waiter[Any]]) -> None:
-    for waiter in waiters:
-        waiter.settle()
+def _run(steps: list[Step]) -> None:
+    for step in steps:
+        step()

@@ -1,8 +1,8 @@
 """How payers share what a process has: what each of them holds of it, and whose turn is next."""
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Hashable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Hashable
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
@@ -23,54 +23,40 @@ class Holdings(Counter[Hashable]):
             del self[holder]
 
 
-class FairQueue(Generic[Item]):
+class FairQueue(OrderedDict[Hashable, OrderedDict[Hashable, deque[Item]]]):
     """A queue in which payers take turns, and so do the members of each (strangers, say), so that one with many items
-    does not hold up another with one. The caller has a lock."""
+    does not hold up another with one. By payer, in the order of their turns, what waits by member. The caller has a
+    lock."""
 
-    def __init__(self) -> None:
-        self._lines: OrderedDict[Hashable, OrderedDict[Hashable, deque[Item]]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __bool__(self) -> bool:
-        return bool(self._lines)
-
-    def __iter__(self) -> Iterator[Item]:
-        return (item for members in self._lines.values() for line in members.values() for item in line)
-
-    def payers(self) -> Iterator[Hashable]:
-        """Those who wait, in the order of their turns."""
-        return iter(self._lines)
+    def items_waiting(self) -> list[Item]:
+        """All items, those of one payer together."""
+        return [item for members in self.values() for line in members.values() for item in line]
 
     def first(self, payer: Hashable) -> Item:
         """The item that this payer gets next; it stays in the queue."""
-        return next(iter(self._lines[payer].values()))[0]
+        return next(iter(self[payer].values()))[0]
 
     def put(self, item: Item, payer: Hashable = None, member: Hashable = None) -> None:
-        self._lines.setdefault(payer, OrderedDict()).setdefault(member, deque()).append(item)
+        self.setdefault(payer, OrderedDict()).setdefault(member, deque()).append(item)
 
     def put_first(self, item: Item, payer: Hashable = None, member: Hashable = None) -> None:
         """Put it before all others: it is taken next."""
-        members = self._lines.setdefault(payer, OrderedDict())
+        members = self.setdefault(payer, OrderedDict())
         members.setdefault(member, deque()).appendleft(item)
         members.move_to_end(member, last=False)
-        self._lines.move_to_end(payer, last=False)
+        self.move_to_end(payer, last=False)
 
     def take(self, payer: Hashable) -> Item:
         """The first item of this payer's next member. Both then stand last."""
-        members = self._lines.pop(payer)
+        members = self.pop(payer)
         member, line = members.popitem(last=False)
         item = line.popleft()
         if line:
             members[member] = line
         if members:
-            self._lines[payer] = members
+            self[payer] = members
         return item
 
-    def take_next(self) -> Item | None:
-        """The item of the payer whose turn it is; None where nobody waits."""
-        return self.take(next(iter(self._lines))) if self._lines else None
-
-    def clear(self) -> None:
-        self._lines.clear()
+    def take_next(self) -> Item:
+        """The item of the payer whose turn it is; there is one."""
+        return self.take(next(iter(self)))

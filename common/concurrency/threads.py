@@ -98,7 +98,7 @@ class DealtThreads(Executor):
     def _next(self) -> Hashable | None:
         """Find the payer with the fewest threads, of those who wait and may have one more; among equals, the one who
         has waited longest."""
-        may = [payer for payer in self._waiting.payers() if self._may_have_one(payer)]
+        may = [payer for payer in self._waiting if self._may_have_one(payer)]
         return min(may, key=lambda payer: self._running[payer], default=None)
 
     def _may_have_one(self, payer: Hashable) -> bool:

@@ -50,7 +50,8 @@ class Post:
         self._courier: Courier | None = None
 
     def tell(self, *topics: str) -> None:
-        self.ring(topics)
+        if self._rings:
+            self.ring(topics)
         if not self.unsent.issuperset(topics):  # else they are sent later than now, and so after the commit
             with self._lock:
                 self.unsent.update(topics)

@@ -115,7 +115,7 @@ class Memory:
     def _dealt(self) -> list[Wanted]:
         """Those whose turn it is; the lock is held."""
         kept: list[Wanted] = []
-        while (payer := next(filter(self._has_room, self._waiting.payers()), None)) is not None:
+        while (payer := next(filter(self._has_room, self._waiting), None)) is not None:
             wanted = self._waiting.take(payer)
             if wanted.promise.set_running_or_notify_cancel():
                 self._held.take(payer, wanted.count)

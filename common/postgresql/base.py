@@ -100,17 +100,14 @@ class PooledWrapper(base.DatabaseWrapper):
         if doors.built:
             self._leave_door = doors.enter()
         try:
-            return self._living_connection(conn_params)
+            connection = super().get_new_connection(conn_params)
+            while isinstance(connection, PooledConnection) and not is_alive(connection):
+                connection.close()
+                self.pool.putconn(connection)
+                connection = super().get_new_connection(conn_params)
         except BaseException:
             self._leave()
             raise
-
-    def _living_connection(self, conn_params: dict[str, Any]) -> Any:
-        connection = super().get_new_connection(conn_params)
-        while isinstance(connection, PooledConnection) and not is_alive(connection):
-            connection.close()
-            self.pool.putconn(connection)
-            connection = super().get_new_connection(conn_params)
         return connection
 
     def _configure_connection(self, connection: PooledConnection) -> bool:
@@ -130,7 +127,8 @@ class PooledWrapper(base.DatabaseWrapper):
         try:
             super()._close()  # type: ignore[misc]
         finally:
-            self._leave()
+            if self._leave_door:
+                self._leave()
 
     def _leave(self) -> None:
         leave, self._leave_door = self._leave_door, None

@@ -100,7 +100,7 @@ def draft(
 ) -> Draft:
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     backends.health().check()
-    route_set_id = route_sets.identify(kept.route.id for kept in prepared.decision.kept)
+    route_set_id = route_sets.identify(frozenset(kept.route.id for kept in prepared.decision.kept))
     if unstored := stored_params.unstored(prepared.request):
         prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
     files = [file for file in prepared.request.stored_files if not isinstance(file, ReferredFile)]

@@ -14,25 +14,27 @@ from tests.tasks import steps
 
 @pytest.fixture
 def three(db) -> int:
-    return route_sets.identify([1, 2, 3])
+    return route_sets.identify(frozenset([1, 2, 3]))
 
 
 def test_the_same_routes_are_the_same_set_in_any_order_and_process(three):
-    assert route_sets.identify([3, 1, 2, 3]) == three
+    assert route_sets.identify(frozenset([3, 1, 2, 3])) == three
     route_sets.forget()
-    assert route_sets.identify(iter([2, 1, 3])) == three
+    assert route_sets.identify(frozenset(iter([2, 1, 3]))) == three
     assert route_sets.routes_of(three) == (1, 2, 3)
     assert RouteSet.objects.count() == 1
 
 
 def test_other_routes_are_another_set(three):
-    assert len({three, *(route_sets.identify(routes) for routes in ([1, 2], [1, 2, 3, 4], [12, 3], []))}) == 5
+    assert (
+        len({three, *(route_sets.identify(frozenset(routes)) for routes in ([1, 2], [1, 2, 3, 4], [12, 3], []))}) == 5
+    )
 
 
 def test_a_known_set_costs_no_statement(three, django_assert_num_queries):
     route_sets.routes_of(three)
     with django_assert_num_queries(0):
-        route_sets.identify([1, 2, 3])
+        route_sets.identify(frozenset([1, 2, 3]))
         route_sets.routes_of(three)
 
 
@@ -57,5 +59,5 @@ def test_sets_that_differed_by_a_weight_become_one_and_queued_tasks_get_their_ro
         now = dict(Task.objects.values_list("status", "open_routes"))
         assert now == {"succeeded": full, "running": less, "queued": full}
         assert set(Task.objects.values_list("route_set", flat=True)) == {full}
-        assert route_sets.identify([7, 5]) == full
+        assert route_sets.identify(frozenset([7, 5])) == full
         migration.split(apps, None)  # and on again

@@ -90,7 +90,7 @@ class Historian:
 
     def _task(self, order: Order, fate: Fate, created_at: datetime) -> Task:
         prepared, caller, rng = order.prepared, order.caller, self.rng
-        routes = route_sets.identify(route.id for route in order.routes)
+        routes = route_sets.identify(frozenset(route.id for route in order.routes))
         price = prepared.price
         return Task(
             id=ids.PREFIX + ids.encode(int(created_at.timestamp() * 1000) << 80 | rng.getrandbits(80)),

@@ -116,7 +116,7 @@ def go_on(task: Claimed, failed: FailedCall, *ended: CallEnd, may_buy_again: boo
         fail(task, step.failure, *ended)
         return
     paid_calls.close(*ended)
-    requeue(task, route_sets.identify(step.routes), step.wait_seconds)
+    requeue(task, route_sets.identify(frozenset(step.routes)), step.wait_seconds)
 
 
 def earlier(task: Claimed) -> list[FailedCall]:

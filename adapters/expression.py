@@ -27,20 +27,21 @@ NO_RULES = InputRules()
 def check(adapter: Adapter, request: TaskRequest, target: Target, inputs: InputRules = NO_RULES) -> list[Unsupported]:
     """Why this target cannot run the request, as much of it as people read; empty if it can. `inputs` is asked about
     what `extra_body` gives for the portable inputs."""
-    return _problems(adapter, request, with_fixed(adapter, request, target), target, inputs)
+    final = with_fixed(adapter, request, target) if target.fixed else request
+    return _problems(adapter, request, final, target, inputs)
 
 
 def judge(
     adapter: Adapter, request: TaskRequest, target: Target, inputs: InputRules = NO_RULES
 ) -> UpstreamRequest | list[Unsupported]:
     """What `build` makes where `check` finds nothing; else what that finds."""
-    final = with_fixed(adapter, request, target)
+    final = with_fixed(adapter, request, target) if target.fixed else request
     return _problems(adapter, request, final, target, inputs) or adapter.build(final, target)
 
 
 def build(adapter: Adapter, request: TaskRequest, target: Target) -> UpstreamRequest:
     """The upstream request, with what the operator has fixed. Only for requests that `check` passes."""
-    return adapter.build(with_fixed(adapter, request, target), target)
+    return adapter.build(with_fixed(adapter, request, target) if target.fixed else request, target)
 
 
 def pixel_sizes(adapter: Adapter, target: Target) -> SizeTable:
@@ -67,11 +68,11 @@ def _problems(
 ) -> list[Unsupported]:
     """`final` is the request with what the operator has fixed."""
     found = [*_unexpressed(adapter, final), *adapter.check(final, target)]
-    unnamed = fields.problems(adapter, request, target, inputs)
-    if found:
+    if request.extra_body or request.provider_options or hasattr(adapter, "prompt_command"):
+        unnamed = fields.problems(adapter, request, target, inputs)
         named = {problem.field for problem in found}
-        unnamed = [problem for problem in unnamed if named.isdisjoint(_around(problem.field))]
-    return [*found, *unnamed][: fields.MOST_NAMED]
+        found += [problem for problem in unnamed if named.isdisjoint(_around(problem.field))]
+    return found[: fields.MOST_NAMED]
 
 
 def _around(field: str) -> Iterator[str]:

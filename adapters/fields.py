@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from adapters.base import Adapter, Target, TaskRequest, Unsupported
-from adapters.given_fields import OPTIONS, Given, KnownFields, given, known_fields
+from adapters.given_fields import Given, KnownFields, given, known_fields
 from adapters.kit import checks, replaced_inputs
 from adapters.kit.field_table import FieldTable, Steps, is_same
 from adapters.kit.replaced_inputs import InputRules, Odd
@@ -26,10 +26,9 @@ FIXED = "has another value here, which the operator has fixed"
 def problems(adapter: Adapter, request: TaskRequest, target: Target, rules: InputRules = NO_RULES) -> list[Unsupported]:
     """The fields that may not pass, each named by its path, and a prompt that commands what the fields should say. No
     further field is looked at once there is enough to say."""
-    has_options = any(getattr(request, place) for place in OPTIONS)
     found = (
         _found(adapter, request, target, rules)
-        if has_options
+        if request.extra_body or request.provider_options
         else _commands(adapter, {"params.prompt": [request.prompt]}, target)
     )
     return list(checks.once(*islice(found, MOST_NAMED)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.ark import errors, images_fields, images_request, videos_request
 from adapters.base import Accepted, Connection, Done, ErrorKind, Target, UpstreamError, UpstreamField, UpstreamRequest
-from adapters.kit import checks, inline, rules, tiers
+from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import SpokenError, spoken_error
 from adapters.kit.http import redacted
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
@@ -35,7 +35,8 @@ class ArkImages(Synchronous):
         return images_fields.FIELDS
 
     def pixel_sizes(self, target: Target) -> SizeTable:
-        return tiers.size_table(target.capabilities, images_request.SIZES)
+        table: SizeTable = target.capabilities.get("size_table", images_request.SIZES)
+        return table
 
     def codes(self, code: str) -> ErrorKind | None:
         return errors.kind_of(code)

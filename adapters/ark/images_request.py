@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.ark.images_fields import MAX_IMAGES, TIERS
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, inline, references, tiers
+from adapters.kit import checks, inline, references
 from adapters.kit.sizes import SizeTable, by_area, tier_of, with_portraits
 
 PATH = "/images/generations"
@@ -51,8 +51,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     `extra_body` wins over every derived field. The provider's own watermark is declined unless it is asked for.
     """
-    table = tiers.size_table(target.capabilities, SIZES)
-    tier = tiers.asked(request, target.capabilities, partial(by_area, table))
+    table = target.capabilities.get("size_table", SIZES)
+    tier = checks.asked_tier(request, target.capabilities, partial(by_area, table))
     derived: dict[str, Any] = {
         "prompt": request.prompt,
         "response_format": "url",
@@ -81,8 +81,8 @@ def _billed_tier(size: object, table: SizeTable) -> str | None:
 
 
 def _size(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    table = tiers.size_table(capabilities, SIZES)
-    tier = tiers.asked(request, capabilities, partial(by_area, table))
+    table = capabilities.get("size_table", SIZES)
+    tier = checks.asked_tier(request, capabilities, partial(by_area, table))
     if tier is None or "size" in request.extra_body:
         return
     known = [name for name in table if request.aspect_ratio or name in TIERS]

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.ark import videos_request
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, film_checks, rules
 
 CREATE, QUERY = "/v2/video_generation", "/v2/query/video_generation"
 PROMPT_MAX = 7000
@@ -22,9 +22,9 @@ OPTIONS: rules.Rules = {"aigc_watermark": rules.BOOLEAN}
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    found = list(checks.video(request, within_limits(target.capabilities)))
+    found = list(film_checks.video(request, within_limits(target.capabilities)))
     yield from found
-    yield from checks.options(request, OPTIONS, videos_request.DERIVED_OR_OURS, target)
+    yield from film_checks.options(request, OPTIONS, videos_request.DERIVED_OR_OURS, target)
     if not any(problem.field == "params.aspect_ratio" for problem in found):
         yield from _ratio(request)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import film_checks, rules
 
 PATH = "/contents/generations/tasks"
 OPTIONS = {
@@ -32,8 +32,8 @@ DERIVED_OR_OURS = (*DERIVED, "model", "prompt", "duration", "resolution", "aspec
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    yield from checks.video(request, target.capabilities)
-    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS, target)
+    yield from film_checks.video(request, target.capabilities)
+    yield from film_checks.options(request, OPTIONS, DERIVED_OR_OURS, target)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -60,4 +60,4 @@ def content(request: TaskRequest) -> list[dict[str, Any]]:
 
 def _item(item: MediaInput) -> dict[str, Any]:
     kind = f"{item.type}_url"
-    return {"type": kind, kind: {"url": item.url}, "role": checks.role_of(item)}
+    return {"type": kind, kind: {"url": item.url}, "role": film_checks.role_of(item)}

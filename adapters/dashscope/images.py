@@ -20,7 +20,7 @@ from adapters.base import (
 )
 from adapters.dashscope import images_fields, images_request
 from adapters.dashscope.jobs import ASYNC_HEADERS, WORKSPACE, DashScopeJobs, Document, failed, output_of
-from adapters.kit import checks, inline, rules, tiers
+from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import spoken_error
 from adapters.kit.outputs import is_url
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought
@@ -50,7 +50,8 @@ class DashScopeImage(DashScopeJobs):
         return images_fields.FIELDS
 
     def pixel_sizes(self, target: Target) -> SizeTable:
-        return tiers.size_table(target.capabilities, images_request.SIZES)
+        table: SizeTable = target.capabilities.get("size_table", images_request.SIZES)
+        return table
 
     def submit_seconds(self, target: Target) -> float | None:
         return super().submit_seconds(target) if images_request.is_async(target) else None

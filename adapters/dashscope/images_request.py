@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
 from adapters.dashscope.images_fields import MAX_IMAGES
-from adapters.kit import checks, inline, references, tiers
+from adapters.kit import checks, inline, references
 from adapters.kit.checks import FinalCount
 from adapters.kit.settings import SettingsObject
 from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area, tier_of, with_portraits
@@ -56,7 +56,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
         count=_count(request, target, parameters),
     )
     if not _is_size_given(extra):
-        yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
+        yield from checks.tabled(request, capabilities, capabilities.get("size_table", SIZES))
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -65,8 +65,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
     """
-    table = tiers.size_table(target.capabilities, SIZES)
-    tier = tiers.asked(request, target.capabilities, partial(by_area, table))
+    table = target.capabilities.get("size_table", SIZES)
+    tier = checks.asked_tier(request, target.capabilities, partial(by_area, table))
     is_size_given = _is_size_given(request.extra_body)
     size = None if tier is None or is_size_given else table[tier][request.aspect_ratio or DEFAULT_RATIO]
     images = () if "input" in request.extra_body else request.images

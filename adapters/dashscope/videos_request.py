@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, film_checks, rules
 
 PATH = "/services/aigc/video-generation/video-synthesis"
 ADAPTIVE = "adaptive"
@@ -40,10 +40,10 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request; each field once."""
     capabilities = target.capabilities
     yield from checks.once(
-        *checks.video(request, capabilities),
+        *film_checks.video(request, capabilities),
         *_ratio(request, capabilities),
         *(_older(request, capabilities) if is_legacy(capabilities) else ()),
-        *checks.options(request, OPTIONS, DERIVED_OR_OURS, target),
+        *film_checks.options(request, OPTIONS, DERIVED_OR_OURS, target),
     )
 
 
@@ -71,7 +71,7 @@ Parts = tuple[dict[str, Any], dict[str, Any]]
 
 
 def _media(request: TaskRequest, capabilities: Mapping[str, Any]) -> Parts:
-    media = [{"type": checks.role_of(item), "url": item.url} for item in request.inputs]
+    media = [{"type": film_checks.role_of(item), "url": item.url} for item in request.inputs]
     ratio = {} if request.aspect_ratio == ADAPTIVE else {"ratio": request.aspect_ratio}
     return {"media": media} if media else {}, {"resolution": str(request.resolution).upper(), **ratio}
 
@@ -98,7 +98,7 @@ def _ratio(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Un
 
 
 def _older(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    yield from checks.input_counts(request, LEGACY_LIMITS)
+    yield from film_checks.input_counts(request, LEGACY_LIMITS)
     if _has_frame(request) and len(request.inputs) > 1:
         yield Unsupported(field="params.inputs", reason="a first frame has to be alone here")
     if not _has_frame(request) and _pixels(request, capabilities) is None:

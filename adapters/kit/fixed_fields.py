@@ -29,8 +29,6 @@ def _leaves(table: FieldTable, steps: Steps, value: Any) -> Iterator[tuple[Steps
 
 def with_fixed(adapter: Adapter, request: TaskRequest, target: Target) -> TaskRequest:
     """The request with what the operator fixed, which the caller may have given with the same value."""
-    if not target.fixed:
-        return request
     place = "provider_options" if request.modality == "video" else "extra_body"
     settings = settings_of(adapter)
     options: dict[str, Any] = dict(getattr(request, place))

@@ -96,8 +96,8 @@ def prompt(field: str, value: object, capabilities: Mapping[str, Any]) -> Iterat
 
 
 def _lengths(field: str, text: str, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    yield from checks.at_most_characters(field, text, LONGEST_PROMPT)
-    yield from checks.at_most_characters(field, text, capabilities.get("prompt_max"))
+    yield from checks.at_most(field, len(text), LONGEST_PROMPT, checks.LONG)
+    yield from checks.at_most(field, len(text), capabilities.get("prompt_max"), checks.LONG)
 
 
 def is_offered(name: str, value: object, rules: InputRules) -> bool:

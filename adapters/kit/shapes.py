@@ -96,10 +96,6 @@ class Provider:
         """Every upstream field of the protocol. What is not listed is the operator's."""
         return ()
 
-    def prompt_command(self, prompt: str, target: Target) -> str | None:
-        """What of a prompt the model would obey as a command (adapters/kit/prompt_commands.py); None without one."""
-        return None
-
     def option_fields(self) -> tuple[OperatorField, ...]:
         """What an operator may set of a channel."""
         return declared.fields(self.options)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, film_checks, rules
 from adapters.kling import legacy_request
 from adapters.kling.legacy_request import ADAPTIVE, ratio
 
@@ -48,11 +48,11 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request; each field once."""
     known = legacy_request.OPTIONS if is_legacy(target.options) else OPTIONS
     yield from checks.once(
-        *checks.video(request, target.capabilities),
-        *checks.video(request, LIMITS),
+        *film_checks.video(request, target.capabilities),
+        *film_checks.video(request, LIMITS),
         *_sound_of_video(request),
         *_ratio(request, target.capabilities),
-        *checks.options(request, known, DERIVED_OR_OURS, target),
+        *film_checks.options(request, known, DERIVED_OR_OURS, target),
         *_multi_shot(request, target.capabilities),
     )
 

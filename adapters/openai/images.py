@@ -19,7 +19,7 @@ from adapters.base import (
     UpstreamField,
     UpstreamRequest,
 )
-from adapters.kit import checks, inline, rules, tiers
+from adapters.kit import checks, inline, rules
 from adapters.kit.inline import InlineJson
 from adapters.kit.multipart import Multipart, form_of
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
@@ -45,7 +45,7 @@ class OpenAIImages(Synchronous):
         return xai_fields.FIELDS if _is_xai(target.options) else images_fields.FIELDS
 
     def pixel_sizes(self, target: Target) -> SizeTable:
-        return {} if _is_xai(target.options) else tiers.size_table(target.capabilities, images_request.SIZES)
+        return {} if _is_xai(target.options) else target.capabilities.get("size_table", images_request.SIZES)
 
     def check(self, request: TaskRequest, target: Target) -> list[Unsupported]:
         problems = xai_request.problems if _is_xai(target.options) else images_request.problems

@@ -4,12 +4,12 @@ Capabilities: `tiers` and `ratios` (restrict), `size_table` (replaces SIZES), `m
 Facts: OpenAI's API reference of images and its SDK.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from adapters.base import Billed, FilePart, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, references, tiers
+from adapters.kit import checks, references
 from adapters.kit.sizes import DEFAULT_RATIO, by_area, tier_of, with_portraits
 
 MAX_N = 10
@@ -27,9 +27,11 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities = target.capabilities
     yield from checks.images(request, capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=references.TYPES)
-    yield from tiers.tabled(request, capabilities, tiers.size_table(capabilities, SIZES))
-    yield from checks.mask(request, has_images=bool(request.images))
-    yield from _extra(request)
+    yield from checks.tabled(request, capabilities, capabilities.get("size_table", SIZES))
+    if request.mask is not None:
+        yield from checks.mask(request, has_images=bool(request.images))
+    if request.images:
+        yield from _extra_of_edit(request.extra_body)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -37,8 +39,8 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     With neither tier nor ratio no `size` is sent: the provider chooses, and no tier is billed.
     """
-    table = tiers.size_table(target.capabilities, SIZES)
-    tier = tiers.asked(request, target.capabilities, partial(by_area, table))
+    table = target.capabilities.get("size_table", SIZES)
+    tier = checks.asked_tier(request, target.capabilities, partial(by_area, table))
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
     if "size" in request.extra_body:
         tier = tier_of(request.extra_body["size"], table)
@@ -50,7 +52,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
         body=body,
         billed=Billed(count=body["n"], tier=tier),
         encoding="multipart" if request.images else "json",
-        files=_files(request),
+        files=_files(request) if request.images else (),
     )
 
 
@@ -60,9 +62,10 @@ def _files(request: TaskRequest) -> tuple[FilePart, ...]:
     return images if request.mask is None else (*images, FilePart(field="mask", image=request.mask))
 
 
-def _extra(request: TaskRequest) -> Iterator[Unsupported]:
-    for name, value in request.extra_body.items():
-        if request.images and (value is None or isinstance(value, dict | list)):
+def _extra_of_edit(extra_body: Mapping[str, Any]) -> Iterator[Unsupported]:
+    """The fields of a form hold one plain value each."""
+    for name, value in extra_body.items():
+        if value is None or isinstance(value, dict | list):
             yield Unsupported(
                 field=f"params.extra_body.{name}", reason="must be text, a number or a boolean beside reference images"
             )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adapters.base import Billed, FilePart, ImageRef, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, references, rules
+from adapters.kit import checks, film_checks, references, rules
 from adapters.kit.sizes import SizeTable
 
 PATH = "/videos"
@@ -43,11 +43,11 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities = target.capabilities
     yield from checks.prompt(request, capabilities)
-    yield from checks.duration(request, capabilities)
+    yield from film_checks.duration(request, capabilities)
     yield from _size(request, target)
     yield from _audio(request, target)
-    yield from list(_inputs(request)) or checks.input_counts(request, capabilities)
-    yield from checks.options(request, OPTIONS[dialect_of(target)], DERIVED_OR_OURS, target)
+    yield from list(_inputs(request)) or film_checks.input_counts(request, capabilities)
+    yield from film_checks.options(request, OPTIONS[dialect_of(target)], DERIVED_OR_OURS, target)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -118,7 +118,7 @@ def _size(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
 def _audio(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """`always` and `never` say what the model does; without them only absence can be promised, for want of a switch."""
     if target.capabilities.get("audio") in ("always", "never"):
-        yield from checks.audio(request, target.capabilities)
+        yield from film_checks.audio(request, target.capabilities)
     elif request.generate_audio is not None and not _has_switch(target):
         yield Unsupported(field="params.generate_audio", reason="there is no switch for sound here")
 

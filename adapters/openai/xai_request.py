@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, inline, references, tiers
+from adapters.kit import checks, inline, references
 from adapters.openai.xai_fields import MAX_IMAGES, TIERS
 
 MAX_N = 10
@@ -24,8 +24,9 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the dialect, or the model behind it, cannot express the request."""
     types = () if checks.stands_for(request, *FILE_FIELDS) else references.TYPES
     yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
-    yield from checks.mask(request, has_images=bool(request.images) or checks.stands_for(request, *FILE_FIELDS))
-    yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
+    if request.mask is not None:
+        yield from checks.mask(request, has_images=bool(request.images) or checks.stands_for(request, *FILE_FIELDS))
+    yield from checks.named(request, target.capabilities, TIERS, RATIOS)
 
 
 def build(request: TaskRequest, target: Target) -> UpstreamRequest:
@@ -33,7 +34,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
 
     With neither tier nor ratio the provider chooses the size, and no tier is billed.
     """
-    tier = tiers.asked(request, target.capabilities, lambda: DEFAULT_TIERS)
+    tier = checks.asked_tier(request, target.capabilities, lambda: DEFAULT_TIERS)
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n, "response_format": "b64_json"}
     if tier is not None and "resolution" not in request.extra_body:
         derived["resolution"] = TIERS[tier]

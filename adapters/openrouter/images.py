@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.base import Accepted, Connection, Done, Target, UpstreamField, UpstreamRequest
-from adapters.kit import checks, inline, rules, tiers
+from adapters.kit import checks, inline, rules
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.pictures import MAX_ANSWER_BYTES, bought, data_items
 from adapters.kit.shapes import Synchronous
@@ -32,7 +32,8 @@ class OpenRouterImages(Synchronous):
         return images_fields.FIELDS
 
     def pixel_sizes(self, target: Target) -> SizeTable:
-        return tiers.size_table(target.capabilities, images_request.SIZES)
+        table: SizeTable = target.capabilities.get("size_table", images_request.SIZES)
+        return table
 
     def spoken(self, document: Any, status: int) -> SpokenError:
         return errors.spoken(document, status)

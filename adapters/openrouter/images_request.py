@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adapters.base import Billed, ImageRef, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, inline, references, tiers
+from adapters.kit import checks, inline, references
 from adapters.kit.sizes import SizeTable, pixels, tier_of
 from adapters.openrouter.images_fields import MAX_IMAGES, TIERS
 
@@ -32,7 +32,7 @@ def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     types = () if "input_references" in request.extra_body else references.TYPES
     yield from checks.images(request, target.capabilities, max_n=MAX_N, max_images=MAX_IMAGES, types=types)
-    yield from tiers.named(request, target.capabilities, TIERS, RATIOS)
+    yield from checks.named(request, target.capabilities, TIERS, RATIOS)
     if {"size", "resolution"} <= request.extra_body.keys():
         yield Unsupported(field="params.extra_body.resolution", reason="cannot stand beside size")
 
@@ -44,7 +44,7 @@ def build(request: TaskRequest, target: Target) -> UpstreamRequest:
     With neither tier nor ratio the provider chooses the size, and no tier is billed.
     """
     size = request.extra_body.get("size")
-    tier = tiers.asked(request, target.capabilities, lambda: DEFAULT_TIERS)
+    tier = checks.asked_tier(request, target.capabilities, lambda: DEFAULT_TIERS)
     derived: dict[str, Any] = {"prompt": request.prompt, "n": request.n}
     if tier is not None and not {"size", "resolution"} & request.extra_body.keys():
         derived["resolution"] = TIERS[tier]
@@ -69,4 +69,4 @@ def _billed_tier(body: Mapping[str, Any], target: Target) -> str | None:
     """A size is the name of a tier or pixels."""
     asked = body.get("size", body.get("resolution"))
     named = next((tier for tier, name in TIERS.items() if name == asked), None)
-    return named or tier_of(asked, tiers.size_table(target.capabilities, SIZES))
+    return named or tier_of(asked, target.capabilities.get("size_table", SIZES))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import Billed, MediaInput, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, film_checks, rules
 
 PATH = "/videos"
 RESOLUTIONS = ("360p", "480p", "720p", "768p", "1080p", "1K", "2K", "4K")
@@ -33,10 +33,10 @@ THEIR_WORDS = frozenset(DERIVED_OR_OURS) | {
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    found = list(checks.video(request, target.capabilities))
+    found = list(film_checks.video(request, target.capabilities))
     yield from found
     yield from _protocol(request, target.capabilities, {problem.field for problem in found})
-    yield from checks.options(request, OPTIONS, DERIVED_OR_OURS, target)
+    yield from film_checks.options(request, OPTIONS, DERIVED_OR_OURS, target)
     for name in _words(request.provider_options.get("provider")):
         if name.lower() in THEIR_WORDS:
             yield Unsupported(field="params.provider_options.provider", reason=f"{name} is set by the service")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import Billed, Target, TaskRequest, Unsupported, UpstreamRequest
-from adapters.kit import checks, rules
+from adapters.kit import checks, film_checks, rules
 from adapters.kit.sizes import SizeTable
 
 TEXT_TO_VIDEO, IMAGE_TO_VIDEO, ROUTER = "/v1/text_to_video", "/v1/image_to_video", "/v1/generate/video"
@@ -54,9 +54,9 @@ TAKEN = (
 
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
-    found = list(checks.video(request, target.capabilities))
+    found = list(film_checks.video(request, target.capabilities))
     yield from found
-    yield from checks.options(request, SHARED_OPTIONS if is_routed(target) else CLASSIC_OPTIONS, TAKEN, target)
+    yield from film_checks.options(request, SHARED_OPTIONS if is_routed(target) else CLASSIC_OPTIONS, TAKEN, target)
     for index, item in enumerate(request.inputs):
         if not item.url.lower().startswith("https://"):
             yield Unsupported(field=f"params.inputs[{index}].url", reason="must be an https URL here")

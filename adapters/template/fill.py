@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.base import TaskRequest
 from adapters.kit import inline
-from adapters.kit.checks import role_of
+from adapters.kit.film_checks import role_of
 from adapters.kit.sizes import DEFAULT_RATIO, SizeTable, by_area
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")

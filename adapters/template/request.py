@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.base import Target, TaskRequest, Unsupported
-from adapters.kit import checks, references
+from adapters.kit import checks, film_checks, references
 from adapters.template import extra_body, fill
 from adapters.template.bodies import mapped, size_table, word
 from adapters.template.fields import is_billed_name, neutrals
@@ -79,13 +79,13 @@ def _image(
 def _video(
     request: TaskRequest, capabilities: Mapping[str, Any], template: Template, names: frozenset[str]
 ) -> Iterator[Unsupported]:
-    yield from checks.video(request, capabilities)
+    yield from film_checks.video(request, capabilities)
     is_chosen = request.generate_audio is not None and capabilities.get("audio", "switch") == "switch"
     if is_chosen and "generate_audio" not in names:
         yield Unsupported(field="params.generate_audio", reason="cannot be chosen here")
     seen: Counter[str] = Counter()
     for index, item in enumerate(request.inputs):
-        role = checks.role_of(item)
+        role = film_checks.role_of(item)
         seen[role] += 1
         if seen[role] > _limit(role, names):
             reason = f"at most {_limit(role, names)} of {role} here"
@@ -137,7 +137,7 @@ def _options(request: TaskRequest, target: Target, template: Template) -> Iterat
     """Listed ones; and others that the operator names, unless they would buy something else."""
     for name in request.provider_options.keys() - template.options.keys():
         field = strict_json.field("params.provider_options", name)
-        if not checks.is_named(name, target):
+        if not film_checks.is_named(name, target):
             yield Unsupported(field=field, reason="is not an option here")
         elif is_billed_name(name) or _is_filled(template, template.place_of(name)):
             yield Unsupported(field=field, reason="is set by the service, or cannot be billed here")

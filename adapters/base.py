@@ -79,8 +79,6 @@ class TaskRequest:
     @property
     def stored_files(self) -> tuple[StoredFile, ...]:
         """The bytes of ours among its pictures, then among its inputs."""
-        if not self.pictures and not self.inputs:  # as of most requests, and each is asked several times
-            return ()
         found = [*(picture.stored for picture in self.pictures), *(media.stored for media in self.inputs)]
         return tuple(file for file in found if file is not None)
 

@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TypeVar
 
 from adapters.base import Billed
 from common import modalities
 from common.modalities import Modality
 
 ANY_TIER = "*"
+Amount = TypeVar("Amount", int, Decimal)
 
 
 class UnknownMode(LookupError):
@@ -47,7 +49,7 @@ class Mode(ABC):
         """The price tier of a request that buys this tier of the provider; None where it has none."""
 
     @abstractmethod
-    def price_at(self, prices: Mapping[str, Decimal], tier: str) -> Decimal | None:
+    def price_at(self, prices: Mapping[str, Amount], tier: str) -> Amount | None:
         """The price of a tier; None where none is configured."""
 
     @abstractmethod
@@ -79,7 +81,7 @@ class ImageMatrix(Mode):
     def tier(self, bought: str | None) -> str | None:
         return bought
 
-    def price_at(self, prices: Mapping[str, Decimal], tier: str) -> Decimal | None:
+    def price_at(self, prices: Mapping[str, Amount], tier: str) -> Amount | None:
         return prices.get(tier)
 
     def refusals(self, tiers: Collection[str]) -> list[tuple[str, str]]:
@@ -104,7 +106,7 @@ class VideoDuration(Mode):
     def tier(self, bought: str | None) -> str | None:
         return bought
 
-    def price_at(self, prices: Mapping[str, Decimal], tier: str) -> Decimal | None:
+    def price_at(self, prices: Mapping[str, Amount], tier: str) -> Amount | None:
         return by_resolution(prices, tier)
 
     def refusals(self, tiers: Collection[str]) -> list[tuple[str, str]]:
@@ -131,7 +133,7 @@ class PerRequest(Mode):
     def tier(self, bought: str | None) -> str | None:
         return ANY_TIER
 
-    def price_at(self, prices: Mapping[str, Decimal], tier: str) -> Decimal | None:
+    def price_at(self, prices: Mapping[str, Amount], tier: str) -> Amount | None:
         return prices.get(ANY_TIER)
 
     def refusals(self, tiers: Collection[str]) -> list[tuple[str, str]]:
@@ -144,7 +146,7 @@ class PerRequest(Mode):
         return True
 
 
-def by_resolution(amounts: Mapping[str, Decimal], tier: str) -> Decimal | None:
+def by_resolution(amounts: Mapping[str, Amount], tier: str) -> Amount | None:
     """The amount of a tier in any case of its letters, since some providers sell 720P as 720p; else that under "*"."""
     spelled = {name.lower(): amount for name, amount in amounts.items()}
     return amounts.get(tier, spelled.get(tier.lower(), amounts.get(ANY_TIER)))

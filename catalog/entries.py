@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from adapters.base import Target
+from adapters import registry
+from adapters.base import Adapter, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class ChannelEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteEntry:
     """An enabled route together with the channel model that it leads to. `cost` is the operator's own, in USD; `target`
-    is always the same object."""
+    is always the same object, and `adapter` None where none is registered."""
 
     id: int
     plan_id: int
@@ -63,8 +64,10 @@ class RouteEntry:
     fixed: Mapping[str, Any]
     cost: Mapping[str, Decimal]
     target: Target = field(init=False, repr=False, compare=False)
+    adapter: Adapter | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "adapter", registry.get(self.channel.adapter))
         target = Target(
             adapter=self.channel.adapter,
             base_url=self.channel.base_url,

@@ -16,6 +16,16 @@ LEFT_OUT = "; and {} more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A model as a key gets it: under its effective plan, which it may have selected, with the plan's routes for it."""
+
+    model: ModelEntry
+    plan: PlanEntry
+    is_selected: bool
+    routes: tuple[RouteEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """One route of the plan: what its upstream request would buy, or the reasons why it cannot run the request."""
 
@@ -62,46 +72,48 @@ class Survey:
     is_selected: bool
     judgements: tuple[Judgement, ...]
 
-    @property
-    def trace(self) -> list[dict[str, Any]]:
-        return [judgement.row() for judgement in self.judgements]
 
-
-def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> ModelEntry:
+def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> Resolved:
     """The model that a submission means: the contract's steps `model` and `modality`.
 
     A 3d model resolves, since its missing adapter is told only after its params were validated.
     Raises UnsupportedModel, InvalidRequest (the modality cannot be inferred), UnsupportedAdapter.
     """
-    named = catalog.models_named(name)
+    model = catalog.model(name, modality) if modality else None
+    resolved = under_plan(catalog, key_id, model or _only_one(catalog.models_named(name), modality))
+    if not resolved.routes and registry.runs(resolved.model.modality):
+        raise UnsupportedModel("model: this model is not available to this key.")
+    return resolved
+
+
+def _only_one(named: Sequence[ModelEntry], modality: str | None) -> ModelEntry:
+    """The one model of a name, where no modality was said. Raises as `resolve`."""
     if not named:
         raise UnsupportedModel("model: no such model is available; GET /v1/tasks/models lists those that are.")
-    if modality is None and len(named) > 1:
+    if modality is not None:
+        raise UnsupportedAdapter(f"modality: this model does not run {modality} tasks.")
+    if len(named) > 1:
         listed = ", ".join(sorted(model.modality for model in named))
         raise InvalidRequest(f"modality is required: this model exists as {listed}.")
-    model = named[0] if modality is None else catalog.model(name, modality)
-    if model is None:
-        raise UnsupportedAdapter(f"modality: this model does not run {modality} tasks.")
-    plan, _ = catalog.plan_for(key_id, model)
-    if not catalog.routes(plan.id, model.id) and registry.runs(model.modality):
-        raise UnsupportedModel("model: this model is not available to this key.")
-    return model
+    return named[0]
+
+
+def under_plan(catalog: Catalog, key_id: int, model: ModelEntry) -> Resolved:
+    plan, is_selected = catalog.plan_for(key_id, model)
+    return Resolved(model=model, plan=plan, is_selected=is_selected, routes=catalog.routes(plan.id, model.id))
 
 
 def survey(
-    catalog: Catalog,
-    *,
-    key_id: int,
-    model: ModelEntry,
+    resolved: Resolved,
     request: TaskRequest,
+    *,
     wanted: Billed | None = None,
     inputs: InputRules = expression.NO_RULES,
 ) -> Survey:
     """Judge every route; `wanted` is what they must buy where that is settled already, `inputs` what a submission asks
     of inputs in `extra_body`. Raises nothing."""
-    plan, is_selected = catalog.plan_for(key_id, model)
-    judgements = judge(catalog.routes(plan.id, model.id), model, request, wanted, inputs)
-    return Survey(model=model, plan=plan, is_selected=is_selected, judgements=tuple(judgements))
+    model, judgements = resolved.model, judge(resolved.routes, resolved.model, request, wanted, inputs)
+    return Survey(model=model, plan=resolved.plan, is_selected=resolved.is_selected, judgements=tuple(judgements))
 
 
 def decide(survey: Survey) -> Decision:
@@ -113,7 +125,8 @@ def decide(survey: Survey) -> Decision:
     """
     kept = tuple([judgement for judgement in survey.judgements if judgement.billed])
     if kept and kept[0].billed:
-        return Decision(plan=survey.plan, kept=kept, billed=kept[0].billed, trace=survey.trace)
+        trace = [judgement.row() for judgement in survey.judgements]
+        return Decision(plan=survey.plan, kept=kept, billed=kept[0].billed, trace=trace)
     raise _refusal(survey)
 
 
@@ -133,8 +146,7 @@ def _refusal(survey: Survey) -> ApiError:
 
 def is_served(route: RouteEntry, model: ModelEntry) -> bool:
     """Whether the route's adapter is registered and of the model's modality."""
-    adapter = registry.get(route.channel.adapter)
-    return adapter is not None and model.modality in adapter.modalities
+    return route.adapter is not None and model.modality in route.adapter.modalities
 
 
 def judge(
@@ -159,7 +171,7 @@ def judge(
 
 
 def _judge(route: RouteEntry, model: ModelEntry, request: TaskRequest, inputs: InputRules) -> Judgement:
-    adapter = registry.get(route.channel.adapter)
+    adapter = route.adapter
     if adapter is None or model.modality not in adapter.modalities:
         return _skipped(route, "modality", f"adapter {route.channel.adapter} does not run {model.modality} tasks")
     found = expression.judge(adapter, request, route.target, inputs)

@@ -40,7 +40,7 @@ class ChoiceOfAll(dict[tuple[int, int], int]):
 class Catalog:
     """What is on offer at one version. Routes in it are enabled throughout: route, channel and channel model.
 
-    `bounds` is where `catalog.runnable` keeps what it has found, by plan and model.
+    By plan and model, `bounds` keeps what `catalog.runnable` has found, and `terms` what `tasks.intake` checks by.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class Catalog:
             for name in (model.name, *model.aliases) if model.enabled else ():
                 self._named[name][model.modality] = model
         self.bounds: dict[tuple[int, int], Mapping[str, Any] | None] = {}
+        self.terms: dict[tuple[int, int], Any] = {}
         self._served: dict[tuple[int, int], tuple[RouteEntry, ...]] = {}
         taking = [route for route in self._routes.values() if route.channel.standing != OperatorStanding.DRAINED]
         for route in sorted(taking, key=lambda route: (route.priority, route.id)):

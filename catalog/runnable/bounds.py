@@ -28,10 +28,8 @@ def of(catalog: Catalog, model: ModelEntry, plan: PlanEntry) -> Bounds | None:
     return catalog.bounds[key]
 
 
-def for_key(catalog: Catalog, key_id: int, model: ModelEntry) -> Bounds:
-    """What a submission of this key is checked by: the catalog's own where nothing would run, so that the routes tell
-    why."""
-    plan, _ = catalog.plan_for(key_id, model)
+def of_submissions(catalog: Catalog, model: ModelEntry, plan: PlanEntry) -> Bounds:
+    """What submissions are checked by: the catalog's own where nothing would run, so that the routes tell why."""
     found = of(catalog, model, plan)
     return model.params if found is None else found
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from adapters import expression, registry
+from adapters import expression
 from adapters.base import TaskRequest
 from billing.modes import ANY_TIER
 from catalog.entries import RouteEntry
@@ -41,8 +41,7 @@ def of_some_length(trials: Trials, size: Size) -> TaskRequest:
 def of(trials: Trials) -> list[Size]:
     """Resolutions with ratios that may run, the declared ones first."""
     (route,) = trials.routes
-    adapter = registry.get(route.channel.adapter)
-    table = expression.pixel_sizes(adapter, route.target) if adapter else {}
+    table = expression.pixel_sizes(route.adapter, route.target) if route.adapter else {}
     priced = [tier for tier in trials.model.prices if tier != ANY_TIER]
     spelled = [*priced, *(tier.lower() for tier in priced)]
     declared = route.capabilities.get("resolutions")

@@ -9,7 +9,7 @@ from common.documents import elements, shown
 from common.params import tables
 from console.create import widgets
 from console.create.widgets import Choice, Kind, Medium, Slot, Widget
-from tasks.request.param_fields import URL
+from tasks.request.references import URL
 
 MOST_TILES, MOST_RATIOS = 6, 12
 LONG_TEXT = 1000

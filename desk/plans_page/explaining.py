@@ -59,9 +59,9 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
         model = next((each for each in catalog.models() if each.id == found.media_model_id and each.enabled), None)
         if model is None:
             raise UnsupportedModel("model: it is gone or disabled.")
-        survey = routing.survey(catalog, key_id=NOBODY, model=model, request=request)
+        survey = routing.survey(routing.under_plan(catalog, NOBODY, model), request)
         decision = routing.decide(survey)
-        price = examination.price_of(model, decision, request)
+        price = examination.price_of(examination.terms(catalog, model, decision.plan), decision, request)
     except Unreadable as unreadable:
         return Examination(outcome=InvalidRequest(f"The task's params cannot be read any more: {unreadable}"))
     except ApiError as error:

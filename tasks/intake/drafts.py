@@ -101,10 +101,13 @@ def draft(
     """Store the Data URLs and find the route set. Raises StorageUnavailable."""
     backends.health().check()
     route_set_id = route_sets.identify(frozenset(kept.route.id for kept in prepared.decision.kept))
-    if unstored := stored_params.unstored(prepared.request):
-        prepared = replace(prepared, request=stored_params.with_files(prepared.request, _stored(unstored)))
-    files = [file for file in prepared.request.stored_files if not isinstance(file, ReferredFile)]
-    option_bytes = stored_inputs.bytes_of_options(prepared.request)
+    request, files = prepared.request, list[StoredFile]()
+    file_bytes = option_bytes = 0
+    if request.images or request.inputs:
+        request, files = _stored_inputs(request)
+        prepared, file_bytes = replace(prepared, request=request), sum(file.size_bytes for file in files)
+    if request.extra_body or request.provider_options:
+        option_bytes = stored_inputs.bytes_of_options(request)
     made = Draft(
         caller=caller,
         prepared=prepared,
@@ -114,7 +117,7 @@ def draft(
         idempotency_key=idempotency_key,
         files=files,
         option_bytes=option_bytes,
-        input_bytes=option_bytes + sum(file.size_bytes for file in files),
+        input_bytes=option_bytes + file_bytes,
         origin=origin,
         asked=asked or {},
         copied=copied or {},
@@ -122,6 +125,13 @@ def draft(
     if not option_bytes:
         made.row  # noqa: B018  # now, when nobody waits for the account; megabytes are not kept twice while it waits
     return made
+
+
+def _stored_inputs(request: TaskRequest) -> tuple[TaskRequest, list[StoredFile]]:
+    """The request with its Data URLs stored, and the files that are its own. Raises StorageUnavailable."""
+    if unstored := stored_params.unstored(request):
+        request = stored_params.with_files(request, _stored(unstored))
+    return request, [file for file in request.stored_files if not isinstance(file, ReferredFile)]
 
 
 def _stored(found: Iterable[UnstoredFile]) -> list[StoredFile]:

@@ -1,14 +1,17 @@
 """Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from adapters.base import TaskRequest
+from adapters.expression import NO_RULES
 from billing import modes
+from billing.modes import Mode
 from billing.pricing import Price
 from catalog import model_params, prices, routing, snapshot
-from catalog.entries import ModelEntry
+from catalog.entries import ModelEntry, PlanEntry
 from catalog.routing import Decision, Survey
 from catalog.runnable import bounds
 from catalog.snapshot import Catalog
@@ -17,7 +20,41 @@ from tasks.assets import assets, inputs, referred, uploads
 from tasks.intake.drafts import PreparedSubmission
 from tasks.request import body, images, params, url_policy
 from tasks.request.fields import refuse
+from tasks.request.params import ParamParser
 from tasks.request.values import ParamRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What submissions of a model under a plan are checked and priced by, worked out once for each of a snapshot.
+
+    `most_images` may be made by one request. `unit_micros` are the prices of a unit by tier; empty where no request of
+    the model can be priced.
+    """
+
+    bounds: Mapping[str, Any]
+    parser: ParamParser
+    mode: Mode | None
+    most_images: int
+    unit_micros: Mapping[str, int]
+
+
+def terms(catalog: Catalog, model: ModelEntry, plan: PlanEntry) -> Terms:
+    key = (plan.id, model.id)
+    found: Terms | None = catalog.terms.get(key)
+    if found is None:
+        found = catalog.terms[key] = _terms(bounds.of_submissions(catalog, model, plan), model, plan)
+    return found
+
+
+def _terms(found: bounds.Bounds, model: ModelEntry, plan: PlanEntry) -> Terms:
+    return Terms(
+        bounds=found,
+        parser=params.parser(model.modality, found),
+        mode=modes.find(model.pricing_mode),
+        most_images=model_params.most_images_made(model.params),
+        unit_micros=prices.effective(model, plan) if prices.can_price(model) else {},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,27 +82,29 @@ def examine(key_id: int, document: dict[str, Any], catalog: Catalog, *, mask: ob
     try:
         policy = url_policy.current()
         submitted = body.parse(document, policy)
-        model = routing.resolve(catalog, key_id, submitted.model, submitted.modality)
+        resolved = routing.resolve(catalog, key_id, submitted.model, submitted.modality)
+        agreed = terms(catalog, resolved.model, resolved.plan)
         rules = ParamRules(
-            bounds=bounds.for_key(catalog, key_id, model),
+            bounds=agreed.bounds,
             urls=policy,
             own_asset=partial(assets.own_asset, key_id),
             in_storage=assets.in_storage,
             upload_url=uploads.example,
             referred=partial(referred.find, key_id),
         )
-        request = params.parse(model.modality, submitted.params, model_name=submitted.model, rules=rules)
+        request = agreed.parser.parse(submitted.params, model_name=submitted.model, rules=rules)
         request = request if mask is None else _masked(request, mask, rules)
     except ApiError as error:
         return Examination(outcome=error)
-    judged, asked = inputs.judged(request), images.rules_of_options(rules)
-    survey = routing.survey(catalog, key_id=key_id, model=model, request=judged, inputs=asked)
+    judged = inputs.judged(request) if request.images else request
+    asked = images.rules_of_options(rules) if request.extra_body or request.provider_options else NO_RULES
+    survey = routing.survey(resolved, judged, inputs=asked)
     try:
         decision = routing.decide(survey)
-        price = priced(model, decision, request)
+        price = priced(agreed, decision, request)
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
-    prepared = PreparedSubmission(body=submitted, model=model, request=request, decision=decision, price=price)
+    prepared = PreparedSubmission(body=submitted, model=resolved.model, request=request, decision=decision, price=price)
     return Examination(request=request, survey=survey, outcome=prepared)
 
 
@@ -76,27 +115,22 @@ def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskReques
     return replace(request, mask=images.mask(mask, rules))
 
 
-def priced(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
-    """What a request that is routed costs, if its model makes that many files. Raises InvalidRequest and
-    PricingUnavailable."""
-    _refuse_count(model, decision)
-    return price_of(model, decision, request)
-
-
-def _refuse_count(model: ModelEntry, decision: Decision) -> None:
-    """Only the adapter knows the final number of images: `extra_body` may hold it anywhere. Raises InvalidRequest."""
-    billed, most = decision.billed, model_params.most_images_made(model.params)
-    if model.modality == "image" and billed.count > most:
+def priced(agreed: Terms, decision: Decision, request: TaskRequest) -> Price:
+    """What a request that is routed costs, if its model makes that many files. Only the adapter knows the final number
+    of images: `extra_body` may hold it anywhere. Raises InvalidRequest and PricingUnavailable."""
+    billed, most = decision.billed, agreed.most_images
+    if request.modality == "image" and billed.count > most:
         refuse(billed.count_field, f"must be at most {most}; {billed.count} images would be made")
+    return price_of(agreed, decision, request)
 
 
-def price_of(model: ModelEntry, decision: Decision, request: TaskRequest) -> Price:
+def price_of(agreed: Terms, decision: Decision, request: TaskRequest) -> Price:
     """The frozen price: unit price of the final tier under the plan, times the units of the model's pricing mode."""
-    mode = modes.find(model.pricing_mode)
-    tier = mode.tier(decision.billed.tier) if mode else None
-    unit = prices.unit_micros(model, decision.plan, tier) if tier else None
+    billed, mode = decision.billed, agreed.mode
+    tier = mode.tier(billed.tier) if mode else None
+    unit = mode.price_at(agreed.unit_micros, tier) if mode and tier else None
     if mode is None or tier is None or unit is None:
         raise PricingUnavailable(
             f"No price is configured for {tier or 'the requested size'} of this model.", headers={"Retry-After": "300"}
         )
-    return Price.asked(mode, tier=tier, unit_micros=unit, billed=decision.billed, seconds=request.duration)
+    return Price.asked(mode, tier=tier, unit_micros=unit, billed=billed, seconds=request.duration)

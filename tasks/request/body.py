@@ -6,7 +6,7 @@ from common import modalities, urls
 from tasks.request.fields import RequestFields, refuse
 from tasks.request.values import Metadata, SubmissionBody
 
-NAMES = ("model", "modality", "params", "metadata", "callback_url")
+NAMES = frozenset({"model", "modality", "params", "metadata", "callback_url"})
 MAX_NAME = 200
 MAX_METADATA_KEYS, MAX_METADATA_KEY, MAX_METADATA_TEXT = 50, 64, 512
 
@@ -14,20 +14,25 @@ MAX_METADATA_KEYS, MAX_METADATA_KEY, MAX_METADATA_TEXT = 50, 64, 512
 def parse(document: dict[str, Any], policy: urls.UrlPolicy) -> SubmissionBody:
     """The checked top level. Raises InvalidRequest."""
     fields = RequestFields(values=document, path="")
-    fields.refuse_unknown(NAMES, {"plan": "the plan is chosen for the key"})
+    if not document.keys() <= NAMES:
+        fields.refuse_unknown(NAMES, {"plan": "the plan is chosen for the key"})
+    model = fields.required_text("model", longest=MAX_NAME)
+    modality = fields.choice("modality", modalities.NAMES)
+    params = fields.required("params")
+    if not isinstance(params, dict):
+        refuse("params", "must be an object")
+    metadata, callback_url = document.get("metadata"), document.get("callback_url")
     return SubmissionBody(
-        model=fields.required_text("model", longest=MAX_NAME),
-        modality=fields.choice("modality", modalities.NAMES),
-        params=dict(RequestFields.of(fields.required("params"), "params").values),
-        metadata=_metadata(fields),
-        callback_url=_callback_url(fields, policy),
+        model=model,
+        modality=modality,
+        params=params,
+        metadata=None if metadata is None else _metadata(metadata),
+        callback_url=None if callback_url is None else _callback_url(fields, policy),
     )
 
 
-def _metadata(fields: RequestFields) -> Metadata | None:
-    metadata = fields.object("metadata")
-    if metadata is None:
-        return None
+def _metadata(given: object) -> Metadata:
+    metadata = RequestFields.of(given, "metadata")
     if len(metadata.values) > MAX_METADATA_KEYS:
         refuse("metadata", f"must have at most {MAX_METADATA_KEYS} keys")
     for key, value in metadata.values.items():
@@ -40,9 +45,8 @@ def _metadata(fields: RequestFields) -> Metadata | None:
     return dict(metadata.values)
 
 
-def _callback_url(fields: RequestFields, policy: urls.UrlPolicy) -> str | None:
-    url = fields.text("callback_url")
-    problem = None if url is None else urls.problem(url, policy)
-    if problem:
+def _callback_url(fields: RequestFields, policy: urls.UrlPolicy) -> str:
+    url = fields.required_text("callback_url")
+    if problem := urls.problem(url, policy):
         refuse("callback_url", problem)
     return url

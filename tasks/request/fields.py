@@ -5,12 +5,13 @@ unknown fields: see `tasks/request/options.py`.)
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 from common import strict_json
 from common.errors import InvalidRequest
+from tasks.request.values import ParamRules
 
 Text = TypeVar("Text", bound=str)
 
@@ -65,8 +66,8 @@ class RequestFields:
         return value
 
     def required_text(self, name: str, *, longest: int | None = None) -> str:
-        self.required(name)
-        return self.text(name, longest=longest) or ""
+        found = self.text(name, longest=longest)
+        return self.required(name) if found is None else found
 
     def choice(self, name: str, values: Collection[Text]) -> Text | None:
         """One of the values."""
@@ -112,3 +113,18 @@ class RequestFields:
         if len(value) > most:
             refuse(self.at(name), f"must have at most {most} elements" if most else "is not supported by this model")
         return [RequestFields.of(element, f"{self.at(name)}[{index}]") for index, element in enumerate(value)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamField:
+    """`read` gives the value for `TaskRequest` of a field that is there; an absent one has its `default`, and with None
+    that of `TaskRequest`. It raises InvalidRequest.
+
+    `roles` are those of reference media, by type; other fields have none.
+    """
+
+    read: Callable[[RequestFields, str, ParamRules], Any]
+    schema: Mapping[str, Any]
+    is_required: bool = False
+    default: Any = None
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)

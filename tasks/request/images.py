@@ -6,8 +6,8 @@ from catalog.model_params import IMAGE_CHOICES, most_images_taken
 from common import urls
 from common.http import data_urls
 from tasks.request import references
-from tasks.request.fields import RequestFields, refuse
-from tasks.request.param_fields import PUBLIC_URL, ParamField, public_or_own_url
+from tasks.request.fields import ParamField, RequestFields, refuse
+from tasks.request.references import PUBLIC_URL, public_or_own_url
 from tasks.request.values import ParamRules, UnstoredFile
 
 MASK = "mask"
@@ -48,7 +48,7 @@ def mask(given: object, rules: ParamRules) -> ImageRef:
 
 
 def rules_of_options(rules: ParamRules) -> InputRules:
-    """The same for the images that `extra_body` gives in a protocol's own words."""
+    """What is asked of the images that `extra_body` gives in a protocol's own words."""
 
     def problem(address: str) -> str | None:
         return (

@@ -7,8 +7,8 @@ from typing import Any
 from adapters.base import MediaInput
 from common.params.row import Role, Roles
 from tasks.request import references
-from tasks.request.fields import RequestFields, refuse
-from tasks.request.param_fields import PUBLIC_URL, ParamField, public_url
+from tasks.request.fields import ParamField, RequestFields, refuse
+from tasks.request.references import PUBLIC_URL, public_url
 from tasks.request.values import ParamRules, UnstoredFile
 
 NAMES = ("id", "type", "role", "url")

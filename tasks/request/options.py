@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from common import strict_json
-from tasks.request.fields import RequestFields, refuse
+from tasks.request.fields import ParamField, RequestFields, refuse
 from tasks.request.option_names import CREDENTIAL, LONG, MODEL, STREAMING, WEBHOOK
-from tasks.request.param_fields import ParamField
 
 REFUSED_ANYWHERE = {
     LONG: "is a name of more than 200 characters",  # first, so that the others are never searched for in a long one

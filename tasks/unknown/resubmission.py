@@ -135,9 +135,10 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     inputs.fresh(request)
     model, judged = _model(task), inputs.with_upload_urls(inputs.judged(request), task.pk)
     wanted = agreed_price.bought if agreed_price else None
-    survey = routing.survey(snapshot.latest(), key_id=task.key_id, model=model, request=judged, wanted=wanted)
-    decision = routing.decide(survey)
-    price = agreed_price or examination.priced(model, decision, request)
+    catalog = snapshot.latest()
+    decision = routing.decide(routing.survey(routing.under_plan(catalog, task.key_id, model), judged, wanted=wanted))
+    terms = examination.terms(catalog, model, decision.plan)
+    price = agreed_price or examination.priced(terms, decision, request)
     return PreparedSubmission(body=_body(task, stored), model=model, request=request, decision=decision, price=price)
 
 

@@ -103,12 +103,11 @@ def _size(fields: RequestFields, model_name: str, key_id: int, catalog: Catalog)
     size = fields.values.get("size")
     if size is None:
         return {}
-    model = routing.resolve(catalog, key_id, model_name, "image")
-    tier, ratio = tier_and_ratio(
-        size, bounds.for_key(catalog, key_id, model), pixel_sizes.tables(catalog, key_id, model)
-    )
-    found = {"image_size": tier, "aspect_ratio": ratio}
-    return {name: value for name, value in found.items() if value is not None}
+    found = routing.resolve(catalog, key_id, model_name, "image")
+    known = bounds.of_submissions(catalog, found.model, found.plan)
+    tier, ratio = tier_and_ratio(size, known, pixel_sizes.tables(found.routes))
+    fields_of_size = {"image_size": tier, "aspect_ratio": ratio}
+    return {name: value for name, value in fields_of_size.items() if value is not None}
 
 
 def _images(fields: RequestFields, sent: SentBody) -> tuple[str, list[dict[str, Any]]]:

@@ -62,10 +62,10 @@ def parse(sent: SentBody, *, key_id: int, catalog: Catalog) -> VideoRequest:
     name = fields.required_text("model", longest=MAX_NAME)
     params: dict[str, Any] = {"prompt": fields.required_text("prompt"), "duration": _seconds(fields)}
     reference = _reference(fields, sent)
-    model = routing.resolve(catalog, key_id, name, "video")
+    routes = routing.resolve(catalog, key_id, name, "video").routes
     size = DEFAULT_SIZE if fields.values.get("size") is None else fields.values["size"]
-    ratios, tables = pixel_sizes.ratios(catalog, key_id, model), pixel_sizes.tables(catalog, key_id, model)
-    params["aspect_ratio"], params["resolution"] = ratio_and_resolution(size, ratios, tables)
+    sized = ratio_and_resolution(size, pixel_sizes.ratios(routes), pixel_sizes.tables(routes))
+    params["aspect_ratio"], params["resolution"] = sized
     if reference is not None:
         params["inputs"] = [{"type": "image", "role": "first_frame", "url": reference}]
     if options := {name: value for name, value in fields.values.items() if name not in OWN and value is not None}:

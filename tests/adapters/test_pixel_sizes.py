@@ -51,6 +51,7 @@ def test_the_tables_of_a_model_are_those_of_its_routes_best_first_and_narrowed(p
     ChannelModel.objects.filter(channel__name="a").update(capabilities={"tiers": ["2K", "1K"], "ratios": ["16:9"]})
     catalog = snapshot.load()
     (entry,) = catalog.models_named("aurora")
-    (table,) = pixel_sizes.tables(catalog, 1, entry)
+    routes = catalog.routes(entry.default_plan_id, entry.id)
+    (table,) = pixel_sizes.tables(routes)
     assert list(table.items()) == [("2K", {"16:9": "2720x1536"}), ("1K", {"16:9": "1360x768"})]
-    assert pixel_sizes.ratios(catalog, 1, entry) == ["16:9"]
+    assert pixel_sizes.ratios(routes) == ["16:9"]

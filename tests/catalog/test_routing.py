@@ -16,11 +16,11 @@ KEY = 1
 def choose(model: MediaModel, request: TaskRequest = REQUEST) -> Decision:
     catalog = snapshot.latest()
     entry = next(found for found in catalog.models() if found.id == model.pk)
-    return routing.decide(routing.survey(catalog, key_id=KEY, model=entry, request=request))
+    return routing.decide(routing.survey(routing.under_plan(catalog, KEY, entry), request))
 
 
 def resolve(name: str, modality: str | None = None) -> snapshot.ModelEntry:
-    return routing.resolve(snapshot.latest(), KEY, name, modality)
+    return routing.resolve(snapshot.latest(), KEY, name, modality).model
 
 
 def refused(name: str, modality: str | None = None) -> ApiError:

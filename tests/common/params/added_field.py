@@ -33,7 +33,7 @@ class Seeded(ArkContentTasks):
 
 def read(seed: object, bounds: dict) -> object:
     try:
-        return params.parse("video", video(seed=seed), model_name="aurora", rules=rules(bounds)).seed
+        return params.parser("video", bounds).parse(video(seed=seed), model_name="aurora", rules=rules(bounds)).seed
     except InvalidRequest as error:
         return error.message
 
@@ -55,7 +55,7 @@ def bounds(adapter: str) -> dict:
 
 
 registry.ADAPTERS["seeded"] = Seeded()
-request = params.parse("video", video(seed=7), model_name="aurora", rules=rules({}))
+request = params.parser("video", {}).parse(video(seed=7), model_name="aurora", rules=rules({}))
 stored = json.loads(json.dumps(stored_params.dump(request)))
 columns = {column.name: column for column in adapter_docs.columns("video")}
 published = params_schema("video", {})

@@ -72,7 +72,8 @@ BASES = {"image": image, "video": video, "3d": image}
 
 
 def parse(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> TaskRequest:
-    return params.parse(modality, given, model_name="aurora", rules=rules(catalog))
+    asked = rules(catalog)
+    return params.parser(modality, asked.bounds).parse(given, model_name="aurora", rules=asked)
 
 
 def refusal(modality: str, given: dict[str, Any], catalog: dict[str, Any] | None = None) -> str:

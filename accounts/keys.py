@@ -1,13 +1,13 @@
-"""The secrets of API keys: issues, digests, rotates and reveals them. `accounts/authentication.py` says
+"""The secrets of API keys: issues, rotates and reveals them. `accounts/authentication.py` says
 which of them open."""
 
-import hashlib
 import secrets
 import string
 
 from django.db import transaction
 from django.db.models.functions import Now
 
+from accounts.authentication import digest
 from accounts.models import ApiKey, KeySecret
 from common import sql
 from common.encryption import decrypt, encrypt
@@ -15,11 +15,6 @@ from common.encryption import decrypt, encrypt
 PREFIXES = {ApiKey.Binding.TASK.value: "dr-task-", ApiKey.Binding.GENERAL.value: "dr-gen-"}
 ALPHABET = string.ascii_letters + string.digits
 LENGTH = 43  # 62 ** 43 > 2 ** 256
-
-
-def digest(secret: str) -> str:
-    """What a secret is looked up by: SHA-256 in hex. 256 random bits need no salt, and SECRET_KEY may change freely."""
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def issue(key: ApiKey) -> str:

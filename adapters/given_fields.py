@@ -9,7 +9,7 @@ from adapters.kit.field_table import FieldTable, Steps, above, form_steps, kind_
 from adapters.kit.fixed_fields import fixed_leaves
 from adapters.kit.upstream_fields import FieldKind, UpstreamField
 from common import strict_json
-from common.by_identity import by_identity
+from common.bounded_cache import by_identity
 
 OPTIONS = ("extra_body", "provider_options")
 

@@ -68,7 +68,7 @@ def fill(accounts: int, tasks: int) -> None:
 
 def open_accounts(count: int) -> None:
     """Accounts with money, a key each, limits out of reach."""
-    from accounts import keys
+    from accounts.authentication import digest
     from accounts.models import Account, ApiKey, KeySecret
     from billing.models import LedgerEntry
     from common.encryption import encrypt
@@ -79,9 +79,7 @@ def open_accounts(count: int) -> None:
     )
     own = ApiKey.objects.bulk_create([ApiKey(id=a.id, account=a, name="key-1", **limits) for a in rows])
     KeySecret.objects.bulk_create(
-        KeySecret(
-            id=key.id, key=key, digest=keys.digest(secret(n)), ciphertext=encrypt(secret(n)), last4=secret(n)[-4:]
-        )
+        KeySecret(id=key.id, key=key, digest=digest(secret(n)), ciphertext=encrypt(secret(n)), last4=secret(n)[-4:])
         for n, key in enumerate(own)
     )
     legs = [("customer", 1), ("funding", -1)]

@@ -11,12 +11,10 @@ from datetime import timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from accounts import holders, keys
-from accounts.holders import Holder
+from accounts import authentication
+from accounts.authentication import Admission, Caller
 from common.errors import AuthenticationError
 from console.models import Session
-from tasks import gate
-from tasks.gate import Admission, Caller
 
 COOKIE, PATH = "darkroom_console", "/console"
 MOST_OF_A_KEY = 100
@@ -38,8 +36,8 @@ class Visitor:
 
 def begin(secret: str) -> str:
     """Open a session and return the cookie's token; the key's oldest one ends where it has too many. Raises what
-    `gate.admit` raises."""
-    caller = gate.admit(f"Bearer {secret}").caller
+    `authentication.admit` raises."""
+    caller = authentication.admit(f"Bearer {secret}").caller
     now, token = timezone.now(), secrets.token_urlsafe(32)
     Session.objects.filter(expires_at__lt=now).delete()
     Session.objects.create(
@@ -55,15 +53,15 @@ def begin(secret: str) -> str:
 
 
 def admit(token: str, *, idempotency_key: str | None = None) -> Visitor:
-    """Let the session's secret in, as if it had just been given. Raises what `gate.admit` raises, AuthenticationError
-    also where there is no such session any more."""
+    """Let the session's secret in, as if it had just been given. Raises what `authentication.admit` raises,
+    AuthenticationError also where there is no such session any more."""
     found = Session.objects.filter(digest=digest(token), expires_at__gt=timezone.now()).select_related("key", "secret")
     session = found.first()
     if session is None:
         raise AuthenticationError()
-    admission = gate.admit_secret(session.secret.digest, idempotency_key=idempotency_key)
+    admission = authentication.admit_secret(session.secret.digest, idempotency_key=idempotency_key)
     caller = admission.caller
-    holders.remember(session.digest, Holder(key_id=caller.key_id, account_id=caller.account_id))
+    authentication.remember(session.digest, key_id=caller.key_id, account_id=caller.account_id)
     return Visitor(session_id=session.pk, key_name=session.key.name, last4=session.secret.last4, admission=admission)
 
 
@@ -80,4 +78,4 @@ def end(token: str) -> None:
 
 def digest(token: str) -> str:
     """What a session is found by. 256 random bits need no salt."""
-    return keys.digest(f"console {token}") if token else ""
+    return authentication.digest(f"console {token}") if token else ""

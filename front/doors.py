@@ -13,10 +13,9 @@ from django.http import HttpRequest, parse_cookie
 
 from common.concurrency import threads
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
-from common.http.asgi import Scope, header, is_below, joined
+from common.http.asgi import Scope, header, is_below
 from front import shares, visits
 from relay import application as relay
-from tasks.gate import Knock
 from tasks_api import authentication
 
 DESK = "/admin"
@@ -40,11 +39,8 @@ async def opened_for(scope: Scope) -> Hashable | None:
 
 
 async def _account(scope: Scope) -> int | None:
-    knock = Knock(authorization=joined(scope["headers"], b"authorization"))
     try:
-        caller = (await authentication.admit(knock)).caller
-        authentication.refuse_without_scope(scope["path"], caller)
-        return caller.account_id
+        return (await authentication.caller_of(scope)).account_id
     except (ApiDisabled, AuthenticationError, ScopeRequired):
         return None
 

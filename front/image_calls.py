@@ -32,8 +32,7 @@ TASK_ID = "X-Task-Id"
 
 def is_one(scope: Scope) -> bool:
     """Whether the request is a synchronous image call."""
-    is_submission = authentication.is_submission(scope["method"], scope["path"])
-    return is_submission and authentication.SUBMISSIONS[scope["path"]] == "sync"
+    return scope["method"] == "POST" and authentication.SUBMISSIONS.get(scope["path"]) == "sync"
 
 
 async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:

@@ -1,22 +1,21 @@
 """Whose share of a process a request takes: its account's, where this process has seen the key open before."""
 
 from front import django_application  # noqa: F401, I001  # loads the apps, without which nothing below can be imported
-from accounts import holders
 from common.concurrency import threads
 from common.http.asgi import Scope, is_below, joined
 from common.concurrency.threads import Share
 from front import visits
-from tasks import gate
+from accounts import authentication
 
 DESK = "desk"
 
 
 def of(scope: Scope) -> Share:
     """Asked of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
-    digest = gate.digest_of(joined(scope["headers"], b"authorization"))
+    digest = authentication.digest_of(joined(scope["headers"], b"authorization"))
     if is_below(scope["path"], visits.ROOT):
         digest = visits.digest_of(scope)
-    if digest and (holder := holders.find(digest)):
+    if digest and (holder := authentication.holder_of(digest)):
         return threads.of_account(holder.account_id)
     if scope["path"].startswith("/admin"):
         return threads.of_nobody(DESK)

@@ -19,6 +19,7 @@ from typing import TypeVar, cast
 from django.db import OperationalError
 from django.http import HttpResponse
 
+from accounts.authentication import Admission, Replay
 from common.concurrency import promises, threads
 from common.concurrency.gathering import Gathering
 from common.http.asgi import Answer, Scope
@@ -27,7 +28,6 @@ from common.ids import is_task_id
 from front import django_application, page_headers
 from front.error_responses import DatabaseAway
 from storage import backends
-from tasks.gate import Admission, Replay
 from tasks.intake import submission
 from tasks.shown import representation
 from tasks.shown.representation import TaskView

@@ -61,7 +61,7 @@ def _judged(row: Any, digest: str, catalog: Catalog) -> RelayAdmission | ApiErro
         return unauthenticated
     if row.binding != "general":
         return PermissionRefused()
-    authentication.remember(digest, row)
+    authentication.remember(digest, key_id=row.key_id, account_id=row.account_id)
     group = None if row.group_id is None else catalog.group(row.group_id)
     return RelayAdmission(caller=_caller(row), group=group)
 
@@ -75,11 +75,12 @@ def _caller(row: Any) -> RelayCaller:
     )
 
 
-# As in `tasks/gate.py`: the knocks are spelled out for the planner, and the table of one row is said to have no more.
+# As in `accounts/authentication.py`: the requests are spelled out for the planner, and the table
+# of one row is said to have no more.
 STATEMENT = """
 SELECT r.column1 AS n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
        {valid} AS is_valid
-FROM (VALUES {knocks}) AS r
+FROM (VALUES {requests}) AS r
 CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
 {keys}
 """

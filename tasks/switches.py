@@ -1,4 +1,7 @@
-"""What an operator switches for all callers: pauses submissions, switches the Task API off. `gate` reads it."""
+"""What an operator switches for all callers: pauses submissions, switches the Task API off.
+
+`accounts/authentication.py` reads it.
+"""
 
 from tasks.models import ServiceState
 

@@ -1,5 +1,6 @@
 """Downloads of assets, with a key or by a signed URL, on the asynchronous side: a slow client holds neither a thread
-nor a database connection. `tasks/gate.py` and `tasks/assets/` say who may have what, `tasks_api/downloads.py` sends it.
+nor a database connection. `accounts/authentication.py` and `tasks/assets/` say who may have what,
+`tasks_api/downloads.py` sends it.
 """
 
 import re
@@ -13,11 +14,10 @@ from django.utils import timezone
 from common.concurrency import promises, threads
 from common.errors import ApiError, AssetExpired, MethodNotAllowed, TaskNotFound, UrlRefused
 from common.http import rates
-from common.http.asgi import Answer, Headers, Receive, Scope, Send, dialect_of, error_answer, joined
+from common.http.asgi import Answer, Headers, Receive, Scope, Send, dialect_of, error_answer
 from tasks.assets import links, lookups, signed_urls, uploads
 from tasks.assets.links import AnyAsset
 from tasks.assets.lookups import Place, Result
-from tasks.gate import Knock
 from tasks_api import authentication, downloads, queries
 from tasks_api.downloads import Download
 from tasks_api.openai import video_contents
@@ -70,9 +70,7 @@ async def _by_signature(scope: Scope) -> Download:
 
 
 async def _by_key(scope: Scope) -> Download:
-    knock = Knock(authorization=joined(scope["headers"], b"authorization"))
-    caller = (await authentication.admit(knock)).caller
-    authentication.refuse_without_scope(scope["path"], caller)
+    caller = await authentication.caller_of(scope)
     rates.check("read", caller.key_id)
     _refuse_other_methods(scope)
     threads.share.set(threads.of_account(caller.account_id))

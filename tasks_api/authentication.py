@@ -13,12 +13,11 @@ from functools import partial
 
 from django.http import HttpRequest
 
+from accounts.authentication import Admission, Caller, Credentials, admit_all, digest_of
 from common.concurrency import promises, threads
 from common.concurrency.gathering import Gathering
 from common.errors import ScopeRequired
 from common.http.asgi import Scope, is_below, joined
-from tasks import gate
-from tasks.gate import Admission, Caller, Knock
 from tasks.origins import Origin
 
 IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -41,22 +40,15 @@ class AuthResult:
 
     outcome: Admission | Exception
 
-    @property
-    def admission(self) -> Admission:
-        """Raises ApiDisabled, AuthenticationError, ScopeRequired, or what the database raised."""
-        if isinstance(self.outcome, Exception):
-            raise self.outcome
-        return self.outcome
-
 
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="authentication")
-_waiting: Gathering[Knock, Admission] = Gathering(
-    partial(threads.returning_connection, gate.admit_all), start=_thread.submit
+_waiting: Gathering[Credentials, Admission] = Gathering(
+    partial(threads.returning_connection, admit_all), start=_thread.submit
 )
 
 
-async def admit(credentials: Knock) -> Admission:
-    """Authenticate a request together with others. Raises what `gate.admit` raises."""
+async def admit(credentials: Credentials) -> Admission:
+    """Authenticate a request together with others. Raises ApiDisabled, AuthenticationError, ScopeRequired."""
     share = threads.share.get()
     return await promises.awaited(_waiting.add(credentials, payer=share.payer, member=share.member))
 
@@ -74,23 +66,28 @@ def results_of_batch(scopes: Sequence[Scope]) -> list[AuthResult]:
     says so."""
     outcomes: Sequence[Admission | Exception]
     try:
-        outcomes = gate.admit_all([credentials(scope) for scope in scopes])
+        outcomes = admit_all([credentials(scope) for scope in scopes])
     except Exception as error:
         outcomes = [error] * len(scopes)
     return [AuthResult(outcome=outcome) for outcome in outcomes]
 
 
-def credentials(scope: Scope) -> Knock:
-    """The raw Authorization of a request, and the Idempotency-Key of a submission where it is a valid one."""
-    sent = joined(scope["headers"], b"idempotency-key") if is_submission(scope["method"], scope["path"]) else ""
-    return Knock(
-        authorization=joined(scope["headers"], b"authorization"),
-        idempotency_key=sent if IDEMPOTENCY_KEY.fullmatch(sent) else None,
+async def caller_of(scope: Scope) -> Caller:
+    """Authenticate a request that has no view, together with others. Raises what `admit` raises, ScopeRequired also for
+    films where the key may not have them."""
+    caller = (await admit(credentials(scope))).caller
+    refuse_without_scope(scope["path"], caller)
+    return caller
+
+
+def credentials(scope: Scope) -> Credentials:
+    """The digest of the secret, and the Idempotency-Key of a submission where it is a valid one."""
+    headers = scope["headers"]
+    key = joined(headers, b"idempotency-key") if scope["method"] == "POST" and scope["path"] in SUBMISSIONS else ""
+    return Credentials(
+        digest=digest_of(joined(headers, b"authorization")),
+        idempotency_key=key if IDEMPOTENCY_KEY.fullmatch(key) else None,
     )
-
-
-def is_submission(method: str, path: str) -> bool:
-    return method == "POST" and path in SUBMISSIONS
 
 
 def is_of_tasks(path: str) -> bool:
@@ -107,11 +104,17 @@ def refuse_without_scope(path: str, caller: Caller) -> None:
 def admission(request: HttpRequest) -> Admission:
     """The admission of a request that is at its view: what the front has found, else asked for here.
 
-    Raises ApiDisabled, AuthenticationError, ScopeRequired.
+    Raises ApiDisabled, AuthenticationError, ScopeRequired, or what the database raised.
     """
     found: AuthResult | None = getattr(request, "auth_result", None)
-    if found is not None:
-        return found.admission
-    sent = request.headers.get("Idempotency-Key", "")
-    is_key = is_submission(str(request.method), request.path) and IDEMPOTENCY_KEY.fullmatch(sent)
-    return gate.admit(request.headers.get("Authorization"), idempotency_key=sent if is_key else None)
+    outcome = found.outcome if found else admit_all([_credentials_at_view(request)])[0]
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def _credentials_at_view(request: HttpRequest) -> Credentials:
+    """The credentials of a request that was called without the front."""
+    names = ("Authorization", "Idempotency-Key")
+    headers = [(name.lower().encode(), request.headers.get(name, "").encode("latin-1", "replace")) for name in names]
+    return credentials({"method": request.method, "path": request.path, "headers": headers})

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
+from accounts.authentication import Admission, Caller
 from common.errors import BillingUnsupported, TaskNotFound
 from common.http import rates
 from common.ids import is_task_id
-from tasks.gate import Admission, Caller
 from tasks.intake import examination
 from tasks.intake.drafts import PreparedSubmission
 from tasks.shown import representation

@@ -3,11 +3,11 @@
 import hashlib
 
 from common import strict_json
-from common.recent import Recent
+from common.bounded_cache import BoundedCache
 
 LARGE_BYTES = 64 * 1024
 MOST = 10_000
-_known: Recent[bytes, str] = Recent(MOST)
+_known: BoundedCache[bytes, str] = BoundedCache(MOST)
 
 
 def of(raw: bytes) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.response import Response
 
+from accounts.authentication import Replay
 from common import moments
 from common.errors import ApiError, TaskNotFound
 from common.money import usd
-from tasks.gate import Replay
 from tasks.intake import submission
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created, Outcome

@@ -14,11 +14,11 @@ from typing import Literal
 from django.db import Error as DatabaseError
 from django.http import QueryDict
 
+from accounts import authentication
 from common.concurrency import threads
 from common.errors import MethodNotAllowed
 from common.http import rates
 from common.http.asgi import Receive, Scope, Send, disconnected, header, joined
-from tasks import gate
 from tasks.events import reader, readmission
 from tasks.events.hub import hub
 from tasks.events.listeners import Listener
@@ -67,7 +67,7 @@ async def serve(scope: Scope, receive: Receive, send: Send, *, admit: Admit, hea
 
 def admitted(scope: Scope) -> Admitted:
     """Whose key the request brings."""
-    return readmission.by_secret(gate.admit(joined(scope["headers"], b"authorization")).caller)
+    return readmission.by_secret(authentication.admit(joined(scope["headers"], b"authorization")).caller)
 
 
 def _listening(scope: Scope, admit: Admit) -> Admitted:

@@ -10,11 +10,10 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import Replay, paused
 from common import strict_json
 from common.errors import InvalidRequest
 from common.http.asgi import REPEATED_HEADERS
-from tasks import gate
-from tasks.gate import Replay
 from tasks.intake import drafts
 from tasks.shown import listing, quotes, representation
 from tasks_api import authentication, body_digests, responses
@@ -43,7 +42,8 @@ class SubmissionView(TaskApiView):
         """Answer a replay, whatever else is wrong with the request; else submit."""
         if replay := self.admission.replay:
             return self.replayed(request, replay)
-        gate.refuse_while_paused(self.admission.service)
+        if self.admission.service.is_paused:
+            raise paused(self.admission.service)
         return self.submitted(request)
 
     def replayed(self, request: Request, replay: Replay) -> Response:

@@ -12,12 +12,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from urllib.parse import parse_qs
 
-from accounts import holders
+from accounts import authentication
 from common.http import front_body
 from common.http.asgi import Answer, Receive, Scope, disconnected, header, joined, values
 from common.http.front_body import Body
 from common.ids import is_task_id
-from tasks import gate
 from tasks.events.hub import hub
 from tasks.models import LIVE
 from tasks_api import preferences
@@ -127,7 +126,7 @@ async def has_ended(task_id: str, seconds: float, scope: Scope, receive: Receive
 @contextmanager
 def counted(scope: Scope) -> Iterator[None]:
     """One wait of the key, which the views have just let in. Raises TooManyWaits."""
-    holder = holders.find(gate.digest_of(joined(scope["headers"], b"authorization")))
+    holder = authentication.holder_of(authentication.digest_of(joined(scope["headers"], b"authorization")))
     if holder is None:
         raise TooManyWaits
     with _counted(waits, holder.key_id, most=WAITS_PER_KEY):

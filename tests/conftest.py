@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
-from accounts import holders
+from accounts import authentication
 from accounts.models import Account
 from catalog import snapshot
 from catalog.health import relay_reading
@@ -141,7 +141,7 @@ def fresh_pictures() -> None:
     relay_reading.forget()
     route_sets.forget()
     eta.by_model.cache_clear()
-    holders.forget()
+    authentication.forget_holders()
     lookups.forget()
     usage.forget()
     model_names.forget()

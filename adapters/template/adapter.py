@@ -35,7 +35,7 @@ from adapters.template import answers, bodies, errors, request, rules, schema
 from adapters.template.calls import address_of, ask, call_of, headers_of, tell, template_of
 from adapters.template.fields import fields_of
 from adapters.template.form import BadTemplate, Template, of_target, shipped
-from common.by_identity import by_identity
+from common.bounded_cache import by_identity
 
 JSON = "application/json"
 

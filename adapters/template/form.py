@@ -14,7 +14,7 @@ import yaml
 
 from adapters.base import Connection, ErrorKind, Target
 from adapters.template.paths import found
-from common.by_identity import by_identity
+from common.bounded_cache import by_identity
 
 FOLDER = Path(__file__).parent / "examples"
 DEFAULT_HEADERS = {"Authorization": "Bearer {api_key}"}

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from accounts.authentication import Admission
 from catalog.listing import ModelOffer
 from common import error_types
 from console import doors
@@ -13,7 +14,6 @@ from console.create.fields import ModelForm
 from console.create.prefilled import Beginning
 from console.create.refusals import Refusal
 from console.sessions import Visitor
-from tasks.gate import Admission
 
 NEXT = {
     error_types.INVALID_REQUEST.name: "Change it and run again; nothing was sent.",

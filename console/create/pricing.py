@@ -6,13 +6,13 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.authentication import Admission
 from common.errors import ApiError, BillingUnsupported
 from console.create import document, refusals, snippets
 from console.create.document import Posted
 from console.create.fields import ModelForm
 from console.create.refusals import Refusal
 from pages import words
-from tasks.gate import Admission
 from tasks.intake import examination
 from tasks.shown import quotes
 from tasks.shown.quotes import Quote

@@ -3,6 +3,8 @@
 import secrets
 from dataclasses import dataclass
 
+from accounts import authentication
+from accounts.authentication import Admission, Replay
 from common import strict_json
 from common.errors import ApiError, BillingUnsupported, InvalidRequest
 from common.http import rates
@@ -10,8 +12,6 @@ from console.create import document
 from console.create.document import Posted
 from console.create.fields import ModelForm
 from pages import words
-from tasks import gate
-from tasks.gate import Admission, Replay
 from tasks.intake import drafts, examination, submission
 from tasks.intake.submission import Created
 
@@ -52,7 +52,8 @@ def send(
         rates.check("replay", caller.key_id)
         return _replayed(admission.replay, _digest(document.build(form, posted, places)))
     rates.check("submit", caller.key_id)
-    gate.refuse_while_paused(admission.service)
+    if admission.service.is_paused:
+        raise authentication.paused(admission.service)
     if caller.is_subscription:
         raise BillingUnsupported()
     body = document.build(form, posted, places)

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from accounts.authentication import Caller
 from common import modalities, sql
 from console import problems
 from console.problems import Problem
-from tasks.gate import Caller
 from tasks.models import ENDED, Asset
 from tasks.origins import LISTED
 from tasks.shown import eta, exhibits, representation

@@ -6,12 +6,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.authentication import Caller
 from console import doors
 from console.live import finding, words
 from console.sessions import Visitor
 from tasks import cancellation
 from tasks.events import reader
-from tasks.gate import Caller
 
 WHILE_RUNNING, AT_REST = 3, 60  # seconds between two refreshes; progress has no events
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from accounts.authentication import Caller
 from billing import ledger_ids
 from common import sql
-from tasks.gate import Caller
 
 PAGE = 2_000
 

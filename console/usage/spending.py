@@ -7,12 +7,12 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from accounts.authentication import Caller
 from billing import modes
 from common import sql
 from common.months import Month
 from console.usage import entries
 from pages import words
-from tasks.gate import Caller
 
 TENTH = Decimal("0.1")
 

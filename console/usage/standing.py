@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from accounts.authentication import Caller
 from billing import budgets
 from billing.budget_standing import BudgetStanding
 from common import sql
-from tasks.gate import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from datetime import UTC
 
+from accounts.authentication import Caller
 from common.months import Month
 from console.usage import entries
 from console.usage.entries import SpentEntry
 from pages import csv_text
 from pages.csv_text import Cell
-from tasks.gate import Caller
 
 HEAD = ("time", "kind", "task", "model", "modality", "spent_usd")
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
+from accounts.authentication import Caller
 from accounts.models import ApiKey
 from common import months
 from common.months import Month
@@ -16,7 +17,6 @@ from console.sessions import Visitor
 from console.usage import asked, entries, spend_chart, spending, standing, statement_csv
 from console.usage.asked import Asked
 from console.usage.entries import SpentEntry
-from tasks.gate import Caller
 
 MOST_LISTED = 20
 MOST_MONTHS = 60

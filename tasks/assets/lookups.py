@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from common import sql
+from common.bounded_cache import BoundedCache
 from common.concurrency import threads
 from common.concurrency.gathering import Gathering
-from common.recent import Recent
 from storage import blobs
 from tasks.assets.links import AssetRow
 
@@ -53,7 +53,7 @@ class Known:
     until: float
 
 
-_known: Recent[Place, Known] = Recent(MOST_KNOWN)
+_known: BoundedCache[Place, Known] = BoundedCache(MOST_KNOWN)
 
 
 def known(place: Place) -> Result | None:

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from accounts import authentication
+from accounts.authentication import Caller
 from common import sql
-from tasks import gate
-from tasks.gate import Caller
 
 Check = Callable[[Iterable[int]], frozenset[int]]
 """Takes ids, and returns those that still let somebody in. One statement."""
@@ -21,15 +20,16 @@ class Admitted:
 
 
 SECRETS = f"""
-SELECT ks.id, {gate.JUDGED} FROM {{rows}}
+SELECT ks.id, {authentication.JUDGED} FROM {{rows}}
 JOIN accounts_keysecret ks ON ks.id = r.id JOIN accounts_apikey k ON k.id = ks.key_id CROSS JOIN tasks_servicestate s
 """
 
 
 def still_admitted(secret_ids: Iterable[int]) -> frozenset[int]:
-    """Those of the secrets that `gate.admit` would accept; none of them while the Task API is switched off."""
+    """Those of the secrets that `authentication.admit` would accept; none while the Task API is switched off."""
     statement = SECRETS.format(rows=sql.rows("id bigint"), valid=authentication.is_valid())
-    return frozenset(row.id for row in sql.records(statement, [sql.ids(secret_ids)]) if gate.refusal(row) is None)
+    rows = sql.records(statement, [sql.ids(secret_ids)])
+    return frozenset(row.id for row in rows if authentication.task_refusal(row) is None)
 
 
 def by_secret(caller: Caller, *more: tuple[Check, int]) -> Admitted:

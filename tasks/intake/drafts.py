@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.authentication import Caller
 from adapters.base import StoredFile, TaskRequest
 from billing.pricing import Price
 from catalog.entries import ModelEntry
@@ -17,7 +18,6 @@ from common.errors import StorageUnavailable
 from storage import backends, blobs
 from tasks import route_sets
 from tasks.assets import stored_inputs
-from tasks.gate import Caller
 from tasks.intake import columns
 from tasks.origins import Origin
 from tasks.request import stored_params

@@ -9,13 +9,13 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.authentication import Replay
 from billing import budget_standing
 from billing.budgets import Budgets
 from billing.ledger import AccountState
 from callbacks.deliveries import MOST_NEVER_ATTEMPTED
 from common import sql
 from common.errors import ApiError, InsufficientBalance, QueueLimitExceeded
-from tasks.gate import Replay
 from tasks.intake.drafts import Draft
 
 

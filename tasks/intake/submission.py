@@ -14,6 +14,7 @@ from functools import cache
 
 from django.db import IntegrityError, transaction
 
+from accounts.authentication import Replay
 from billing import ledger
 from billing.ledger import AccountState
 from common import sql, swallowed
@@ -23,7 +24,6 @@ from common.database import time_limits, writes
 from common.database.database_retry import AWAY, is_held_up
 from common.errors import ApiError
 from tasks.events import events
-from tasks.gate import Replay
 from tasks.intake import columns, limits, lost_commits
 from tasks.intake.drafts import Draft
 from tasks.intake.limits import Standing

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from accounts.authentication import Caller
 from billing import budgets
 from common.money import usd
-from tasks.gate import Caller
 from tasks.intake.drafts import PreparedSubmission
 
 

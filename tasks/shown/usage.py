@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from accounts.authentication import Caller
 from billing import budget_standing, budgets
 from common import ids, sql
+from common.bounded_cache import BoundedCache
 from common.money import usd
-from common.recent import Recent
-from tasks.gate import Caller
 from tasks.shown.listing import CLOCK_SLACK_SECONDS, EARLIEST
 
 REMEMBERED_KEYS = 200
@@ -30,7 +30,7 @@ class SettledUsage:
     sums: Sums = field(default_factory=dict)
 
 
-_settled: Recent[int, SettledUsage] = Recent(REMEMBERED_KEYS)
+_settled: BoundedCache[int, SettledUsage] = BoundedCache(REMEMBERED_KEYS)
 
 
 def forget() -> None:

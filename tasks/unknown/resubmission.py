@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.authentication import Caller
 from adapters.base import ImageRef, StoredFile, TaskRequest
 from billing import ledger
 from billing.pricing import Price
@@ -19,7 +20,6 @@ from pages import words
 from storage import blobs
 from tasks.assets import inputs
 from tasks.assets.inputs import InputGone
-from tasks.gate import Caller
 from tasks.intake import columns, drafts, examination, limits, submission
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.locks import lock_tasks

@@ -9,6 +9,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import Caller, Replay
 from catalog import snapshot
 from common.errors import (
     ApiError,
@@ -17,7 +18,6 @@ from common.errors import (
     InvalidRequest,
     UnsupportedMediaType,
 )
-from tasks.gate import Caller, Replay
 from tasks.intake import drafts, examination
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.submission import Outcome

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import Replay
 from catalog import snapshot
 from common.errors import ApiError, AssetInUse, InvalidRequest, NotCancelable, TaskNotFound
 from tasks import deletion
-from tasks.gate import Replay
 from tasks.intake import drafts, examination
 from tasks.intake.drafts import Draft
 from tasks.intake.submission import Created, Outcome

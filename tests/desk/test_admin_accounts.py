@@ -8,12 +8,11 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from accounts import keys
+from accounts import authentication, keys
 from accounts.models import Account, ApiKey, Group, KeySecret
 from billing.models import LedgerEntry
 from catalog.models import PlanChoice
 from common.errors import AuthenticationError
-from tasks import gate
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +39,7 @@ def shown_secret(answer):
 
 
 def opens(secret):
-    return gate.admit(f"Bearer {secret}").caller.key_id
+    return authentication.admit(f"Bearer {secret}").caller.key_id
 
 
 def test_a_credit_is_booked_and_noted_and_so_is_a_debit(operator, acme):

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import CommandError, call_command
 
+from accounts import authentication
 from accounts.models import ApiKey, Group
 from catalog.models import CatalogVersion, Channel, PlanChoice, Route
 from common.errors import AuthenticationError, ScopeRequired
-from tasks import gate
 
 pytestmark = pytest.mark.django_db
 
 
 def opens(secret):
-    return gate.admit(f"Bearer {secret}").caller.key_id
+    return authentication.admit(f"Bearer {secret}").caller.key_id
 
 
 def choices():
@@ -74,8 +74,8 @@ def test_a_key_can_be_kept_from_the_task_api(run, acme):
 def test_a_key_can_be_let_in_to_the_videos_api(run, acme):
     answer = run("create_key", "acme", "--videos")
     assert answer["videos_api"] is True
-    assert gate.admit(f"Bearer {answer['key']}").caller.has_videos
-    assert not gate.admit(f"Bearer {run('create_key', 'acme')['key']}").caller.has_videos
+    assert authentication.admit(f"Bearer {answer['key']}").caller.has_videos
+    assert not authentication.admit(f"Bearer {run('create_key', 'acme')['key']}").caller.has_videos
 
 
 def test_a_general_key_has_no_videos(run, acme):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from accounts import authentication
 from common.errors import ApiDisabled
-from tasks import gate
 from tasks.models import ServiceState
 
 pytestmark = pytest.mark.django_db
@@ -12,7 +12,7 @@ OPEN = {"paused": False, "message": "", "retry_after": 60, "api_disabled": False
 
 
 def service(key):
-    return gate.admit(f"Bearer {key.secret}").service
+    return authentication.admit(f"Bearer {key.secret}").service
 
 
 def test_a_pause_tells_its_message_and_when_to_come_back(run, acme_key):

@@ -4,12 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from accounts import holders
+from accounts import authentication
+from accounts.authentication import admit
+from common.bounded_cache import BoundedCache
 from common.concurrency import threads
-from common.recent import Recent
 from front import companions, shares
 from relay.admission import admit_all
-from tasks.gate import admit
 from tests.relay.general import make_general_key
 from tests.scopes import scope
 from tools.children import PATIENCE, wait_until
@@ -18,7 +18,7 @@ from tools.children import PATIENCE, wait_until
 @pytest.mark.django_db
 def test_a_key_that_has_opened_takes_its_accounts_share(key):
     request = scope("GET", "/v1/tasks", authorization=f"Bearer {key.secret}")
-    holders.forget()
+    authentication.forget_holders()
     assert shares.of(request).payer == "strangers"
     admit(f"Bearer {key.secret}")
     assert shares.of(request) == threads.of_account(key.account.pk)
@@ -30,7 +30,7 @@ def test_so_does_a_general_key_wherever_it_stands(account):
     for query, headers in (("", {"x_api_key": secret}), ("", {"x_goog_api_key": secret}), (f"key={secret}", {})):
         request = scope("POST", "/v1beta/models/gem-1:generateContent", query, **headers)
         companions.bring_key(request)
-        holders.forget()
+        authentication.forget_holders()
         assert shares.of(request).payer == "strangers"
         admit_all([f"Bearer {secret}"])
         assert shares.of(request) == threads.of_account(account.pk)
@@ -48,10 +48,10 @@ def test_strangers_take_turns_by_their_secret_else_by_their_address():
 
 
 def test_only_the_latest_holders_are_remembered(monkeypatch):
-    monkeypatch.setattr(holders, "_seen", Recent(2))
+    monkeypatch.setattr(authentication, "_holders", BoundedCache(2))
     for digest in ("a", "b", "a", "c"):
-        holders.remember(digest, holders.Holder(key_id=1, account_id=1))
-    assert [holders.find(digest) is not None for digest in "abc"] == [True, False, True]
+        authentication.remember(digest, key_id=1, account_id=1)
+    assert [authentication.holder_of(digest) is not None for digest in "abc"] == [True, False, True]
 
 
 def test_one_accounts_slow_requests_do_not_hold_up_another_account(front):

@@ -5,11 +5,10 @@ import datetime
 import pytest
 from django.utils import timezone
 
-from accounts import holders, keys
+from accounts import authentication, keys
 from accounts.models import Account
 from common.errors import AuthenticationError, PermissionRefused
 from relay.admission import admit_all
-from tasks import gate
 from tests.relay.general import make_general_key, make_group
 
 
@@ -32,7 +31,7 @@ def test_a_general_key_is_let_in_with_its_account_and_its_group(general, group):
     caller = admitted.caller
     assert (caller.key_id, caller.account_id, caller.is_subscription) == (general.id, general.account.pk, False)
     assert (admitted.group.id, admitted.group.platform) == (group.pk, "anthropic")
-    assert holders.find(gate.digest_of(bearer(general))).account_id == general.account.pk
+    assert authentication.holder_of(authentication.digest_of(bearer(general))).account_id == general.account.pk
 
 
 def test_a_key_without_a_group_is_let_in_without_an_offer(account):

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.authentication import Admission, admit
 from adapters.base import Target
 from billing.ledger import AccountState
 from billing.pricing import Price
@@ -22,7 +23,6 @@ from tasks.claims import queue
 from tasks.claims.starting import Claimed
 from tasks.due_calls import DueCall
 from tasks.failures import Failure
-from tasks.gate import Admission, admit
 from tasks.intake import drafts, examination, limits, submission
 from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.limits import Standing

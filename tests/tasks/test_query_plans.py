@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from accounts.authentication import admit
 from accounts.models import KeySecret
 from catalog import snapshot
 from catalog.models import Channel, Plan
@@ -23,7 +24,6 @@ from tasks import due_calls, leases, polls, route_sets
 from tasks.assets import referred, stored_inputs
 from tasks.claims import queue
 from tasks.figures.folding import Folding
-from tasks.gate import admit
 from tasks.models import RouteSet, Task, TaskPayload
 from tasks.shown import eta, listing, representation
 from tasks.unknown import resubmission

@@ -7,6 +7,7 @@ from django.db import transaction
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from accounts.authentication import Replay
 from billing import ledger
 from catalog import snapshot
 from catalog.models import Plan
@@ -14,7 +15,6 @@ from common.errors import InsufficientBalance, NotCancelable, QueueLimitExceeded
 from tasks import cancellation, leases, lifecycle, route_sets
 from tasks.claims import queue
 from tasks.claims.queue import Return
-from tasks.gate import Replay
 from tasks.intake import submission
 from tasks.models import Task
 from tests import machines

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.test import RequestFactory
 
+from accounts.authentication import Credentials
 from common.concurrency import threads
 from common.concurrency.gathering import Gathering
 from common.errors import AuthenticationError
-from tasks.gate import Knock
 from tasks_api import authentication
 from tasks_api.authentication import AuthResult
 from tasks_api.submissions import TasksView
@@ -26,18 +26,18 @@ def test_a_view_takes_what_the_front_has_found(key):
 def test_strangers_of_many_keys_have_one_turn_beside_an_account(monkeypatch):
     groups, begin = [], []
 
-    def admit_all(knocks):
-        groups.append([knock.authorization for knock in knocks])
-        return knocks
+    def admit_all(asked):
+        groups.append([credentials.digest for credentials in asked])
+        return asked
 
-    async def knock(name: str, share: threads.Share) -> None:
+    async def present(name: str, share: threads.Share) -> None:
         threads.share.set(share)
-        await authentication.admit(Knock(authorization=name))
+        await authentication.admit(Credentials(digest=name))
 
     async def crowd() -> None:
         shares = {name: threads.of_nobody("strangers", name) for name in "abcd"} | {"known": threads.of_account(1)}
-        tasks = [asyncio.create_task(knock(name, share)) for name, share in shares.items()]
-        await asyncio.sleep(0)  # all have knocked
+        tasks = [asyncio.create_task(present(name, share)) for name, share in shares.items()]
+        await asyncio.sleep(0)  # all have come
         begin[0]()
         await asyncio.gather(*tasks)
 

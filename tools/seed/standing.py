@@ -10,10 +10,10 @@ from datetime import timedelta
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from accounts.authentication import Caller as AdmittedCaller
 from catalog.health import probes
 from catalog.models import Channel, ChannelHealth, Credential
 from tasks.claims import queue
-from tasks.gate import Caller as AdmittedCaller
 from tasks.intake import drafts, submission
 from tasks.models import Call, Worker
 from tools.seed import wishes

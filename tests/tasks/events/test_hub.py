@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accounts import keys
+from accounts.authentication import Caller, admit
 from common.concurrency import threads
 from common.errors import StreamLimitExceeded
 from common.process import shutdown
@@ -16,7 +17,6 @@ from tasks.events import listeners
 from tasks.events.hub import Hub
 from tasks.events.listeners import Listener
 from tasks.events.readmission import by_secret
-from tasks.gate import Caller, admit
 from tasks.models import TaskEvent
 from tests.tasks.events.writing import finish, open_transaction, stored_ids, write
 from tools.children import PATIENCE

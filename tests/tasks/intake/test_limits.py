@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from accounts.authentication import Replay
 from accounts.models import Account, ApiKey
 from billing import ledger
 from billing.budget_standing import BudgetStanding
@@ -16,7 +17,6 @@ from callbacks.claims import Claims
 from callbacks.deliveries import Outcome
 from tasks import ledger_check, lifecycle
 from tasks.claims import queue
-from tasks.gate import Replay
 from tasks.intake import limits
 from tasks.intake.drafts import Draft
 from tasks.intake.limits import Standing, decide

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError, connection
 
+from accounts.authentication import Replay, admit
 from billing.models import Hold, LedgerEntry
 from common.errors import (
     InsufficientBalance,
@@ -16,7 +17,6 @@ from common.errors import (
     StorageUnavailable,
 )
 from config.settings import asset_storage
-from tasks.gate import Replay, admit
 from tasks.intake import drafts, submission
 from tasks.intake.limits import Standing
 from tasks.intake.submission import Created

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from tasks.gate import admit
+from accounts.authentication import admit
 from tasks.models import Task
 from tasks.shown import usage
 from tests.rows import make_key

@@ -5,12 +5,12 @@ import re
 import pytest
 from django.db.models import F
 
+from accounts.authentication import Credentials, admit, admit_all, digest_of
 from accounts.models import Account
 from catalog.models import CatalogVersion
 from common import sql
 from common.errors import ApiDisabled, AuthenticationError
 from tasks import switches
-from tasks.gate import Knock, admit, admit_all
 from tests.rows import make_key
 from tests.tasks import steps
 
@@ -79,7 +79,7 @@ def test_many_are_judged_in_one_statement_each_by_its_own(key, other_key, image_
     knocks = [(bearer(key), "k"), ("Bearer dr-task-unknown", "k"), (bearer(other_key), "k"), (bearer(key), None)]
     with django_assert_num_queries(1):
         mine, unknown, other, again = admit_all(
-            [Knock(authorization=sent, idempotency_key=idempotency_key) for sent, idempotency_key in knocks]
+            [Credentials(digest=digest_of(sent), idempotency_key=idempotency_key) for sent, idempotency_key in knocks]
         )
     assert isinstance(unknown, AuthenticationError)
     assert [found.caller.key_id for found in (mine, other, again)] == [key.id, other_key.id, key.id]
@@ -88,6 +88,6 @@ def test_many_are_judged_in_one_statement_each_by_its_own(key, other_key, image_
 
 def test_postgresql_expects_one_row_for_each_knock(key):
     with steps.captured() as statements:
-        admit_all([Knock(authorization=bearer(key))] * 3)
+        admit_all([Credentials(digest=digest_of(bearer(key)))] * 3)
     plan = steps.explained(statements[0])
     assert not sql.is_postgresql() or re.findall(r"rows=(\d+)", plan)[0] == "3", plan

@@ -1,7 +1,7 @@
 """What is remembered of an object is never said of another one, however alike they are."""
 
-from common import by_identity as module
-from common.by_identity import by_identity
+from common import bounded_cache as module
+from common.bounded_cache import by_identity
 
 
 def test_the_same_object_is_looked_at_once_and_an_equal_one_by_itself():
@@ -19,7 +19,7 @@ def test_the_same_object_is_looked_at_once_and_an_equal_one_by_itself():
 
 
 def test_an_object_that_is_gone_lends_its_id_to_nobody(monkeypatch):
-    monkeypatch.setattr(module, "MOST", 3)
+    monkeypatch.setattr(module, "MOST_BY_IDENTITY", 3)
     described = by_identity(lambda thing: list(thing))
     assert [described({n}) for n in range(50)] == [[n] for n in range(50)]
 

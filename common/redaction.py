@@ -16,7 +16,8 @@ KNOWN_SECRETS = 1_000
 SHORTEST_SECRET = 8
 
 _known: OrderedDict[str, None] = OrderedDict()
-_told = 0
+secrets_told = 0
+"""Grows with each secret, once `clean` knows it: what was cleaned at the same number need not be cleaned again."""
 
 
 def redact(secret: str) -> None:
@@ -26,19 +27,14 @@ def redact(secret: str) -> None:
     """
     if len(secret) < SHORTEST_SECRET:
         return
-    global _told
+    global secrets_told
     is_new = secret not in _known
     _known[secret] = None
     _known.move_to_end(secret)
     if len(_known) > KNOWN_SECRETS:
         _known.popitem(last=False)
     if is_new:
-        _told += 1
-
-
-def secrets_told() -> int:
-    """Grows with each secret, once `clean` knows it: what was cleaned at the same number need not be cleaned again."""
-    return _told
+        secrets_told += 1
 
 
 def _data_url(match: re.Match[str]) -> str:

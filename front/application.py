@@ -4,34 +4,28 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+from front import django_application  # noqa: F401, I001  # loads the apps, without which nothing below can be imported
 import asyncio
+import logging
 import re
 import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Hashable, Mapping
+from functools import lru_cache, partial
 
 from django.conf import settings
+from django.http.request import split_domain_port, validate_host
 
+from accounts import authentication
+from common import logs
 from common.concurrency import threads
-from common.errors import RequestTooLarge, TaskNotFound
-from common.http import front_body, request_ids
-from common.http.asgi import Message, Receive, Scope, Send, header, is_below
+from common.concurrency.threads import Share
+from common.errors import InvalidRequest, RequestTooLarge, TaskNotFound
+from common.http import front_body
+from common.http.asgi import Message, Receive, ResponseSend, Scope, Send, header, is_below, joined, values
 from common.http.front_body import Body
 from common.http.spool import SpoolFull
-from front import (
-    access_log,
-    companions,
-    doors,
-    error_responses,
-    hosts,
-    image_calls,
-    refusals,
-    shares,
-    task_api,
-    visits,
-    wsgi_side,
-)
-from front.hosts import HostRefused
+from front import companions, doors, error_responses, image_calls, refusals, task_api, visits, wsgi_side
 from front.streamed import StreamedAnswer
 from relay import application as relay
 from relay.calls.in_flight import in_flight
@@ -50,38 +44,15 @@ TASKS = "/v1/tasks"
 ASSET_PATH = re.compile(r"/v1/tasks/[^/]+/assets/[^/]+|/v1/videos/[^/]+/content")
 # A target may be a whole URL, which then names the host (RFC 9112, 3.2.2); gunicorn passes that on as the path.
 ORIGIN = re.compile(r"\Ahttps?://([^/]*)", re.IGNORECASE)
+LONGEST_HOST = 300
 CLIENT_LEFT = 499
+logger = logging.getLogger(__name__)
 
 
-class ResponseSend:
-    """The server's `send`, with the headers that every response carries and no body for HEAD."""
+class HostRefused(InvalidRequest):
+    """Nothing is served under that name."""
 
-    def __init__(self, send: Send, *, request_id: str, is_head: bool, serves_sdks: bool) -> None:
-        self._send = send
-        self._request_id = request_id
-        self._serves_sdks = serves_sdks
-        self._is_head = is_head
-        self.status = 0
-        self.closes = False  # the rest of a body is no next request
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message = {**message, "headers": self._complete(list(message.get("headers", ())))}
-        elif self._is_head:
-            message = {**message, "body": b""}
-        await self._send(message)
-
-    def _complete(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        headers = [pair for pair in headers if pair[0].lower() != b"x-request-id"]
-        headers.append((b"x-request-id", self._request_id.encode()))
-        if self._serves_sdks:  # of which some read it by the other name
-            headers.append((b"request-id", self._request_id.encode()))
-        if header(headers, b"content-type").startswith("application/json") and not header(headers, b"cache-control"):
-            headers.append((b"cache-control", b"no-store"))
-        if self.closes:
-            headers.append((b"connection", b"close"))
-        return headers
+    default_message = "Host: names no host of this service."
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,7 +83,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         scope["path"] = scope["path"][found.end() :] or "/"
         others = [pair for pair in scope["headers"] if pair[0] != b"host"]
         scope["headers"] = [*others, (b"host", found[1].encode("latin-1", "replace"))]
-    request_id = request_ids.adopt(header(scope["headers"], b"x-request-id"))
+    request_id = logs.adopt_request_id(header(scope["headers"], b"x-request-id"))
     scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"x-request-id"]
     scope["headers"].append((b"x-request-id", request_id.encode()))
     is_head = scope["method"] == "HEAD"
@@ -121,7 +92,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         companions.bring_key(scope)
     reply = ResponseSend(send, request_id=request_id, is_head=is_head, serves_sdks=serves_sdks)
     began = time.monotonic()
-    threads.share.set(shares.of(scope))
+    threads.share.set(share_of(scope))
     try:
         await answer(scope, receive, reply)
     except CancelledError:
@@ -133,7 +104,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             await refusals.answer(scope, error).send(reply)
     finally:
         milliseconds = round((time.monotonic() - began) * 1000, 1)
-        access_log.write(scope["method"], scope["path"], reply.status or CLIENT_LEFT, milliseconds)
+        logs.write_access(scope["method"], scope["path"], reply.status or CLIENT_LEFT, milliseconds)
 
 
 async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
@@ -144,8 +115,10 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
     endpoint = own_endpoint(scope["path"])
     reply.closes = True
     try:
-        hosts.check(scope)
-        body = await taken_in(scope, receive, with_large=endpoint is None)
+        check_host(scope)
+        payer, limit = threads.share.get().payer, largest_body(scope["path"])
+        opened_for = partial(nobody if endpoint else doors.opened_for, scope)
+        body = await front_body.read(scope, receive, limit=limit, payer=payer, opened_for=opened_for)
     except (HostRefused, RequestTooLarge, front_body.Incomplete, SpoolFull) as error:
         await refusals.answer(scope, error).send(reply)
         await front_body.drain(receive)
@@ -159,16 +132,46 @@ async def answer(scope: Scope, receive: Receive, reply: ResponseSend) -> None:
     await dispatch(endpoint, scope, receive, reply, body)
 
 
-async def taken_in(scope: Scope, receive: Receive, *, with_large: bool) -> Body:
-    """The body. Raises what `front_body.read` raises."""
-    if not front_body.may_follow(scope):
-        return front_body.empty()
+async def nobody(_: Scope) -> Hashable | None:
+    """Our own endpoints take no large body of anybody."""
+    return None
 
-    async def opened_for() -> Hashable | None:
-        return await doors.opened_for(scope) if with_large else None
 
-    payer, limit = threads.share.get().payer, largest_body(scope["path"])
-    return await front_body.read(scope, receive, limit=limit, payer=payer, opened_for=opened_for)
+def share_of(scope: Scope) -> Share:
+    """Whose share of the process a request takes: its account's, where this process has seen the key open before. Asked
+    of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
+    path = scope["path"]
+    if is_below(path, visits.ROOT):
+        digest = visits.digest_of(scope)
+    else:
+        digest = authentication.digest_of(joined(scope["headers"], b"authorization"))
+    if digest and (holder := authentication.holder_of(digest)):
+        return threads.of_account(holder.account_id)
+    if path.startswith(doors.DESK):
+        return threads.of_nobody(doors.DESK_PAYER)
+    if path.startswith(ASSETS):
+        return threads.of_nobody("links")
+    client = scope.get("client")
+    return threads.of_nobody("strangers", digest or (client[0] if client else ""))
+
+
+def check_host(scope: Scope) -> None:
+    """Raises HostRefused by ALLOWED_HOSTS, on every path but those by which a machine looks after this process: a load
+    balancer asks those by our address. Several hosts are none; a request of HTTP/1.0 may name none."""
+    named = values(scope["headers"], b"host")
+    if not named or scope["path"] in health.PATHS:
+        return
+    host = ",".join(named)
+    if len(host) > LONGEST_HOST or not _is_allowed(host, tuple(settings.ALLOWED_HOSTS)):
+        logger.warning("a request names a host that ALLOWED_HOSTS does not: %.100r", host)
+        raise HostRefused
+
+
+@lru_cache(maxsize=1_000)
+def _is_allowed(host: str, allowed: tuple[str, ...]) -> bool:
+    """As Django judges it."""
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
 
 
 async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, reply: ResponseSend, body: Body) -> None:
@@ -176,7 +179,9 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
         body.close()
         await endpoint(scope, receive, reply)
     elif is_below(scope["path"], TASKS):
-        await (await waiting.answer(task_api.answer, scope, body, receive)).send(reply)
+        may_wait = scope["query_string"] or header(scope["headers"], b"prefer")
+        found = waiting.answer(task_api.answer, scope, body, receive) if may_wait else task_api.answer(scope, body)
+        await (await found).send(reply)
     elif relay.serves(scope):
         await relay.serve(scope, body, receive, reply)
     elif image_calls.is_one(scope):
@@ -187,11 +192,11 @@ async def dispatch(endpoint: Endpoint | None, scope: Scope, receive: Receive, re
     elif scope["path"].startswith("/v1/"):
         await (await task_api.answer(scope, body)).send(reply)
     else:
-        found = await wsgi_side.ask(scope, body)
-        if isinstance(found, StreamedAnswer):
-            await found.stream(receive, reply, is_head=scope["method"] == "HEAD")
+        page = await wsgi_side.ask(scope, body)
+        if isinstance(page, StreamedAnswer):
+            await page.stream(receive, reply, is_head=scope["method"] == "HEAD")
         else:
-            await found.send(reply)
+            await page.send(reply)
 
 
 def largest_body(path: str) -> int:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import Any
 
@@ -23,7 +23,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 BODILESS = (204, 304)
-NONE: frozenset[str] = frozenset()
 
 
 class Request(WSGIRequest):
@@ -73,26 +72,23 @@ def environ_of(scope: Scope, body: Body) -> dict[str, Any]:
     """WSGI's view of the request, with the length of its body however that came in."""
     environ: dict[str, Any] = dict(build_environ(scope, body.file))  # type: ignore[arg-type]
     environ.pop("HTTP_TRANSFER_ENCODING", None)
-    own = {"wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
-    # WSGI would join one with underscores to it, which no proxy has written.
-    own["HTTP_X_FORWARDED_FOR"] = joined(scope["headers"], b"x-forwarded-for")
-    return {**environ, **own, REPEATED_HEADERS: repeated(scope)}
+    if "HTTP_X_FORWARDED_FOR" in environ:  # WSGI has joined one with underscores to it, which no proxy has written
+        environ["HTTP_X_FORWARDED_FOR"] = joined(scope["headers"], b"x-forwarded-for")
+    # The lower-case names of the headers that came more than once; WSGI takes an underscore for a hyphen.
+    names = Counter([name.decode("latin-1").replace("_", "-") for name, _ in scope["headers"]])
+    environ[REPEATED_HEADERS] = frozenset([name for name, count in names.items() if count > 1])
+    return {**environ, "wsgi.input": body.file, "wsgi.errors": sys.stderr, "CONTENT_LENGTH": str(body.size)}
 
 
-def repeated(scope: Scope) -> frozenset[str]:
-    """The lower-case names of the headers that came more than once; WSGI takes an underscore for a hyphen."""
-    names = [name.decode("latin-1").replace("_", "-") for name, _ in scope["headers"]]
-    if len(set(names)) == len(names):
-        return NONE
-    return frozenset(name for name, count in Counter(names).items() if count > 1)
-
-
-def answer_of(status: int, headers: list[tuple[str, str]], content: bytes) -> Answer:
-    own = raw(headers)
-    if status not in BODILESS and not any(name == b"content-length" for name, _ in own):
+def answer_of(status: int, headers: Iterable[tuple[str, str]], content: bytes, *, more: Headers = ()) -> Answer:
+    """An answer of Django's, with more headers."""
+    own = (*raw(headers), *more)
+    if status in BODILESS:
+        return Answer(status=status, headers=own, body=b"")
+    if not any(name == b"content-length" for name, _ in own):
         own += ((b"content-length", str(len(content)).encode()),)
-    return Answer(status=status, headers=own, body=b"" if status in BODILESS else content)
+    return Answer(status=status, headers=own, body=content)
 
 
-def raw(headers: list[tuple[str, str]]) -> Headers:
-    return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)
+def raw(headers: Iterable[tuple[str, str]]) -> Headers:
+    return tuple([(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers])

@@ -14,11 +14,12 @@ from django.http import HttpRequest, parse_cookie
 from common.concurrency import threads
 from common.errors import ApiDisabled, AuthenticationError, ScopeRequired
 from common.http.asgi import Scope, header, is_below
-from front import shares, visits
+from front import visits
 from relay import application as relay
 from tasks_api import authentication
 
 DESK = "/admin"
+DESK_PAYER = "desk"
 ADMIN_BYTES = 2_621_440  # what Django itself takes where nobody has set more
 
 
@@ -34,7 +35,7 @@ async def opened_for(scope: Scope) -> Hashable | None:
     if is_below(scope["path"], visits.ROOT):
         return await visits.account_of(scope)
     if is_below(scope["path"], DESK) and await threads.call(_is_signed_in, header(scope["headers"], b"cookie")):
-        return shares.DESK
+        return DESK_PAYER
     return None
 
 

@@ -12,10 +12,12 @@ and then its view has a thread of its account's share, for it may look up or sto
 import contextvars
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from functools import cached_property
+from typing import cast
 
+from django.conf import settings
 from django.db import OperationalError
 from django.http import HttpResponse
 
@@ -42,12 +44,11 @@ MOST_VALUES = 200
 # What may hold an input, in lower case: names and scheme are ASCII, and an escape of JSON may stand for any of it.
 MAY_HOLD_INPUTS = re.compile(rb'"images"|"inputs"|data:|\\u00[3-7]')
 
-Result = TypeVar("Result")
 TasksRead = Mapping[tuple[int, str], TaskView | Exception | None]
 """Tasks by key id and task id: None for no such task of that key, an error where they could not be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ApiCall:
     """A request with its body, and the context in which it came."""
 
@@ -55,7 +56,7 @@ class ApiCall:
     body: Body
     context: contextvars.Context
 
-    @property
+    @cached_property
     def task_id(self) -> str | None:
         """The task that it reads; None for every request of another kind."""
         match = waiting.TASK_PATH.fullmatch(self.scope["path"]) if self.scope["method"] in ("GET", "HEAD") else None
@@ -79,11 +80,15 @@ async def respond(scope: Scope, body: Body) -> HttpResponse:
     """The response of the request's view; that of a submission has its draft in line, and is not complete. The body is
     closed."""
     call = ApiCall(scope=scope, body=body, context=contextvars.copy_context())
-    batches = _batches_for(call)
-    if batches is None:
+    if not (call.task_id or is_short_submission(scope, body)):
         return await _on_own_thread(call, await _authenticated(call))
-    share = threads.share.get()
-    found = await _of_body(batches.add(call, payer=share.payer, member=share.member), body)
+    batches, share = _reads if call.task_id else _submissions, threads.share.get()
+    work = batches.add(call, payer=share.payer, member=share.member)
+    try:
+        found = await promises.awaited(work)
+    except BaseException:
+        work.add_done_callback(lambda _: body.close())  # which the work may be reading
+        raise
     if isinstance(found, AuthResult):
         return await _on_own_thread(call, found)
     body.close()
@@ -105,15 +110,8 @@ async def complete(pending: PendingSubmission) -> None:
 
 
 def answer_of(response: HttpResponse) -> Answer:
-    headers = [*response.items(), *page_headers.of_api().items()]
-    return django_application.answer_of(response.status_code, headers, response.content)
-
-
-def _batches_for(call: ApiCall) -> "Gathering[ApiCall, HttpResponse | AuthResult] | None":
-    """Where a short request waits for its batch; None for one that is not."""
-    if call.task_id:
-        return _reads
-    return _submissions if is_short_submission(call.scope, call.body) else None
+    own = page_headers.of_api(settings.PUBLIC_BASE_URL)
+    return django_application.answer_of(response.status_code, response.items(), response.content, more=own)
 
 
 def is_short_submission(scope: Scope, body: Body) -> bool:
@@ -149,15 +147,6 @@ async def _on_own_thread(call: ApiCall, result: AuthResult | None) -> HttpRespon
     return await promises.awaited(response)
 
 
-async def _of_body(result: "Future[Result]", body: Body) -> Result:
-    """Wait for work on the body, which is closed where the wait fails: only after that work."""
-    try:
-        return await promises.awaited(result)
-    except BaseException:
-        result.add_done_callback(lambda _: body.close())
-        raise
-
-
 def view(call: ApiCall, result: AuthResult | None, tasks_read: TasksRead | None = None) -> HttpResponse:
     """Call the view of a request, with what was read for it. The draft of a submission is in line."""
     request = django_application.Request(django_application.environ_of(call.scope, call.body))
@@ -165,7 +154,7 @@ def view(call: ApiCall, result: AuthResult | None, tasks_read: TasksRead | None 
     response = cast(HttpResponse, django_application.api.get_response(request))
     request.close()
     if isinstance(response, PendingSubmission):
-        response.submit()
+        response.outcome = submission.add(response.draft)
     else:
         responses.release(response)
     return response

@@ -13,7 +13,7 @@ from common import moments
 from common.errors import ApiError, TaskNotFound
 from common.money import usd
 from tasks.intake import submission
-from tasks.intake.drafts import Draft
+from tasks.intake.drafts import Draft, PreparedSubmission
 from tasks.intake.submission import Created, Outcome
 from tasks.shown import representation
 
@@ -36,12 +36,11 @@ def receipt_of(draft: Draft, outcome: Outcome) -> Receipt:
             is_same_body = outcome.body_digest == draft.body_digest
             return replayed(draft.caller.key_id, outcome.task_id, is_same_body=is_same_body)
         case Created():
-            return _receipt(created(draft, outcome))
+            return _receipt(_created(draft.prepared, outcome))
 
 
-def created(draft: Draft, outcome: Created) -> dict[str, Any]:
+def _created(prepared: PreparedSubmission, outcome: Created) -> dict[str, Any]:
     """The six fields of a new task, as `representation.submission` gives those of an existing one."""
-    prepared = draft.prepared
     return {
         "id": outcome.task_id,
         "status": "queued",
@@ -107,15 +106,12 @@ class PendingSubmission(TaskResponse):
     """
 
     renderer_context: dict[str, Any]  # DRF sets it once the view has returned
+    outcome: "Future[Outcome]"  # the front sets it once the draft is in line; it comes committed
 
     def __init__(self, draft: Draft, make_receipt: MakeReceipt) -> None:
         super().__init__()
         self.draft = draft
         self._make_receipt = make_receipt
-
-    def submit(self) -> None:
-        """Put the draft in line: `outcome` is the future of what comes of it, committed."""
-        self.outcome: Future[Outcome] = submission.add(self.draft)
 
     def complete(self, outcome: Outcome | Exception) -> None:
         """Become the response to this outcome, rendered, with the headers that are set by now. Asks the database where

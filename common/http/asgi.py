@@ -33,6 +33,37 @@ class Answer:
         await send({"type": "http.response.body", "body": self.body})
 
 
+class ResponseSend:
+    """The server's `send`, with the headers that every response carries and no body for HEAD."""
+
+    def __init__(self, send: Send, *, request_id: str, is_head: bool, serves_sdks: bool) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._serves_sdks = serves_sdks
+        self._is_head = is_head
+        self.status = 0
+        self.closes = False  # the rest of a body is no next request
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": self._complete(list(message.get("headers", ())))}
+        elif self._is_head:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+    def _complete(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        headers = [pair for pair in headers if pair[0].lower() != b"x-request-id"]
+        headers.append((b"x-request-id", self._request_id.encode()))
+        if self._serves_sdks:  # of which some read it by the other name
+            headers.append((b"request-id", self._request_id.encode()))
+        if header(headers, b"content-type").startswith("application/json") and not header(headers, b"cache-control"):
+            headers.append((b"cache-control", b"no-store"))
+        if self.closes:
+            headers.append((b"connection", b"close"))
+        return headers
+
+
 def header(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
     """The first header of that (lower-case) name as text; empty where there is none."""
     for key, value in headers:
@@ -48,7 +79,7 @@ def values(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> list[st
 
 def joined(headers: Headers | list[tuple[bytes, bytes]], name: bytes) -> str:
     """The header as WSGI has it, repeated ones joined: two keys, say, are then no key on either side."""
-    return ",".join(values(headers, name))
+    return ",".join([value.decode("latin-1").strip() for key, value in headers if key == name])
 
 
 def is_below(path: str, root: str) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from common import logs
 from common.errors import ApiError, InsufficientBalance, ModelNotFound
-from common.http import request_ids
 
 RETRY_AFTER_SECONDS = 5
 LONGEST_RETRY_SECONDS = 60  # SDKs give up on more, or sleep however long it is
@@ -74,7 +74,7 @@ def _anthropic_body(error: ApiError) -> Mapping[str, Any]:
     kind = "billing_error" if isinstance(error, InsufficientBalance) else _native_type(error)
     details = {"details": error.details} if error.details else {}
     shown = {"type": kind, "message": error.message, **details}
-    return {"type": "error", "error": shown, "request_id": request_ids.current()}
+    return {"type": "error", "error": shown, "request_id": logs.request_id()}
 
 
 def _google_body(error: ApiError) -> Mapping[str, Any]:

@@ -80,21 +80,18 @@ def unread() -> Body:
     return Body(file=UnreadFile(), size=UNASKED_BYTES + 1)
 
 
-def may_follow(scope: Scope) -> bool:
-    """Whether there may be a body: a GET or HEAD whose head announces none has none (RFC 9112, 6.3)."""
-    announces = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
-    return announces or scope["method"] not in ("GET", "HEAD")
-
-
 OpenedFor = Callable[[], Awaitable[Hashable | None]]
 
 
 async def read(scope: Scope, receive: Receive, *, limit: int, payer: Hashable, opened_for: OpenedFor) -> Body:
     """The whole body, counted for the payer. Over 64 KiB `opened_for` is asked first, and its answer is the payer.
+    A GET or HEAD whose head announces none has none (RFC 9112, 6.3).
 
     Raises RequestTooLarge by Content-Length or while reading; Incomplete, also after ten minutes; Unopened; SpoolFull.
     """
     announced = header(scope["headers"], b"content-length")
+    if not announced and scope["method"] in ("GET", "HEAD") and not header(scope["headers"], b"transfer-encoding"):
+        return empty()
     expected = int(announced) if announced.isdigit() else 0
     if expected > limit:
         raise too_large(limit)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 
+from common import logs
 from common.errors import ApiError, InternalError, InvalidRequest, ServiceUnavailable
-from common.http import dialects, request_ids
+from common.http import dialects
 from common.http.asgi import Headers, error_answer
 from common.http.dialects import ErrorDialect
 from front.server import head_faults
@@ -49,7 +50,7 @@ def spoken(said: ServerAnswer) -> bytes:
 
 
 def _spoken(said: ServerAnswer) -> bytes:
-    status, request_id = said.status, request_ids.adopt(said.offered_id)
+    status, request_id = said.status, logs.adopt_request_id(said.offered_id)
     answer = error_answer(said.error, dialect=said.dialect, headers=CLOSE)
     seen = {"method": "-", "path": "-", "status": status, "milliseconds": 0.0, "refused": said.error.message}
     access.info("- - %s", status, extra=seen)

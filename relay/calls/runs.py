@@ -15,10 +15,9 @@ from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, SeenUsage
 from catalog import relay_channels
 from catalog.relay_channels import Candidate
-from common import redaction, swallowed
+from common import logs, redaction, swallowed
 from common.concurrency import threads
 from common.errors import ApiError, UpstreamRefusal
-from common.http import request_ids
 from common.http.asgi import Headers
 from common.token_usage import TokenUsage
 from relay import books
@@ -121,7 +120,7 @@ class CallRun:
             channel_id=channel_id,
             estimated_micros=demand.reserved_micros,
             price=demand.tariff.document(),
-            request_id=request_ids.current()[:LONGEST_REQUEST_ID],
+            request_id=logs.request_id()[:LONGEST_REQUEST_ID],
         )
 
     def begin(self, candidate: Candidate) -> Attempt | None:

@@ -73,9 +73,9 @@ def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
     except AWAY as error:
         if isinstance(error, OutcomeUnknown) or not is_held_up(error):
             return [error] * len(drafts)
-        swallowed.note("tasks.intake.joint_submission.held_up")
+        swallowed.note("tasks.intake.submission.held_up")
     except Exception:
-        swallowed.note("tasks.intake.joint_submission")
+        swallowed.note("tasks.intake.submission")
     return [outcomes.get(draft.task_id) or _own_lines.of(draft.caller.account_id) for draft in drafts]
 
 

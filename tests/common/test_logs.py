@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common import logs, redaction
-from common.http import request_ids
 
 FERNET = "gAAAAABl" + "x" * 60
 PICTURE = "data:image/png;base64," + "iVBORw0KGgo" * 40
@@ -54,7 +53,7 @@ def test_a_line_is_one_json_object(logger, written):
 
 
 def test_a_line_names_the_request_and_the_bound_task(logger, written):
-    request_ids.adopt("request-7")
+    logs.adopt_request_id("request-7")
     with logs.bind(task_id="task_1"), logs.bind(attempt=2):
         logger.warning("inside")
     logger.warning("outside")

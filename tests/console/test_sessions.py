@@ -11,7 +11,7 @@ from accounts import keys
 from common.concurrency import threads
 from console import sessions
 from console.models import Session
-from front import shares
+from front.application import share_of
 from tests.rows import make_key
 
 SIGN_IN = "/console/sign-in/"
@@ -147,6 +147,6 @@ def test_a_foreign_task_is_as_unknown_as_none(visitor, other_key):
 def test_a_session_takes_its_accounts_share_of_the_process(key, visitor):
     token = visitor.cookies[sessions.COOKIE].value
     scope = {"path": "/console/live/", "headers": [(b"cookie", f"{sessions.COOKIE}={token}".encode())]}
-    assert shares.of(scope).payer != key.account.pk
+    assert share_of(scope).payer != key.account.pk
     visitor.get("/console/live/")
-    assert shares.of(scope) == threads.of_account(key.account.pk)
+    assert share_of(scope) == threads.of_account(key.account.pk)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from front import hosts
-from front.hosts import HostRefused
+from front.application import HostRefused, check_host
 from tests.front.test_companion_keys import GEMINI, IMAGES, LISTS, OPENAI, TASKS, ask
 from tests.scopes import scope
 
@@ -56,15 +55,15 @@ def test_whoever_looks_after_the_process_may_ask_it_by_any_name():
 def test_what_is_no_host_of_ours_is_none(host, settings):
     settings.ALLOWED_HOSTS = ["testserver", ".ours.example", "[::1]"]
     with pytest.raises(HostRefused):
-        hosts.check(scope("GET", "/v1/models", host=host))
+        check_host(scope("GET", "/v1/models", host=host))
 
 
 @pytest.mark.parametrize("host", ["testserver", "TESTSERVER:8000", "testserver.", "api.ours.example", "[::1]:8000"])
 def test_ours_are_told_as_django_tells_them(host, settings):
     settings.ALLOWED_HOSTS = ["testserver", ".ours.example", "[::1]"]
-    hosts.check(scope("GET", "/v1/models", host=host))
+    check_host(scope("GET", "/v1/models", host=host))
     settings.ALLOWED_HOSTS = ["*"]
-    hosts.check(scope("GET", "/v1/models", host="evil.example"))
+    check_host(scope("GET", "/v1/models", host="evil.example"))
 
 
 def test_two_hosts_are_none(settings):
@@ -72,10 +71,10 @@ def test_two_hosts_are_none(settings):
     twice = scope("GET", "/v1/models")
     twice["headers"].append((b"host", b"testserver"))
     with pytest.raises(HostRefused):
-        hosts.check(twice)
+        check_host(twice)
 
 
 def test_a_request_of_http_1_0_may_name_none():
     unnamed = scope("GET", "/v1/models")
     unnamed["headers"] = []
-    hosts.check(unnamed)
+    check_host(unnamed)

@@ -8,7 +8,8 @@ from accounts import authentication
 from accounts.authentication import admit
 from common.bounded_cache import BoundedCache
 from common.concurrency import threads
-from front import companions, shares
+from front import companions
+from front.application import share_of
 from relay.admission import admit_all
 from tests.relay.general import make_general_key
 from tests.scopes import scope
@@ -19,9 +20,9 @@ from tools.children import PATIENCE, wait_until
 def test_a_key_that_has_opened_takes_its_accounts_share(key):
     request = scope("GET", "/v1/tasks", authorization=f"Bearer {key.secret}")
     authentication.forget_holders()
-    assert shares.of(request).payer == "strangers"
+    assert share_of(request).payer == "strangers"
     admit(f"Bearer {key.secret}")
-    assert shares.of(request) == threads.of_account(key.account.pk)
+    assert share_of(request) == threads.of_account(key.account.pk)
 
 
 @pytest.mark.django_db
@@ -31,20 +32,20 @@ def test_so_does_a_general_key_wherever_it_stands(account):
         request = scope("POST", "/v1beta/models/gem-1:generateContent", query, **headers)
         companions.bring_key(request)
         authentication.forget_holders()
-        assert shares.of(request).payer == "strangers"
+        assert share_of(request).payer == "strangers"
         admit_all([f"Bearer {secret}"])
-        assert shares.of(request) == threads.of_account(account.pk)
+        assert share_of(request) == threads.of_account(account.pk)
 
 
 def test_others_share_by_what_they_ask_for():
     for path, payer in (("/v1/tasks", "strangers"), ("/admin/login/", "desk"), ("/assets/x/0.png", "links")):
-        assert shares.of(scope("GET", path)).payer == payer
+        assert share_of(scope("GET", path)).payer == payer
 
 
 def test_strangers_take_turns_by_their_secret_else_by_their_address():
     one, other = (scope("GET", "/", authorization=f"Bearer {secret}") for secret in ("a", "b"))
-    assert shares.of(one) != shares.of(other)
-    assert shares.of({**scope("GET", "/"), "client": ("10.0.0.1", 1)}).member == "10.0.0.1"
+    assert share_of(one) != share_of(other)
+    assert share_of({**scope("GET", "/"), "client": ("10.0.0.1", 1)}).member == "10.0.0.1"
 
 
 def test_only_the_latest_holders_are_remembered(monkeypatch):

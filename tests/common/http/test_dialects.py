@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from common import logs
 from common.errors import (
     AuthenticationError,
     InsufficientBalance,
@@ -24,7 +25,7 @@ from common.errors import (
     UpstreamTimeout,
     UpstreamUnknown,
 )
-from common.http import dialects, request_ids
+from common.http import dialects
 from common.http.asgi import dialect_of, error_answer
 from tests.scopes import scope
 
@@ -71,7 +72,7 @@ def test_other_paths_get_type_and_message_alone(path):
     ],
 )
 def test_each_vendors_clients_get_its_own_words(error, type_, google):
-    request_ids.adopt("req-1")
+    logs.adopt_request_id("req-1")
     openai = {"message": error.message, "type": type_, "param": error.param, "code": error.type}
     assert decoded(error, path=CHAT) == decoded(error, path="/v1/responses") == {"error": openai}
     anthropic = {"type": "error", "error": {"type": type_, "message": error.message}, "request_id": "req-1"}

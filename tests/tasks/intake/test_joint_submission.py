@@ -126,7 +126,7 @@ def test_what_keeps_a_group_from_being_written_is_logged_and_counted(key, other_
     good = steps.drafted(key)
     outcomes = together([good, steps.unwritable(steps.drafted(other_key))])
     assert names(outcomes) == ["Created", "IntegrityError"]
-    assert swallowed.taken() == {"tasks.intake.joint_submission": 1}
+    assert swallowed.taken() == {"tasks.intake.submission": 1}
     assert "IntegrityError" in caplog.text
 
 
@@ -159,7 +159,7 @@ def test_a_joint_write_that_always_fails_is_noticed_although_each_account_alone_
     swallowed.taken()
     with altered(ONE_AT_A_TIME, "DROP FUNCTION refuse_several CASCADE"):
         assert names(together(drafts)) == ["Created"] * 2
-    assert swallowed.taken() == {"tasks.intake.joint_submission": 1}
+    assert swallowed.taken() == {"tasks.intake.submission": 1}
     assert "only one account at a time" in caplog.text
     assert steps.breaches() == []
 
@@ -171,7 +171,7 @@ def test_a_column_that_the_database_does_not_have_is_noticed(key, other_key, ima
     renaming = "ALTER TABLE tasks_task RENAME COLUMN {} TO {}"
     with altered(renaming.format("input_bytes", "bytes"), renaming.format("bytes", "input_bytes")):
         assert names(together(drafts)) == ["ProgrammingError"] * 2
-    assert swallowed.taken() == {"tasks.intake.joint_submission": 1}
+    assert swallowed.taken() == {"tasks.intake.submission": 1}
     assert 'column "input_bytes"' in caplog.text
     assert Task.objects.count() == 0
 

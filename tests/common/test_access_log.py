@@ -8,8 +8,6 @@ from io import StringIO
 import pytest
 
 from common import logs, redaction
-from common.http import request_ids
-from front import access_log
 
 TASK = "/v1/tasks/task_01m82npqgvjyn2j2yewcr4myer"
 REQUESTS = [
@@ -22,7 +20,7 @@ REQUESTS = [
 
 async def write(*requests: tuple[str, str, int, float]) -> None:
     for request in requests:
-        access_log.write(*request)
+        logs.write_access(*request)
 
 
 def written(**extra) -> str:
@@ -50,7 +48,7 @@ def stream(monkeypatch) -> Stream:
     handler = logging.StreamHandler(stream)
     handler.addFilter(logs.Redaction())
     handler.setFormatter(logs.JsonLines())
-    monkeypatch.setattr(access_log.access, "handlers", [handler])
+    monkeypatch.setattr(logs.access, "handlers", [handler])
     return stream
 
 
@@ -71,7 +69,7 @@ def test_requests_that_are_answered_together_are_written_together(stream):
 
 def test_a_line_names_its_own_request(stream):
     async def one(request_id: str) -> None:
-        request_ids.adopt(request_id)
+        logs.adopt_request_id(request_id)
         await write(("GET", f"/{request_id}", 200, 1.5))
 
     async def both() -> None:

@@ -7,6 +7,8 @@ and how long they stay.
 import hashlib
 import logging
 import os
+import secrets
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,12 +19,33 @@ from adapters.base import FileChunks, StoredFile
 from common.errors import StorageUnavailable
 from storage import backends
 from storage.backends import Place, Store, translated
-from storage.files import Folder, Keys
+from storage.files import Folder
 
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 4096
 CHUNK_BYTES = 256 * 1024
+FILES = 256  # for one folder, before the next
+
+
+class Keys:
+    """Keys of new files: random, and spread over folders. A process fills one folder after the other, so that it makes
+    few, and that one flush of a folder serves many files."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._beginning, self._left = "", 0
+
+    def new(self, folder: Folder) -> str:
+        """Such as results/3f/a0/3fa0…, 32 hexadecimal digits in all, 28 of them random for each file."""
+        with self._lock:
+            if not self._left:
+                self._beginning, self._left = secrets.token_hex(2), FILES
+            self._left -= 1
+            name = self._beginning + secrets.token_hex(14)
+        return f"{folder}/{name[:2]}/{name[2:4]}/{name}"
+
+
 _keys = Keys()
 
 
@@ -44,6 +67,7 @@ class Incoming:
     """Bytes that have arrived in a temporary file and are not kept yet; `file` can be read and sought, `head` is its
     beginning, for sniffing. A `shared` file is somebody else's to delete."""
 
+    store: Store
     file: BinaryIO
     size_bytes: int
     sha256: str
@@ -52,9 +76,9 @@ class Incoming:
 
     def keep(self, folder: Folder) -> Stored:
         """Store them under a new random key. Raises StorageUnavailable."""
-        key, store = _keys.new(folder), backends.current()
-        with translated(store):
-            (store.share if self.shared else store.keep)(self.file, key)
+        key = _keys.new(folder)
+        with translated(self.store):
+            (self.store.share if self.shared else self.store.keep)(self.file, key)
         return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256)
 
 
@@ -68,7 +92,7 @@ def receive(chunks: Iterable[bytes], *, max_bytes: int) -> Iterator[Incoming]:
     """
     store = backends.current()
     if isinstance(chunks, FileChunks) and chunks.path.parent == store.incoming_dir():
-        yield _examine(chunks, store, max_bytes)
+        yield _examine(chunks.file, store, max_bytes)
         return
     with ExitStack() as stack:
         with translated(store):
@@ -87,19 +111,18 @@ def _write(chunks: Iterable[bytes], file: BinaryIO, store: Store, max_bytes: int
         digest.update(chunk)
         with translated(store):
             _write_all(file, chunk)
-    return Incoming(file=file, size_bytes=size, sha256=digest.hexdigest(), head=head)
+    return Incoming(store=store, file=file, size_bytes=size, sha256=digest.hexdigest(), head=head)
 
 
-def _examine(chunks: FileChunks, store: Store, max_bytes: int) -> Incoming:
-    digest, size, head = hashlib.sha256(), 0, b""
+def _examine(file: BinaryIO, store: Store, max_bytes: int) -> Incoming:
     with translated(store):
-        for chunk in chunks:
-            head = head or chunk[:HEAD_BYTES]
-            digest.update(chunk)
-            size += len(chunk)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        size = file.tell()
+        file.seek(0)
+        head = file.read(HEAD_BYTES)
     if size > max_bytes:
         raise TooLarge(f"more than {max_bytes} bytes")
-    return Incoming(file=chunks.file, size_bytes=size, sha256=digest.hexdigest(), head=head, shared=True)
+    return Incoming(store=store, file=file, size_bytes=size, sha256=digest, head=head, shared=True)
 
 
 def _write_all(file: BinaryIO, chunk: bytes) -> None:

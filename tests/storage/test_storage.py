@@ -19,7 +19,7 @@ from common.errors import StorageUnavailable
 from config.settings import asset_storage
 from storage import backends, blobs
 from storage.backends import Place
-from storage.files import FILES, Keys
+from storage.blobs import FILES, Keys
 from tests.storage.conftest import BUCKET
 from tests.umask import careless, open_to_others, others_may
 

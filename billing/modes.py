@@ -148,8 +148,10 @@ class PerRequest(Mode):
 
 def by_resolution(amounts: Mapping[str, Amount], tier: str) -> Amount | None:
     """The amount of a tier in any case of its letters, since some providers sell 720P as 720p; else that under "*"."""
+    if tier in amounts:
+        return amounts[tier]
     spelled = {name.lower(): amount for name, amount in amounts.items()}
-    return amounts.get(tier, spelled.get(tier.lower(), amounts.get(ANY_TIER)))
+    return spelled.get(tier.lower(), amounts.get(ANY_TIER))
 
 
 PER_REQUEST = PerRequest(
@@ -189,10 +191,9 @@ def find(name: object) -> Mode | None:
 
 def get(name: str) -> Mode:
     """The mode of a name. Raises UnknownMode."""
-    found = find(name)
-    if found is None:
+    if name not in BY_NAME:
         raise UnknownMode(f"no pricing mode is named {name}")
-    return found
+    return BY_NAME[name]
 
 
 def noun(name: str) -> str:

@@ -1,6 +1,6 @@
 """Step 5: computes what a request will cost and what its result costs. Pure; integer micro-USD."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -16,7 +16,7 @@ class Price:
     """The price of one task, frozen at submission: the unit price of its tier and how many units were asked for.
 
     `quantity` is in units of the pricing mode that `mode` names; `results` how many pictures or films were bought, and
-    None in the price of an older version.
+    None in the price of an older version. `estimate_micros` follows from both, and is not stored.
     """
 
     mode: str
@@ -24,6 +24,10 @@ class Price:
     unit_micros: int
     quantity: int
     results: int | None = None
+    estimate_micros: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estimate_micros", self.unit_micros * self.quantity)
 
     @classmethod
     def asked(cls, mode: Mode, *, tier: str, unit_micros: int, billed: Billed, seconds: int | None) -> "Price":
@@ -35,10 +39,6 @@ class Price:
     def pricing_mode(self) -> Mode:
         """Raises UnknownMode."""
         return modes.get(self.mode)
-
-    @property
-    def estimate_micros(self) -> int:
-        return self.unit_micros * self.quantity
 
     @property
     def bought(self) -> Billed | None:
@@ -55,13 +55,19 @@ class Price:
         return self.pricing_mode.is_still_bought(self.quantity, self.tier, billed)
 
     def snapshot(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {
+            "mode": self.mode,
+            "tier": self.tier,
+            "unit_micros": self.unit_micros,
+            "quantity": self.quantity,
+            "results": self.results,
+        }
 
     @classmethod
     def frozen(cls, snapshot: object) -> "Price":
         """The inverse, also of another version's. Raises Unreadable."""
         price = documents.read(cls, snapshot)
-        if modes.find(price.mode) is None:
+        if price.mode not in modes.BY_NAME:
             raise Unreadable("Price: mode is unknown to this version")
         return price
 

@@ -78,3 +78,13 @@ class RouteEntry:
             fixed=self.fixed,
         )
         object.__setattr__(self, "target", target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A model as a key gets it: under its effective plan, which it may have selected, with the plan's routes for it."""
+
+    model: ModelEntry
+    plan: PlanEntry
+    is_selected: bool
+    routes: tuple[RouteEntry, ...]

@@ -7,22 +7,12 @@ from typing import Any
 from adapters import expression, registry
 from adapters.base import Billed, TaskRequest, Unsupported
 from adapters.kit.replaced_inputs import InputRules
-from catalog.entries import ModelEntry, PlanEntry, RouteEntry
+from catalog.entries import ModelEntry, PlanEntry, Resolved, RouteEntry
 from catalog.snapshot import Catalog
 from common.errors import ApiError, InvalidRequest, NoCapableRoute, UnsupportedAdapter, UnsupportedModel
 
 LONGEST_MESSAGE, LONGEST_REASON = 1_000, 400
 LEFT_OUT = "; and {} more"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
-    """A model as a key gets it: under its effective plan, which it may have selected, with the plan's routes for it."""
-
-    model: ModelEntry
-    plan: PlanEntry
-    is_selected: bool
-    routes: tuple[RouteEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +70,7 @@ def resolve(catalog: Catalog, key_id: int, name: str, modality: str | None) -> R
     Raises UnsupportedModel, InvalidRequest (the modality cannot be inferred), UnsupportedAdapter.
     """
     model = catalog.model(name, modality) if modality else None
-    resolved = under_plan(catalog, key_id, model or _only_one(catalog.models_named(name), modality))
+    resolved = catalog.resolved(key_id, model or _only_one(catalog.models_named(name), modality))
     if not resolved.routes and registry.runs(resolved.model.modality):
         raise UnsupportedModel("model: this model is not available to this key.")
     return resolved
@@ -96,11 +86,6 @@ def _only_one(named: Sequence[ModelEntry], modality: str | None) -> ModelEntry:
         listed = ", ".join(sorted(model.modality for model in named))
         raise InvalidRequest(f"modality is required: this model exists as {listed}.")
     return named[0]
-
-
-def under_plan(catalog: Catalog, key_id: int, model: ModelEntry) -> Resolved:
-    plan, is_selected = catalog.plan_for(key_id, model)
-    return Resolved(model=model, plan=plan, is_selected=is_selected, routes=catalog.routes(plan.id, model.id))
 
 
 def survey(

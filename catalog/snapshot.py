@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from catalog import group_rows, prices
-from catalog.entries import ChannelEntry, ModelEntry, PlanEntry, RouteEntry
+from catalog.entries import ChannelEntry, ModelEntry, PlanEntry, Resolved, RouteEntry
 from catalog.groups import GroupEntry
 from catalog.models import (
     CatalogVersion,
@@ -121,6 +121,12 @@ class Catalog:
         if chosen is not None and self.routes(chosen, model.id):
             return self._plans[chosen], True
         return self._plans[model.default_plan_id], False
+
+    def resolved(self, key_id: int, model: ModelEntry) -> Resolved:
+        """The model as the key gets it."""
+        plan, is_selected = self.plan_for(key_id, model)
+        routes = self._served.get((plan.id, model.id), ())
+        return Resolved(model=model, plan=plan, is_selected=is_selected, routes=routes)
 
     def plans_serving(self, model_id: int) -> int:
         """How many plans have an enabled route for a model."""

@@ -5,13 +5,12 @@ meant.
 """
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import lru_cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Kind = TypeVar("Kind")
-Fits = Callable[[object], bool]
 
 
 class Unreadable(ValueError):
@@ -26,7 +25,7 @@ def read(kind: type[Kind], document: object, /, **given: object) -> Kind:
     known = {name: found[name] for name in hints if name in found and name not in given}
     if missing := _required(of) - known.keys() - given.keys():
         raise Unreadable(f"{kind.__name__}: {', '.join(sorted(missing))} is missing")
-    if wrong := [name for name, value in known.items() if not hints[name](value)]:
+    if wrong := [name for name, value in known.items() if not hints[name].takes(value)]:
         raise Unreadable(f"{kind.__name__}: {', '.join(wrong)} is of a wrong type")
     return kind(**known, **given)
 
@@ -62,32 +61,47 @@ def unknown(kind: type, document: Mapping[str, Any]) -> list[str]:
 
 def fits(value: object, hint: Any) -> bool:
     """Whether a JSON value is of this type; what is inside of lists and objects is not looked at."""
-    return _fitting(hint)(value)
+    return _wanted(hint).takes(value)
 
 
-def _fitting(hint: Any) -> Fits:
+class _Wanted(NamedTuple):
+    """What a type takes: values of some classes, of which a truth value is none but where it says so, and words."""
+
+    kinds: tuple[type, ...]
+    takes_truth: bool
+    words: tuple[object, ...]
+
+    def takes(self, value: object) -> bool:
+        if isinstance(value, bool):
+            return self.takes_truth or value in self.words
+        return isinstance(value, self.kinds) or value in self.words
+
+
+def _wanted(hint: Any) -> _Wanted:
     """Asks the type once for what it takes, and not with each value."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
-        kinds = get_args(hint)
-        of_each = [_fitting(each) for each in kinds]
-        return lambda value: any(fit(value) for fit in of_each)
+        each = [_wanted(kind) for kind in get_args(hint)]
+        return _Wanted(
+            tuple(kind for wanted in each for kind in wanted.kinds),
+            any(wanted.takes_truth for wanted in each),
+            tuple(word for wanted in each for word in wanted.words),
+        )
     if origin is Literal:
-        words = get_args(hint)
-        return lambda value: value in words
+        return _Wanted((), False, get_args(hint))
     if hint is bool:
-        return lambda value: isinstance(value, bool)
-    kind = int | float if hint is float else origin or hint
-    return lambda value: isinstance(value, kind) and not isinstance(value, bool)
+        return _Wanted((), True, ())
+    return _Wanted((int, float) if hint is float else (origin or hint,), False, ())
 
 
 @lru_cache(maxsize=100)
-def _hints(kind: type) -> dict[str, Fits]:
+def _hints(kind: Any) -> dict[str, _Wanted]:
     """What the value of each field must fit."""
-    return {name: _fitting(hint) for name, hint in get_type_hints(kind).items()}
+    hints = get_type_hints(kind)
+    return {field.name: _wanted(hints[field.name]) for field in fields(kind) if field.init}
 
 
 @lru_cache(maxsize=100)
 def _required(kind: Any) -> frozenset[str]:
-    found = fields(kind)
+    found = [field for field in fields(kind) if field.init]
     return frozenset(f.name for f in found if f.default is MISSING and f.default_factory is MISSING)

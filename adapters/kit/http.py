@@ -38,7 +38,7 @@ def bearer(connection: Connection) -> dict[str, str]:
 def secret(connection: Connection, name: str = "api_key") -> str:
     """A credential that can stand in a header. Raises UpstreamError (AUTH)."""
     value = connection.credentials.get(name, "")
-    if not value or not all("!" <= character <= "~" for character in value):
+    if not value or " " in value or not (value.isascii() and value.isprintable()):
         raise UpstreamError(ErrorKind.AUTH, f"the channel's credentials have no usable {name}")
     return value
 

@@ -46,10 +46,11 @@ def has_marks(value: Any) -> bool:
 
 
 @contextmanager
-def body_of(upstream: UpstreamRequest, connection: Connection, form: Form) -> Iterator["InlineJson"]:
-    """The body of a request, its marked images fetched or copied first. Raises as `fetched`."""
+def body_of(upstream: UpstreamRequest, connection: Connection, form: Form) -> Iterator["InlineJson | None"]:
+    """The body of a request, its marked images fetched or copied first; None where it has none of them and is JSON as
+    it stands. Raises as `fetched`."""
     with fetched([part.image for part in upstream.files], connection) as pictures:
-        yield InlineJson(upstream.body, pictures, form)
+        yield InlineJson(upstream.body, pictures, form) if pictures else None
 
 
 class InlineJson:

@@ -62,7 +62,7 @@ class OpenAIImages(Synchronous):
         with form_of(upstream, connection) as form:
             return self._bought(upstream, form, connection)
 
-    def _bought(self, upstream: UpstreamRequest, body: InlineJson | Multipart, connection: Connection) -> Done:
+    def _bought(self, upstream: UpstreamRequest, body: InlineJson | Multipart | None, connection: Connection) -> Done:
         is_xai = _is_xai(connection.options)
         words = {"spoken": xai_errors.spoken, "shape": xai_errors.is_own} if is_xai else {}
         return bought(self.paid(upstream, body, max_bytes=MAX_ANSWER_BYTES, **words), connection, _items)

@@ -28,8 +28,9 @@ from adapters.kit import checks, declared, outputs, pictures, prompt_commands
 from adapters.kit import rules as kit_rules
 from adapters.kit.error_kinds import SpokenError
 from adapters.kit.http import call_json, calling
-from adapters.kit.inline import body_of
+from adapters.kit.inline import InlineJson
 from adapters.kit.jobs import asking, failure
+from adapters.kit.references import fetched
 from adapters.kit.shapes import Asynchronous, probing
 from adapters.template import answers, bodies, errors, request, rules, schema
 from adapters.template.calls import address_of, ask, call_of, headers_of, tell, template_of
@@ -151,8 +152,8 @@ def _body(template: Template, upstream: UpstreamRequest, connection: Connection)
     if not upstream.files:
         yield json.dumps(upstream.body).encode()
         return
-    with body_of(upstream, connection, template.document.get("pictures", "data_url")) as body:
-        yield body
+    with fetched([part.image for part in upstream.files], connection) as files:
+        yield InlineJson(upstream.body, files, template.document.get("pictures", "data_url"))
 
 
 def _status(template: Template, handle: Mapping[str, Any], connection: Connection) -> dict[str, Any]:

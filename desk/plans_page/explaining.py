@@ -59,7 +59,7 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
         model = next((each for each in catalog.models() if each.id == found.media_model_id and each.enabled), None)
         if model is None:
             raise UnsupportedModel("model: it is gone or disabled.")
-        survey = routing.survey(routing.under_plan(catalog, NOBODY, model), request)
+        survey = routing.survey(catalog.resolved(NOBODY, model), request)
         decision = routing.decide(survey)
         price = examination.price_of(examination.terms(catalog, model, decision.plan), decision, request)
     except Unreadable as unreadable:

@@ -18,9 +18,9 @@ def parse(document: dict[str, Any], policy: urls.UrlPolicy) -> SubmissionBody:
         fields.refuse_unknown(NAMES, {"plan": "the plan is chosen for the key"})
     model = fields.required_text("model", longest=MAX_NAME)
     modality = fields.choice("modality", modalities.NAMES)
-    params = fields.required("params")
+    params = document.get("params")
     if not isinstance(params, dict):
-        refuse("params", "must be an object")
+        refuse("params", "is required" if params is None else "must be an object")
     metadata, callback_url = document.get("metadata"), document.get("callback_url")
     return SubmissionBody(
         model=model,

@@ -45,11 +45,13 @@ def dump(request: TaskRequest) -> dict[str, Any]:
 def load(modality: str, stored: object) -> TaskRequest:
     """The request that `dump` was given; what another version added to it is left out. Raises Unreadable."""
     values = documents.whole(stored, "params")
-    images = tuple(_image(element) for element in documents.listed(values.get("images", []), "params.images"))
-    mask = None if values.get("mask") is None else _image(values["mask"])
-    inputs = documents.listed(values.get("inputs", []), "params.inputs")
-    media = tuple(map(_input, inputs))
-    return documents.read(TaskRequest, values, modality=modality, images=images, inputs=media, mask=mask)
+    given: dict[str, Any] = {"modality": modality}
+    for name, read in (("images", _image), ("inputs", _input)):
+        if name in values:
+            given[name] = tuple(map(read, documents.listed(values[name], f"params.{name}")))
+    if "mask" in values:
+        given["mask"] = None if values["mask"] is None else _image(values["mask"])
+    return documents.read(TaskRequest, values, **given)
 
 
 def load_to_buy(modality: str, stored: object) -> TaskRequest:

@@ -136,7 +136,7 @@ def _judged(task: Task, agreed_price: Price | None) -> PreparedSubmission:
     model, judged = _model(task), inputs.with_upload_urls(inputs.judged(request), task.pk)
     wanted = agreed_price.bought if agreed_price else None
     catalog = snapshot.latest()
-    decision = routing.decide(routing.survey(routing.under_plan(catalog, task.key_id, model), judged, wanted=wanted))
+    decision = routing.decide(routing.survey(catalog.resolved(task.key_id, model), judged, wanted=wanted))
     terms = examination.terms(catalog, model, decision.plan)
     price = agreed_price or examination.priced(terms, decision, request)
     return PreparedSubmission(body=_body(task, stored), model=model, request=request, decision=decision, price=price)

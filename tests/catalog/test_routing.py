@@ -16,7 +16,7 @@ KEY = 1
 def choose(model: MediaModel, request: TaskRequest = REQUEST) -> Decision:
     catalog = snapshot.latest()
     entry = next(found for found in catalog.models() if found.id == model.pk)
-    return routing.decide(routing.survey(routing.under_plan(catalog, KEY, entry), request))
+    return routing.decide(routing.survey(catalog.resolved(KEY, entry), request))
 
 
 def resolve(name: str, modality: str | None = None) -> snapshot.ModelEntry:

@@ -13,7 +13,7 @@ from functools import partial
 
 from django.db import IntegrityError
 
-from adapters import expression, registry
+from adapters import expression
 from adapters.base import REFUSES_CREDENTIAL, Adapter, Connection, ErrorKind, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
 from catalog import connections, credentials, snapshot
@@ -145,16 +145,16 @@ def _job(task: Claimed, catalog: Catalog) -> Job:
     if task.params is None:
         raise LookupError("its payload is missing")
     route = catalog.route(task.route_id)
-    adapter = registry.get(route.channel.adapter) if route else None
+    adapter = route.adapter if route else None
     if route is None or adapter is None:
         raise RouteGone("the route or its adapter is gone")
     if route.model_id != task.media_model_id:
         raise RouteGone("it serves another model now")
     target = route.target
     takes_files = target.capabilities.get("data_url", True) is not False
-    params = sql.as_document(task.params)
-    request = inputs.fresh(stored_params.load_to_buy(task.modality, params), takes_files=takes_files)
-    request = inputs.with_upload_urls(request, task.id)
+    request = stored_params.load_to_buy(task.modality, sql.as_document(task.params))
+    if request.images or request.inputs:
+        request = inputs.with_upload_urls(inputs.fresh(request, takes_files=takes_files), task.id)
     upstream = expression.judge(adapter, request, target)
     if isinstance(upstream, list):
         raise RouteGone("; ".join(f"{reason.field}: {reason.reason}" for reason in upstream))

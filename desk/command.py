@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from common import money, plain_json
+from common import money
 from common.commands import OneLineCommand
 
 LARGEST_INTEGER = 2**31 - 1
@@ -37,7 +37,7 @@ class DeskCommand(OneLineCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         answer = self.answer(**options)
         if options["json"]:
-            self.stdout.write(plain_json.dumps(answer))
+            self.stdout.write(money.dumps(answer))
         else:
             self.stdout.writelines(f"{name}: {_shown(value)}\n" for name, value in answer.items())
 
@@ -45,7 +45,7 @@ class DeskCommand(OneLineCommand):
 def _shown(value: object) -> str:
     if value is None:
         return "-"
-    return value if isinstance(value, str) else plain_json.dumps(value)
+    return value if isinstance(value, str) else money.dumps(value)
 
 
 def usd(argument: str, value: object) -> int:

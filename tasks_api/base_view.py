@@ -1,25 +1,32 @@
-"""The base of the Task API's views: DRF's checks in the contract's order, query and body, the caller's own task."""
+"""The base of the Task API's views: DRF's checks in the contract's order, strict JSON in, JSON with plain amounts of
+money out, query, and the caller's own task."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from io import BytesIO
-from typing import Any, cast
+from typing import IO, Any, cast
 
+from django.conf import settings
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from accounts.authentication import Admission, Caller
-from common.errors import BillingUnsupported, TaskNotFound
+from common import strict_json
+from common.errors import BillingUnsupported, TaskNotFound, UnsupportedMediaType
 from common.http import rates
 from common.ids import is_task_id
-from tasks.intake import examination
-from tasks.intake.drafts import PreparedSubmission
+from common.money import PlainEncoder
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
 from tasks_api import authentication, queries
-from tasks_api.json_content import JSONNegotiation, PlainJSONRenderer, StrictJSONParser
+
+JSON = "application/json"
+CHARSETS = ("utf-8", "utf8")
 
 
 class TaskKeyAuthentication(BaseAuthentication):
@@ -36,17 +43,55 @@ class KeyScope(BasePermission):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Raises ScopeRequired."""
-        authentication.refuse_without_scope(request.path, view.caller)
+        if request.path.startswith(authentication.VIDEOS):
+            authentication.refuse_without_scope(request.path, view.caller)
         return True
 
 
 class KeyRate(BaseThrottle):
-    """Counts the request against the rate that its view names in `rate`."""
+    """Counts the request against the rate that its view names in `rate`, where there are any."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         """Raises RateLimited."""
-        rates.check(view.rate, view.caller.key_id)
+        if settings.RATE_LIMITS:
+            rates.check(view.rate, view.caller.key_id)
         return True
+
+
+class StrictJSONParser(BaseParser):
+    """Reads the one JSON object of a body in UTF-8."""
+
+    media_type = JSON
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Raises UnsupportedMediaType, then InvalidRequest."""
+        return json_object((parser_context or {})["request"], stream.read())
+
+
+class PlainJSONRenderer(JSONRenderer):
+    """DRF's, but for the encoder."""
+
+    encoder_class = PlainEncoder
+
+
+class JSONNegotiation(BaseContentNegotiation):
+    """Chooses the parser by Content-Type, and the one renderer for every `Accept`."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
+        """Raises UnsupportedMediaType naming what is taken."""
+        sent = media_type_of(request.content_type)
+        for parser in parsers:
+            if parser.media_type == sent:
+                return parser
+        raise UnsupportedMediaType(f"Content-Type: must be {' or '.join(str(each.media_type) for each in parsers)}.")
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first, *_ = renderers
+        return first, str(first.media_type)
 
 
 class TaskApiView(APIView):
@@ -66,31 +111,27 @@ class TaskApiView(APIView):
 
     query_names: Collection[str] = ()
     reads_body_first = False
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, str] = {}
+    admission: Admission
+    caller: Caller
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.admission = cast(Admission, request.auth)  # DRF authenticates at the first look
+        self.caller = self.admission.caller
         super().initial(request, *args, **kwargs)
         waits = self.reads_body_first and request.method == "POST"
-        if request.method in self.allowed_methods and not waits:
+        if request.META["QUERY_STRING"] and request.method in self.allowed_methods and not waits:
             self.read_query(request)
 
     def read_query(self, request: Request) -> None:
         """Raises InvalidRequest naming a parameter that is unknown or repeated."""
         known = self.query_names if request.method in ("GET", "HEAD") else ()
-        self.parameters = queries.single_values(request.query_params, known) if request.META["QUERY_STRING"] else {}
+        self.parameters = queries.single_values(request.query_params, known)
 
     @property
     def rate(self) -> str:
         """The kind of rate that the request counts against."""
         return "read"
-
-    @property
-    def admission(self) -> Admission:
-        return cast(Admission, self.request.auth)
-
-    @property
-    def caller(self) -> Caller:
-        return self.admission.caller
 
     def task(self, task_id: str) -> TaskView:
         """The caller's own task. Raises TaskNotFound."""
@@ -118,10 +159,34 @@ class TaskApiView(APIView):
         parser = cast(JSONNegotiation, request.negotiator).select_parser(request, self.get_parsers())
         # `request.data` would keep the document, which may have megabytes, as long as the view.
         document = parser.parse(BytesIO(request._request.body), request.content_type, request.parser_context)
-        self.read_query(request)
+        if request.META["QUERY_STRING"]:
+            self.read_query(request)
         return cast(dict[str, Any], document)
 
-    def prepared(self, document: dict[str, Any]) -> PreparedSubmission:
-        """The checks from fields to pricing. Raises the ApiError of the first that fails."""
-        version = self.admission.service.catalog_version
-        return examination.prepare(self.caller.key_id, document, catalog_version=version)
+
+def json_object(request: Request, raw: bytes) -> dict[str, Any]:
+    """The document of a body whose media type is JSON. Raises UnsupportedMediaType, then InvalidRequest."""
+    if ";" in request.content_type:
+        refuse_charsets(request.content_type)
+    if "HTTP_CONTENT_ENCODING" in request.META:
+        refuse_encodings(request)
+    return strict_json.loads_object(raw)
+
+
+def media_type_of(content_type: str) -> str:
+    """The media type of a Content-Type in lower case, without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def refuse_charsets(content_type: str) -> None:
+    """Raises UnsupportedMediaType where the charset of a Content-Type is another than UTF-8."""
+    _, *parameters = content_type.lower().split(";")
+    for name, _, value in (parameter.partition("=") for parameter in parameters):
+        if name.strip() == "charset" and value.strip().strip('"') not in CHARSETS:
+            raise UnsupportedMediaType("Content-Type: the charset must be utf-8.")
+
+
+def refuse_encodings(request: Request) -> None:
+    """Raises UnsupportedMediaType where the body is compressed, say."""
+    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in ("", "identity"):
+        raise UnsupportedMediaType("Content-Encoding: only identity is accepted.")

@@ -7,6 +7,7 @@ routed, priced and made a draft. The view ends in a PendingSubmission, whose dra
 
 from typing import Any
 
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,23 +15,41 @@ from accounts.authentication import Replay, paused
 from common import strict_json
 from common.errors import InvalidRequest
 from common.http.asgi import REPEATED_HEADERS
-from tasks.intake import drafts
+from tasks.intake import drafts, examination
 from tasks.shown import listing, quotes, representation
-from tasks_api import authentication, body_digests, responses
-from tasks_api.base_view import TaskApiView
+from tasks_api import body_digests, responses
+from tasks_api.authentication import IDEMPOTENCY_KEY
+from tasks_api.base_view import KeyScope, TaskApiView
 from tasks_api.responses import PendingSubmission, TaskResponse
+
+
+class WellFormedIdempotencyKey(BasePermission):
+    """Gives a submission's view its `idempotency_key`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises InvalidRequest naming an Idempotency-Key that is none. Repeated ones come joined, and one may hold a
+        comma itself."""
+        sent: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        if request.method != "POST" or sent is None:
+            return True
+        if "idempotency-key" in request.META.get(REPEATED_HEADERS, ()):
+            problem = "given more than once"
+        elif not sent.strip():
+            problem = "must not be blank"
+        elif not IDEMPOTENCY_KEY.fullmatch(sent):
+            problem = "must be 1 to 255 printable ASCII characters"
+        else:
+            view.idempotency_key = sent
+            return True
+        raise InvalidRequest(f"Idempotency-Key: {problem}.", param="Idempotency-Key")
 
 
 class SubmissionView(TaskApiView):
     """A path whose POST makes a task, of whichever API."""
 
+    permission_classes = [KeyScope, WellFormedIdempotencyKey]
     reads_body_first = True
     idempotency_key: str | None = None
-
-    def check_permissions(self, request: Request) -> None:
-        super().check_permissions(request)
-        if request.method == "POST":
-            self.idempotency_key = idempotency_key(request)
 
     @property
     def rate(self) -> str:
@@ -65,9 +84,9 @@ class TasksView(SubmissionView):
         return TaskResponse(responses.replayed(self.caller.key_id, replay.task_id, is_same_body=is_same))
 
     def submitted(self, request: Request) -> PendingSubmission:
-        document = self.document(request)
+        document, version = self.document(request), self.admission.service.catalog_version
         draft = drafts.draft(
-            self.prepared(document),
+            examination.prepare(self.caller.key_id, document, catalog_version=version),
             caller=self.caller,
             body_digest=strict_json.digest_of(document),
             idempotency_key=self.idempotency_key,
@@ -86,24 +105,6 @@ class QuoteView(TaskApiView):
     reads_body_first = True
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        prepared = self.prepared(self.document(request))
+        version = self.admission.service.catalog_version
+        prepared = examination.prepare(self.caller.key_id, self.document(request), catalog_version=version)
         return Response(quotes.shown(quotes.of(self.caller, prepared)))
-
-
-def idempotency_key(request: Request) -> str | None:
-    """The request's Idempotency-Key. Raises InvalidRequest naming it where it is none."""
-    sent: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
-    if problem := _problem(sent, is_repeated="idempotency-key" in request.META.get(REPEATED_HEADERS, ())):
-        raise InvalidRequest(f"Idempotency-Key: {problem}.", param="Idempotency-Key")
-    return sent
-
-
-def _problem(sent: str | None, *, is_repeated: bool) -> str | None:
-    """What is wrong with an Idempotency-Key; repeated ones come joined, and one may hold a comma itself."""
-    if is_repeated:
-        return "given more than once"
-    if sent is not None and not sent.strip():
-        return "must not be blank"
-    if sent is not None and not authentication.IDEMPOTENCY_KEY.fullmatch(sent):
-        return "must be 1 to 255 printable ASCII characters"
-    return None

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from common import plain_json
+from common import money
 from common.errors import ApiError
 from common.http import dialects
 from common.http.dialects import ErrorDialect
@@ -88,7 +88,7 @@ def is_below(path: str, root: str) -> bool:
 
 
 def json_answer(status: int, document: object, *, headers: Headers = ()) -> Answer:
-    body = plain_json.dumps(document, separators=(",", ":")).encode()
+    body = money.dumps(document, separators=(",", ":")).encode()
     own = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()))
     return Answer(status=status, headers=own + headers, body=body)
 

@@ -137,10 +137,6 @@ class Intake:
         self._size += len(chunk)
         if self._size > self._limit:
             raise too_large(self._limit)
-        await self._take(chunk)
-        return bool(message.get("more_body", False))
-
-    async def _take(self, chunk: bytes) -> None:
         if self._size > UNASKED_BYTES and not self._is_opened:
             await self._ask()
         try:
@@ -151,6 +147,7 @@ class Intake:
             await self._ask()  # strangers have filled their part; whoever has a key has one of their own
             self._place.add(len(chunk))
         self._file.write(chunk)
+        return bool(message.get("more_body", False))
 
     async def _ask(self) -> None:
         payer = await self._opened_for()

@@ -38,6 +38,11 @@ class BodySpool:
         most = settings.MAX_SPOOL_BYTES
         return self.held.fits(payer, count, most=most // PARTS, room=most)
 
+    def require(self, payer: Hashable, count: int) -> None:
+        """Raises SpoolFull where there is no room."""
+        if not self.has_room(payer, count):
+            raise SpoolFull
+
 
 class Room:
     """What one body occupies. It is given back exactly once, whichever thread is the last to need it."""
@@ -50,8 +55,9 @@ class Room:
     def add(self, count: int) -> None:
         """So many bytes more. Raises SpoolFull."""
         with spool.lock:
-            self._require(self._payer, count)
-            self._hold(count)
+            spool.require(self._payer, count)
+            spool.held.take(self._payer, count)
+            self._count += count
 
     def insist(self, count: int) -> bool:
         """So many bytes more of what has been paid for; False where they have to wait. Where there is no room, one of
@@ -59,20 +65,21 @@ class Room:
         with spool.lock:
             if not spool.has_room(self._payer, count) and spool.beyond.setdefault(self._payer, self) is not self:
                 return False
-            self._hold(count)
+            spool.held.take(self._payer, count)
+            self._count += count
             return True
 
     def expect(self, count: int) -> None:
         """Raises SpoolFull where so many bytes in all would not fit as of now; nothing is kept free for them."""
         with spool.lock:
-            self._require(self._payer, count - self._count)
+            spool.require(self._payer, count - self._count)
 
     def move(self, payer: Hashable) -> None:
         """The body turned out to be this payer's. Raises SpoolFull."""
         with spool.lock:
             count = self._taken()
             self._payer = payer
-            self._require(payer, count)
+            spool.require(payer, count)
             spool.held.take(payer, count)
             self._count = count
 
@@ -98,20 +105,12 @@ class Room:
             memory.give_back(self._payer, given_back)
 
     def release(self) -> None:
-        self.fold(0)
+        if self._unfolded:
+            self.fold(0)
         with spool.lock:
             self._taken()
             if spool.beyond.get(self._payer) is self:
                 del spool.beyond[self._payer]
-
-    def _hold(self, count: int) -> None:
-        spool.held.take(self._payer, count)
-        self._count += count
-
-    @staticmethod
-    def _require(payer: Hashable, count: int) -> None:
-        if not spool.has_room(payer, count):
-            raise SpoolFull
 
     def _taken(self) -> int:
         count, self._count = self._count, 0

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from catalog import naming, pausing
 from catalog.file import dump
 from catalog.models import MediaModel
-from common.plain_json import PlainEncoder
+from common.money import PlainEncoder
 from desk.actions import ActionPages
 from desk.catalog_file import words
 from desk.channel_page.actions import of_standing

@@ -1,7 +1,7 @@
 """Makes the body of a callback, anew for each attempt; `callbacks/sender.py` signs and sends it."""
 
 from callbacks.deliveries import Due
-from common import plain_json
+from common import money
 from tasks.shown import representation
 
 
@@ -14,4 +14,4 @@ def make(due: Due, timestamp: int) -> bytes:
         "created_at": timestamp,
         "data": {"task": representation.represent(task)},
     }
-    return plain_json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+    return money.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()

@@ -14,7 +14,7 @@ from common import strict_json
 from common.errors import InvalidRequest, UnsupportedMediaType
 from common.http import data_urls, multipart
 from common.http.multipart import FormPart
-from tasks_api import body_digests, json_content
+from tasks_api import base_view, body_digests
 
 LIST = "[]"  # ends the name of a part that may come more than once
 
@@ -61,10 +61,10 @@ def read(request: Request, *, files: Collection[str]) -> SentBody:
     """
     content_type = request.headers.get("Content-Type", "")
     if not multipart.is_form(content_type):
-        if json_content.media_type_of(content_type) != json_content.JSON:
-            raise UnsupportedMediaType(f"Content-Type: must be {json_content.JSON} or {multipart.MEDIA_TYPE}.")
-        return SentBody(fields=json_content.loads(request, request._request.body))
-    json_content.refuse_encodings(request)
+        if base_view.media_type_of(content_type) != base_view.JSON:
+            raise UnsupportedMediaType(f"Content-Type: must be {base_view.JSON} or {multipart.MEDIA_TYPE}.")
+        return SentBody(fields=base_view.json_object(request, request._request.body))
+    base_view.refuse_encodings(request)
     return _form(multipart.parse(request._request.body, content_type), files)
 
 

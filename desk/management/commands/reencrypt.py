@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from common import plain_json
+from common import money
 from desk import reencryption
 from desk.command import DeskCommand
 from desk.reencryption import KeyNeeds
@@ -25,7 +25,7 @@ class Command(DeskCommand):
         can_go = not survey.under_older and not survey.closed
         if options["json"]:
             self.stdout.write(
-                plain_json.dumps(
+                money.dumps(
                     {
                         "ok": can_go,
                         "dry_run": options["dry_run"],

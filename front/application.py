@@ -55,15 +55,6 @@ class HostRefused(InvalidRequest):
     default_message = "Host: names no host of this service."
 
 
-async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """The ASGI application."""
-    match scope["type"]:
-        case "http":
-            await serve(scope, receive, send)
-        case "lifespan":
-            await live(receive, send)
-
-
 async def live(receive: Receive, send: Send) -> None:
     """Nothing to start; at the end the calls are settled whose clients have left, and the connections to upstreams are
     closed."""
@@ -77,8 +68,12 @@ async def live(receive: Receive, send: Send) -> None:
             return
 
 
-async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-    """One request: an id, an answer whatever happens, a line in the log."""
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """The ASGI application. A request gets an id, an answer whatever happens, and a line in the log."""
+    if scope["type"] == "lifespan":
+        await live(receive, send)
+    if scope["type"] != "http":
+        return
     if found := ORIGIN.match(scope["path"]):
         scope["path"] = scope["path"][found.end() :] or "/"
         others = [pair for pair in scope["headers"] if pair[0] != b"host"]
@@ -141,7 +136,7 @@ def share_of(scope: Scope) -> Share:
     """Whose share of the process a request takes: its account's, where this process has seen the key open before. Asked
     of every request, so without I/O; who is not known yet shares with others of that kind, and takes turns."""
     path = scope["path"]
-    if is_below(path, visits.ROOT):
+    if path.startswith(visits.ROOT):
         digest = visits.digest_of(scope)
     else:
         digest = authentication.digest_of(joined(scope["headers"], b"authorization"))

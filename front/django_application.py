@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 from a2wsgi.wsgi import build_environ
 from django.core.exceptions import BadRequest
@@ -66,6 +66,17 @@ from tasks_api.responses import PendingSubmission  # noqa: E402  # once the apps
 
 api = ApiHandler()
 api.load_middleware()
+
+
+def respond_of_api(
+    scope: Scope, body: Body, auth_result: Any, tasks_read: Mapping[tuple[int, str], Any]
+) -> HttpResponse:
+    """Call the view of a request of the API, with what the front has found for it."""
+    request = Request(environ_of(scope, body))
+    request.auth_result, request.tasks_read = auth_result, tasks_read
+    response = cast(HttpResponse, api.get_response(request))
+    request.close()
+    return response
 
 
 def environ_of(scope: Scope, body: Body) -> dict[str, Any]:

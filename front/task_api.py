@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 from django.conf import settings
 from django.db import OperationalError
@@ -149,10 +148,7 @@ async def _on_own_thread(call: ApiCall, result: AuthResult | None) -> HttpRespon
 
 def view(call: ApiCall, result: AuthResult | None, tasks_read: TasksRead | None = None) -> HttpResponse:
     """Call the view of a request, with what was read for it. The draft of a submission is in line."""
-    request = django_application.Request(django_application.environ_of(call.scope, call.body))
-    request.auth_result, request.tasks_read = result, tasks_read or {}
-    response = cast(HttpResponse, django_application.api.get_response(request))
-    request.close()
+    response = django_application.respond_of_api(call.scope, call.body, result, tasks_read or {})
     if isinstance(response, PendingSubmission):
         response.outcome = submission.add(response.draft)
     else:

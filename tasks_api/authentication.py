@@ -1,8 +1,8 @@
 """Step 1: authentication. Requests that come while a statement authenticates others go together into the next one
 (`result`); those that are served in batches are authenticated by one statement of their batch (`results_of_batch`).
 
-No key is remembered. What came of it travels with the request to its view, whose DRF authentication class
-(`tasks_api/base_view.py`) raises it or takes it; a view that is called without the front asks itself.
+No key is remembered. What came of it travels with the request to its view, where `TaskKeyAuthentication` raises it
+or takes it; a view that is called without the front asks itself.
 """
 
 import re
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
 
 from accounts.authentication import Admission, Caller, Credentials, admit_all, digest_of
 from common.concurrency import promises, threads
@@ -101,16 +103,17 @@ def refuse_without_scope(path: str, caller: Caller) -> None:
         raise ScopeRequired("This key is not enabled for /v1/videos; the operator of this service can enable it.")
 
 
-def admission(request: HttpRequest) -> Admission:
-    """The admission of a request that is at its view: what the front has found, else asked for here.
+class TaskKeyAuthentication(BaseAuthentication):
+    """Gives the caller as `request.user` and the admission as `request.auth`: as the front has found them, else asked
+    for here."""
 
-    Raises ApiDisabled, AuthenticationError, ScopeRequired, or what the database raised.
-    """
-    found: AuthResult | None = getattr(request, "auth_result", None)
-    outcome = found.outcome if found else admit_all([_credentials_at_view(request)])[0]
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
+    def authenticate(self, request: Request) -> tuple[Caller, Admission]:
+        """Raises ApiDisabled, AuthenticationError, ScopeRequired, or what the database raised."""
+        found: AuthResult | None = getattr(request._request, "auth_result", None)
+        outcome = found.outcome if found else admit_all([_credentials_at_view(request._request)])[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome.caller, outcome
 
 
 def _credentials_at_view(request: HttpRequest) -> Credentials:

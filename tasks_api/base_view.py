@@ -6,7 +6,6 @@ from io import BytesIO
 from typing import IO, Any, cast
 
 from django.conf import settings
-from rest_framework.authentication import BaseAuthentication
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
@@ -24,18 +23,10 @@ from common.money import PlainEncoder
 from tasks.shown import representation
 from tasks.shown.representation import TaskView
 from tasks_api import authentication, queries
+from tasks_api.authentication import TaskKeyAuthentication
 
 JSON = "application/json"
 CHARSETS = ("utf-8", "utf8")
-
-
-class TaskKeyAuthentication(BaseAuthentication):
-    """Gives the caller as `request.user` and the admission as `request.auth`."""
-
-    def authenticate(self, request: Request) -> tuple[Caller, Admission]:
-        """Raises ApiDisabled, AuthenticationError, ScopeRequired."""
-        admission = authentication.admission(request._request)
-        return admission.caller, admission
 
 
 class KeyScope(BasePermission):
@@ -67,7 +58,12 @@ class StrictJSONParser(BaseParser):
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Raises UnsupportedMediaType, then InvalidRequest."""
-        return json_object((parser_context or {})["request"], stream.read())
+        request: Request = (parser_context or {})["request"]
+        if ";" in request.content_type:
+            refuse_charsets(request.content_type)
+        if "HTTP_CONTENT_ENCODING" in request.META:
+            refuse_encodings(request)
+        return strict_json.loads_object(stream.read())
 
 
 class PlainJSONRenderer(JSONRenderer):
@@ -162,15 +158,6 @@ class TaskApiView(APIView):
         if request.META["QUERY_STRING"]:
             self.read_query(request)
         return cast(dict[str, Any], document)
-
-
-def json_object(request: Request, raw: bytes) -> dict[str, Any]:
-    """The document of a body whose media type is JSON. Raises UnsupportedMediaType, then InvalidRequest."""
-    if ";" in request.content_type:
-        refuse_charsets(request.content_type)
-    if "HTTP_CONTENT_ENCODING" in request.META:
-        refuse_encodings(request)
-    return strict_json.loads_object(raw)
 
 
 def media_type_of(content_type: str) -> str:

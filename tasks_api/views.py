@@ -15,7 +15,8 @@ from common.ids import is_task_id
 from tasks import cancellation
 from tasks.assets import retention
 from tasks.shown import model_face, representation, usage
-from tasks_api import authentication, byte_ranges
+from tasks_api import byte_ranges
+from tasks_api.authentication import TaskKeyAuthentication
 from tasks_api.base_view import TaskApiView
 
 WAIT = re.compile(r"[0-9]+")
@@ -82,7 +83,7 @@ class UnknownPathView(TaskApiView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """No key is needed to learn that a path does not exist; a disabled API says so first."""
         with suppress(AuthenticationError, ScopeRequired):
-            authentication.admission(request._request)
+            TaskKeyAuthentication().authenticate(request)
         raise TaskNotFound("No such path.")
 
 

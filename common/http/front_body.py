@@ -97,14 +97,13 @@ async def read(scope: Scope, receive: Receive, *, limit: int, payer: Hashable, o
         raise too_large(limit)
     intake = Intake(receive, limit=limit, place=Room(payer), opened_for=opened_for)
     try:
-        await intake.fill(expected)
+        return await intake.fill(expected)
     except TimeoutError as error:
         intake.close()
         raise Incomplete from error
     except BaseException:
         intake.close()
         raise
-    return intake.body()
 
 
 class Intake:
@@ -119,7 +118,7 @@ class Intake:
         self._file: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
         self._size = 0
 
-    async def fill(self, expected: int) -> None:
+    async def fill(self, expected: int) -> Body:
         if expected > UNASKED_BYTES:  # before the client is told to go on
             await self._ask()
             self._place.expect(expected)
@@ -127,6 +126,8 @@ class Intake:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 while await self._more():
                     pass
+        self._file.seek(0)
+        return Body(file=self._file, size=self._size, place=self._place)
 
     async def _more(self) -> bool:
         """Take in the next piece; whether others follow."""
@@ -155,10 +156,6 @@ class Intake:
             raise Unopened
         self._is_opened = True
         self._place.move(payer)
-
-    def body(self) -> Body:
-        self._file.seek(0)
-        return Body(file=self._file, size=self._size, place=self._place)
 
     def close(self) -> None:
         self._file.close()

@@ -6,6 +6,7 @@ It is strict in both: nothing is dropped, and nothing is believed of a file but 
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, NoReturn
 
 from rest_framework.request import Request
@@ -15,6 +16,7 @@ from common.errors import InvalidRequest, UnsupportedMediaType
 from common.http import data_urls, multipart
 from common.http.multipart import FormPart
 from tasks_api import base_view, body_digests
+from tasks_api.base_view import StrictJSONParser
 
 LIST = "[]"  # ends the name of a part that may come more than once
 
@@ -63,7 +65,8 @@ def read(request: Request, *, files: Collection[str]) -> SentBody:
     if not multipart.is_form(content_type):
         if base_view.media_type_of(content_type) != base_view.JSON:
             raise UnsupportedMediaType(f"Content-Type: must be {base_view.JSON} or {multipart.MEDIA_TYPE}.")
-        return SentBody(fields=base_view.json_object(request, request._request.body))
+        parsed = StrictJSONParser().parse(BytesIO(request._request.body), content_type, {"request": request})
+        return SentBody(fields=parsed)
     base_view.refuse_encodings(request)
     return _form(multipart.parse(request._request.body, content_type), files)
 

@@ -68,7 +68,7 @@ def test_a_request_that_announces_no_body_is_not_waited_for(method):
         async def send(message: Message) -> None:
             sent.append(message)
 
-        await asyncio.wait_for(application.serve(scope(method, "/assets/x"), asyncio.Future, send), PATIENCE)
+        await asyncio.wait_for(application.application(scope(method, "/assets/x"), asyncio.Future, send), PATIENCE)
         return sent
 
     assert asyncio.run(asked())[0]["status"] == 403

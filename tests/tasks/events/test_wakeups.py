@@ -9,6 +9,8 @@ from common.concurrency import wakeups
 from common.concurrency.wakeups import Post
 from tasks import leases
 from tasks.claims import queue
+from tasks.events import events
+from tasks.models import ENDED, LIVE
 from tests.tasks import steps
 from tools.children import wait_until
 
@@ -33,6 +35,10 @@ def told(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
         take()
         yield take
     post.close()
+
+
+def test_each_status_has_its_topics():
+    assert events.TOPICS.keys() == {*LIVE, *ENDED}
 
 
 def test_every_change_wakes_those_whom_it_concerns(told, key, worker):

@@ -94,3 +94,10 @@ def test_the_doubts_of_an_account_that_somebody_holds_hold_up_no_others(key, oth
         assert files(folder) == 1
     lost_commits.settle()
     assert files(folder) == 0
+
+
+def test_drafts_that_are_written_together_settle_earlier_doubts(key, image_model, folder):
+    lost_commits.doubt(steps.drafted(key, params=WITH_IMAGE))
+    written = submission.submit_free([steps.drafted(key)])
+    assert [type(outcome) for outcome in written.values()] == [Created]
+    assert (files(folder), len(lost_commits.doubtful)) == (0, 0)

@@ -112,21 +112,18 @@ class Catalog:
         return self._served.get((plan_id, model_id), ())
 
     def plan_for(self, key_id: int, model: ModelEntry) -> tuple[PlanEntry, bool]:
-        """The effective plan of a key for a model, and whether the key selected it.
-
-        A selection that has no enabled route for this model any more counts for nothing: this model alone returns to
-        its default plan.
-        """
-        chosen = self._choices.get((key_id, model.id))
-        if chosen is not None and self.routes(chosen, model.id):
-            return self._plans[chosen], True
-        return self._plans[model.default_plan_id], False
+        """The effective plan of a key for a model, and whether the key selected it."""
+        found = self.resolved(key_id, model)
+        return found.plan, found.is_selected
 
     def resolved(self, key_id: int, model: ModelEntry) -> Resolved:
-        """The model as the key gets it."""
-        plan, is_selected = self.plan_for(key_id, model)
-        routes = self._served.get((plan.id, model.id), ())
-        return Resolved(model=model, plan=plan, is_selected=is_selected, routes=routes)
+        """The model as the key gets it. A selection that has no enabled route for this model any more counts for
+        nothing: this model alone returns to its default plan."""
+        chosen = self._choices.get((key_id, model.id))
+        is_selected = chosen is not None and (chosen, model.id) in self._served
+        plan_id = chosen if chosen is not None and is_selected else model.default_plan_id
+        routes = self._served.get((plan_id, model.id), ())
+        return Resolved(model=model, plan=self._plans[plan_id], is_selected=is_selected, routes=routes)
 
     def plans_serving(self, model_id: int) -> int:
         """How many plans have an enabled route for a model."""

@@ -50,7 +50,7 @@ def images(
     """Prompt, count, reference images and mask. `max_n` and `max_images` are the protocol's own limits, which
     capabilities can only narrow; `types` are the content types that it takes, none for all. `count` is needed where it
     is not `extra_body.n` or `n`."""
-    yield from prompt(request, capabilities)
+    yield from at_most("params.prompt", len(request.prompt), capabilities.get("prompt_max"), LONG)
     if count is None:
         given = request.extra_body
         count = FinalCount("params.extra_body.n", given["n"]) if "n" in given else FinalCount("params.n", request.n)
@@ -162,7 +162,3 @@ def at_most(field: str, count: int, limit: object, unit: str = "") -> Iterator[U
     """The count may not pass the limit, where there is one; `unit` are the words for what is counted."""
     if isinstance(limit, int) and count > limit:
         yield Unsupported(field=field, reason=f"must be at most {limit}{unit} here")
-
-
-def prompt(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
-    yield from at_most("params.prompt", len(request.prompt), capabilities.get("prompt_max"), LONG)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adapters.base import MediaInput, Target, TaskRequest, Unsupported
-from adapters.kit.checks import at_most, listed, prompt
+from adapters.kit.checks import LONG, at_most, listed
 from adapters.kit.rules import Rules
 from common import strict_json
 
@@ -40,6 +40,10 @@ def options(request: TaskRequest, known: Rules, taken: Sequence[str], target: Ta
 def is_named(option: str, target: Target) -> bool:
     """Whether the channel model lets callers set the option, or a part of it, or sets it itself."""
     return option in target.fixed or any(re.split(r"[.\[]", path)[0] == option for path in target.extra_fields)
+
+
+def prompt(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:
+    yield from at_most("params.prompt", len(request.prompt), capabilities.get("prompt_max"), LONG)
 
 
 def duration(request: TaskRequest, capabilities: Mapping[str, Any]) -> Iterator[Unsupported]:

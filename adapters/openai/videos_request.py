@@ -42,7 +42,7 @@ DERIVED_OR_OURS = (*DERIVED, "model", "prompt", "duration", "resolution", "aspec
 def problems(request: TaskRequest, target: Target) -> Iterator[Unsupported]:
     """Why the protocol, or the model behind it, cannot express the request."""
     capabilities = target.capabilities
-    yield from checks.prompt(request, capabilities)
+    yield from film_checks.prompt(request, capabilities)
     yield from film_checks.duration(request, capabilities)
     yield from _size(request, target)
     yield from _audio(request, target)

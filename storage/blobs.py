@@ -75,10 +75,9 @@ class Incoming:
     shared: bool = False
 
     def keep(self, folder: Folder) -> Stored:
-        """Store them under a new random key. Raises StorageUnavailable."""
+        """Store them under a new random key. Raises what `receive` translates."""
         key = _keys.new(folder)
-        with translated(self.store):
-            (self.store.share if self.shared else self.store.keep)(self.file, key)
+        (self.store.share if self.shared else self.store.keep)(self.file, key)
         return Stored(key=key, size_bytes=self.size_bytes, sha256=self.sha256)
 
 
@@ -87,17 +86,20 @@ def receive(chunks: Iterable[bytes], *, max_bytes: int) -> Iterator[Incoming]:
     """Write the chunks to a temporary file, gone at the end of the block unless it was kept. Where they are those of a
     file in `incoming_dir`, it is that file.
 
-    Raises TooLarge as soon as there are more than `max_bytes`, StorageUnavailable for a full or broken disk, and lets
-    through what the chunks raise.
+    Raises TooLarge as soon as there are more than `max_bytes`, StorageUnavailable for a full or broken disk, within the
+    block, too, and lets through what the chunks raise.
     """
     store = backends.current()
     if isinstance(chunks, FileChunks) and chunks.path.parent == store.incoming_dir():
-        yield _examine(chunks.file, store, max_bytes)
+        with translated(store):
+            yield _examine(chunks.file, store, max_bytes)
         return
     with ExitStack() as stack:
         with translated(store):
             file = stack.enter_context(store.spool())
-        yield _write(chunks, file, store, max_bytes)
+        incoming = _write(chunks, file, store, max_bytes)
+        with translated(store):
+            yield incoming
 
 
 def _write(chunks: Iterable[bytes], file: BinaryIO, store: Store, max_bytes: int) -> Incoming:
@@ -115,14 +117,14 @@ def _write(chunks: Iterable[bytes], file: BinaryIO, store: Store, max_bytes: int
 
 
 def _examine(file: BinaryIO, store: Store, max_bytes: int) -> Incoming:
-    with translated(store):
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        size = file.tell()
-        file.seek(0)
-        head = file.read(HEAD_BYTES)
+    digest, size, head = hashlib.sha256(), 0, b""
+    while chunk := file.read(CHUNK_BYTES):
+        head = head or chunk[:HEAD_BYTES]
+        digest.update(chunk)
+        size += len(chunk)
     if size > max_bytes:
         raise TooLarge(f"more than {max_bytes} bytes")
-    return Incoming(store=store, file=file, size_bytes=size, sha256=digest, head=head, shared=True)
+    return Incoming(store=store, file=file, size_bytes=size, sha256=digest.hexdigest(), head=head, shared=True)
 
 
 def _write_all(file: BinaryIO, chunk: bytes) -> None:

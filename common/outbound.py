@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urldefrag, urljoin
 
-from common.outgoing.deadline import Deadline
-from common.outgoing.dial import Dialer
+from common.outgoing.dial import Deadline, Dialer
 from common.outgoing.faults import AddressRefused, Failed
 from common.outgoing.lookup import Chooser, Resolve, system_resolve
 from common.outgoing.wire import Message, Reply, exchange

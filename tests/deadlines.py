@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from common.outgoing.deadline import Deadline, warden
+from common.outgoing.dial import Deadline, warden
 from tests.threads import joined
 from tools.children import wait_until
 
@@ -17,7 +17,7 @@ def running() -> list[Deadline]:
 def end() -> None:
     """End them as if their time had passed."""
     for deadline in running():
-        deadline._ends_at = 0.0
+        deadline.ends_at = 0.0
         deadline.shut_all()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from common.outbound import Failed, Reply
-from common.outgoing.wire import CHUNK_BYTES, capped, punctual
+from common.outgoing.wire import CHUNK_BYTES, bounded
 
 CODINGS = ("gzip", "x-gzip", "deflate")
 ANY_HEADER = 32 + zlib.MAX_WBITS  # zlib tells gzip and zlib apart
@@ -15,8 +15,8 @@ def plain(reply: Reply, max_bytes: int) -> Reply:
     """The reply with its body as it was before it was compressed, still capped and in time. Its chunks raise Failed."""
     if reply.headers.get("Content-Encoding", "").strip().lower() not in CODINGS:
         return reply
-    pieces = punctual(_inflated(reply.chunks), reply.deadline)
-    return replace(reply, chunks=capped(filter(None, pieces), max_bytes))
+    pieces = bounded(_inflated(reply.chunks), max_bytes, reply.deadline)
+    return replace(reply, chunks=filter(None, pieces))
 
 
 def _inflated(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -13,8 +13,7 @@ from adapters.base import Connection, ErrorKind, NothingSent, UpstreamError
 from adapters.kit import error_kinds, error_shapes
 from adapters.kit.compression import plain
 from common.outbound import Failed, Reply
-from common.outgoing.deadline import Deadline
-from common.outgoing.dial import Dialer
+from common.outgoing.dial import Deadline, Dialer
 from common.outgoing.lookup import OPERATOR
 from common.outgoing.wire import Message, exchange
 
@@ -92,7 +91,7 @@ def dialer(connection: Connection, deadline: Deadline, *, paid: bool) -> Dialer:
     nothing may go over a connection that another such call has left, whatever its credential."""
     return Dialer(
         deadline,
-        judge=lambda address: None,
+        judge=None,
         chosen_by=OPERATOR,
         connect_seconds=connection.connect_timeout,
         circle=None if paid else OPERATOR,

@@ -11,7 +11,7 @@ from adapters.kit.compression import plain
 from adapters.kit.http import Authorize, bearer
 from adapters.kit.written_files import content_of, is_data_url
 from common.outbound import REDIRECTS, AddressRefused, Failed, Limits, Reply, fetchable, joined, open_url
-from common.outgoing.deadline import Deadline
+from common.outgoing.dial import Deadline
 from common.outgoing.lookup import provider
 from common.outgoing.wire import CHUNK_BYTES, Message, exchange
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 from adapters.base import Connection, ErrorKind, ImageRef, NothingSent, UpstreamError
 from common.errors import StorageUnavailable
 from common.outbound import AddressRefused, Failed, Limits, open_url
-from common.outgoing.deadline import Deadline
+from common.outgoing.dial import Deadline
 from common.outgoing.lookup import customer
 
 MAX_IMAGE_BYTES = 50 * 1024 * 1024

@@ -31,18 +31,18 @@ class Turnstile:
     @contextmanager
     def passage(self, *, patience: float) -> Iterator[None]:
         """Wait in line, but at most so many seconds, and be one of the few for as long as the block takes."""
-        mine = threading.Event()
-        self._line_up(mine, time.monotonic() + patience)
-        try:
-            yield
-        finally:
-            self._leave(mine)
-
-    def _line_up(self, mine: threading.Event, out_at: float) -> None:
+        mine, out_at = threading.Event(), time.monotonic() + patience
         with self._lock:
             self._line.append(mine)
         while (wait := self._seconds_to_look_again(mine, out_at)) > 0.0:
             mine.wait(wait)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ends.pop(mine, None)
+                if self._line:
+                    self._line[0].set()
 
     def _seconds_to_look_again(self, mine: threading.Event, out_at: float) -> float:
         """0 where it is in; else how long it waits, unless it is woken before."""
@@ -57,14 +57,6 @@ class Turnstile:
                 return min(out_at, *self._ends.values()) - now
             self._line.remove(mine)
             self._ends[mine] = now + self._seconds
-            self._wake_first()
+            if self._line:
+                self._line[0].set()
             return 0.0
-
-    def _leave(self, mine: threading.Event) -> None:
-        with self._lock:
-            self._ends.pop(mine, None)
-            self._wake_first()
-
-    def _wake_first(self) -> None:
-        if self._line:
-            self._line[0].set()

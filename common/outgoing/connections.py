@@ -1,10 +1,16 @@
-"""Connections that a Dialer opens, speaking HTTP/1.1: plain or TLS, and whether one may carry another exchange."""
+"""Connections that a Dialer opens, speaking HTTP/1.1: plain or TLS, and whether one may carry another exchange.
+
+What an answer may hold beside its body is capped: interim answers, a head, lines around chunks, a trailer. The standard
+library caps one line and the number of headers, but neither how many interim answers come before the head, nor what
+stands around the chunks of a body.
+"""
 
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from http.client import HTTPResponse
+from http.client import CONTINUE, SWITCHING_PROTOCOLS, HTTPException, HTTPResponse
+from io import BufferedReader
 from socket import socket
 from typing import Any
 
@@ -13,7 +19,10 @@ from urllib3 import Timeout
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from common.outgoing.dial import Dialer
-from common.outgoing.heads import FinalResponse
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_INTERIMS = 10
+LINE_BYTES_PER_BYTE = 16  # what a body of chunks of one byte needs for their lengths, generously
 
 
 @cache
@@ -22,6 +31,72 @@ def tls_context() -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     context.load_default_certs()
     return context
+
+
+class Lines(BufferedReader):
+    """The bytes of an answer. Lines are its head, the lengths and extensions of its chunks, and its trailer: they are
+    counted, in one run and in relation to the body. Raises HTTPException."""
+
+    _run = _lines = _body = 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(-1 if size is None else size)
+        self._run += len(line)
+        self._lines += len(line)
+        if max(self._run, self._lines - LINE_BYTES_PER_BYTE * self._body) > MAX_HEAD_BYTES:
+            raise HTTPException(f"more than {MAX_HEAD_BYTES} bytes beside the body")
+        return line
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self._body += len(data)
+        self._run = 0
+        return data
+
+    @property
+    def has_begun(self) -> bool:
+        return self._lines > 0
+
+
+class FinalResponse(HTTPResponse):
+    """Skips the interim answers (100, 102, 103), the first ten; the standard library skips `100 Continue` only, and as
+    many as come. A 101 is an answer like any other: nobody asked for another protocol."""
+
+    def __init__(self, sock: socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self._sock = sock
+        self._interims = 0
+        self._lines = Lines(self.fp.detach())
+        self.fp = self._lines
+        self.has_surplus = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the answer's first line came."""
+        return self._lines.has_begun
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        if status >= 200 or status == SWITCHING_PROTOCOLS:
+            return version, status, reason
+        self._interims += 1
+        if self._interims > MAX_INTERIMS:
+            raise HTTPException(f"more than {MAX_INTERIMS} interim answers")
+        return version, CONTINUE, reason
+
+    def _close_conn(self) -> None:
+        self.has_surplus = self.has_surplus or (not self.will_close and self._is_more_there())
+        super()._close_conn()  # type: ignore[misc]
+
+    def _is_more_there(self) -> bool:
+        """Whether bytes came that are no part of the answer, or the other side has closed: found without waiting."""
+        self._sock.settimeout(0)
+        try:
+            return bool(self._lines.peek(1))
+        except ssl.SSLWantReadError:
+            return False
+        except (OSError, ValueError):
+            return True
 
 
 class PlainConnection(HTTPConnection):
@@ -73,10 +148,6 @@ class PlainConnection(HTTPConnection):
         """Whether anything came of the answer."""
         return self._heard is not None and self._heard.has_begun
 
-    def connect(self) -> None:
-        super().connect()
-        self._dialer.has_connected = True
-
     def getresponse(self) -> Any:
         """Raises TimeoutError: the standard library takes the end of the connection for the end of the head, and so it
         does where the deadline has shut the socket."""
@@ -99,7 +170,7 @@ class PlainConnection(HTTPConnection):
 
 
 class TlsConnection(PlainConnection, HTTPSConnection):
-    """`connect` and the rest of HTTPS come from HTTPSConnection, the socket from the dialer."""
+    """HTTPS comes from HTTPSConnection, the socket from the dialer."""
 
     def __init__(self, host: str, port: int, dialer: Dialer) -> None:
         super().__init__(host, port, dialer, ssl_context=tls_context(), cert_reqs="CERT_REQUIRED")

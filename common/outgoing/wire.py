@@ -23,8 +23,7 @@ from urllib3.exceptions import HTTPError
 
 from common.outgoing import fault_words
 from common.outgoing.connections import PlainConnection, TlsConnection
-from common.outgoing.deadline import Deadline
-from common.outgoing.dial import Dialer
+from common.outgoing.dial import Deadline, Dialer
 from common.outgoing.faults import Failed
 from common.outgoing.kept_connections import Origin, kept
 
@@ -78,11 +77,12 @@ def exchange(message: Message, dialer: Dialer, *, max_bytes: int) -> Iterator[Re
 
 
 def _send(message: Message, line: "ExchangeLine") -> "Answered":
+    habit = "close" if line.dialer.circle is None else "keep-alive"
     try:
         request = requests.PreparedRequest()
         request.prepare_method(message.method)
         request.prepare_url(message.url, None)
-        request.prepare_headers({**HEADERS, **message.headers, "Connection": line.habit})
+        request.prepare_headers({**HEADERS, **message.headers, "Connection": habit})
         request.prepare_body(message.body, None)
         request.line = line  # type: ignore[attr-defined]
         return cast("Answered", WIRE.send(request, stream=True, timeout=max(line.dialer.deadline.remaining, 0.001)))
@@ -93,17 +93,21 @@ def _send(message: Message, line: "ExchangeLine") -> "Answered":
 def _chunks(response: "Answered", line: "ExchangeLine", max_bytes: int) -> Iterator[bytes]:
     deadline = line.dialer.deadline
     try:
-        yield from punctual(capped(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes), deadline)
+        yield from bounded(response.raw.stream(CHUNK_BYTES, decode_content=False), max_bytes, deadline)
         line.is_whole = True
     except (OSError, ValueError, HTTPError, HTTPException) as error:
         raise _failure(error, line.dialer) from error
 
 
-def punctual(chunks: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:
-    """The chunks of a body that come in time. What a shut socket has buffered is given up, and a body without a length
-    ends silently when it is shut. Raises Failed."""
+def bounded(chunks: Iterable[bytes], max_bytes: int, deadline: Deadline) -> Iterator[bytes]:
+    """The chunks of a body that come in time, as long as it is not larger. What a shut socket has buffered is given up,
+    and a body without a length ends silently when it is shut. Raises Failed."""
+    read = 0
     for chunk in chunks:
         _insist_on_time(deadline)
+        read += len(chunk)
+        if read > max_bytes:
+            raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
         yield chunk
     _insist_on_time(deadline)
 
@@ -111,16 +115,6 @@ def punctual(chunks: Iterable[bytes], deadline: Deadline) -> Iterator[bytes]:
 def _insist_on_time(deadline: Deadline) -> None:
     if deadline.is_over:
         raise Failed("the answer took too long", reason="time", was_sent=True)
-
-
-def capped(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
-    """The chunks of a body, as long as it is not larger. Raises Failed."""
-    read = 0
-    for chunk in chunks:
-        read += len(chunk)
-        if read > max_bytes:
-            raise Failed(f"the answer is larger than {max_bytes} bytes", reason="size", was_sent=True)
-        yield chunk
 
 
 def _failure(error: Exception, dialer: Dialer) -> Failed:
@@ -151,17 +145,8 @@ class ExchangeLine:
         self.dialer = dialer
         self.is_whole = False  # once the answer was read to its end
         self._connection: PlainConnection | None = None
-        self._origin: Origin = (None, "", "", 0)
+        self.origin: Origin = (None, "", "", 0)
         self._dialled_at = 0.0
-
-    @property
-    def habit(self) -> str:
-        """What the server is told of the connection."""
-        return "close" if self.dialer.circle is None else "keep-alive"
-
-    def lead_to(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._origin = (self.dialer.circle, parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme])
 
     def urlopen(
         self, *, method: str, url: str, body: Any, headers: Mapping[str, str], timeout: Timeout, **_: object
@@ -170,7 +155,7 @@ class ExchangeLine:
         is asked for once more where nothing came over that."""
         ask = partial(PlainConnection.ask, method=method, target=url, headers=headers, body=body, timeout=timeout)
         is_repeatable = self.dialer.circle is not None and isinstance(body, bytes | None)
-        if is_repeatable and (idle := kept.take(self._origin)):
+        if is_repeatable and (idle := kept.take(self.origin)):
             self._connection, self._dialled_at = idle.connection, idle.dialled_at
             idle.connection.lend(self.dialer)
             if answer := self._over_kept(idle.connection, ask):
@@ -184,16 +169,17 @@ class ExchangeLine:
         if connection is None:
             return
         if self.dialer.circle is not None and self.is_whole and connection.give_back():
-            kept.give(self._origin, connection, dialled_at=self._dialled_at)
+            kept.give(self.origin, connection, dialled_at=self._dialled_at)
         else:
             connection.retire()
 
     def _dial(self) -> PlainConnection:
-        _, scheme, host, port = self._origin
+        _, scheme, host, port = self.origin
         self.dialer.has_connected = False
         self._connection = (TlsConnection if scheme == "https" else PlainConnection)(host, port, self.dialer)
         self._dialled_at = monotonic()
         self._connection.connect()
+        self.dialer.has_connected = True
         return self._connection
 
     def _over_kept(self, connection: PlainConnection, ask: Callable[[PlainConnection], Any]) -> Any:
@@ -221,8 +207,9 @@ class LineAdapter(HTTPAdapter):
     """Sends each request over the line that it brings along."""
 
     def get_connection_with_tls_context(self, request: Any, *_: object, **__: object) -> Any:
-        request.line.lead_to(request.url)
-        return request.line
+        line, parts = request.line, urlsplit(request.url)
+        line.origin = (line.dialer.circle, parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme])
+        return line
 
     def cert_verify(self, *_: object) -> None:
         """The context of the line's connection does."""

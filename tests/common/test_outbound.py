@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 from common.outbound import AddressRefused, Failed, Limits, UrlPolicy, open_url
 from common.outgoing import dial, fault_words
 from common.outgoing.connections import tls_context
-from common.outgoing.deadline import Deadline
+from common.outgoing.dial import Deadline
 from common.outgoing.lookup import customer
 from tests import deadlines
 from tests.adapters.raw_server import answer, first_bytes, raw_server, read_request

@@ -12,7 +12,7 @@ from adapters.kit import http, outputs
 from adapters.kit.compression import plain
 from adapters.registry import ADAPTERS
 from common.outbound import Failed, Reply
-from common.outgoing.deadline import Deadline
+from common.outgoing.dial import Deadline
 from common.outgoing.wire import CHUNK_BYTES
 from tests import deadlines
 from tests.adapters.making import connection_to, video_request, video_target

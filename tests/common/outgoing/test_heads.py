@@ -7,10 +7,10 @@ from socket import socket
 import pytest
 
 from common.outbound import Failed, Limits, UrlPolicy, open_url
-from common.outgoing.deadline import Deadline
-from common.outgoing.heads import MAX_HEAD_BYTES, MAX_INTERIMS
+from common.outgoing.connections import MAX_HEAD_BYTES, MAX_INTERIMS
+from common.outgoing.dial import Deadline
 from common.outgoing.lookup import customer
-from common.outgoing.wire import punctual
+from common.outgoing.wire import bounded
 from tests import deadlines
 from tests.adapters.raw_server import raw_server
 from tools.children import PATIENCE
@@ -103,7 +103,7 @@ def test_what_is_buffered_when_the_time_is_over_is_given_up() -> None:
         yield b"two"
 
     with Deadline(PATIENCE) as deadline:
-        chunks = punctual(pieces(), deadline)
+        chunks = bounded(pieces(), 100, deadline)
         assert next(chunks) == b"one"
         with pytest.raises(Failed, match="took too long"):
             next(chunks)

@@ -10,11 +10,12 @@ import logging
 import random
 import re
 import time
-from collections.abc import Mapping
-from contextvars import ContextVar, Token
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any
 
 from common import moments, redaction
@@ -47,19 +48,14 @@ def request_id() -> str:
     return _request_id.get()
 
 
-class bind:  # noqa: N801
-    """Say which task and attempt the following lines of this context belong to; as a `with` block, only those in it."""
-
-    def __init__(self, **names: Any) -> None:
-        self._token: Token[MappingProxyType[str, Any]] = _bound.set(MappingProxyType({**_bound.get(), **names}))
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, raised: BaseException | None, at: TracebackType | None
-    ) -> None:
-        _bound.reset(self._token)
+@contextmanager
+def bind(**names: Any) -> Iterator[None]:
+    """Say which task and attempt the lines of the following block belong to."""
+    token = _bound.set(MappingProxyType({**_bound.get(), **names}))
+    try:
+        yield
+    finally:
+        _bound.reset(token)
 
 
 class Redaction(logging.Filter):

@@ -1,31 +1,19 @@
-"""A channel's credentials: stored encrypted, opened only for a call to their own origin, shown only by their last four
-characters. Another secret is another row, so that each job is followed with what bought it."""
+"""A channel's credentials: stored encrypted, opened only for a call to their own origin (`catalog/connections.py`),
+shown only by their last four characters. Another secret is another row, so that each job is followed with what bought
+it."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterable, Mapping
 
-from django.conf import settings
 from django.utils import timezone
 
 from catalog import sealing
 from catalog.models import Channel, Credential
-from catalog.sealing import Unsealed
-from common import redaction, sql, urls
+from common import urls
 
 LEFT_OUT = "no longer in the catalog file"
 REPLACED = "replaced by another"
 MOVED = "the channel has moved to another origin"
 SHOWN_FROM_LENGTH = 12  # four characters of a shorter secret would give away too much of it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A usable credential in the clear."""
-
-    id: int
-    values: Mapping[str, str] = field(repr=False)
 
 
 def of_channel(channel_id: int) -> list[Credential]:
@@ -36,61 +24,6 @@ def of_channel(channel_id: int) -> list[Credential]:
 def current(channel_id: int) -> list[Credential]:
     """Those that are not retired, oldest first."""
     return [row for row in of_channel(channel_id) if row.retired_at is None]
-
-
-STORED = """
-SELECT id, channel_id, origin, ciphertext, disabled_at, retired_at
-FROM catalog_credential WHERE channel_id IN ({channels}) ORDER BY id
-"""
-
-
-def stored(channel_ids: Collection[int]) -> dict[int, list[Any]]:
-    """The rows of these channels' credentials as they are now, by channel, oldest first. One statement."""
-    found: dict[int, list[Any]] = {}
-    for row in sql.records(STORED.format(channels=sql.places(channel_ids)), [*channel_ids]):
-        found.setdefault(row.channel_id, []).append(row)
-    return found
-
-
-def in_turn(
-    of_channel: Iterable[Any],
-    turn: int,
-    origin: str,
-    *,
-    first: int | None = None,
-    last: Collection[int] = (),
-    with_retired: bool = False,
-) -> list[Any]:
-    """A channel's stored credentials for an origin in the order in which to try to open them: the one asked for,
-    whatever its state, then the enabled ones, beginning with whose turn it is, these `last`;
-    where asked for, the retired ones last, newest first. Pure."""
-    rows = [row for row in of_channel if row.origin and row.origin == origin]
-    asked = [row for row in rows if row.id == first]
-    enabled = [row for row in rows if row.disabled_at is None and row not in asked]
-    ready = [row for row in enabled if row.id not in last]
-    start = turn % len(ready) if ready else 0
-    others = [row for row in enabled if row.id in last]
-    retired = [row for row in reversed(rows) if row.retired_at and row not in asked] if with_retired else []
-    return [*asked, *ready[start:], *ready[:start], *others, *retired]
-
-
-def opened(credential: Any) -> Opened | None:
-    """This credential, a model's row or a stored one, in the clear; None where no key of ENCRYPTION_KEYS opens it, or
-    it was sealed for another origin than its row says."""
-    found = _unsealed(credential.ciphertext, credential.origin, tuple(settings.ENCRYPTION_KEYS))
-    if found is None:
-        return None
-    for value in found.values.values():
-        redaction.redact(value)
-    return Opened(id=credential.id, values=found.values)
-
-
-@lru_cache(maxsize=1_000)
-def _unsealed(ciphertext: str, origin: str, _keys: tuple[str, ...]) -> Unsealed | None:
-    """What is sealed for this origin. Remembered as long as all are the same: the row is read for each call, and
-    another secret has another text."""
-    found = sealing.unseal(ciphertext)
-    return found if found and found.is_for(origin) else None
 
 
 def store(channel: Channel, values: Mapping[str, str]) -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts import keys
 from accounts.models import Account, ApiKey
 from billing import ledger
-from catalog import credentials
+from catalog import connections, credentials
 from catalog.models import Channel, ChannelModel, Credential, MediaModel, ModelName, Plan, Route
 from common import ids, money, urls
 from tasks.models import RouteSet, Task
@@ -65,7 +65,7 @@ def add_credential(channel: Channel, api_key: str) -> Credential:
 
 def opened(channel: Channel) -> dict[str, str] | None:
     """What a call to the channel may authenticate with."""
-    rows = credentials.in_turn(credentials.stored([channel.pk]).get(channel.pk, []), 0, urls.origin(channel.base_url))
+    rows = connections.in_turn(connections.stored([channel.pk]).get(channel.pk, []), 0, urls.origin(channel.base_url))
     return credentials.readable(rows[0].ciphertext) if rows else None
 
 

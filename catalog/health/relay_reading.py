@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from catalog import credentials
-from catalog.credentials import Opened
-from catalog.health import marks, states
-from catalog.health.marks import Marks
+from catalog import connections
+from catalog.connections import Opened
+from catalog.health import outcomes, states
+from catalog.health.outcomes import Marks
 from catalog.health.states import UNTOUCHED, ChannelState
 from common import sql
 
@@ -111,7 +111,7 @@ def _read(version: int) -> RelayReading:
     began = time.monotonic()
     found: dict[int, list[RelayCredential]] = defaultdict(list)
     for row in sql.records(CREDENTIALS):
-        opened = credentials.opened(row)
+        opened = connections.opened(row)
         credential = RelayCredential(id=row.id, origin=row.origin, opened=opened, is_disabled=bool(row.is_disabled))
         found[row.channel_id].append(credential)
     refused = sql.records(REFUSED_OPTIONS.format(lately=sql.later(str(-OPTIONS_SECONDS))))
@@ -120,6 +120,6 @@ def _read(version: int) -> RelayReading:
         read_at=began,
         credentials={channel_id: tuple(rows) for channel_id, rows in found.items()},
         states=states.read(found),
-        marks=marks.read(found),
+        marks=outcomes.read_marks(found),
         refused_options={row.channel_id: row.address for row in refused},
     )

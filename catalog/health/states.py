@@ -4,6 +4,7 @@ judged in memory, for tasks and for relayed calls alike."""
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from catalog.models import Rest
@@ -16,17 +17,17 @@ NOTHING: frozenset[int] = frozenset()
 # waits for a call that tries it, with the seconds until it may be tried.
 STATES = """
 SELECT 'credential' AS kind, channel_id, id, 0 AS credential_id, '' AS upstream_model, 0 AS account_id, '' AS cause,
-    0.0 AS seconds, 0.0 AS trial_seconds, 0 AS barred FROM catalog_credential WHERE disabled_at IS NULL {of_credentials}
+    0.0 AS seconds, 0.0 AS trial_seconds, 0 AS barred FROM catalog_credential WHERE disabled_at IS NULL {of_channels}
 UNION ALL
 SELECT 'disabled', channel_id, max(id), 0, '', 0, '', 0.0, 0.0, 0 FROM catalog_credential
-WHERE disabled_at IS NOT NULL {of_credentials} GROUP BY channel_id
+WHERE disabled_at IS NOT NULL {of_channels} GROUP BY channel_id
 UNION ALL
 SELECT 'channel', channel_id, 0, 0, '', 0, last_kind, {rest}, 0.0, 0 FROM catalog_channelhealth
-WHERE cooldown_until > {now} {of_health}
+WHERE cooldown_until > {now} {of_channels}
 UNION ALL
 SELECT 'rest', channel_id, id, credential_id, upstream_model, account_id, cause, {left}, {tried},
     CASE WHEN trial_over THEN trial_by ELSE 0 END FROM catalog_rest
-WHERE until IS NOT NULL AND (until > {now} OR cause <> 'rate') {of_rests}
+WHERE until IS NOT NULL AND (until > {now} OR cause <> 'rate') {of_channels}
 """
 
 
@@ -137,22 +138,24 @@ def _judged(usable: tuple[int, ...], rests: Mapping[ActiveRest, float], taken: C
 
 def read(channel_ids: Collection[int] | None = None) -> dict[int, ChannelState]:
     """The channels of which there is anything to tell, by id: all, or these. One statement."""
-    only = "" if channel_ids is None else f"AND channel_id IN ({sql.places(channel_ids)})"
-    now = sql.now()
-    statement = STATES.format(
-        now=now,
-        rest=sql.seconds_between(now, "cooldown_until"),
-        left=sql.seconds_between(now, "until"),
-        tried=sql.seconds_between(now, "COALESCE(trial_until, until)"),
-        of_credentials=only,
-        of_health=only,
-        of_rests=only,
-    )
+    statement = _statement(None if channel_ids is None else len(channel_ids), sql.now())
     rows = sql.records(statement, [*(channel_ids or ())] * 4)
     by_channel: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
         by_channel[row.channel_id].append(row)
     return {channel_id: _state(found) for channel_id, found in by_channel.items()}
+
+
+@lru_cache(maxsize=64)
+def _statement(channels: int | None, now: str) -> str:
+    only = "" if channels is None else f"AND channel_id IN ({sql.places(range(channels))})"
+    return STATES.format(
+        now=now,
+        rest=sql.seconds_between(now, "cooldown_until"),
+        left=sql.seconds_between(now, "until"),
+        tried=sql.seconds_between(now, "COALESCE(trial_until, until)"),
+        of_channels=only,
+    )
 
 
 def _state(rows: Iterable[Any]) -> ChannelState:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
-from catalog import checks, credentials
+from catalog import checks, connections, credentials
 from catalog.models import Channel, ChannelModel, Credential, MediaModel, Plan, Route
 from common.encryption import encrypt_mapping
 from tests.rows import add_credential, make_channel, make_route, opened
@@ -100,7 +100,7 @@ def test_a_credential_shows_only_the_end_of_a_long_secret() -> None:
 
 
 def test_an_opened_credential_does_not_repeat_its_secret(studio: Channel) -> None:
-    found = credentials.opened(Credential.objects.get())
+    found = connections.opened(Credential.objects.get())
     assert found is not None
     assert found.values["api_key"] not in repr(found)
 

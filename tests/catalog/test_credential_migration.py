@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from catalog import credentials
+from catalog import connections, credentials
 from common.encryption import encrypt_mapping
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,7 +44,7 @@ def test_existing_rows_get_the_origin_of_their_channel(before):
         ("https://images.example", True),
         ("https://images.example", False),
     ]
-    opened = credentials.opened(found[0])
+    opened = connections.opened(found[0])
     assert opened is not None
     assert opened.values == {"api_key": "in-use"}
     kept = migrate(BEFORE).get_model("catalog", "Credential").objects.order_by("id")
@@ -60,4 +60,4 @@ def test_what_moved_or_was_replaced_is_the_same_after_going_back(image_channel):
     migrate(BEFORE)
     migrate(*MigrationExecutor(connection).loader.graph.leaf_nodes())
     assert [(row.pk, row.origin, row.retired_at) for row in credentials.of_channel(image_channel.pk)] == kept
-    assert all(map(credentials.opened, credentials.of_channel(image_channel.pk)))
+    assert all(map(connections.opened, credentials.of_channel(image_channel.pk)))

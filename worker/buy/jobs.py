@@ -16,7 +16,7 @@ from django.db import IntegrityError
 from adapters import expression
 from adapters.base import REFUSES_CREDENTIAL, Adapter, Connection, ErrorKind, Target, TaskRequest, UpstreamRequest
 from billing.pricing import Price
-from catalog import connections, credentials, snapshot
+from catalog import connections, snapshot
 from catalog.entries import RouteEntry
 from catalog.health import rests, states
 from catalog.health.calls import ChannelCall
@@ -179,7 +179,7 @@ def _job(task: Claimed, catalog: Catalog) -> Job:
 def reach(found: Sequence[Job]) -> list[Purchase | Exception]:
     """Choose the connection of each job, with the credentials as they are stored now."""
     channels = {job.route.channel.id for job in found}
-    known, stood, output_dir = credentials.stored(channels), states.read(channels), blobs.incoming_dir()
+    known, stood, output_dir = connections.stored(channels), states.read(channels), blobs.incoming_dir()
     retried = [job.task.id for job in found if job.task.attempt > 1]
     refused = refused_credentials(retried) if retried else {}
     reached: list[Purchase | Exception] = []

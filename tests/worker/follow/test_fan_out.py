@@ -8,7 +8,7 @@ import pytest
 from adapters.base import Done, ErrorKind, Output, Pending, UpstreamError
 from billing.models import Hold
 from catalog import connections
-from catalog.health import marks
+from catalog.health import outcomes
 from catalog.models import Channel
 from common.errors import StorageUnavailable
 from storage import blobs
@@ -373,7 +373,7 @@ def test_several_overdue_jobs_of_one_task_are_one_timeout(shift, key):
 
 
 def test_the_health_of_a_channel_never_decides_about_a_paid_call(shift, key, monkeypatch):
-    monkeypatch.setattr(marks, "MARKS", "SELECT no such thing")
+    monkeypatch.setattr(outcomes, "_marks_statement", lambda *_: "SELECT no such thing")
     task_id = picture(key, "a fox", n=2)
     assert shift.work(task_id) == "succeeded"
     assert bill(task_id) == ("succeeded", 2, 2 * MICROS)

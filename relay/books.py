@@ -19,9 +19,9 @@ from typing import Any
 from billing import relayed_calls
 from billing.relayed_calls import CallEnding, NewCall, ProcessDeclaredDead, ReservationUnknown, SeenUsage
 from common import sql, swallowed
-from common.concurrency import halving, promises, threads
+from common.concurrency import promises, threads
 from common.concurrency.gathering import LATER, AccountLines, Gathering, Later
-from common.database.database_retry import AWAY, is_held_up, is_passing, reset_connections
+from common.database.database_retry import AWAY, apart, is_held_up, is_passing, reset_connections
 from relay.lease import Lease
 
 logger = logging.getLogger(__name__)
@@ -146,7 +146,7 @@ def _end_own(endings: Sequence[CallEnding]) -> Sequence[Outcome]:
     is_repeated = any(ending.call_id in _repeated for ending in endings)
     step = partial(relayed_calls.end, is_repeated=is_repeated)
     try:
-        outcomes = halving.apart(step, endings, of_all=AWAY)
+        outcomes = apart(step, endings, of_all=AWAY)
     except AWAY as error:
         return _resting(endings, error)
     for ending, outcome in zip(endings, outcomes, strict=True):
@@ -194,7 +194,7 @@ def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
 
 
 def _reserve_own(calls: Sequence[NewCall]) -> Sequence[Outcome]:
-    return halving.apart(_reserve_part, calls)
+    return apart(_reserve_part, calls)
 
 
 def _reserve_part(calls: Sequence[NewCall]) -> list[Outcome]:

@@ -16,9 +16,8 @@ from billing import ledger
 from callbacks import deliveries
 from callbacks.deliveries import Owed
 from common import sql
-from common.concurrency.halving import apart
 from common.database import writes
-from common.database.database_retry import AWAY
+from common.database.database_retry import AWAY, apart
 from common.database.writes import Write
 from tasks import paid_calls
 from tasks.assets import stored_inputs

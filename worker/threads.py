@@ -13,9 +13,8 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from common import swallowed
-from common.concurrency import halving
 from common.concurrency.gathering import Gathering
-from common.database.database_retry import insist, release_connection
+from common.database.database_retry import apart, insist, release_connection
 from common.postgresql import doors
 
 logger = logging.getLogger(__name__)
@@ -107,7 +106,12 @@ class ThreadPool:
             self._stand_by()
             job = self._next()
         while job:
-            _do(job)
+            try:
+                job()
+            except Exception:
+                swallowed.note("worker.job")
+            finally:
+                release_connection()
             with self._changed:
                 self._end_job()
                 job = self._next()
@@ -130,8 +134,11 @@ class ThreadPool:
 
     def _next(self) -> Callable[[], None] | None:
         """Take the next job in line; None where none came for a while, and the thread is to end. The lock is held."""
+        ends_at = time.monotonic() + LINGER_SECONDS
         self._idle += 1
-        self._wait_for_work()
+        while not self._line and (left := ends_at - time.monotonic()) > 0:
+            self._work.wait(left)
+            self._stand_by()
         self._idle -= 1
         if self._line:
             job = self._line.popleft()
@@ -142,42 +149,17 @@ class ThreadPool:
         self._changed.notify_all()
         return None
 
-    def _wait_for_work(self) -> None:
-        ends_at = time.monotonic() + LINGER_SECONDS
-        while not self._line and (left := ends_at - time.monotonic()) > 0:
-            self._work.wait(left)
-            self._stand_by()
-
-
-def _do(job: Callable[[], None]) -> None:
-    try:
-        job()
-    except Exception:
-        swallowed.note("worker.job")
-    finally:
-        release_connection()
-
 
 Step = Callable[[Sequence[Item]], Sequence[Result | Exception]]
 """Returns for each item its result, or why it goes no further. All of it may be repeated (`insist`)."""
-
-
-def apart(step: Step[Item, Result], items: Sequence[Item]) -> list[Result | Exception]:
-    """What the step makes of each item, once the database takes it. One that fails alone has its exception."""
-    return halving.apart(partial(insist, step), items)
-
-
-def onward(step: Step[Item, Result], found: Sequence[Item | Exception]) -> list[Result | Exception]:
-    """The next step of those that have got so far; the others keep their exception."""
-    results = iter(apart(step, [each for each in found if not isinstance(each, Exception)]))
-    return [each if isinstance(each, Exception) else next(results) for each in found]
 
 
 class BatchedStep(Generic[Item, Result]):
     """A step that many threads take together: what comes while a batch is at work goes into the next one.
 
     Batches run one after the other on a thread of their own, which ends when nothing is left. It alone needs a
-    connection to the database, and gives that back after each batch; the others wait without one.
+    connection to the database, and gives that back after each batch; the others wait without one. Where a batch fails,
+    each of its items is tried, down to those that fail alone.
     """
 
     def __init__(self, name: str, step: Step[Item, Result]) -> None:
@@ -204,7 +186,7 @@ class BatchedStep(Generic[Item, Result]):
     def _run(self, batch: Sequence[Item]) -> Sequence[Result | Exception]:
         before = doors.kind.set("lanes")
         try:
-            return apart(self._step, batch)
+            return apart(partial(insist, self._step), batch)
         finally:
             release_connection()
             doors.kind.reset(before)

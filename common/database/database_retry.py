@@ -1,15 +1,19 @@
-"""Repeats a write until the database takes it: what a provider answered must not be lost."""
+"""Repeats a write until the database takes it: what a provider answered must not be lost. Of a write of many rows it
+finds those that make it fail."""
 
 import logging
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
 from django.db import InterfaceError, OperationalError, connection
 
+from common import swallowed
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 AWAY = (OperationalError, InterfaceError)
@@ -31,6 +35,28 @@ def insist(step: Callable[..., Result], *arguments: Any, **options: Any) -> Resu
             reset_connections()
             time.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT_SECONDS)
+
+
+def apart(
+    step: Callable[[Sequence[Item]], Sequence[Result]],
+    items: Sequence[Item],
+    *,
+    of_all: tuple[type[Exception], ...] = (),
+) -> list[Result | Exception]:
+    """Run the step with all items, and where that fails, with each half. The result of each item; the exception of one
+    that fails alone. Exceptions in `of_all` are no item's fault, and are raised."""
+    if not items:
+        return []
+    try:
+        return list(step(items))
+    except of_all:
+        raise
+    except Exception as error:
+        if len(items) == 1:
+            return [error]
+        swallowed.note("common.database.apart")
+    half = len(items) // 2
+    return apart(step, items[:half], of_all=of_all) + apart(step, items[half:], of_all=of_all)
 
 
 def is_passing(error: Exception) -> bool:

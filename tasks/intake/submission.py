@@ -18,10 +18,10 @@ from accounts.authentication import Replay
 from billing import ledger
 from billing.ledger import AccountState
 from common import sql, swallowed
-from common.concurrency import halving, threads, wakeups
+from common.concurrency import threads, wakeups
 from common.concurrency.gathering import AccountLines, Gathering, GrowingGroup
 from common.database import time_limits, writes
-from common.database.database_retry import AWAY, is_held_up
+from common.database.database_retry import AWAY, apart, is_held_up
 from common.errors import ApiError
 from tasks.events import events
 from tasks.intake import columns, limits, lost_commits
@@ -82,7 +82,7 @@ def _submit_shared(drafts: Sequence[Draft]) -> list[Outcome | Exception | Line]:
 def _submit_own(drafts: GrowingGroup[Draft]) -> list[Outcome | Exception]:
     """Of one account, which is waited for, as are its drafts that come meanwhile. The exception of each draft that
     cannot be written."""
-    return threads.returning_connection(halving.apart, _submit_part, drafts)
+    return threads.returning_connection(apart, _submit_part, drafts)
 
 
 def _submit_part(drafts: Sequence[Draft]) -> list[Outcome | Exception]:

@@ -6,16 +6,18 @@ import pytest
 
 from billing.ledger import UnbalancedHold
 from billing.models import Hold
+from common.database.database_retry import apart
 from tasks.lifecycle import Ending
 from tests.tasks import steps
 from tests.threads import joined
 from tests.worker.driving import beside, picture, task
 from tools.children import PATIENCE, wait_until
 from worker.buy import purchase
+from worker.buy.jobs import onward
 from worker.buy.purchase import Heard
 from worker.deliver import delivery
 from worker.deliver.delivery import GoodEnd
-from worker.threads import BatchedStep, apart, onward
+from worker.threads import BatchedStep
 
 
 def good_end(claimed, through=None):

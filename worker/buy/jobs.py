@@ -7,9 +7,10 @@ bought now, or not at all.
 import math
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeVar
 
 from django.db import IntegrityError
 
@@ -23,7 +24,7 @@ from catalog.health.calls import ChannelCall
 from catalog.health.states import UNTOUCHED
 from catalog.snapshot import Catalog
 from common import sql, urls
-from common.database.database_retry import AWAY
+from common.database.database_retry import AWAY, apart, insist
 from storage import blobs
 from tasks import paid_calls
 from tasks.assets import inputs
@@ -33,8 +34,9 @@ from tasks.paid_calls import Intended
 from tasks.request import stored_params
 from worker.deliver import agreement
 from worker.deliver.delivery import Terms
-from worker.threads import onward
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 # The janitor ends a task at its deadline; the call may take this much longer, so that it never comes first.
 GRACE_SECONDS = 5.0
 
@@ -54,7 +56,7 @@ class TakenOver(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """Everything one execution needs, read before the paid call, which may take `call_seconds`; `ends_at` is the task's
-    deadline by time.monotonic."""
+    deadline by time.monotonic. On the `terms` its result is charged."""
 
     task: Claimed
     route: RouteEntry
@@ -62,20 +64,9 @@ class Job:
     adapter: Adapter
     request: TaskRequest
     upstream: UpstreamRequest
-    price: Price
+    terms: Terms
     ends_at: float
     call_seconds: float
-
-    @property
-    def terms(self) -> Terms:
-        """The terms on which its result is charged."""
-        return Terms(
-            task_id=self.task.id,
-            attempt=self.task.attempt,
-            route=self.route,
-            price=self.price,
-            agreed=agreement.of_request(self.request, self.upstream, self.target),
-        )
 
 
 class Refusals:
@@ -121,23 +112,37 @@ class Purchase:
 def prepare(tasks: Sequence[Claimed], worker_id: str) -> list[Purchase | Exception]:
     """Make the purchases of these tasks. Runs on the claim lane and keeps its connection to the database; waiting for
     providers is the pool's work."""
-    return onward(partial(intend, worker_id=worker_id), onward(reach, onward(load, tasks)))
+    intend_all = partial(insist, partial(intend, worker_id=worker_id))
+    return onward(partial(apart, intend_all), apart(partial(insist, ready), tasks))
+
+
+def ready(tasks: Sequence[Claimed]) -> list[Purchase | Exception]:
+    """Read all that these tasks need before their intents."""
+    return onward(reach, load(tasks))
+
+
+def onward(
+    step: Callable[[Sequence[Item]], Sequence[Result | Exception]], found: Sequence[Item | Exception]
+) -> list[Result | Exception]:
+    """Take the next step with those that have got so far; the others keep their exception."""
+    left = [each for each in found if not isinstance(each, Exception)]
+    results = iter(step(left) if left else ())
+    return [each if isinstance(each, Exception) else next(results) for each in found]
 
 
 def load(tasks: Sequence[Claimed]) -> list[Job | Exception]:
     """Build their jobs. Each adapter checks and builds its request again, since the catalog may have moved. In place of
     a job: RouteGone, InputGone, Unreadable for a task of another version, or whatever its adapter raised."""
     catalog = snapshot.latest()
-    return [_job_or_fault(task, catalog) for task in tasks]
-
-
-def _job_or_fault(task: Claimed, catalog: Catalog) -> Job | Exception:
-    try:
-        return _job(task, catalog)
-    except AWAY:
-        raise
-    except Exception as fault:
-        return fault
+    found: list[Job | Exception] = []
+    for task in tasks:
+        try:
+            found.append(_job(task, catalog))
+        except AWAY:
+            raise
+        except Exception as fault:
+            found.append(fault)
+    return found
 
 
 def _job(task: Claimed, catalog: Catalog) -> Job:
@@ -152,8 +157,9 @@ def _job(task: Claimed, catalog: Catalog) -> Job:
         raise RouteGone("it serves another model now")
     target = route.target
     takes_files = target.capabilities.get("data_url", True) is not False
-    request = stored_params.load_to_buy(task.modality, sql.as_document(task.params))
-    if request.images or request.inputs:
+    params = sql.as_document(task.params)
+    request = stored_params.load_to_buy(task.modality, params)
+    if request.images or request.mask or request.inputs:
         request = inputs.with_upload_urls(inputs.fresh(request, takes_files=takes_files), task.id)
     upstream = expression.judge(adapter, request, target)
     if isinstance(upstream, list):
@@ -170,7 +176,13 @@ def _job(task: Claimed, catalog: Catalog) -> Job:
         adapter=adapter,
         request=request,
         upstream=upstream,
-        price=price,
+        terms=Terms(
+            task_id=task.id,
+            attempt=task.attempt,
+            route=route,
+            price=price,
+            agreed=agreement.of_request(request, upstream, target),
+        ),
         ends_at=ends_at,
         call_seconds=min(seconds, math.inf if longest is None else longest),
     )
@@ -197,7 +209,7 @@ def reach(found: Sequence[Job]) -> list[Purchase | Exception]:
             last=last,
             output_dir=output_dir,
         )
-        tried = available.tried_with(credential_id)
+        tried = available.tried_with(credential_id) if available.trials else frozenset()
         if credential_id is None and has_moved(job):
             reached.append(NotNow("its channel has moved to another origin"))
         elif available.obstacle == "cooling down" or (tried and not rests.begin_trial(tried, task.account_id)):

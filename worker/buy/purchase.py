@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any
 
 from adapters.base import Accepted, Connection, Done, ErrorKind, NothingSent, UpstreamError
 from catalog.health import outcomes, probing
@@ -33,7 +33,6 @@ from worker.deliver.delivery import NotStored, Underway, tell
 from worker.threads import BatchedStep
 
 logger = logging.getLogger(__name__)
-Found = TypeVar("Found")
 PRESSING_SECONDS = 300.0  # longer than our storage takes to take a result, or to refuse it
 
 
@@ -48,7 +47,8 @@ def make(purchase: Purchase) -> Underway | None:
     for sibling in siblings:
         sibling.start()
     underway = pay(purchase, first, misses)
-    release_connection()  # the others may need it
+    if siblings:
+        release_connection()  # they may need it
     for sibling in siblings:
         sibling.join()
     if misses:
@@ -60,10 +60,10 @@ def make(purchase: Purchase) -> Underway | None:
 
 def deliver_anew(purchase: Purchase, call: Intended, anew: Callable[[], None]) -> None:
     """Where the end that was under way did not come."""
-    misses: list[Miss] = []
-    noting(purchase, call, misses, anew)
-    if misses:
-        judge(purchase, misses)
+    try:
+        anew()
+    except Exception as error:
+        judge(purchase, [_miss(purchase, call, error)])
 
 
 def judge(purchase: Purchase, misses: list[Miss]) -> None:
@@ -84,24 +84,26 @@ def _pay_sibling(purchase: Purchase, call: Intended, misses: list[Miss]) -> None
 def pay(purchase: Purchase, call: Intended, misses: list[Miss]) -> Underway | None:
     """One call and the record of its answer; what brought nothing is added to `misses`."""
     connection = replace(purchase.connection, reference=call.reference)
-    return noting(purchase, call, misses, lambda: record(purchase, call.id, submit(purchase, connection), connection))
-
-
-def noting(purchase: Purchase, call: Intended, misses: list[Miss], step: Callable[[], Found]) -> Found | None:
-    """What the step returns; what it raises is noted as a miss of the call."""
     try:
-        return step()
-    except UpstreamError as error:
-        misses.append(Miss(call_id=call.id, credential_id=purchase.credential_id, error=error))
-    except NothingSent as fault:
-        logger.warning("nothing was bought: %s", fault)
-        misses.append(Miss(call_id=call.id, unpaid=str(fault)))
-    except NotStored as fault:
-        misses.append(Miss(call_id=call.id, unstored=str(fault)))
+        return record(purchase, call.id, submit(purchase, connection), connection)
     except Exception as error:
-        swallowed.note("worker.paid_call")
-        misses.append(Miss(call_id=call.id, broken=repr(error)[:500]))
-    return None
+        misses.append(_miss(purchase, call, error))
+        return None
+
+
+def _miss(purchase: Purchase, call: Intended, fault: Exception) -> Miss:
+    """What an exception in place of an answer, or of its delivery, says of the call."""
+    match fault:
+        case UpstreamError():
+            return Miss(call_id=call.id, credential_id=purchase.credential_id, error=fault)
+        case NothingSent():
+            logger.warning("nothing was bought: %s", fault)
+            return Miss(call_id=call.id, unpaid=str(fault))
+        case NotStored():
+            return Miss(call_id=call.id, unstored=str(fault))
+        case _:
+            swallowed.note("worker.paid_call")
+            return Miss(call_id=call.id, broken=repr(fault)[:500])
 
 
 def submit(purchase: Purchase, connection: Connection) -> Accepted | Done:
@@ -146,7 +148,7 @@ def hand_over(purchase: Purchase, result: CallResult, connection: Connection) ->
     def ends_at() -> float:
         return job.ends_at + AFTER_DEADLINE_SECONDS if is_waited_for() else 0.0  # at once: it is our loss
 
-    tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=terms.most)
+    tries = copies.tries(result, job.adapter, connection, ends_at=ends_at, most=terms.agreed.count_of_call)
     if is_alone:
         return delivery.deliver_now(
             terms, result, tries, through=purchase.through, note=partial(heard, purchase, result.call_id)

@@ -4,7 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -136,8 +136,7 @@ def make(
     is_again: bool = False,
 ) -> Copied:
     """Stream each output into storage, of each call at most what it bought, all within the connection's time. A file at
-    hand is stored as it is, but not again."""
-    release_connection()
+    hand is stored as it is, but not again. To be called without a connection to the database."""
     ends_at = time.monotonic() + connection.total_timeout
     by_call = {result.call_id: result.stored for result in results}
     fresh: list[NewAsset] = []
@@ -148,7 +147,8 @@ def make(
     for call_id, output in [(call_id, output) for call_id, outputs in wanted.items() for output in outputs]:
         try:
             left = replace(connection, total_timeout=max(LEAST_SECONDS, ends_at - time.monotonic()))
-            with _in_turn(output, left), adapter.open_output(output, left) as chunks:
+            turn = at_hand.passage(patience=left.total_timeout / 2) if output.path else nullcontext()
+            with turn, adapter.open_output(output, left) as chunks:
                 fresh.append(assets.store((each for each in chunks) if is_again else chunks, kind=output.kind))
             by_call[call_id] += (fresh[-1],)
         except StorageUnavailable as error:
@@ -167,10 +167,6 @@ def make(
 def _may_pass(error: Exception) -> bool:
     """Whether a file may be had later: it is not there yet, or its store is busy or away."""
     return isinstance(error, UpstreamError) and error.kind is not ErrorKind.EMPTY_RESULT
-
-
-def _in_turn(output: Output, left: Connection) -> AbstractContextManager[None]:
-    return at_hand.passage(patience=left.total_timeout / 2) if output.path else nullcontext()
 
 
 def tries(

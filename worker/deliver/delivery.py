@@ -25,8 +25,8 @@ from tasks.due_calls import DueCall
 from tasks.lifecycle import Ending, Success
 from tasks.models import Asset, Task
 from tasks.paid_calls import CallEnd
-from worker.deliver import agreement, comparison, copies
-from worker.deliver.comparison import Agreed
+from worker.deliver import agreement, copies
+from worker.deliver.agreement import Agreed
 from worker.deliver.copies import CallResult, Copied
 from worker.threads import BatchedStep
 
@@ -42,11 +42,6 @@ class Terms:
     route: RouteEntry | None
     price: Price
     agreed: Agreed
-
-    @property
-    def most(self) -> int | None:
-        """What each call bought; None where an older version did not note it."""
-        return self.agreed.count_of_call
 
     def settlement(self, results: Sequence[CallResult], delivered: int) -> Settlement:
         """For so many files; the first call tells the produced length."""
@@ -191,7 +186,7 @@ def succeeding(bought: Terms, made: Sequence[CallResult], copied: Copied) -> End
     stored = copied.stored
     settlement = bought.settlement(made, len(stored))
     costs = bought.own_costs(made, settlement.seconds)
-    differing = mismatches(bought, made, copied, settlement)
+    differing = agreement.mismatches(bought.agreed, made, copied.by_call, settlement)
     calls = [
         CallEnd(
             id=call,
@@ -231,16 +226,11 @@ def write_off(costs: Mapping[int, int | None], outcome: dict[str, Any]) -> None:
 def delivered(call_id: int, copied: Copied, flags: Sequence[str]) -> dict[str, Any]:
     """The outcome of a call beside whose result the task succeeded; it may have brought nothing usable itself."""
     files = len(copied.by_call[call_id])
-    flagged = [*flags, *surplus(copied.dropped.get(call_id, 0))]
+    flagged = list(flags)
+    if dropped := copied.dropped.get(call_id, 0):  # they were made, and perhaps cost something
+        logger.warning("a call made %d files more than were bought; they were dropped", dropped)
+        flagged.append(f"{dropped} files more than were bought came, and were dropped")
     return {"kind": "succeeded" if files else "copy_failed", "delivered": files, "flags": flagged}
-
-
-def surplus(dropped: int) -> list[str]:
-    """What the operator should know of files that nobody bought: they were made, and perhaps cost something."""
-    if not dropped:
-        return []
-    logger.warning("a call made %d files more than were bought; they were dropped", dropped)
-    return [f"{dropped} files more than were bought came, and were dropped"]
 
 
 def delivered_keys(stored: Sequence[NewAsset]) -> frozenset[str]:
@@ -252,17 +242,3 @@ def delivered_keys(stored: Sequence[NewAsset]) -> frozenset[str]:
 def is_over(bought: Terms) -> bool:
     """Whether the task has ended; else another worker has taken it over, and the call is its to follow."""
     return not Task.objects.filter(id=bought.task_id, status="running").exists()
-
-
-def mismatches(bought: Terms, made: Sequence[CallResult], copied: Copied, settlement: Settlement) -> dict[int, str]:
-    """How what each call reports differs from what is billed, by the call's id; empty texts where nothing does."""
-    found = {
-        result.call_id: comparison.differences(bought.agreed, result, copied.by_call[result.call_id], settlement)
-        for result in made
-    }
-    first = made[0].call_id
-    found[first] = "; ".join(filter(None, (found[first], comparison.cost_difference(made, settlement))))
-    for call_id, words in found.items():
-        if words:
-            logger.warning("call %d differs from what is billed: %s", call_id, words)
-    return found

@@ -317,7 +317,8 @@ def deliver(call: DueCall, made: Sequence[CallResult]) -> None:
     bought = insist(delivery.terms_of_call, call)
     seconds = max(LAST_COPY_SECONDS, min(COPY_SECONDS, call.copy_until - time.monotonic()))
     adapter, connection = reach(call, seconds)
-    copied = copies.make(made, adapter, connection, most=bought.most)
+    release_connection()
+    copied = copies.make(made, adapter, connection, most=bought.agreed.count_of_call)
     left = call.copy_until - time.monotonic()
     may_wait = copied.is_ours or copied.may_come
     is_last = left <= 0 or (not may_wait and call.copy_faults + 1 >= UNUSABLE_TRIES)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from billing import lost_calls, relayed_calls, web_processes
 from billing.relayed_calls import CallEnding
-from common.concurrency.halving import apart
-from common.database.database_retry import AWAY
+from common.database.database_retry import AWAY, apart
 
 logger = logging.getLogger(__name__)
 

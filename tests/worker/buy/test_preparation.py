@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 
 from billing.models import Hold
+from common.database.database_retry import apart
 from tasks.models import Call
 from tests.tasks import steps
 from tests.worker.driving import call, end_of, picture, task
 from worker.buy import jobs, purchase
 from worker.buy.jobs import Purchase
-from worker.threads import onward
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("image_model")]
 
 
 def reached(shift, count: int) -> list[Purchase]:
     """So many of the queued tasks, ready for their intents."""
-    found = onward(jobs.reach, onward(jobs.load, shift.claim()[:count]))
+    found = jobs.ready(shift.claim()[:count])
     return [each for each in found if isinstance(each, Purchase)]
 
 
@@ -85,7 +85,7 @@ def test_one_whose_intent_the_database_refuses_is_left_out_alone(shift, key):
         picture(key, f"fox {number}")
     found = reached(shift, 5)
     found[2] = replace(found[2], credential_id=10**9)
-    bought = onward(lambda each: jobs.intend(each, worker_id=shift.id), found)
+    bought = apart(lambda each: jobs.intend(each, worker_id=shift.id), found)
     assert [isinstance(each, Purchase) for each in bought] == [True, True, False, True, True]
     assert Call.objects.count() == 4
 

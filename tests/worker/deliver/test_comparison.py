@@ -5,8 +5,8 @@ import pytest
 from adapters.base import Done, Output, Reported
 from billing.pricing import Settlement
 from tests.tasks import steps
-from worker.deliver import comparison, copies
-from worker.deliver.comparison import Agreed
+from worker.deliver import agreement, copies
+from worker.deliver.agreement import Agreed
 from worker.deliver.copies import CallResult
 
 FILM = Agreed(count=1, tier="720p", seconds=5)
@@ -25,12 +25,12 @@ def stored(count: int = 1, **facts) -> tuple:
 def of_film(billed: float = 5, *, probed: float | None = 5.0, agreed: Agreed = FILM, **reported) -> str:
     settlement = Settlement(actual_micros=500_000, seconds=billed)
     file = stored(kind="video", duration_seconds=probed)
-    return comparison.differences(agreed, result(kind="video", **reported), file, settlement)
+    return agreement.differences(agreed, result(kind="video", **reported), file, settlement)
 
 
 def of_pictures(made: int, kept: int, agreed: Agreed, facts: dict | None = None, **reported) -> str:
     settlement = Settlement(actual_micros=40_000, seconds=0)
-    return comparison.differences(agreed, result(made, **reported), stored(kept, **facts or {}), settlement)
+    return agreement.differences(agreed, result(made, **reported), stored(kept, **facts or {}), settlement)
 
 
 def test_a_film_as_it_was_billed_has_no_difference():
@@ -119,8 +119,8 @@ def test_the_pixels_of_a_file_are_flagged_where_they_are_more_whatever_is_report
 def test_a_provider_that_charges_more_than_is_billed_is_flagged():
     charged = [result(cost_micros=30_000), result(cost_micros=30_000)]
     for actual, words in [(40_000, "cost: billed $0.04, reported $0.06"), (60_000, ""), (0, "")]:
-        assert comparison.cost_difference(charged, Settlement(actual_micros=actual, seconds=0)) == words, actual
-    assert comparison.cost_difference([result()], Settlement(actual_micros=1, seconds=0)) == ""
+        assert agreement.cost_difference(charged, Settlement(actual_micros=actual, seconds=0)) == words, actual
+    assert agreement.cost_difference([result()], Settlement(actual_micros=1, seconds=0)) == ""
 
 
 def test_what_was_reported_is_kept_until_the_end():

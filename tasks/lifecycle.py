@@ -7,7 +7,8 @@ that has lost a task cannot touch it; a start raises the attempt under the lock 
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Any
 
 from django.db import transaction
@@ -125,11 +126,11 @@ def _write(endings: Sequence[Ending], tasks: Mapping[str, Any]) -> None:
     ]
     ledger.settle(
         [_move_row(ending, row) for ending, row in found],
-        ledger.lock_accounts(row.account_id for _, row in found),
+        ledger.lock_accounts([row.account_id for _, row in found]),
         columns=MOVE_COLUMNS,
-        statements=[MOVE.format(now=sql.now(), rows="{rows}")],
+        statements=[_move_statement()],
         others=[
-            *events.recorded((row.id, row.key_id, ending.status, row.attempt) for ending, row in found),
+            *events.recorded([(row.id, row.key_id, ending.status, row.attempt) for ending, row in found]),
             *_successes(endings),
             *paid_calls.closing([call for ending in endings for call in ending.calls]),
             *(deliveries.owing(owed) if owed else ()),
@@ -179,6 +180,11 @@ WHERE tasks_task.id = r.id AND tasks_task.status = r.expected AND tasks_task.att
 """
 
 
+@cache
+def _move_statement() -> str:
+    return MOVE.format(now=sql.now(), rows="{rows}")
+
+
 def _move_row(ending: Ending, task: Any) -> dict[str, Any]:
     """Of a locked task: its MOVE_COLUMNS."""
     return {
@@ -188,35 +194,38 @@ def _move_row(ending: Ending, task: Any) -> dict[str, Any]:
         "expected": ending.from_status,
         "attempt": ending.attempt,
         "status": ending.status,
-        "error": sql.document(asdict(ending.failure) if ending.failure else None),
+        "error": sql.document(asdict(ending.failure)) if ending.failure else None,
     }
 
 
 def _successes(endings: Sequence[Ending]) -> list[Write]:
     wins = [(ending.task_id, ending.success) for ending in endings if ending.success]
     results = [{"id": i, "result": sql.document({"duration": success.seconds})} for i, success in wins]
-    assets = [_asset_row(i, n, asset) for i, success in wins for n, asset in enumerate(success.assets)]
+    assets = [
+        {"task": i, "position": n} | {name: getattr(asset, name) for name in ASSET_FIELDS}
+        for i, success in wins
+        for n, asset in enumerate(success.assets)
+    ]
     return [
         *writes.of_rows(
             "UPDATE tasks_taskpayload SET result = r.result FROM {rows} WHERE tasks_taskpayload.task_id = r.id",
             "id text, result json",
             results,
         ),
-        *writes.of_rows(
-            f"INSERT INTO tasks_asset (task_id, position, {ASSET_FIELDS}, created_at) "
-            f"SELECT r.task, r.position, r.{ASSET_FIELDS.replace(', ', ', r.')}, {sql.now()} FROM {{rows}}",
-            ASSET_COLUMNS,
-            assets,
-        ),
+        *writes.of_rows(_asset_statement(), ASSET_COLUMNS, assets),
     ]
 
 
-ASSET_FIELDS = "kind, storage_key, content_type, size_bytes, sha256, width, height, duration_seconds"
+ASSET_FIELDS = tuple(field.name for field in fields(NewAsset))
 ASSET_COLUMNS = (
     "task text, position bigint, kind text, storage_key text, content_type text, size_bytes bigint, sha256 text, "
     "width bigint, height bigint, duration_seconds real"
 )
 
 
-def _asset_row(task_id: str, position: int, asset: NewAsset) -> dict[str, Any]:
-    return {"task": task_id, "position": position} | {name: getattr(asset, name) for name in ASSET_FIELDS.split(", ")}
+@cache
+def _asset_statement() -> str:
+    return (
+        f"INSERT INTO tasks_asset (task_id, position, {', '.join(ASSET_FIELDS)}, created_at) "
+        f"SELECT r.task, r.position, r.{', r.'.join(ASSET_FIELDS)}, {sql.now()} FROM {{rows}}"
+    )

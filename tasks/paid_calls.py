@@ -80,17 +80,20 @@ class CallEnd:
     mismatch: str = ""
 
 
+# Locked first, in the order of their ids: the fence is asked of the rows as they then are.
 INTEND = """
+WITH live AS (SELECT id, attempt, worker_id, status FROM tasks_task WHERE id {among} ORDER BY id{lock})
 INSERT INTO tasks_call (task_id, attempt, position, worker_id, channel_id, credential_id, route_id, target,
     request_digest, passed, state, faults, copy_faults, created_at)
 SELECT r.task, r.attempt, r.position, r.worker, r.channel, r.credential, r.route, r.target,
     r.digest, r.passed, 'intent', 0, 0, {now}
-FROM {rows} JOIN tasks_task t ON t.id = r.task AND {fence}
+FROM {rows} JOIN live t ON t.id = r.task AND {fence}
 RETURNING task_id, position, id
 """
 COMMITTED = """
+WITH live AS (SELECT id, attempt, worker_id, status FROM tasks_task WHERE id {among})
 SELECT c.task_id, c.position, c.id
-FROM {rows} JOIN tasks_task t ON t.id = r.task AND {fence}
+FROM {rows} JOIN live t ON t.id = r.task AND {fence}
 JOIN tasks_call c ON c.task_id = r.task AND c.attempt = r.attempt AND c.position = r.position AND c.state = 'intent'
 """
 FENCE = "t.attempt = r.attempt AND t.worker_id = r.worker AND t.status = 'running'"
@@ -100,35 +103,32 @@ INTENT_COLUMNS = (
 )
 
 
-def intend(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+def intend(intents: Sequence[Intent], *, statement: str = INTEND) -> dict[str, tuple[Intended, ...]]:
     """Commit these intents, and return their calls by task, in the order of their positions. A task that has been taken
-    over or has ended is not among them: then do not call. Raises IntegrityError where an earlier try was committed."""
-    with transaction.atomic():
-        lock_tasks([intent.task_id for intent in intents])
-        return _intended(INTEND, intents)
-
-
-def committed(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
-    """What `intend` returned for an earlier try whose commit went unseen, as long as they may still be called."""
-    return _intended(COMMITTED, intents)
-
-
-@cache
-def _intent_statement(statement: str) -> str:
-    return statement.format(now=sql.now(), rows=sql.rows(INTENT_COLUMNS), fence=FENCE)
-
-
-def _intended(statement: str, intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+    over or has ended is not among them: then do not call. Raises IntegrityError where an earlier try was committed. One
+    statement, and a transaction of its own."""
     targets = {id(intent.target): intent.target for intent in intents}  # tasks of one route share its target
     forms = {number: sql.document(asdict(target)) for number, target in targets.items()}
     items = [row for intent in intents for row in _intent_rows(intent, forms[id(intent.target)])]
-    rows = sql.records(_intent_statement(statement), [sql.pack(items)])
     attempts = {intent.task_id: intent.attempt for intent in intents}
+    rows = sql.records(_intent_statement(statement), [sql.values(attempts), sql.pack(items)])
     calls: dict[str, tuple[Intended, ...]] = {}
     for row in sorted(rows):
         name = reference(row.task_id, attempts[row.task_id], row.position)
         calls[row.task_id] = (*calls.get(row.task_id, ()), Intended(id=row.id, reference=name))
     return calls
+
+
+def committed(intents: Sequence[Intent]) -> dict[str, tuple[Intended, ...]]:
+    """Return what `intend` has committed in an earlier try that went unseen, as long as it may still be called."""
+    return intend(intents, statement=COMMITTED)
+
+
+@cache
+def _intent_statement(statement: str) -> str:
+    return statement.format(
+        now=sql.now(), rows=sql.rows(INTENT_COLUMNS), fence=FENCE, among=sql.listed("text"), lock=sql.row_lock()
+    )
 
 
 def _intent_rows(intent: Intent, target: object) -> Iterator[dict[str, Any]]:

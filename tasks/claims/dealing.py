@@ -77,8 +77,8 @@ class Occupancy:
         ):
             counts[place] = counts.get(place, 0) + 1
         self.total += 1
-        found = self.available(route, group.account_id)
-        if found.trials:
+        if self.state_of(route).rests:
+            found = self.available(route, group.account_id)
             self.tried.update(*map(found.tried_with, found.credentials))
 
 

@@ -88,7 +88,9 @@ STARTED_COLUMNS = ", ".join(f"tasks_task.{name}" for name in STARTED)
 @lru_cache(maxsize=8)
 def _writes(deadlines: tuple[tuple[str, int], ...]) -> list[str]:
     """The move of a task, and its event."""
-    left = " ".join(f"WHEN '{modality}' THEN {sql.later(str(seconds))}" for modality, seconds in deadlines)
+    left = " ".join(
+        f"WHEN '{modality}' THEN {sql.later(str(seconds))}" for modality, seconds in deadlines if modality != "queue"
+    )
     move = START.format(
         now=sql.now(), left=sql.later("seconds_left"), deadlines=left, columns=STARTED_COLUMNS, rows="{rows}"
     )
@@ -109,13 +111,9 @@ def start(worker_id: str, dealt: Sequence[Seat]) -> tuple[Claimed, ...]:
         seat = seats[key_id, routes].pop(0)
         passed[task_id] = seat.passed
         items.append(_start_row(task_id, attempt + 1, seat, worker_id))
-    rows = writes.write_together(START_COLUMNS, items, _writes(_deadlines()))
+    rows = writes.write_together(START_COLUMNS, items, _writes(tuple(settings.TASK_DEADLINES.items())))
     wakeups.tell(*events.TOPICS["running"])
     return tuple(_claimed(dict(zip((*STARTED, "params"), row, strict=True)), passed[row[0]]) for row in sorted(rows))
-
-
-def _deadlines() -> tuple[tuple[str, int], ...]:
-    return tuple(each for each in settings.TASK_DEADLINES.items() if each[0] != "queue")
 
 
 def _start_row(task_id: str, attempt: int, seat: Seat, worker_id: str) -> dict[str, Any]:

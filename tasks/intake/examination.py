@@ -25,7 +25,7 @@ from tasks.request.values import ParamRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class IntakeTerms:
     """What submissions of a model under a plan are checked and priced by, worked out once for each of a snapshot.
 
     `most_images` may be made by one request. `unit_micros` are the prices of a unit by tier; empty where no request of
@@ -39,16 +39,16 @@ class Terms:
     unit_micros: Mapping[str, int]
 
 
-def terms(catalog: Catalog, model: ModelEntry, plan: PlanEntry) -> Terms:
+def terms(catalog: Catalog, model: ModelEntry, plan: PlanEntry) -> IntakeTerms:
     key = (plan.id, model.id)
-    found: Terms | None = catalog.terms.get(key)
+    found: IntakeTerms | None = catalog.terms.get(key)
     if found is None:
         found = catalog.terms[key] = _terms(bounds.of_submissions(catalog, model, plan), model, plan)
     return found
 
 
-def _terms(found: bounds.Bounds, model: ModelEntry, plan: PlanEntry) -> Terms:
-    return Terms(
+def _terms(found: bounds.Bounds, model: ModelEntry, plan: PlanEntry) -> IntakeTerms:
+    return IntakeTerms(
         bounds=found,
         parser=params.parser(model.modality, found),
         mode=modes.find(model.pricing_mode),
@@ -115,7 +115,7 @@ def _masked(request: TaskRequest, mask: object, rules: ParamRules) -> TaskReques
     return replace(request, mask=images.mask(mask, rules))
 
 
-def priced(agreed: Terms, decision: Decision, request: TaskRequest) -> Price:
+def priced(agreed: IntakeTerms, decision: Decision, request: TaskRequest) -> Price:
     """What a request that is routed costs, if its model makes that many files. Only the adapter knows the final number
     of images: `extra_body` may hold it anywhere. Raises InvalidRequest and PricingUnavailable."""
     billed, most = decision.billed, agreed.most_images
@@ -124,7 +124,7 @@ def priced(agreed: Terms, decision: Decision, request: TaskRequest) -> Price:
     return price_of(agreed, decision, request)
 
 
-def price_of(agreed: Terms, decision: Decision, request: TaskRequest) -> Price:
+def price_of(agreed: IntakeTerms, decision: Decision, request: TaskRequest) -> Price:
     """The frozen price: unit price of the final tier under the plan, times the units of the model's pricing mode."""
     billed, mode = decision.billed, agreed.mode
     tier = mode.tier(billed.tier) if mode else None

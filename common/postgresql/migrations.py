@@ -1,8 +1,10 @@
 """Operations of migrations that concern PostgreSQL alone."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db import migrations
+from django.db.backends.ddl_references import Columns, Statement
 
 STORAGE = "ALTER TABLE {table} SET ({options})"
 RESET = "ALTER TABLE {table} RESET ({names})"
@@ -20,23 +22,6 @@ class OnPostgreSQL(migrations.RunSQL):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
 
 
-def without_pattern_index(name: str, table: str, column: str) -> OnPostgreSQL:
-    """Drop the second index that Django makes of a text column for LIKE, where nobody asks with LIKE."""
-    return OnPostgreSQL(
-        f"DROP INDEX IF EXISTS {name}", f"CREATE INDEX {name} ON {table} ({column} varchar_pattern_ops)"
-    )
-
-
-def unchecked(name: str, table: str, column: str, parent: str) -> OnPostgreSQL:
-    """Drop the foreign key of a column whose parents are never deleted. For each new row the server looks its parent up
-    and locks it, at the commit, while others wait for what the transaction has locked."""
-    return OnPostgreSQL(
-        f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}",
-        f"ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES {parent} (id) "
-        "DEFERRABLE INITIALLY DEFERRED",
-    )
-
-
 def stored(table: str, **options: float) -> OnPostgreSQL:
     """Set storage parameters of a table."""
     listed = ", ".join(f"{name} = {value}" for name, value in options.items())
@@ -49,3 +34,40 @@ def tidied_early(table: str) -> OnPostgreSQL:
     """Vacuum and analyse once a fiftieth has changed and not a fifth: of ten million rows that is two million."""
     names = ("autovacuum_vacuum_scale_factor", "autovacuum_vacuum_insert_scale_factor")
     return stored(table, **dict.fromkeys(names, 0.02), autovacuum_analyze_scale_factor=0.02)
+
+
+class Omission(migrations.RunPython):
+    """Omits what Django would make for columns of a table that the same migration creates.
+
+    Django makes indexes and foreign keys of new tables at the end of the migration; until then their statements wait in
+    the schema editor, from which this operation takes them. A column without such a statement is an error.
+    """
+
+    def __init__(self, table: str, columns: tuple[str, ...], kind: Callable[[str], bool]) -> None:
+        self.table, self.columns, self.kind = table, columns, kind
+        super().__init__(self.omit, migrations.RunPython.noop)
+
+    def omit(self, apps: Any, editor: Any) -> None:
+        if editor.connection.vendor == "postgresql":
+            for column in self.columns:
+                found = [each for each in editor.deferred_sql if self.concerns(each, column)]
+                if not found:
+                    raise ValueError(f"Django makes nothing of this kind for {self.table}.{column}")
+                editor.deferred_sql = [each for each in editor.deferred_sql if each not in found]
+
+    def concerns(self, statement: Statement, column: str) -> bool:
+        columns = statement.parts.get("columns") or statement.parts.get("column")
+        return (
+            isinstance(columns, Columns) and columns.references_column(self.table, column) and self.kind(str(statement))
+        )
+
+
+def without_pattern_index(table: str, *columns: str) -> Omission:
+    """Omit the second index that Django makes of a text column for LIKE, where nobody asks with LIKE."""
+    return Omission(table, columns, lambda statement: "_pattern_ops" in statement)
+
+
+def unchecked(table: str, *columns: str) -> Omission:
+    """Omit the foreign key of columns whose parents are never deleted. For each new row the server looks its parent up
+    and locks it, at the commit, while others wait for what the transaction has locked."""
+    return Omission(table, columns, lambda statement: "FOREIGN KEY" in statement)

@@ -2,10 +2,8 @@
 
 import re
 import time
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from adapters.base import Target
@@ -105,23 +103,6 @@ def test_when_a_call_is_polled_is_no_move_of_it():
     assert not re.search(
         r"SET state|state=['\"]\w+['\"]\)?\.update|update\(state", (ROOT / "tasks" / "polls.py").read_text()
     )
-
-
-def test_results_that_stood_in_handles_get_a_column_of_their_own(key, image_model, worker):
-    """A finished job, files that waited for siblings, a job that goes on, a handle of a plug-in, and an ended call."""
-    urls, files = {"outputs": [{"url": "u"}], "duration": 2.5}, {"assets": [{"kind": "image"}], "duration": None}
-    before = [HANDLE | urls, files, HANDLE, {"outputs": "mine"}, HANDLE | urls]
-    steps.submitted_many(key, len(before))
-    calls = [steps.accepted(task, worker) for task in steps.claimed(worker)]
-    for call_id, handle in zip(calls, before, strict=True):
-        Call.objects.filter(pk=call_id).update(handle=handle)
-    closing("done")(Call.objects.get(pk=calls[-1]))
-    migration = import_module("tasks.migrations.0006_call_result")
-    migration.results_out_of_handles(apps, None)
-    after = [(HANDLE, urls), (None, files), (HANDLE, None), ({"outputs": "mine"}, None), (HANDLE | urls, None)]
-    assert list(Call.objects.order_by("id").values_list("handle", "result")) == after
-    migration.results_into_handles(apps, None)
-    assert list(Call.objects.order_by("id").values_list("handle", flat=True)) == before
 
 
 def reschedule(call_id: int, task, **changes) -> None:

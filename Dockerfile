@@ -1,6 +1,9 @@
 # By digest: a tag may be moved. `docker buildx imagetools inspect python:3.13-slim` tells the newest.
 FROM python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b
 
+LABEL org.opencontainers.image.title="Darkroom"
+LABEL org.opencontainers.image.version="1.0.0"
+
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PATH=/srv/darkroom/.venv/bin:$PATH
 WORKDIR /srv/darkroom
 

@@ -9,10 +9,12 @@ from typing import Any
 chdir = str(Path(__file__).resolve().parent.parent)
 sys.path.insert(0, chdir)
 
+from django.db import DatabaseError  # noqa: E402
+from gunicorn.arbiter import Arbiter  # noqa: E402
 from gunicorn.glogging import Logger  # noqa: E402
 
 from common import logs  # noqa: E402
-from common.database import time_limits  # noqa: E402
+from common.database import database_retry, schema, time_limits  # noqa: E402
 from common.process import garbage, scheduling, shutdown  # noqa: E402
 from config import settings  # noqa: E402
 from tasks import swallowed_counts  # noqa: E402
@@ -63,7 +65,21 @@ def post_fork(server: Any, worker: Any) -> None:
     time_limits.hold_for_web()
 
 
+def refuse_other_schema(worker: Any) -> None:
+    """End this process, and with it the server, where the database has another schema than this code needs. Where it is
+    away, the server starts all the same and answers that it is."""
+    try:
+        schema.check()
+    except schema.SchemaMismatch as mismatch:
+        worker.log.error("%s", mismatch)
+        sys.exit(Arbiter.WORKER_BOOT_ERROR)
+    except DatabaseError as error:
+        worker.log.warning("its schema is not known: the database is away: %s", error)
+    database_retry.release_connection()
+
+
 def post_worker_init(worker: Any) -> None:
+    refuse_other_schema(worker)
     import_module("config.urls")  # all views: else the first request would wait for them
     swallowed_counts.start()
     shutdown.watch(lambda: worker.alive)

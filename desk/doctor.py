@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 from django.utils import timezone
 
@@ -19,6 +18,7 @@ from catalog import credentials, pausing, standing
 from catalog.health import words as health_words
 from catalog.models import Channel, Credential
 from common import sql, urls
+from common.database import schema
 from common.errors import StorageUnavailable
 from desk import in_use, reencryption, refused_fields
 from storage import blobs as assets
@@ -124,13 +124,13 @@ def storage() -> Iterator[Remark]:
 def database() -> Iterator[Remark]:
     try:
         yield from _version()
-        executor = MigrationExecutor(connection)
-        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        mismatch = schema.read().mismatch()
     except DatabaseError as fault:
         yield error(str(fault).splitlines()[0], "check DATABASE_URL and that its server runs")
         return
-    if pending:
-        yield error(f"{len(pending)} migrations are not applied", "run `manage.py migrate`")
+    if mismatch:
+        message, _, advice = mismatch.partition(": ")
+        yield error(message, advice)
     else:
         yield ok(f"{connection.display_name}, all migrations applied")
 

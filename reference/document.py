@@ -5,7 +5,6 @@ what the code declares, and the fields of params are made of their declarations 
 """
 
 import json
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 import yaml
 
 from catalog.file.yaml_text import PlainDumper, StrictLoader
+from common.version import version
 from reference import declared, param_schemas
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "openapi"
-PROJECT = HERE.parent / "pyproject.toml"
 SECTIONS = ("paths", "webhooks", "components")
 
 
@@ -62,11 +61,6 @@ def named(value: Any) -> Any:
             raise ValueError(f"{odd[0]!r} is no name: write it in quotes")
         return {str(name): named(inner) for name, inner in value.items()}
     return [named(each) for each in value] if isinstance(value, list) else value
-
-
-def version() -> str:
-    """The project's."""
-    return str(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def joined(parts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:

@@ -46,6 +46,9 @@ UNION ALL SELECT 'view ' || relname FROM pg_class
 WHERE relkind IN ('v', 'm') AND relnamespace = current_schema()::regnamespace
 """
 
+BOOLEAN_CONDITION = re.compile(r'WHERE ("\w+") = 1$')
+"""Django 6 writes so what earlier ones write as the column alone."""
+
 ROWS = {
     "catalog_catalogversion": "SELECT id, version FROM catalog_catalogversion",
     "tasks_claimturn": "SELECT id, last_key FROM tasks_claimturn",
@@ -98,7 +101,7 @@ def _sqlite() -> Iterator[tuple[str, str]]:
             yield from ((str(table), part) for part in _parts(body.rpartition(")")[0]))
             yield str(table), f"table options: {body.rpartition(')')[2].strip() or 'none'}"
         else:
-            yield str(table), str(text)
+            yield str(table), BOOLEAN_CONDITION.sub(r"WHERE \1", str(text))
 
 
 def _parts(body: str) -> Iterator[str]:

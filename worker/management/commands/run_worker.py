@@ -9,7 +9,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from common.commands import OneLineCommand
+from common.database import schema
 from common.database.database_retry import insist, release_connection
+from common.database.schema import SchemaMismatch
 from common.postgresql import doors
 from common.process import garbage, scheduling
 from tasks import leases
@@ -31,9 +33,12 @@ class Command(OneLineCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         lanes, concurrency = parse_lanes(options["lanes"]), parse_concurrency(options["concurrency"])
         try:
+            insist(schema.check)
             worker_id = insist(leases.register, lanes)
+        except SchemaMismatch as mismatch:
+            raise CommandError(str(mismatch)) from mismatch
         except DatabaseError as error:
-            raise CommandError(f"database: {str(error).splitlines()[0]} (is it migrated?)") from error
+            raise CommandError(f"database: {str(error).splitlines()[0]}") from error
         release_connection()
         doors.build(CONNECTIONS)
         worker = Loop(worker_id, lanes, concurrency=concurrency, drain=options["drain"])

@@ -15,7 +15,7 @@ class Hold(models.Model):
 
     reference = models.CharField(max_length=64, primary_key=True)
     account = models.ForeignKey("accounts.Account", on_delete=models.PROTECT, db_index=False, related_name="holds")
-    key_id = models.BigIntegerField(null=True, help_text="The API key. Null for holds of before it was written down.")
+    key_id = models.BigIntegerField(null=True, help_text="The API key.")
     amount_micros = models.BigIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, db_default=State.OPEN)
     created_at = models.DateTimeField(db_default=Now())

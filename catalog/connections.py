@@ -152,4 +152,4 @@ def _unsealed(ciphertext: str, origin: str, _keys: tuple[str, ...]) -> Unsealed 
     """What is sealed for this origin. Remembered as long as all are the same: the row is read for each call, and
     another secret has another text."""
     found = sealing.unseal(ciphertext)
-    return found if found and found.is_for(origin) else None
+    return found if found and found.origin == origin else None

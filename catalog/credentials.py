@@ -124,11 +124,6 @@ def disable(credential: Credential, reason: str) -> None:
 readable = sealing.readable
 
 
-def is_stored(values: Mapping[str, str], origin: str) -> bool:
-    """Whether these values were entered for this origin, on any channel."""
-    return any(readable(row.ciphertext) == dict(values) for row in Credential.objects.filter(origin=origin))
-
-
 def last4(values: Mapping[str, str]) -> str:
     """The end of the api_key, or of the last value; empty for a short one."""
     secret = values.get("api_key") or next(reversed(list(values.values())), "")

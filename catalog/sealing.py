@@ -10,13 +10,10 @@ ORIGIN = ""  # the one name in the mapping that no value can have
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsealed:
-    """A credential in the clear. Without an `origin` it was sealed by a version that did not note any."""
+    """A credential in the clear, and the origin that it was sealed for."""
 
     origin: str
     values: Mapping[str, str] = field(repr=False)
-
-    def is_for(self, origin: str) -> bool:
-        return self.origin in ("", origin)
 
 
 def seal(values: Mapping[str, str], origin: str) -> str:
@@ -25,11 +22,11 @@ def seal(values: Mapping[str, str], origin: str) -> str:
 
 
 def unseal(ciphertext: str) -> Unsealed | None:
-    """None where no key of ENCRYPTION_KEYS opens it or it is no mapping."""
+    """None where no key of ENCRYPTION_KEYS opens it or it is no mapping with an origin."""
     try:
         values = decrypt_mapping(ciphertext)
-        return Unsealed(origin=values.pop(ORIGIN, ""), values=values)
-    except (Undecryptable, ValueError, AttributeError):
+        return Unsealed(origin=values.pop(ORIGIN), values=values)
+    except (Undecryptable, ValueError, AttributeError, KeyError):
         return None
 
 

@@ -32,7 +32,7 @@ class FileStore:
         self.root = Path(backend.location)
         self.incoming = self.root / "incoming"
         self.tells_what_is_cached = hasattr(os, "RWF_NOWAIT")  # Linux on a disk of its own; not over a network
-        for name in (self.incoming.name, *FOLDERS):  # what an older version has made; the root may not be ours alone
+        for name in (self.incoming.name, *FOLDERS):  # also those made before; the root may not be ours alone
             private_files.tighten(self.root / name)
 
     @contextmanager

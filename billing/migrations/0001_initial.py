@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                     "budget_day",
                     models.DateField(help_text="The UTC day that it counts in for budgets; null: that of its creation.", null=True),
                 ),
-                ("key_id", models.BigIntegerField(help_text="The API key. Null for holds of before it was written down.", null=True)),
+                ("key_id", models.BigIntegerField(help_text="The API key.", null=True)),
             ],
             options={
                 "indexes": [models.Index(condition=Q(state="open"), fields=["account"], name="hold_open")],

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from accounts.models import Group
-from catalog import credentials, naming, sealing
+from catalog import credentials, naming
 from catalog.file import yaml_text
 from catalog.file.changes import values
 from catalog.models import Channel, ChannelModel, Credential, GroupChannel, MediaModel, Plan, Route
@@ -88,20 +88,12 @@ def _channel(row: Channel, offers: list[dict[str, Any]], with_credentials: bool 
 def _of_channel(channel: Channel, with_credentials: bool | None) -> dict[str, Any]:
     if with_credentials is None:
         return {}
-    return _all_secrets([sealed(stored) for stored in _of_its_origin(channel)], with_credentials)
+    return _all_secrets([stored.ciphertext for stored in _of_its_origin(channel)], with_credentials)
 
 
 def _of_its_origin(channel: Channel) -> list[Credential]:
     origin = urls.origin(channel.base_url)
     return [row for row in credentials.current(channel.pk) if row.origin == origin]
-
-
-def sealed(row: Credential) -> str:
-    """Its ciphertext with the origin inside; as it is where an older version wrote it and no key opens it."""
-    found = sealing.unseal(row.ciphertext)
-    if found is None or found.origin:
-        return row.ciphertext
-    return sealing.seal(found.values, row.origin)
 
 
 def _secrets(ciphertext: str, with_credentials: bool) -> dict[str, Any]:

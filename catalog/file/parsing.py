@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from catalog import credentials, model_params, offer_rules, sealing, validation
+from catalog import model_params, offer_rules, sealing, validation
 from catalog.fields import FieldReader, Invalid, Problem, boolean, each, integer, one_of
 from catalog.file.specs import (
     ChannelModelSpec,
@@ -106,17 +106,14 @@ def one_or_all(rule: Callable[[Any], dict[str, str]]) -> Callable[[Any], dict[st
 
 def unsealed(value: object, *, base_url: str | None) -> dict[str, str]:
     """Credentials as they are stored: encrypted with this installation's ENCRYPTION_KEYS, for the origin of this
-    address. An older version noted no origin: what it sealed has to be stored for it already."""
+    address."""
     found = sealing.unseal(validation.text(100_000)(value))
     if found is None:
         raise Invalid("none of ENCRYPTION_KEYS opens it")
     origin = urls.origin(base_url or "")
-    values = dict(found.values)
-    if base_url is not None and not found.is_for(origin):
+    if base_url is not None and found.origin != origin:
         raise Invalid(f"was sealed for {found.origin} and not for {origin}: give `credentials` instead")
-    if base_url is not None and not found.origin and not credentials.is_stored(values, origin):
-        raise Invalid("was sealed by an older version, for an origin that nobody knows: give `credentials` instead")
-    return values
+    return dict(found.values)
 
 
 def _channel_model(fields: FieldReader) -> ChannelModelSpec:

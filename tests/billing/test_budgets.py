@@ -216,7 +216,6 @@ def test_calls_of_accounts_with_budgets_are_not_ended_in_passing(key, other_key)
 
 
 def test_a_hold_that_names_no_key_counts_for_the_account(key):
-    """One of before keys were written down."""
     call = relayed_steps.opened(key, 500)
     Hold.objects.update(key_id=None)
     limit(key.account, day="1")

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
-from catalog import checks, connections, credentials
+from catalog import checks, connections, credentials, sealing
 from catalog.models import Channel, ChannelModel, Credential, MediaModel, Plan, Route
-from common.encryption import encrypt_mapping
 from tests.rows import add_credential, make_channel, make_route, opened
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +77,7 @@ def test_a_credential_that_no_key_opens_is_a_problem(studio: Channel, settings: 
 
 @pytest.mark.parametrize(("values", "has"), [({"key": "x"}, "key"), ({}, "nothing")])
 def test_a_credential_under_the_wrong_name_is_a_problem(studio: Channel, values: dict[str, str], has: str) -> None:
-    Credential.objects.update(ciphertext=encrypt_mapping(values))
+    Credential.objects.update(ciphertext=sealing.seal(values, Credential.objects.get().origin))
     assert checks.problems() == [f"channel studio: its credential needs api_key; it has {has}"]
 
 

@@ -5,8 +5,7 @@ import pytest
 from catalog import credentials
 from catalog.file.dump import dump
 from catalog.file.load import CatalogFileError, load
-from catalog.models import Channel, Credential, GroupChannel
-from common.encryption import encrypt_mapping
+from catalog.models import Channel, GroupChannel
 from tests.catalog.conftest import FILE
 from tests.rows import opened
 
@@ -100,25 +99,6 @@ def test_a_sealed_secret_loads_for_another_channel_of_its_origin() -> None:
     Channel.objects.all().delete()
     load(text.replace("name: cinema", "name: theatre").replace("channel: cinema", "channel: theatre"))
     assert opened(Channel.objects.get(name="theatre")) == {"api_key": "sandbox"}
-
-
-def test_what_an_older_version_sealed_loads_only_where_it_is_stored_for_that_origin() -> None:
-    load(FILE)
-    old = encrypt_mapping({"api_key": "sandbox"})
-    text = FILE.replace(SECRET, f"    sealed_credentials: {old}\n")
-    assert load(text).changed == []
-    (problem,) = problems(moved(text))
-    assert problem.startswith("channels[1].sealed_credentials: was sealed by an older version")
-
-
-def test_a_row_of_an_older_version_is_dumped_with_its_origin() -> None:
-    load(FILE)
-    Credential.objects.filter(channel__name="cinema").update(ciphertext=encrypt_mapping({"api_key": "sandbox"}))
-    text = dump()
-    Channel.objects.all().delete()
-    load(text)
-    assert opened(Channel.objects.get(name="cinema")) == {"api_key": "sandbox"}
-    assert problems(moved(text))
 
 
 def test_retired_credentials_are_not_dumped() -> None:

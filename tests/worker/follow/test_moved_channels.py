@@ -8,10 +8,9 @@ import pytest
 from requests.adapters import HTTPAdapter
 
 from adapters.base import Target
-from catalog import connections, credentials
+from catalog import connections, credentials, sealing
 from catalog.health import probing
 from catalog.models import Channel, Credential
-from common.encryption import encrypt_mapping
 from desk import in_use
 from sandbox.server import Sandbox
 from tasks.models import Call
@@ -180,7 +179,7 @@ def test_a_credential_is_never_opened_for_another_origin(video_channel):
 
 def test_a_credential_without_an_origin_goes_nowhere(video_channel):
     row = video_channel.credentials.get()
-    ciphertext = encrypt_mapping({"api_key": old_key()})
+    ciphertext = sealing.seal({"api_key": old_key()}, "")
     Credential.objects.filter(pk=row.pk).update(origin="", ciphertext=ciphertext)
     for base_url in (video_channel.base_url, "ftp://elsewhere.example"):
         opened, _ = connections.to(

@@ -66,15 +66,15 @@ def post_fork(server: Any, worker: Any) -> None:
 
 
 def refuse_other_schema(worker: Any) -> None:
-    """End this process, and with it the server, where the database has another schema than this code needs. Where it is
-    away, the server starts all the same and answers that it is."""
+    """End this process, and with it the server, where the database has another schema than this code needs. Where the
+    database is away, the server starts all the same: `/readyz` tells."""
     try:
         schema.check()
     except schema.SchemaMismatch as mismatch:
         worker.log.error("%s", mismatch)
         sys.exit(Arbiter.WORKER_BOOT_ERROR)
     except DatabaseError as error:
-        worker.log.warning("its schema is not known: the database is away: %s", error)
+        worker.log.warning("the database is away, so its schema is not compared: %s", str(error).splitlines()[0])
     database_retry.release_connection()
 
 

@@ -7,11 +7,12 @@ import tomllib
 import pytest
 
 from common.version import version
+from tools.name_release import written
 from tools.stack import ROOT
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 HEADINGS = re.findall(r"^## \[(.+)\](?: - (\d{4}-\d\d-\d\d))?$", CHANGELOG, re.MULTILINE)
-RELEASES = tomllib.loads((ROOT / "releases.toml").read_text())["releases"]
+RELEASES = tomllib.loads((ROOT / "releases.toml").read_text()).get("releases", [])
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
@@ -38,3 +39,7 @@ def test_the_commit_of_a_release_is_one_of_this_history_and_carries_its_number(r
     assert git("merge-base", "--is-ancestor", release["commit"], "HEAD").returncode == 0
     project = tomllib.loads(git("show", f"{release['commit']}:pyproject.toml").stdout)
     assert project["project"]["version"] == release["version"]
+
+
+def test_the_file_is_as_the_tool_writes_it():
+    assert (ROOT / "releases.toml").read_text() == written(RELEASES)

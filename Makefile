@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# What each target needs is installed once: the service's packages alone to run it, those of development to work on it.
+SERVICE := .venv/.service
 STAMP := .venv/.installed
 PYTEST := $(BIN)/python -m pytest
 # The slow ones mostly wait, for processes and for each other: more of them fit two cores.
@@ -19,8 +21,11 @@ LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashe
 
 setup: $(STAMP)
 
-$(STAMP): requirements-dev.lock
-	@sh tools/setup.sh "$(PYTHON)"
+$(SERVICE): requirements.lock
+	@sh tools/setup.sh "$(PYTHON)" $< $@
+
+$(STAMP): requirements-dev.lock | $(SERVICE)
+	@sh tools/setup.sh "$(PYTHON)" $< $@
 
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet uv
@@ -63,10 +68,10 @@ docs: $(STAMP)
 screenshots: $(STAMP)
 	$(BIN)/python -m tools.screenshots $(ARGS)
 
-run: $(STAMP)
+run: $(SERVICE)
 	@$(BIN)/python -m tools.run $(if $(SEED),--seed $(SEED))
 
-demo: $(STAMP)
+demo: $(SERVICE)
 	@$(BIN)/python -m tools.demo
 
 bench: $(STAMP)

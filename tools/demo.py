@@ -23,7 +23,7 @@ from django.conf import settings
 from tools import write_env
 from tools.children import PATIENCE, ChildFailed, free_port
 from tools.listening import CallbackReceiver, EventStream
-from tools.stack import CATALOG, ROOT, Stack
+from tools.stack import CATALOG, LISTENS, ROOT, Stack
 
 CREDIT = "5.00"
 LIVE = ("queued", "running")
@@ -88,16 +88,19 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def start(stack: Stack) -> Client:
-    """Database, provider, catalog, account, key and processes."""
-    stack.manage("migrate", "--noinput")
-    sandbox = stack.start_sandbox()
-    stack.manage("load_catalog", str(CATALOG), SANDBOX_URL=sandbox.url)
-    stack.manage("create_account", "demo", "--credit", CREDIT)
-    key = stack.manage_json("create_key", "demo")["key"]
-    stack.start_web()
-    stack.start_worker()
+    """Database, provider, catalog, account, key and processes; what need not wait for another goes on beside it."""
+    sandbox = stack.begin_sandbox(free_port())
+    *_, made = stack.manage_each(
+        ("migrate", "--noinput"),
+        ("load_catalog", str(CATALOG)),
+        ("create_account", "demo", "--credit", CREDIT),
+        ("create_key", "demo", "--json"),
+        SANDBOX_URL=sandbox.url,
+    )
+    stack.start_service()
+    sandbox.wait_for_line(LISTENS)
     say(f"sandbox, web and worker are up; account demo has {dollars(float(CREDIT))} and a Task key")
-    return Client(base_url=stack.base_url, key=key)
+    return Client(base_url=stack.base_url, key=json.loads(made)["key"])
 
 
 def submissions(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -170,18 +173,17 @@ def save(client: Client, task: dict[str, Any], folder: Path) -> None:
 
 
 def bill(stack: Stack, tasks: list[dict[str, Any]]) -> None:
-    """What was reserved and charged, the balance before and after, and the verdict of the ledger check."""
-    account = json.loads(stack.manage("dumpdata", "accounts.account").stdout)[0]["fields"]
+    """What was reserved and charged, the balance before and after, and the verdict of the ledger check. Raises
+    ChildFailed where it found a breach."""
+    accounts, verdict = stack.manage_each(("dumpdata", "accounts.account"), ("check_ledger",))
+    account = json.loads(accounts)[0]["fields"]
     say("\nThe bill")
     for task in tasks:
         costs = f"estimated {dollars(task['estimated_cost'])}, charged {dollars(task['actual_cost'])}"
         say(f"  {task['modality']:5} {task['model']}: {costs}")
     after, held = (account[name] / 1_000_000 for name in ("balance_micros", "held_micros"))
     say(f"  balance before {dollars(float(CREDIT))}, after {dollars(after)}, held {dollars(held)}")
-    check = stack.manage("check_ledger", check=False)
-    say(f"  check_ledger: {(check.stdout + check.stderr).strip()}")
-    if check.returncode:
-        raise DemoFailed("the ledger check found a breach")
+    say(f"  check_ledger: {verdict.strip()}")
 
 
 def tell(stack: Stack, output: Path) -> None:

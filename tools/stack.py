@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ CATALOG = ROOT / "catalog.example.yaml"
 CONFIGURED = ("-c", "config/gunicorn.py")
 MANAGE = (str(PYTHON), str(ROOT / "manage.py"))
 GUNICORN = (str(PYTHON.with_name("gunicorn")), *CONFIGURED)
+LISTENS = r"sandbox listening on (http://\S+)"
 WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104
 
 
@@ -60,6 +61,15 @@ class Stack:
             raise ChildFailed(f"manage.py {arguments[0]} ended with {answer.returncode}:\n{said}")
         return answer
 
+    def manage_each(self, *commands: Sequence[str], **environment: str) -> list[str]:
+        """Run management commands in one process, one after the other; what each printed. Raises ChildFailed."""
+        answer = self.python("-m", "tools.commands", json.dumps(commands), **environment)
+        said = [json.loads(line) for line in answer.stdout.splitlines()]
+        if answer.returncode:
+            failed = commands[len(said)][0]
+            raise ChildFailed(f"manage.py {failed} ended with {answer.returncode}:\n{answer.stderr[-4000:]}")
+        return said
+
     def manage_json(self, *arguments: str) -> Any:
         """What a command prints with --json. Raises ChildFailed."""
         return json.loads(self.manage(*arguments, "--json").stdout)
@@ -77,10 +87,15 @@ class Stack:
         self.children.append(child)
         return child
 
-    def start_web(self, **environment: str) -> Child:
-        """The web process, once it answers. Raises ChildFailed."""
+    def begin_web(self, **environment: str) -> Child:
+        """The web process, which may not answer yet."""
         web = self.start("web", *self._gunicorn, **environment)
         web.url = self.base_url
+        return web
+
+    def start_web(self, **environment: str) -> Child:
+        """The web process, once it answers. Raises ChildFailed."""
+        web = self.begin_web(**environment)
         web.wait_for_http(f"{web.url}/healthz")
         return web
 
@@ -88,11 +103,24 @@ class Stack:
         """A worker process; it may take a moment until it claims."""
         return self.start("worker", *self._manage, "run_worker", *arguments, **environment)
 
-    def start_sandbox(self, port: int = 0) -> Child:
-        """The built-in provider; its origin is in `url`. Port 0 takes a free one. Raises ChildFailed."""
+    def begin_sandbox(self, port: int) -> Child:
+        """The built-in provider on this port, where it may not answer yet."""
         sandbox = self.start("sandbox", *self._manage, "run_sandbox", "--port", str(port))
-        sandbox.url = sandbox.wait_for_line(r"sandbox listening on (http://\S+)")[1]
+        sandbox.url = f"http://127.0.0.1:{port}"
         return sandbox
+
+    def start_sandbox(self, port: int = 0) -> Child:
+        """The built-in provider, once it answers; its origin is in `url`. Port 0 takes a free one. Raises
+        ChildFailed."""
+        sandbox = self.begin_sandbox(port)
+        sandbox.url = sandbox.wait_for_line(LISTENS)[1]
+        return sandbox
+
+    def start_service(self) -> None:
+        """Web and worker side by side, once the web process answers. Raises ChildFailed."""
+        web = self.begin_web()
+        self.start_worker()
+        web.wait_for_http(f"{web.url}/healthz")
 
     def stop(self) -> None:
         """Stop every process, the last started first."""

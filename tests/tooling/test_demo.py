@@ -5,16 +5,53 @@ import re
 import signal
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 import requests
+from packaging.utils import canonicalize_name
 
 from tests.processes import PATIENT
+from tests.tooling.test_dependencies import pins
 from tools import demo
 from tools.children import PATIENCE, Child, free_port
 from tools.stack import ROOT
 
 ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "SECRET_KEY", "ENCRYPTION_KEYS")} | PATIENT
+
+WITHOUT_DEVELOPMENT = """
+import sys
+from importlib.machinery import PathFinder
+
+class Finder(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in {names!r} else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
+"""
+
+
+def installed_for_development() -> set[str]:
+    """The modules that packages of requirements-dev.lock alone bring."""
+    service = pins("requirements.lock").keys() | {"pip", "setuptools"}
+    return {
+        module
+        for module, packages in metadata.packages_distributions().items()
+        if not {canonicalize_name(package) for package in packages} & service
+    }
+
+
+@pytest.fixture
+def service_alone(tmp_path):
+    """The environment of a process, and of all that it starts, that finds the service's own packages only."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(WITHOUT_DEVELOPMENT.format(names=installed_for_development()))
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(folder)}
+    refused = subprocess.run([sys.executable, "-c", "import pytest"], env=environment, capture_output=True, check=False)
+    assert b"No module named 'pytest'" in refused.stderr
+    return environment
 
 
 @pytest.mark.parametrize(
@@ -26,10 +63,10 @@ def test_the_demo_shows_amounts_to_the_last_millionth(amount, shown):
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path):
+def test_the_demo_leaves_a_picture_a_film_and_a_confirmed_bill(tmp_path, service_alone):
     answer = subprocess.run(
         [sys.executable, "-m", "tools.demo", "--output", tmp_path],
-        env=ENVIRONMENT,
+        env=service_alone,
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -45,6 +45,11 @@ def test_tests_run_on_the_versions_that_are_deployed():
     assert {name: development.get(name) for name in pins("requirements.lock")} == pins("requirements.lock")
 
 
+def test_the_service_stands_on_few_packages():
+    """`make demo` and `make run` install these, and a newcomer waits for them."""
+    assert len(pins("requirements.lock")) <= 60
+
+
 def test_every_pin_has_a_hash_and_none_an_address():
     for lock in ("requirements.lock", "requirements-dev.lock"):
         text = (ROOT / lock).read_text()

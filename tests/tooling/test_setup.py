@@ -1,6 +1,8 @@
-"""`make setup` on machines that cannot: it says what to do."""
+"""What `make` installs for each target, and what it says on machines that cannot."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -35,6 +37,53 @@ def test_a_python_that_cannot_is_named_with_what_to_do(tmp_path, script):
     assert answer.returncode == 1
     assert UNABLE[script] in answer.stderr
     assert not (tmp_path / "venv").exists()
+
+
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = re.search(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)[1].split()
+LOCKS = {"requirements.lock", "requirements-dev.lock"}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_only_demo_and_run_do_without_the_packages_of_development(tmp_path, target):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for lock in LOCKS:
+        (tmp_path / lock).touch()
+    told = subprocess.run(["make", "-n", target], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    installs = set(re.findall(r"tools/setup\.sh \S+ (\S+)", told))
+    assert installs == ({"requirements.lock"} if target in ("demo", "run") else LOCKS)
+
+
+@pytest.fixture
+def fake_venv(tmp_path):
+    """An environment whose Python writes down what it is called with."""
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\necho "pip $@" >>{tmp_path}/calls\n')
+    python.chmod(0o755)
+    return python.parent.parent
+
+
+@pytest.mark.parametrize(("uv", "used"), [("exit 0", ["uv"]), ("exit 2", ["uv", "pip"]), (None, ["pip"])])
+def test_uv_installs_where_it_is_there_and_pip_where_uv_cannot(tmp_path, fake_venv, uv, used):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "dirname", "grep", "touch"):
+        (tools / name).symlink_to(shutil.which(name))
+    if uv:
+        (tools / "uv").write_text(f'#!/bin/sh\necho "uv $@" >>{tmp_path}/calls\n{uv}\n')
+        (tools / "uv").chmod(0o755)
+    stamp = tmp_path / "stamp"
+    subprocess.run(
+        ["sh", ROOT / "tools/setup.sh", sys.executable, "requirements.lock", stamp],
+        env={"PATH": str(tools), "VENV": str(fake_venv)},
+        capture_output=True,
+        check=True,
+    )
+    calls = [line for line in (tmp_path / "calls").read_text().splitlines() if " install " in line]
+    assert [call.split()[0] for call in calls] == used
+    assert all(call.endswith("--require-hashes -r requirements.lock") for call in calls)
+    assert stamp.exists()
 
 
 @pytest.fixture

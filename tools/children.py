@@ -1,6 +1,7 @@
 """One child process with a log file of its own: started, watched, signalled and stopped."""
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -42,6 +43,21 @@ def free_port() -> int:
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+def is_taken(host: str, port: int) -> bool:
+    """Whether a process listens there already."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        return error.errno == errno.EADDRINUSE
+    return False
+
+
+def first_free(host: str, wanted: int) -> int:
+    """The wanted port, or where that is taken the next that is not; 0 is any."""
+    return next(port for port in range(wanted, 65_536) if not is_taken(host, port)) if wanted else free_port()
 
 
 class Child:

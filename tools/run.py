@@ -2,87 +2,37 @@
 first request to try."""
 
 import argparse
+import fcntl
 import json
 import os
-import secrets
 import signal
 import sys
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from django.conf import settings
 
 from tools import write_env
-from tools.children import ChildFailed
-from tools.stack import CATALOG, ROOT, Stack
+from tools.children import ChildFailed, first_free
+from tools.logins import GENERAL_KEYS, logins
+from tools.stack import LISTENS, ROOT, Stack
 
 FIRST_TASK = {
     "model": "aurora-image",
     "modality": "image",
     "params": {"prompt": "a lighthouse at dawn", "image_size": "1K", "aspect_ratio": "16:9"},
 }
-GENERAL_KEYS = {"text": "OpenAI", "claude": "Anthropic", "gemini": "Google"}
-"""Groups of the example catalog, and whose packages call them."""
+SANDBOX_PORT = 8900
+SANDBOX_URL = f"http://127.0.0.1:{SANDBOX_PORT}"
 HISTORY_KEY = "Northlight Studio/web"
 HAS_TASKS = 3
 
 
 def interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def opens(stack: Stack, key: str) -> bool:
-    """Whether this database knows the key, and all that it is for: the file of logins may be older than either."""
-    request = urllib.request.Request(f"{stack.base_url}/v1/videos", headers={"Authorization": f"Bearer {key}"})
-    try:
-        with urllib.request.urlopen(request, timeout=20):
-            return True
-    except urllib.error.HTTPError as error:
-        return error.code not in (401, 403)
-
-
-def logins(stack: Stack, file: Path, history: dict[str, str]) -> dict[str, str]:
-    """The keys and the admin password, made once and kept in a file that only its owner may read. `history` are the
-    keys of a history that was just made."""
-    kept: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
-    if not (kept.keys() >= GENERAL_KEYS.keys() and opens(stack, kept["key"])):
-        kept = {}
-    made = (kept or new_logins(stack)) | history
-    if made != kept:
-        file.unlink(missing_ok=True)
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as output:
-            json.dump(made, output)
-    return made
-
-
-def new_logins(stack: Stack) -> dict[str, str]:
-    """An account with money, its keys, and an operator."""
-    name = f"run-{secrets.token_hex(3)}"
-    password = secrets.token_urlsafe(12)
-    stack.manage("create_account", name, "--credit", "100")
-    made = {
-        "key": stack.manage_json("create_key", name, "--videos")["key"],
-        "username": name,
-        "password": password,
-        **{group: general_key(stack, name, group) for group in GENERAL_KEYS},
-    }
-    stack.manage(
-        "createsuperuser",
-        "--noinput",
-        f"--username={name}",
-        f"--email={name}@localhost.invalid",
-        DJANGO_SUPERUSER_PASSWORD=password,
-    )
-    return made
-
-
-def general_key(stack: Stack, account: str, group: str) -> str:
-    """The secret of a new key of a group."""
-    made = stack.manage_json("create_key", account, "--name", group, "--binding", "general", "--group", group)
-    return str(made["key"])
 
 
 def seeded(stack: Stack, number: int, sandbox_url: str) -> dict[str, str]:
@@ -98,68 +48,130 @@ def seeded(stack: Stack, number: int, sandbox_url: str) -> dict[str, str]:
     return {"history": json.loads(answer.stdout)["keys"][HISTORY_KEY]}
 
 
-def start(stack: Stack, sandbox_port: int, seed: int | None = None) -> dict[str, str]:
-    """Database, catalog and processes, in the order in which they need each other; history where it has a number."""
+def offered(stack: Stack, sandbox_url: str) -> dict[str, Any]:
+    """What the catalog has for a provider at this URL: an empty one gets the example, any other is left as it is, but
+    for channels that lead to where the provider was the last time. Raises ChildFailed."""
+    file = stack.folder / "sandbox-url"
+    old = file.read_text() if file.exists() else SANDBOX_URL
+    answer = stack.python("-m", "tools.example_catalog", sandbox_url, old)
+    if answer.returncode:
+        raise ChildFailed(f"tools.example_catalog ended with {answer.returncode}:\n{answer.stderr[-4000:]}")
+    file.write_text(sandbox_url)
+    offer: dict[str, Any] = json.loads(answer.stdout)
+    if offer["moved"]:
+        print(f"Channels that now lead to {sandbox_url}: {', '.join(offer['moved'])}", flush=True)
+    return offer
+
+
+def start(stack: Stack, sandbox_port: int, seed: int | None = None) -> tuple[dict[str, str], bool]:
+    """Database, catalog and processes, in the order in which they need each other; history where it has a number.
+    The logins, and whether the first request has its model."""
+    sandbox = stack.begin_sandbox(sandbox_port)
     stack.manage("migrate", "--noinput")
-    sandbox = stack.start_sandbox(sandbox_port)
-    stack.manage("load_catalog", str(CATALOG), SANDBOX_URL=sandbox.url)
+    offer = offered(stack, sandbox.url)
     history = {} if seed is None else seeded(stack, seed, sandbox.url)
-    stack.start_web()
-    stack.start_worker()
-    return logins(stack, stack.folder / "logins.json", history)
+    stack.start_service()
+    sandbox.wait_for_line(LISTENS)
+    groups = [group for group in GENERAL_KEYS if group in offer["groups"]]
+    return logins(stack, stack.folder / "logins.json", groups, history), FIRST_TASK["model"] in offer["models"]
 
 
-def welcome(made: dict[str, str], logs: Path) -> str:
+def welcome(made: dict[str, str], stack: Stack, *, has_first: bool) -> str:
     """Where to look, and what opens it: the console and its key come first."""
-    url = settings.PUBLIC_BASE_URL
-    general = "\n".join(f"    {vendor:<9}  {made[group]}" for group, vendor in GENERAL_KEYS.items())
+    url = stack.environment["PUBLIC_BASE_URL"]
+    general = "".join(f"\n    {vendor:<9}  {made[group]}" for group, vendor in GENERAL_KEYS.items() if group in made)
     history = f"\n  With history  {made['history']}" if "history" in made else ""
+    first = f"""
+  curl {url}/v1/tasks \\
+    -H 'Authorization: Bearer {made["key"]}' -H 'Content-Type: application/json' \\
+    -d '{json.dumps(FIRST_TASK)}'
+"""
     return f"""
-Darkroom is running at {url} (Ctrl-C stops it; logs in {logs}).
+Darkroom is running at {url} (Ctrl-C stops it; logs in {stack.folder}).
 
   Console    {url}/console/  open it, and sign in with the key:
   Task key   {made["key"]}{history}
 
   Reference  {url}/docs/
   Admin      {url}/admin/  user {made["username"]}  password {made["password"]}
-  General keys, for text with the packages of others (docs/companion.md)
-{general}
+  General keys, for text with the packages of others (docs/companion.md){general or ": no group"}
+{first if has_first else ""}"""
 
-  curl {url}/v1/tasks \\
-    -H 'Authorization: Bearer {made["key"]}' -H 'Content-Type: application/json' \\
-    -d '{json.dumps(FIRST_TASK)}'
-"""
+
+def own_port(host: str, wanted: int, url: str) -> tuple[str, str]:
+    """The port that the service takes, and its address from outside. Raises ChildFailed where the port is taken and
+    the address is one of the operator's own, which leads to no other."""
+    port = first_free(host, wanted)
+    if port == wanted:
+        return str(wanted), url
+    if url != f"http://127.0.0.1:{wanted}":
+        raise ChildFailed(f"Port {wanted} is taken by another process. PUBLIC_BASE_URL is {url}: choose another PORT.")
+    print(f"Port {wanted} is taken: the service listens on {port}.", flush=True)
+    return str(port), f"http://127.0.0.1:{port}"
+
+
+def provider_port(wanted: int) -> int:
+    """The port of the built-in provider."""
+    port = first_free("127.0.0.1", wanted)
+    if wanted not in (0, port):
+        print(f"Port {wanted} is taken: the built-in provider listens on {port}.", flush=True)
+    return port
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """As the only `make run` with this folder. Raises ChildFailed where another one runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise ChildFailed(f"`make run` is running already: {folder} is in use.") from error
+        yield
+
+
+def stay(stack: Stack) -> NoReturn:
+    """Watch the processes until one ends. Raises ChildFailed."""
+    while all(child.is_running for child in stack.children):
+        time.sleep(0.5)
+    ended = next(child for child in stack.children if not child.is_running)
+    raise ChildFailed(f"{ended.name} ended with {ended.process.returncode}:\n{ended.tail()}")
+
+
+def run(folder: Path, sandbox_port: int, seed: int | None) -> NoReturn:
+    """Start everything and stay. Raises ChildFailed and KeyboardInterrupt."""
+    with alone(folder):
+        port, url = own_port(settings.HOST, settings.PORT, settings.PUBLIC_BASE_URL)
+        place = {"HOST": settings.HOST, "PORT": port, "PUBLIC_BASE_URL": url}
+        stack = Stack(environment={**os.environ, **place}, folder=folder)
+        try:
+            print("Starting…", flush=True)
+            made, has_first = start(stack, provider_port(sandbox_port), seed)
+            print(welcome(made, stack, has_first=has_first), flush=True)
+            stay(stack)
+        finally:
+            stack.stop()
 
 
 def main() -> int:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=ROOT / "var/run", help="for logs and logins")
-    parser.add_argument("--sandbox-port", type=int, default=8900, help="where the built-in provider listens")
+    parser.add_argument("--sandbox-port", type=int, default=SANDBOX_PORT, help="where the built-in provider listens")
     parser.add_argument("--seed", type=int, metavar="N", help="first fill it with a month of history of this number")
     options = parser.parse_args()
     write_env.write()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell started this in the background, deaf to SIGINT
         signal.signal(number, interrupt)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    place = {"HOST": settings.HOST, "PORT": str(settings.PORT)}
-    stack = Stack(environment={**os.environ, **place}, folder=options.folder)
     try:
-        print("Starting…", flush=True)
-        print(welcome(start(stack, options.sandbox_port, options.seed), options.folder), flush=True)
-        while all(child.is_running for child in stack.children):
-            time.sleep(0.5)
-        ended = next(child for child in stack.children if not child.is_running)
-        raise ChildFailed(f"{ended.name} ended with {ended.process.returncode}:\n{ended.tail()}")
+        run(options.folder, options.sandbox_port, options.seed)
     except KeyboardInterrupt:
         print("Stopping…", flush=True)
         return 0
     except ChildFailed as error:
         print(error, file=sys.stderr)
         return 1
-    finally:
-        stack.stop()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Fills an installation that has no tasks with a month of plausible history, and prints what it made as JSON.
 
-It loads catalog.example.yaml and its own tools/seed/catalog.yaml, opens two accounts with keys, and writes ended tasks
-with all that hangs on them; at the end some live. The same number makes the same history. Nothing is bought.
+It loads catalog.example.yaml into an empty catalog, adds its own tools/seed/catalog.yaml, opens two accounts with keys,
+and writes ended tasks with all that hangs on them; at the end some live. The same number makes the same history.
+Nothing is bought.
 """
 
 import argparse
@@ -17,7 +18,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -26,6 +26,7 @@ from billing.models import RelayedCall, WebProcess
 from catalog.file.load import load
 from catalog.models import Credential
 from tasks.models import Task, Worker
+from tools import example_catalog
 from tools.seed import afterwards, books, customers, deliveries, pictures, relayed, rhythm, standing, wishes
 from tools.seed.customers import Caller, Payer
 from tools.seed.fates import FATES, UNKNOWN, Fate, deal, fits
@@ -33,7 +34,7 @@ from tools.seed.history import Historian, Told
 from tools.seed.rows import Rows
 from tools.seed.wishes import Order, OrderBook
 
-CATALOGS = (Path(settings.BASE_DIR) / "catalog.example.yaml", Path(__file__).with_name("catalog.yaml"))
+CATALOG = Path(__file__).with_name("catalog.yaml")
 WORKERS = 2
 SHOWN = "web"
 """The key that pages are looked at with: the strange prompts and the live tasks are its own."""
@@ -65,9 +66,9 @@ def fill(
         raise NotEmpty("There are tasks already: the history is for an installation without any.")
     rng, until = random.Random(seed), until or timezone.now()
     since = until - timedelta(days=size.days)
-    for file in CATALOGS:
-        given = {**os.environ, **({"SANDBOX_URL": sandbox_url} if sandbox_url else {})}
-        load(file.read_text(encoding="utf-8"), environment=given)
+    example_catalog.load_into_empty(sandbox_url)
+    given = {**os.environ, **({"SANDBOX_URL": sandbox_url} if sandbox_url else {})}
+    load(CATALOG.read_text(encoding="utf-8"), environment=given)
     with transaction.atomic():
         payers = customers.open_accounts(since, until)
     workers, process = _processes(since, until)

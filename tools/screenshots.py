@@ -1,14 +1,16 @@
 """`make screenshots`: every page of desk and console, empty and full, on three widths, in the light and in the dark.
 
-It starts an installation of its own with a month of history, and writes docs/images/desk/ and docs/images/console/
-anew; the widest light ones are docs/images/desk-<page>.png and docs/images/console-<page>.png. With `--check` it also
-tells what is wrong with each page. Names limit it to these: `python -m tools.screenshots desk/now console/task`.
+It starts an installation of its own with a month of history, and writes the folders desk and console in
+var/screenshots/; the widest light ones are desk-<page>.png and console-<page>.png beside them. With `--check` it also
+tells what is wrong with each page, and with `--documents` it renews the pictures that documents show. Names limit it to
+these: `python -m tools.screenshots desk/now console/task`.
 """
 
 import argparse
 import json
 import os
 import secrets
+import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
@@ -26,7 +28,8 @@ from tools.children import ChildFailed, wait_until
 from tools.run import HISTORY_KEY
 from tools.stack import CATALOG, ROOT, Stack
 
-IMAGES = ROOT / "docs/images"
+PICTURES = ROOT / "var/screenshots"
+SHOWN_BY_DOCUMENTS = ROOT / "docs/images"
 NAME = "operator"
 
 
@@ -98,11 +101,19 @@ def run(stack: Stack, album: Album, *, is_checked: bool) -> None:
                 shots.check(watched, room.chosen(album.names, room.full), album.rows)
 
 
+def renew(folder: Path, shown: Path = SHOWN_BY_DOCUMENTS) -> None:
+    """Copy those of which documents show an older one."""
+    for old in shown.glob("*.png"):
+        if (new := folder / old.name).exists():
+            shutil.copyfile(new, old)
+
+
 def main(arguments: Sequence[str]) -> int:
     known = [f"{room.name}/{name}" for room in ROOMS for name in room.pages]
     parser = argparse.ArgumentParser(prog="python -m tools.screenshots", description=__doc__)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=f"only these of {', '.join(known)}")
-    parser.add_argument("--folder", type=Path, default=IMAGES, help="where the pictures go")
+    parser.add_argument("--folder", type=Path, default=PICTURES, help="where the pictures go")
+    parser.add_argument("--documents", action="store_true", help="also renew those that documents show")
     parser.add_argument("--check", action="store_true", help="also tell what is wrong with each page")
     given = parser.parse_args(arguments)
     if strange := set(given.pages) - set(known):
@@ -114,6 +125,8 @@ def main(arguments: Sequence[str]) -> int:
         rows = Rows(database=place / "darkroom.sqlite3")
         try:
             run(stack, Album(rows=rows, folder=given.folder, names=set(given.pages)), is_checked=given.check)
+            if given.documents:
+                renew(given.folder)
         except (ChildFailed, NoBrowser) as error:
             print(error, file=sys.stderr)
             return 1

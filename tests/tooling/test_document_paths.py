@@ -1,6 +1,7 @@
 """A path that a document names exists, and so does what it says is in it."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -21,6 +22,7 @@ MODULES = {path.relative_to(ROOT): path.read_text() for package in PACKAGES for 
 FOLDER = re.compile(r"`((?:[a-z_]+/)+)`")
 STEP = re.compile(r'"""Step (\S+?)[:, ]')
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
+PICTURE = re.compile(r"""<img src="([^"]+)"|!\[[^]]*\]\(([^)]+)\)""")
 TARGET = re.compile(r"`?make ([a-z-]+)`")
 
 
@@ -59,6 +61,19 @@ def test_every_link_leads_to_a_file_and_a_heading():
             found = (ROOT / document).parent / target if target else ROOT / document
             assert found.exists(), (document, target)
             assert not anchor or anchor in anchors(found), (document, anchor)
+
+
+def test_the_repository_holds_the_pictures_that_its_documents_show_and_they_are_few():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    names = [name for name in listed.split("\0") if name.endswith((".png", ".svg", ".jpg", ".jpeg", ".gif", ".webp"))]
+    kept = {ROOT / name for name in names if not name.startswith(("tests/", "pages/static/"))}
+    shown = {
+        ((ROOT / document).parent / "".join(target)).resolve()
+        for document in DOCUMENTS
+        for target in PICTURE.findall((ROOT / document).read_text())
+    }
+    assert shown == {path for path in kept if path.exists()}
+    assert len(shown) <= 20
 
 
 def anchors(document: Path) -> set[str]:

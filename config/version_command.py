@@ -13,7 +13,7 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
-from common import plain_json
+from common import money
 from common.database import schema
 from common.version import version
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     found, said = read()
     applied, pending = (list(found.applied), list(found.pending)) if found else (None, None)
     answer = {"version": version(), "database": {"applied": applied, "pending": pending}}
-    print(plain_json.dumps(answer) if "--json" in arguments else "\n".join(lines(found)))  # noqa: T201
+    print(money.dumps(answer) if "--json" in arguments else "\n".join(lines(found)))  # noqa: T201
     if said:
         print(said, file=sys.stderr)  # noqa: T201
     return 0

@@ -12,7 +12,7 @@ PLACES: tuple[str, ...] = (
     "catalog.runnable.bounds",
     "common.concurrency.wakeups",
     "common.database.apart",
-    "desk.channel_test",
+    "desk.channel_probe",
     "relay.books.end_together",
     "relay.books.reserve_together",
     "relay.books.usage",

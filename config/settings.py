@@ -326,7 +326,7 @@ WHITENOISE_AUTOREFRESH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_REQUEST_BYTES
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000  # the page of a plan sends six for each of its routes
 LOGIN_REDIRECT_URL = "/admin/"  # where the address that was asked for is none of ours
-SESSION_ENGINE = "desk.sessions"
+SESSION_ENGINE = "desk.access.sessions"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

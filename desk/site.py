@@ -8,10 +8,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from desk import navigation
+from desk.access.sign_in import OwnPasswordForm, SignInForm
 from desk.catalog_file.views import CatalogFilePages
 from desk.money.margin_page import MarginPages
 from desk.now.views import NowSite
-from desk.sign_in import OwnPasswordForm, SignInForm
 
 
 class DeskSite(NowSite):

@@ -11,12 +11,12 @@ from django.urls import URLPattern, path, reverse
 
 from accounts.models import Account
 from billing import ledger
-from desk import proof
+from desk.access import proof
+from desk.access.guarded_admin import KeptAdmin, may
 from desk.accounts_page import account_facts
 from desk.accounts_page.budget_action import SetBudgets
-from desk.actions import ActionPages, Offered
-from desk.forms import CreditForm
-from desk.guarded_admin import KeptAdmin, may
+from desk.accounts_page.forms import CreditForm
+from desk.kit.actions import ActionPages, Offered
 from desk.money.statement_pages import StatementPages
 from pages import words
 from pages.admin_pages import OwnForm, cost, moment

@@ -7,7 +7,7 @@ from django import forms
 
 from accounts.models import Account, ApiKey
 from billing import budgets
-from desk.actions import ReasonForm, RowAction
+from desk.kit.actions import ReasonForm, RowAction
 from pages import words
 
 WHOSE = {Account: "the account and all its keys", ApiKey: "the key"}

@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts import keys
 from accounts.models import ApiKey
-from desk.actions import RowAction
+from desk.kit.actions import RowAction
 
 
 class DisableKey(RowAction):

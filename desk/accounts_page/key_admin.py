@@ -16,13 +16,13 @@ from accounts import keys
 from accounts.models import Account, ApiKey, KeySecret
 from billing import budgets
 from catalog.models import MediaModel, Plan, PlanChoice
-from desk import proof
+from desk.access import proof
+from desk.access.guarded_admin import KeptAdmin, may
 from desk.accounts_page import keys_of
 from desk.accounts_page.budget_action import SetBudgets
+from desk.accounts_page.forms import ApiKeyForm, RotateForm
 from desk.accounts_page.key_actions import DisableKey, EnableKey
-from desk.actions import ActionPages, Offered
-from desk.forms import ApiKeyForm, RotateForm
-from desk.guarded_admin import KeptAdmin, may
+from desk.kit.actions import ActionPages, Offered
 from pages.admin_pages import KnownRows, OwnForm, moment
 
 DISABLED = moment("disabled_at")

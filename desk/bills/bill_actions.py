@@ -6,10 +6,10 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 
-from desk.actions import ActionRefused, ReasonForm, RowAction
 from desk.bills import columns as bill_columns
 from desk.bills import imports
 from desk.bills.imports import BillRefused, Period
+from desk.kit.actions import ActionRefused, ReasonForm, RowAction
 from desk.models import ProviderBill
 
 

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 
-from desk.actions import ActionPages, page_of
+from desk.access.guarded_admin import may
 from desk.bills import bill_facts, imports
 from desk.bills import columns as bill_columns
 from desk.bills.bill_actions import BILL_ACTIONS
@@ -18,7 +18,7 @@ from desk.bills.forms import ColumnsForm, ImportForm, first_choice
 from desk.bills.imports import BillRefused, Period
 from desk.bills.line_actions import LINE_ACTIONS
 from desk.bills.tables import UnreadableTable
-from desk.guarded_admin import may
+from desk.kit.actions import ActionPages, page_of
 from desk.models import ProviderBill
 from pages.admin_pages import ReadOnlyAdmin, cost, moment
 

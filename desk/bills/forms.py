@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 
 from catalog.models import Channel
+from desk.access.guarded_admin import REASON_LENGTH
 from desk.bills import tables
 from desk.bills.columns import BillColumns
 from desk.bills.imports import Period
 from desk.bills.settling import SettlingCandidate
-from desk.guarded_admin import REASON_LENGTH
 from desk.models import ProviderBill
 from pages import words
 

@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 
-from desk.actions import ActionRefused, RowAction
 from desk.bills import matching, settling
 from desk.bills.forms import SettleForm
+from desk.kit.actions import ActionRefused, RowAction
 from desk.models import BillLine
 from pages import words
 from tasks.unknown.open_calls import Refused

@@ -16,8 +16,8 @@ from django.urls import URLPattern, path
 from callbacks import deliveries
 from callbacks.models import Delivery
 from common.redaction import clean
-from desk.actions import ActionPages
 from desk.callback_page import facts
+from desk.kit.actions import ActionPages
 from desk.task_page.actions import CountingForm, SendCallback
 from pages import words
 from pages.admin_pages import ReadOnlyAdmin

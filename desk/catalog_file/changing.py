@@ -10,9 +10,9 @@ from catalog.file.changes import Changes
 from catalog.file.load import CatalogFile
 from catalog.file.yaml_text import NoEnvironment
 from catalog.models import CatalogVersion
-from desk import in_use
 from desk.catalog_file import picture, words
 from desk.catalog_file.words import ToldDifference
+from desk.kit import in_use
 
 
 class CatalogMoved(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from common.encryption import Undecryptable, decrypt, encrypt
-from desk.guarded_admin import REASON_LENGTH
+from desk.access.guarded_admin import REASON_LENGTH
 
 LONGEST = 500_000
 TOO_LONG = f"It has more than {LONGEST:,} bytes: load it with load_catalog."

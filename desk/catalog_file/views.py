@@ -20,11 +20,11 @@ from django.urls import URLPattern, path
 from catalog.file import dump
 from catalog.file.load import CatalogFileError
 from catalog.models import CatalogVersion, Channel, MediaModel, Plan
-from desk import proof
+from desk.access import proof
+from desk.access.guarded_admin import may
 from desk.catalog_file import changing
 from desk.catalog_file.changing import CatalogMoved, Difference
 from desk.catalog_file.forms import ApplyForm, FileForm, LookedAt, has_secrets
-from desk.guarded_admin import may
 
 WRITTEN = ("mediamodel", "channel", "channelmodel", "plan", "route", "groupoffer", "groupchannel")
 VIEW = ("catalog.view_mediamodel", "catalog.view_channel", "catalog.view_plan", "accounts.view_group")

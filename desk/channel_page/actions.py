@@ -11,11 +11,10 @@ from catalog.health import words as health_words
 from catalog.health.models import forget_refusals
 from catalog.models import Channel, ChannelModel, ChannelTest
 from catalog.pausing import Pausable
-from desk import channel_test
-from desk.actions import ActionRefused, RowAction
-from desk.channel_page import smallest, verdicts
+from desk.channel_page import channel_probe, smallest, verdicts
+from desk.channel_page.channel_probe import NotTested
 from desk.channel_page.smallest import Untestable
-from desk.channel_test import NotTested
+from desk.kit.actions import ActionRefused, RowAction
 from tasks.models import Task
 
 MANY = 1_000
@@ -101,9 +100,9 @@ class ChannelTestForm(forms.Form):
     def __init__(self, data: Any, *, channel: Channel) -> None:
         super().__init__(data)
         choices, found = [], list[tuple[bool, int, int]]()
-        for offer in channel_test.offers(channel):
+        for offer in channel_probe.offers(channel):
             try:
-                each = channel_test.planned(offer).smallest
+                each = channel_probe.planned(offer).smallest
             except Untestable:
                 continue
             off = "" if offer.enabled else ", switched off"
@@ -113,7 +112,7 @@ class ChannelTestForm(forms.Form):
         field: Any = self.fields["offer"]
         field.choices = choices
         field.initial = str(min(found)[-1]) if found else None
-        self.fields["number"].initial = channel_test.number_of(channel)
+        self.fields["number"].initial = channel_probe.number_of(channel)
 
 
 class ChannelTestAction(RowAction):
@@ -134,8 +133,8 @@ class ChannelTestAction(RowAction):
     def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
         offer = ChannelModel.objects.select_related("channel", "model").get(pk=values["offer"], channel=row)
         try:
-            plan = channel_test.planned(offer, values["prompt"])
-            test = channel_test.run(plan, by=by, number=values["number"])
+            plan = channel_probe.planned(offer, values["prompt"])
+            test = channel_probe.run(plan, by=by, number=values["number"])
         except (Untestable, NotTested) as refusal:
             raise ActionRefused(str(refusal)) from None
         what = f"Tested {offer.model.name}, {test.what}, {verdicts.cost(test.cost_micros)}."
@@ -156,11 +155,11 @@ class LookAction(RowAction):
         return "Asks the provider once how the job of the last test stands. It buys nothing."
 
     def form(self, row: Channel, data: Any = None) -> forms.Form:
-        return LookForm(data, initial={"number": channel_test.number_of(row)})
+        return LookForm(data, initial={"number": channel_probe.number_of(row)})
 
     def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
         try:
-            test = channel_test.look(row, number=values["number"])
+            test = channel_probe.look(row, number=values["number"])
         except NotTested as refusal:
             raise ActionRefused(str(refusal)) from None
         return f"Looked for the last test's result. {verdicts.of(test, timezone.now()).words}"

@@ -10,7 +10,7 @@ from django import forms
 from adapters.base import OperatorField
 from desk.channel_page import values
 from desk.channel_page.values import SPELLINGS, Misspelled
-from desk.rows import Column, Row, RowsField
+from desk.kit.rows import Column, Row, RowsField
 
 NOT_SAID = "as the protocol has it"
 OWN = "-own"

@@ -9,9 +9,9 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from catalog.models import Channel, ChannelModel
-from desk.actions import page_of
 from desk.channel_page.offer_forms import ChannelModelForm
 from desk.channel_page.upstream_table import ALLOW, FIXED, MEANINGS, MORE_ALLOWED, MORE_FIXED
+from desk.kit.actions import page_of
 from pages.admin_pages import OwnForm
 
 

@@ -15,7 +15,7 @@ from desk.channel_page.declared_fields import DeclaredFields
 from desk.channel_page.forms import declared
 from desk.channel_page.upstream_table import MORE_ALLOWED, MORE_FIXED, UpstreamFields
 from desk.channel_page.values import Misspelled
-from desk.rows import AmountsField, Row
+from desk.kit.rows import AmountsField, Row
 
 
 class CostsField(AmountsField):

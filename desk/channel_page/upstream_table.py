@@ -11,7 +11,7 @@ from adapters.kit import field_complaints
 from adapters.kit.field_table import steps_of
 from desk.channel_page import values
 from desk.channel_page.declared_fields import JsonValueField, ObjectField
-from desk.rows import LinesField
+from desk.kit.rows import LinesField
 
 ALLOW, MORE_ALLOWED, MORE_FIXED = "allow", "allow-more", "fixed-more"
 FIXED = "fixed:"

@@ -16,7 +16,7 @@ from desk.groups_page.price_fields import (
     ToolPricesField,
     check_names,
 )
-from desk.rows import Column, LinesField, Row, RowsField
+from desk.kit.rows import Column, LinesField, Row, RowsField
 from pages.admin_pages import KnownRows
 
 PRICES = (

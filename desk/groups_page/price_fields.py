@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from catalog.token_prices import AMOUNTS, COUNTS
-from desk.rows import AmountsField, Column, Row, RowsField
+from desk.kit.rows import AmountsField, Column, Row, RowsField
 
 LABELS = {
     "cache_write_1h": "Cache write, 1 hour",

@@ -10,9 +10,9 @@ from catalog import naming, pausing
 from catalog.file import dump
 from catalog.models import MediaModel
 from common.money import PlainEncoder
-from desk.actions import ActionPages
 from desk.catalog_file import words
 from desk.channel_page.actions import of_standing
+from desk.kit.actions import ActionPages
 from desk.models_page import facts, listed, param_forms
 from desk.models_page.forms import MediaModelForm
 from pages.admin_pages import OwnForm

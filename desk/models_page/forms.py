@@ -12,9 +12,9 @@ from catalog import naming, validation
 from catalog.fields import Invalid, each, told
 from catalog.models import MediaModel, Plan
 from catalog.ruled_form import RuledForm
+from desk.kit.rows import AmountsField, LinesField
 from desk.models_page import param_forms
 from desk.models_page.param_forms import DROP, ParamFields
-from desk.rows import AmountsField, LinesField
 
 PRICES = " ".join(mode.prices_help for mode in modes.TABLE)
 

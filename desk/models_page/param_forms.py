@@ -14,7 +14,7 @@ from django import forms
 from catalog import model_params
 from catalog.fields import Invalid
 from catalog.model_params import CHOICE, RULES, ParamBound
-from desk.rows import LinesField
+from desk.kit.rows import LinesField
 
 DROP = "drop_params"
 

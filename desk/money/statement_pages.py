@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from accounts.models import Account
 from common import months
 from common.months import Month
-from desk.guarded_admin import GuardedAdmin
+from desk.access.guarded_admin import GuardedAdmin
 from desk.money import statement, statement_csv
 
 SEEN = "billing.view_ledgerentry"

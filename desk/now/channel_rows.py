@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 from catalog import standing
 from catalog.health.words import FAULTS, WHY
 from catalog.models import Channel, ChannelHealth, ChannelModel, Credential, OperatorStanding, Rest
-from desk.actions import Offered, page_of
+from desk.kit.actions import Offered, page_of
 
 ORDER = ("disabled", "cooling down", "paused", "drained", "ok")
 

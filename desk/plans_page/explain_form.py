@@ -9,7 +9,7 @@ from accounts.models import ApiKey
 from catalog.models import Plan
 from common import strict_json
 from common.errors import InvalidRequest
-from desk import subjects
+from desk.commands import subjects
 from desk.plans_page import explaining
 from desk.plans_page.explaining import Explained
 from tasks.models import Task

@@ -10,7 +10,7 @@ from catalog.models import Plan, Route
 from catalog.snapshot import Catalog
 from common.documents import Unreadable
 from common.errors import ApiError, InvalidRequest, UnsupportedModel
-from desk import explain
+from desk.commands import explain
 from tasks.assets import inputs
 from tasks.intake import examination
 from tasks.intake.drafts import PreparedSubmission

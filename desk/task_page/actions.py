@@ -10,8 +10,8 @@ from billing.refunds import RefundRefused
 from callbacks import deliveries
 from callbacks.models import Delivery
 from common.errors import NotCancelable, NotRedeliverable, TaskNotFound
-from desk.actions import ActionRefused, ReasonForm, RowAction, page_of
-from desk.guarded_admin import REASON_LENGTH
+from desk.access.guarded_admin import REASON_LENGTH
+from desk.kit.actions import ActionRefused, ReasonForm, RowAction, page_of
 from pages import words
 from tasks import again, cancellation
 from tasks.models import LIVE, Task, TaskPayload

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from adapters.kit.jobs import LONGEST_ID
 from common.documents import shown
-from desk.actions import ActionRefused, ReasonForm, RowAction
+from desk.kit.actions import ActionRefused, ReasonForm, RowAction
 from desk.task_page.actions import NoteForm
 from pages import words
 from tasks.models import LIVE, Call, Task

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path
 
 from common.documents import shown
 from common.redaction import clean
-from desk.actions import ActionPages, url_of
+from desk.kit.actions import ActionPages, url_of
 from desk.task_page.call_actions import CALL_ACTIONS, is_over
 from pages import words
 from pages.admin_pages import CappedPaginator, ReadOnlyAdmin, cost, moment, status

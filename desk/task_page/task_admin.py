@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from common import ids
-from desk.actions import ActionPages, Offered, url_of
+from desk.kit.actions import ActionPages, Offered, url_of
 from desk.task_list import list_view
 from desk.task_page import sheet
 from desk.task_page.actions import TASK_ACTIONS

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from callbacks.models import Delivery
 from common import sql
-from desk.actions import page_of, url_of
 from desk.callback_page import facts
+from desk.kit.actions import page_of, url_of
 from tests.callbacks import steps
 from tests.desk.reading import words_of
 from tests.tasks import steps as task_steps

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from desk.actions import url_of
+from desk.kit.actions import url_of
 from tasks.failures import OUTCOME_UNKNOWN
 from tasks.models import Call, Task, TaskPayload
 from tasks.paid_calls import CallEnd

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from catalog.models import ChannelModel
-from desk import explain
+from desk.commands import explain
 from tests.tasks import steps
 from tests.tasks_api.asking import error_of, image_task, refused
 from tests.worker.driving import loaded

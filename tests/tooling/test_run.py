@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 import requests
 
-from catalog import credentials
+from catalog import connections, credentials
 from catalog.file.load import load
 from catalog.models import Channel, MediaModel, Plan
 from tests.tooling.test_demo import ENVIRONMENT
@@ -87,7 +87,7 @@ def test_the_channels_of_the_provider_follow_it_with_their_credentials_and_no_ot
     for channel in Channel.objects.filter(name__in=moved):
         assert channel.base_url.startswith(f"{NEW}/")
         (current,) = credentials.current(channel.pk)
-        assert (current.origin, credentials.opened(current).values) == (NEW, {"api_key": "sandbox"})
+        assert (current.origin, connections.opened(current).values) == (NEW, {"api_key": "sandbox"})
     own = Channel.objects.get(name="own")
     assert own.base_url == "http://127.0.0.1:89/openai/v1"
     assert [row.origin for row in credentials.current(own.pk)] == ["http://127.0.0.1:89"]

@@ -54,7 +54,7 @@ def test_what_comes_while_a_group_is_at_work_goes_together_into_the_next():
     threads = [beside(lambda: together.take(0))]
     assert at_work.wait(PATIENCE)
     threads += [beside(lambda: together.take(1)) for _ in range(3)]
-    wait_until(lambda: len(together._gathering._waiting) == 3, what="the others")
+    wait_until(lambda: len(together._gathering._waiting.items_waiting()) == 3, what="the others")
     gate.set()
     joined(*threads)
     assert groups == [[0], [1, 1, 1]]

@@ -5,7 +5,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from desk.command import DeskCommand
+from desk.commands.command import DeskCommand
 from tasks import ledger_check
 
 

@@ -7,9 +7,9 @@ from django.db import transaction
 
 from accounts.models import Account
 from billing import ledger
-from desk import budget_words
-from desk.command import DeskCommand, choice, refusal, text, usd, whole
-from desk.subjects import show_account
+from desk.commands import budget_words
+from desk.commands.command import DeskCommand, choice, refusal, text, usd, whole
+from desk.commands.subjects import show_account
 
 
 class Command(DeskCommand):

@@ -9,8 +9,8 @@ from django.db import transaction
 from accounts import keys
 from accounts.models import Account, ApiKey, Group
 from catalog.models import MediaModel, Plan, PlanChoice
-from desk import budget_words, plan_choices, subjects
-from desk.command import DeskCommand, choice, moment, refusal, text, whole
+from desk.commands import budget_words, plan_choices, subjects
+from desk.commands.command import DeskCommand, choice, moment, refusal, text, whole
 
 
 class Command(DeskCommand):

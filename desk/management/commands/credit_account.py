@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 
 from billing import ledger
 from common import money
-from desk import subjects
-from desk.command import DeskCommand, refusal, text, usd
+from desk.commands import subjects
+from desk.commands.command import DeskCommand, refusal, text, usd
 
 
 class Command(DeskCommand):

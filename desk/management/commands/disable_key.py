@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from accounts import keys
-from desk import subjects
-from desk.command import DeskCommand
+from desk.commands import subjects
+from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from desk import doctor
-from desk.command import DeskCommand
-from desk.doctor import Finding
+from desk.commands import doctor
+from desk.commands.command import DeskCommand
+from desk.commands.doctor import Finding
 
 
 class Command(DeskCommand):

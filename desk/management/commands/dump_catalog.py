@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from catalog.file.dump import dump
-from desk.command import DeskCommand
+from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):

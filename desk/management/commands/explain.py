@@ -13,9 +13,9 @@ from catalog.model_patterns import LONGEST_NAME
 from catalog.validation import DIALECTS as TEXT_DIALECTS
 from common import modalities, strict_json
 from common.errors import ApiError, InvalidRequest
-from desk import explain, explain_relay, subjects
-from desk.command import DeskCommand, choice, refusal, text, whole
-from desk.explain_relay import SupposedCall
+from desk.commands import explain, explain_relay, subjects
+from desk.commands.command import DeskCommand, choice, refusal, text, whole
+from desk.commands.explain_relay import SupposedCall
 
 STDIN = "-"
 DIALECTS = (*TEXT_DIALECTS, IMAGES)

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from catalog.file.load import CatalogFileError, load
-from desk import in_use
-from desk.command import DeskCommand
+from desk.commands.command import DeskCommand
+from desk.kit import in_use
 
 
 class Command(DeskCommand):

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from desk.command import DeskCommand, text, whole
-from desk.subjects import show_service
+from desk.commands.command import DeskCommand, text, whole
+from desk.commands.subjects import show_service
 from tasks import switches
 
 

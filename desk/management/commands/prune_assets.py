@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from common.errors import StorageUnavailable
-from desk.command import DeskCommand
+from desk.commands.command import DeskCommand
 from tasks.assets import retention, stored_inputs
 
 

@@ -7,9 +7,9 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from common import money
-from desk import reencryption
-from desk.command import DeskCommand
-from desk.reencryption import KeyNeeds
+from desk.commands import reencryption
+from desk.commands.command import DeskCommand
+from desk.commands.reencryption import KeyNeeds
 
 
 class Command(DeskCommand):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from desk.command import DeskCommand
-from desk.subjects import show_service
+from desk.commands.command import DeskCommand
+from desk.commands.subjects import show_service
 from tasks import switches
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from desk import budget_words, subjects
-from desk.command import DeskCommand
+from desk.commands import budget_words, subjects
+from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from callbacks import signing
-from desk.command import DeskCommand, refusal, text, whole
+from desk.commands.command import DeskCommand, refusal, text, whole
 
 STDIN = "-"
 LATEST = 2**40

@@ -16,8 +16,8 @@ from django.urls import reverse
 from catalog import snapshot
 from catalog.file import dump
 from catalog.models import Channel, Credential, MediaModel, Plan
+from tests.desk.access.test_proof import A_QUARTER, PASSWORD, is_asked, prove, wait
 from tests.desk.models_page.steps import SentForm
-from tests.desk.test_proof import A_QUARTER, PASSWORD, is_asked, prove, wait
 from tests.rows import make_key, make_route, opened
 
 pytestmark = pytest.mark.django_db

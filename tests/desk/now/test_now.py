@@ -14,7 +14,7 @@ from billing import seals
 from catalog import pausing
 from catalog.models import Channel, Route
 from common import sql
-from desk.actions import page_of
+from desk.kit.actions import page_of
 from desk.now import facts
 from desk.now.views import url
 from tasks.figures.folding import Folding

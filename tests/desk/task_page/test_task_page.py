@@ -9,7 +9,7 @@ from django.urls import reverse
 from billing import refunds
 from callbacks.models import Delivery, DeliveryAttempt
 from common import ids
-from desk.actions import page_of, url_of
+from desk.kit.actions import page_of, url_of
 from tasks import lifecycle
 from tasks.models import Asset, Call, Task, TaskPayload
 from tests.desk.reading import words_of

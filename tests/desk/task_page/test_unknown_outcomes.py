@@ -11,7 +11,7 @@ from django.urls import reverse
 from adapters.kit.jobs import LONGEST_ID
 from catalog import snapshot
 from catalog.models import Channel, ChannelModel
-from desk.actions import url_of
+from desk.kit.actions import url_of
 from tasks import ledger_check, lifecycle
 from tasks.failures import Failure
 from tasks.models import Call, Task

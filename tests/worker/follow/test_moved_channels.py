@@ -11,7 +11,7 @@ from adapters.base import Target
 from catalog import connections, credentials, sealing
 from catalog.health import probing
 from catalog.models import Channel, Credential
-from desk import in_use
+from desk.kit import in_use
 from sandbox.server import Sandbox
 from tasks.models import Call
 from tests.tasks import steps

@@ -20,7 +20,8 @@ from catalog.models import Channel, Credential
 from common import sql, urls
 from common.database import schema
 from common.errors import StorageUnavailable
-from desk import in_use, reencryption, refused_fields
+from desk.commands import reencryption, refused_fields
+from desk.kit import in_use
 from storage import blobs as assets
 from tasks import leases
 from tasks.models import ServiceState

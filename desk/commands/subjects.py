@@ -7,8 +7,8 @@ from django.db.models import Q
 
 from accounts.models import Account, ApiKey
 from common import moments, money
-from desk import budget_words
-from desk.command import refusal, text, whole
+from desk.commands import budget_words
+from desk.commands.command import refusal, text, whole
 from tasks.models import ServiceState
 
 

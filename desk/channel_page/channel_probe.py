@@ -157,7 +157,7 @@ def _heard(row: ChannelTest, adapter: Adapter, connection: Connection, ask: Any)
     except NothingSent as fault:
         row.state, row.answer = State.UNSENT, {"message": redaction.clean(str(fault))}
     except Exception:
-        swallowed.note("desk.channel_test")
+        swallowed.note("desk.channel_probe")
         row.state, row.answer = (
             State.ACCEPTED if is_poll else State.UNKNOWN,
             {"message": "It broke off: see the log."},

@@ -12,9 +12,9 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
-from desk import sign_in_tries
+from desk.access import sign_in_tries
+from desk.access.sign_in import LOCKED
 from desk.models import SignInTry
-from desk.sign_in import LOCKED
 
 pytestmark = pytest.mark.django_db
 

@@ -13,12 +13,13 @@ from catalog import standing
 from catalog.channel_admin import ChannelAdmin, CredentialInline
 from catalog.models import Credential
 from catalog.secret_forms import CredentialForm, CredentialFormSet
-from desk import in_use, proof
-from desk.actions import ActionPages
+from desk.access import proof
+from desk.access.guarded_admin import REASON_LENGTH, ProvedDeletion, frozen, may
 from desk.channel_page import facts
 from desk.channel_page.actions import OF_CHANNEL
 from desk.channel_page.forms import ChannelForm
-from desk.guarded_admin import REASON_LENGTH, ProvedDeletion, frozen, may
+from desk.kit import in_use
+from desk.kit.actions import ActionPages
 from pages.admin_pages import OwnForm
 
 SAY_WHY = "Say why: the history keeps it."

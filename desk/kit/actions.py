@@ -16,8 +16,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 
-from desk import proof
-from desk.guarded_admin import REASON_LENGTH, GuardedAdmin
+from desk.access import proof
+from desk.access.guarded_admin import REASON_LENGTH, GuardedAdmin
 
 
 class ActionRefused(Exception):

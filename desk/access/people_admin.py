@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.http import HttpRequest
 
-from desk import proof
-from desk.guarded_admin import GuardedAdmin
+from desk.access import proof
+from desk.access.guarded_admin import GuardedAdmin
 
 
 class ProvedWrites(GuardedAdmin):

@@ -14,7 +14,7 @@ from accounts.models import Group, KeySecret
 from catalog import credentials, sealing
 from catalog.models import Credential, GroupChannel
 from common import encryption, sql
-from desk import doctor, reencryption
+from desk.commands import doctor, reencryption
 from tests.rows import make_channel
 from tests.tasks import steps
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from catalog.models import MediaModel, ModelName, Plan, Route
-from desk.command import refusal, text
+from desk.commands.command import refusal, text
 
 
 def parse(choices: Iterable[str]) -> dict[MediaModel, Plan]:

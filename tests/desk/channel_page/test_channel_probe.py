@@ -12,8 +12,7 @@ from django.utils import timezone
 from billing.models import LedgerEntry
 from catalog import credentials
 from catalog.models import Channel, ChannelModel, ChannelTest, MediaModel
-from desk import channel_test
-from desk.channel_page import smallest, verdicts
+from desk.channel_page import channel_probe, smallest, verdicts
 from desk.channel_page.smallest import Untestable
 from tasks.models import Task
 from tests.rows import add_credential
@@ -35,8 +34,8 @@ def cinema(video_model: MediaModel, video_channel: Channel) -> Channel:
 
 
 def bought(channel: Channel, prompt: str = smallest.PROMPT) -> ChannelTest:
-    plan = channel_test.planned(channel_test.cheapest(channel).offer, prompt)
-    return channel_test.run(plan, by="olga", number=channel_test.number_of(channel))
+    plan = channel_probe.planned(channel_probe.cheapest(channel).offer, prompt)
+    return channel_probe.run(plan, by="olga", number=channel_probe.number_of(channel))
 
 
 def told(test: ChannelTest) -> str:
@@ -44,13 +43,13 @@ def told(test: ChannelTest) -> str:
 
 
 def test_the_cheapest_request_is_planned_with_its_cost_before_anything_is_sent(studio, cinema):
-    picture, film = channel_test.cheapest(studio).smallest, channel_test.cheapest(cinema).smallest
+    picture, film = channel_probe.cheapest(studio).smallest, channel_probe.cheapest(cinema).smallest
     assert (picture.words, picture.cost_micros) == ("1 picture of 1K", 20_000)
     assert (film.words, film.cost_micros) == ("a film of 5 s of 720p", None)
     narrow = {"durations": {"min": 4, "max": 12}, "resolutions": ["1080p", "480p"]}
     cost = {"480p": "0.01", "1080p": "0.05", "*": "1"}
     ChannelModel.objects.filter(channel=cinema).update(capabilities=narrow, cost=cost)
-    film = channel_test.cheapest(cinema).smallest
+    film = channel_probe.cheapest(cinema).smallest
     assert (film.words, film.cost_micros) == ("a film of 4 s of 480p", 40_000)
     assert not ChannelTest.objects.exists()
 
@@ -58,13 +57,13 @@ def test_the_cheapest_request_is_planned_with_its_cost_before_anything_is_sent(s
 def test_what_no_request_of_a_prompt_alone_can_buy_says_why(studio):
     ChannelModel.objects.update(capabilities={"prompt_max": 1})
     with pytest.raises(Untestable, match=r"aurora-image: .*params\.prompt"):
-        channel_test.cheapest(studio)
+        channel_probe.cheapest(studio)
 
 
 def test_a_model_of_an_unknown_pricing_mode_cannot_be_tested(studio):
     MediaModel.objects.update(pricing_mode="audio_seconds")
     with pytest.raises(Untestable, match="audio_seconds"):
-        channel_test.cheapest(studio)
+        channel_probe.cheapest(studio)
 
 
 def test_a_picture_is_bought_fetched_and_told_without_task_ledger_or_secret(studio, sandbox):
@@ -84,13 +83,13 @@ def test_a_picture_is_bought_fetched_and_told_without_task_ledger_or_secret(stud
 def test_a_job_is_shown_by_its_handle_and_looked_for_until_it_ends(cinema):
     test = bought(cinema, "[queued=600] a fox")
     assert (test.state, sorted(test.answer)) == ("accepted", ["handle"])
-    assert told(channel_test.look(cinema, number=1)).startswith("It works so far")
+    assert told(channel_probe.look(cinema, number=1)).startswith("It works so far")
     test = bought(cinema)
     assert test.number == 2
-    test = channel_test.look(cinema, number=2)
+    test = channel_probe.look(cinema, number=2)
     assert (test.state, test.answer["files"][0]["type"]) == ("answered", "video/mp4")
-    with pytest.raises(channel_test.NotTested):
-        channel_test.look(cinema, number=2)
+    with pytest.raises(channel_probe.NotTested):
+        channel_probe.look(cinema, number=2)
 
 
 @pytest.mark.parametrize(
@@ -122,22 +121,22 @@ def test_a_channel_that_cannot_be_reached_or_has_no_credential_says_so(studio):
 
 
 def test_a_form_that_is_sent_twice_buys_once(studio, sandbox):
-    plan = channel_test.cheapest(studio)
-    channel_test.run(plan, by="olga", number=0)
-    with pytest.raises(channel_test.NotTested):
-        channel_test.run(plan, by="olga", number=0)
+    plan = channel_probe.cheapest(studio)
+    channel_probe.run(plan, by="olga", number=0)
+    with pytest.raises(channel_probe.NotTested):
+        channel_probe.run(plan, by="olga", number=0)
     assert ChannelTest.objects.get().number == 1
 
 
 def test_while_one_is_under_way_no_other_begins_and_a_lost_one_is_unknown(studio):
-    plan = channel_test.cheapest(studio)
+    plan = channel_probe.cheapest(studio)
     row = ChannelTest.objects.create(channel=studio, number=7, state="sent", started_at=timezone.now())
-    with pytest.raises(channel_test.NotTested):
-        channel_test.run(plan, by="olga", number=7)
+    with pytest.raises(channel_probe.NotTested):
+        channel_probe.run(plan, by="olga", number=7)
     assert "under way" in told(row)
     ChannelTest.objects.update(started_at="2026-01-01T00:00:00Z")
     assert "Nobody knows" in told(ChannelTest.objects.get())
-    assert channel_test.run(plan, by="olga", number=7).number == 8
+    assert channel_probe.run(plan, by="olga", number=7).number == 8
 
 
 def test_an_answer_that_comes_after_the_next_test_has_begun_is_not_taken_for_that_ones(studio, sandbox):

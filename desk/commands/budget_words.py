@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from accounts.models import Account, ApiKey
 from billing import budgets
 from common import money
-from desk.command import refusal, usd
+from desk.commands.command import refusal, usd
 
 NONE = "none"
 

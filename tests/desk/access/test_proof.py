@@ -8,7 +8,7 @@ from django.test import Client
 
 from accounts import keys
 from billing.models import LedgerEntry
-from desk.sign_in import LOCKED
+from desk.access.sign_in import LOCKED
 from tests.desk.sensitive import CREDIT, DEEDS, SECRET, make_rows
 
 pytestmark = pytest.mark.django_db

@@ -17,8 +17,8 @@ from catalog import pausing, snapshot
 from catalog.models import Channel, ChannelModel, Credential, Route
 from common import ids
 from config.settings import asset_storage
-from desk import doctor
-from desk.doctor import Finding
+from desk.commands import doctor
+from desk.commands.doctor import Finding
 from tasks import paid_calls
 from tasks.models import RouteSet, ServiceState, Task, TaskPayload, Worker
 from tests.refusing import disable
@@ -248,7 +248,7 @@ def test_only_the_newest_tasks_of_thirty_days_are_read(key, video_model, video_c
     assert told() == []
     sent(key, video_channel, "video", draft)
     assert len(told()) == 1
-    monkeypatch.setattr("desk.refused_fields.MOST_TASKS", 1)
+    monkeypatch.setattr("desk.commands.refused_fields.MOST_TASKS", 1)
     sent(key, video_channel, "video", FILM)
     assert told() == []
     (found,) = doctor.findings({"fields": doctor.fields})

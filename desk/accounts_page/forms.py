@@ -7,8 +7,8 @@ from django import forms
 
 from accounts.models import Account, ApiKey, Group
 from common import money
-from desk.command import LARGEST_INTEGER
-from desk.guarded_admin import REASON_LENGTH
+from desk.access.guarded_admin import REASON_LENGTH
+from desk.commands.command import LARGEST_INTEGER
 
 LONGEST_ID = 19  # digits that every database takes for a number of 64 bits
 

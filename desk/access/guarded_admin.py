@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 
-from desk import proof
+from desk.access import proof
 
 REASON_LENGTH = 500
 

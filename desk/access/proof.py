@@ -19,9 +19,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.template.response import TemplateResponse
 
 from common.encryption import Undecryptable, decrypt, encrypt
-from desk import sign_in_tries
-from desk.sessions import SIGNED_IN_AT
-from desk.sign_in import admitted
+from desk.access import sign_in_tries
+from desk.access.sessions import SIGNED_IN_AT
+from desk.access.sign_in import admitted
 
 SECONDS = 15 * 60
 PROVED_AT = "proved_at"

@@ -6,7 +6,7 @@ from django.contrib.admin.forms import AdminAuthenticationForm, AdminPasswordCha
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from desk import sign_in_tries
+from desk.access import sign_in_tries
 
 LOCKED = "Too many failed sign-ins. Try again in 15 minutes."
 

@@ -1,4 +1,4 @@
-"""Every error of the interface in words: why it came, and what to do next. What happened is its own message."""
+"""Explanations of every error of the API: why it happens, and what to do next. Its message says what happened."""
 
 from dataclasses import dataclass
 
@@ -7,130 +7,133 @@ from common import error_types
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence each."""
+    """Cause and next step of an error, a sentence each."""
 
     why: str
     next_step: str
 
 
 WAIT = "Wait a moment, then try again."
-ASK = "Ask who runs this service."
-BUG = "Try again; if it comes back, tell who runs this service the moment and the address."
+ASK = "Ask the operator of this service."
+BUG = "Try again; if it happens again, tell the operator of this service the time and the address."
 
-OF_TASKS = {
+TASK_ERRORS = {
     error_types.CONTENT_REJECTED.name: Advice(
-        "The provider's policy does not allow the prompt, an input picture, or what came of them.",
-        "Change the prompt or the pictures and run it again; the same request would be refused again.",
+        "The provider's policy does not allow the prompt, an input image, or the result.",
+        "Change the prompt or the images and run it again; the same request would be refused again.",
     ),
     error_types.UPSTREAM_REJECTED.name: Advice(
-        "The provider does not take this combination of fields.",
+        "The provider does not accept this combination of fields.",
         "Change the size, the length or the inputs and run it again; the same request would be refused again.",
     ),
     error_types.INPUT_UNREACHABLE.name: Advice(
         "An input's address did not answer, asks for a sign-in, or has expired.",
-        "Open the address in a private window; upload the file here instead, or give one that anybody may fetch.",
+        "Open the address in a private window to check it. Upload the file here instead, or use a public address.",
     ),
     error_types.UPSTREAM_ERROR.name: Advice(
-        "The provider had a fault of its own, and every other way was tried.",
-        "Run it again in a few minutes: the request itself is good.",
+        "The provider failed, and all alternatives were tried.",
+        "Run it again in a few minutes: the request itself is valid.",
     ),
     error_types.OUTCOME_UNKNOWN.name: Advice(
-        "The connection to the provider was lost after the request was sent, so nobody knows whether it ran.",
+        "The connection to the provider was lost after the request was sent, so it is unknown whether it ran.",
         "Run it again if you still need it.",
     ),
     error_types.STORAGE_UNAVAILABLE.name: Advice(
-        "The place where files are kept was away when the result came.",
+        "The file storage was unavailable when the result arrived.",
         "Run it again in a few minutes.",
     ),
     error_types.NO_CAPABLE_ROUTE.name: Advice(
         "The last provider that could run it was taken out of service while it waited.",
-        "Run it again: if a model can take it now, it is accepted; else choose another one.",
+        "Run it again; if it is refused, choose another model.",
     ),
     error_types.TIMEOUT.name: Advice(
-        "It waited or ran longer than a task of its kind may.",
-        "Run it again, at a quieter time or with another model.",
+        "It waited or ran longer than the limit for such tasks.",
+        "Run it again later, or with another model.",
     ),
     error_types.INTERNAL_ERROR.name: Advice(
-        "A fault of this service, not of your request.",
-        "Run it again, and if it fails again, tell who runs this service the task's id.",
+        "This service failed, not your request.",
+        "Run it again; if it fails again, tell the operator of this service the task id.",
     ),
 }
-UNKNOWN = Advice("This kind of error is new to this page.", f"Read its message. {ASK}")
+UNKNOWN = Advice("This page does not know this kind of error.", f"Read its message. {ASK}")
 
-OF_REQUESTS = {
+REQUEST_ERRORS = {
     error_types.AUTHENTICATION_ERROR.name: Advice(
         "The key is missing, wrong, expired or disabled.", "Sign in with a valid key."
     ),
-    "permission_error": Advice("The key is good, but not for this.", "Use a key of the other kind."),
-    "rate_limit_error": Advice("The model's providers rest after too many requests.", WAIT),
+    "permission_error": Advice("The key is valid, but not for this.", "Use a key of the other kind."),
+    "rate_limit_error": Advice("The model's providers are resting after too many requests.", WAIT),
     "overloaded_error": Advice("No provider of the model can be reached now.", WAIT),
-    "api_error": Advice("The provider's answer was lost.", "Nothing was charged; ask again if you still need it."),
-    "timeout_error": Advice("The provider took too long.", "Nothing was charged; ask again if you still need it."),
+    "api_error": Advice("The provider's answer was lost.", "Nothing was charged; send it again if you still need it."),
+    "timeout_error": Advice("The provider took too long.", "Nothing was charged; send it again if you still need it."),
     "insufficient_quota": Advice(
-        "The balance or a budget is under what the call may cost.", "Top up, or set a lower limit of the output."
+        "The balance or a budget is lower than the call may cost.", "Top up, or set a lower output limit."
     ),
-    "invalid_request_error": Advice("The way of asking is not served here.", "Look at the reference for what is."),
-    "not_found_error": Advice("The key's platform does not have it.", "Look at the reference for what it has."),
-    error_types.SCOPE_REQUIRED.name: Advice("The key is not one for tasks.", "Use a key that begins with dr-task-."),
+    "invalid_request_error": Advice(
+        "This kind of request is not supported here.", "See the reference for those that are."
+    ),
+    "not_found_error": Advice("The key's platform does not have it.", "See the reference for what it has."),
+    error_types.SCOPE_REQUIRED.name: Advice("The key is not a task key.", "Use a key that begins with dr-task-."),
     error_types.BILLING_UNSUPPORTED.name: Advice("The account pays by subscription.", f"Tasks need a balance. {ASK}"),
     error_types.INSUFFICIENT_BALANCE.name: Advice(
-        "The balance, less what running tasks hold, is under the price.", "Top up, or choose a cheaper size or length."
+        "The balance, minus the holds of running tasks, is lower than the price.",
+        "Top up, or choose a cheaper size or length.",
     ),
     error_types.INVALID_REQUEST.name: Advice(
-        "A field is missing or has a value that is not allowed.", "Mend what is named."
+        "A field is missing or has a value that is not allowed.", "Correct the named field."
     ),
     error_types.UNSUPPORTED_MODEL.name: Advice(
-        "No model of this name is on offer to the key.", "Choose one from the list."
+        "The key cannot use a model with this name.", "Choose one from the list."
     ),
     error_types.UNSUPPORTED_ADAPTER.name: Advice(
-        "The model cannot make this kind of thing.", "Choose a model of that kind."
+        "The model does not support this modality.", "Choose a model that does."
     ),
     error_types.NO_CAPABLE_ROUTE.name: Advice(
-        "No provider of the model takes this combination of fields.", "Leave out the field that is named, or change it."
+        "No provider of the model accepts this combination of fields.", "Leave out or change the named field."
     ),
     error_types.PRICING_UNAVAILABLE.name: Advice("There is no price for this size or length.", "Choose another one."),
-    error_types.STORAGE_UNAVAILABLE.name: Advice("The place where files are kept is away.", WAIT),
+    error_types.STORAGE_UNAVAILABLE.name: Advice("The file storage is unavailable.", WAIT),
     error_types.QUEUE_LIMIT_EXCEEDED.name: Advice(
-        "As many tasks wait as may.", "Wait until some have ended, or cancel some."
+        "The queue is full.", "Wait until some tasks have ended, or cancel some."
     ),
     error_types.NOT_FOUND.name: Advice(
-        "It may be another key's, or be gone.", "Look for it in the gallery or in the live list."
+        "It may belong to another key, or have been deleted.", "Look for it in the gallery or the live list."
     ),
     error_types.REQUEST_TOO_LARGE.name: Advice(
-        "The request with its files is too large.", "Use smaller files, or addresses."
+        "The request with its files is too large.", "Use smaller files, or URLs."
     ),
     error_types.RATE_LIMITED.name: Advice("Too many requests came in a short time.", WAIT),
     error_types.STREAM_LIMIT_EXCEEDED.name: Advice(
-        "Too many pages of the key are live.", "Close a tab, then load this again."
+        "Too many live pages of this key are open.", "Close a tab, then reload this page."
     ),
-    error_types.API_PAUSED.name: Advice("New tasks are paused; those that wait or run go on.", "Try again later."),
+    error_types.API_PAUSED.name: Advice("New tasks are paused; queued and running ones continue.", "Try again later."),
     error_types.API_DISABLED.name: Advice("The service for tasks is switched off.", f"Try again later. {ASK}"),
-    error_types.NOT_CANCELABLE.name: Advice("Only what still waits can be canceled.", "Wait until it has ended."),
+    error_types.NOT_CANCELABLE.name: Advice("Only a queued task can be canceled.", "Wait until it has ended."),
     error_types.NOT_REDELIVERABLE.name: Advice(
-        "A callback is sent when its task has ended, to the address that the request named.",
-        "Wait for the end of the task, or name a callback_url in the next request.",
+        "A callback is sent when its task has ended, to the callback_url of the request.",
+        "Wait until the task has ended, or set a callback_url in the next request.",
     ),
     error_types.ASSET_IN_USE.name: Advice(
-        "A task that runs or waits takes the file.", "Delete it when that task has ended."
+        "A queued or running task uses the file.", "Delete it once that task has ended."
     ),
     error_types.ASSET_EXPIRED.name: Advice(
-        "Files are deleted after a while.", "Run the request again to make it anew."
+        "Files are deleted after a while.", "Run the request again to make a new one."
     ),
-    error_types.ASSET_URL_INVALID.name: Advice("Addresses of files expire.", "Load the page again for a fresh one."),
-    error_types.RANGE_NOT_SATISFIABLE.name: Advice("The file is shorter than that.", "Ask for the whole file."),
-    error_types.METHOD_NOT_ALLOWED.name: Advice("The address takes other methods.", "Look at the reference."),
-    error_types.UNSUPPORTED_MEDIA_TYPE.name: Advice("The body is of a type that is not read.", "Send JSON."),
-    error_types.INTERNAL_ERROR.name: Advice("A fault of this service, not of your request.", BUG),
-    error_types.SERVICE_UNAVAILABLE.name: Advice("A part that everything stands on is away.", WAIT),
+    error_types.ASSET_URL_INVALID.name: Advice("File addresses expire.", "Reload the page for a new one."),
+    error_types.RANGE_NOT_SATISFIABLE.name: Advice("The file is shorter than that.", "Request the whole file."),
+    error_types.METHOD_NOT_ALLOWED.name: Advice("The address does not support this method.", "See the reference."),
+    error_types.UNSUPPORTED_MEDIA_TYPE.name: Advice("The body has an unsupported type.", "Send JSON."),
+    error_types.INTERNAL_ERROR.name: Advice("This service failed, not your request.", BUG),
+    error_types.SERVICE_UNAVAILABLE.name: Advice("An essential part of the service is unavailable.", WAIT),
     error_types.TIMEOUT.name: Advice(
-        "It takes longer than one may wait; the task goes on.", "Look at it in the live list."
+        "It takes longer than a request may wait; the task continues.", "Follow it in the live list."
     ),
 }
 
 
-def of_task(error_type: str) -> Advice:
-    return OF_TASKS.get(error_type, UNKNOWN)
+def explain_task_error(error_type: str) -> Advice:
+    return TASK_ERRORS.get(error_type, UNKNOWN)
 
 
-def of_request(error_type: str) -> Advice:
-    return OF_REQUESTS.get(error_type, UNKNOWN)
+def explain_request_error(error_type: str) -> Advice:
+    return REQUEST_ERRORS.get(error_type, UNKNOWN)

@@ -1,4 +1,4 @@
-"""Who is signed in to the console: a key, by the secret that was given; and who has tried to."""
+"""Tables of the console: sessions of keys, and sign-in tries."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,8 +7,8 @@ from accounts.models import ApiKey, KeySecret
 
 
 class Session(models.Model):
-    """A browser that has presented a secret. Only `console/sessions.py` writes it. The cookie's token is not kept, but
-    its digest; nor is the secret."""
+    """Session of a browser that presented a secret; only `console/sessions.py` writes it. Stores a digest of the
+    cookie's token, and no secret."""
 
     digest = models.TextField(unique=True)
     key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="+")
@@ -21,8 +21,8 @@ class Session(models.Model):
 
 
 class PresentedKey(models.Model):
-    """A try to sign in, kept for a minute. `address` is a digest of where it came from, `pair` of that with what was
-    presented. Only `console/sign_in_tries.py` writes it."""
+    """Sign-in try, kept for a minute; only `console/sign_in_tries.py` writes it. `address` is a digest of the client's
+    address, `pair` of the address and the presented key."""
 
     address = models.CharField(max_length=64)
     pair = models.CharField(max_length=64)

@@ -1,4 +1,4 @@
-"""The console's navigation: its pages in the order of a customer's day."""
+"""Navigation of the console: pages in the order of a customer's day."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ PLACES = (("Create", "create"), ("Live", "live"), ("Gallery", "gallery"), ("Usag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tab:
-    """One entry; `is_here` where the page that is shown belongs to it."""
+    """Entry of the navigation; `is_here` marks the current page's entry."""
 
     label: str
     url: str

@@ -1,4 +1,4 @@
-"""Why a task brought nothing, as its customer reads it: what happened, why, and what to do next."""
+"""Explanation of a task without a result: what happened, why, and what to do next."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ WHAT = {"failed": "It failed", "timeout": "It took too long", "canceled": "It wa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Three sentences; the second is empty where there is no more to say."""
+    """Three sentences, of which `why` may be empty."""
 
     what: str
     why: str
     next_step: str
 
 
-def of(status: str, error: Mapping[str, Any] | None) -> Problem | None:
-    """By the task object's error; None where nothing went wrong."""
+def describe(status: str, error: Mapping[str, Any] | None) -> Problem | None:
+    """Describe the problem by the task object's error; None without a problem."""
     if status not in WHAT:
         return None
     if status == "canceled":
@@ -28,5 +28,5 @@ def of(status: str, error: Mapping[str, Any] | None) -> Problem | None:
     return Problem(
         what=f"{WHAT[status]}.",
         why=str(given.get("message") or ""),
-        next_step=f"Nothing was charged. {error_words.of_task(str(given.get('type'))).next_step}",
+        next_step=f"Nothing was charged. {error_words.explain_task_error(str(given.get('type'))).next_step}",
     )

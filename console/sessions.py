@@ -1,6 +1,6 @@
-"""Sessions of the console: opened with a secret, found by a random cookie, admitted anew at every request.
+"""Sessions of the console: opened with a key's secret, found by a random cookie, authenticated at every request.
 
-A session opens nothing by itself. It names a secret, and whatever that opens at this moment, the session does.
+A session grants nothing itself: it names a secret and has the rights that the secret has at that moment.
 """
 
 import secrets
@@ -22,7 +22,7 @@ MOST_OF_A_KEY = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """Who looks at a page: an admitted key, with its name and the end of the secret that was given."""
+    """Authenticated key of a session, with its name and the last characters of its secret."""
 
     session_id: int
     key_name: str
@@ -35,8 +35,8 @@ class Visitor:
 
 
 def begin(secret: str) -> str:
-    """Open a session and return the cookie's token; the key's oldest one ends where it has too many. Raises what
-    `authentication.admit` raises."""
+    """Open a session and return the cookie's token; end the key's oldest sessions beyond the limit. Raises like
+    `authentication.admit`."""
     caller = authentication.admit(f"Bearer {secret}").caller
     now, token = timezone.now(), secrets.token_urlsafe(32)
     Session.objects.filter(expires_at__lt=now).delete()
@@ -52,9 +52,9 @@ def begin(secret: str) -> str:
     return token
 
 
-def admit(token: str, *, idempotency_key: str | None = None) -> Visitor:
-    """Let the session's secret in, as if it had just been given. Raises what `authentication.admit` raises,
-    AuthenticationError also where there is no such session any more."""
+def authenticate(token: str, *, idempotency_key: str | None = None) -> Visitor:
+    """Authenticate the session's secret as if it had just been presented. Raises like `authentication.admit`, and
+    AuthenticationError if the session does not exist."""
     found = Session.objects.filter(digest=digest(token), expires_at__gt=timezone.now()).select_related("key", "secret")
     session = found.first()
     if session is None:
@@ -66,16 +66,16 @@ def admit(token: str, *, idempotency_key: str | None = None) -> Visitor:
 
 
 def still_open(session_ids: Iterable[int]) -> frozenset[int]:
-    """Those of the sessions that nobody has signed out of and that have not expired. One statement."""
+    """Select the sessions that are neither signed out nor expired, in one statement."""
     found = Session.objects.filter(pk__in=tuple(session_ids), expires_at__gt=timezone.now())
     return frozenset(found.values_list("pk", flat=True))
 
 
 def end(token: str) -> None:
-    """Sign out. The token opens nothing from now on."""
+    """End a session; its token is invalid from now on."""
     Session.objects.filter(digest=digest(token)).delete()
 
 
 def digest(token: str) -> str:
-    """What a session is found by. 256 random bits need no salt."""
+    """Digest a token, by which its session is found. 256 random bits need no salt."""
     return authentication.digest(f"console {token}") if token else ""

@@ -1,7 +1,7 @@
-"""The rate of tries to sign in, over any number of web processes: by the client's address, and by what one address
-presents as a key. So nobody who tries elsewhere keeps a key's owner out.
+"""Rate limit on sign-in tries across all web processes: by client address, and by address and presented key, so that
+tries from elsewhere cannot lock out a key's owner.
 
-Every try that is let in counts, right or wrong, for a minute. What was presented is kept as a keyed digest.
+Every accepted try counts for a minute, right or wrong. The presented key is stored as a keyed digest.
 """
 
 from django.db import transaction
@@ -18,10 +18,10 @@ MOST_TRIES = 100_000
 LOCK = 720_345
 
 
-def admit(place: str, secret: str) -> None:
-    """Count one more try from this place. Raises RateLimited, which says when the next may come."""
+def begin(place: str, secret: str) -> None:
+    """Count a try from this address. Raises RateLimited, which says when the next is allowed."""
     address, pair = _digest(place), _digest(f"{place}\0{secret}")
-    _refuse(address, pair)  # without a lock, for whoever does not stop
+    _refuse(address, pair)  # first without a lock, which is cheaper under attack
     with transaction.atomic():
         _one_at_a_time(address)
         _refuse(address, pair)
@@ -30,7 +30,7 @@ def admit(place: str, secret: str) -> None:
 
 
 def _refuse(address: str, pair: str) -> None:
-    """Raises RateLimited."""
+    """Raise RateLimited if a limit is reached."""
     statement = RECENT.format(age=sql.seconds_between("at", sql.now()), since=sql.later("%s"))
     tries = sql.fetch(statement, [address, -SECONDS])
     for whose, most, found in (
@@ -39,7 +39,7 @@ def _refuse(address: str, pair: str) -> None:
     ):
         if len(found) >= most:
             left = max(1, round(SECONDS - float(found[most - 1])))
-            message = f"More than {most} tries to sign in within a minute from {whose}. Try again in {left} seconds."
+            message = f"More than {most} sign-in attempts within a minute from {whose}. Try again in {left} seconds."
             raise RateLimited(message, headers={"Retry-After": str(left)})
 
 
@@ -48,12 +48,12 @@ def _digest(text: str) -> str:
 
 
 def _one_at_a_time(address: str) -> None:
-    """Of this address. SQLite's IMMEDIATE transaction is the lock there."""
+    """Serialise tries of this address on PostgreSQL; SQLite's IMMEDIATE transaction is the lock there."""
     if sql.is_postgresql():
         sql.fetch("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, int(address[:7], 16)])
 
 
-# The newest first; no more than count.
+# The newest first, up to the limit.
 RECENT = f"""
 SELECT pair, {{age}} FROM console_presentedkey WHERE address = %s AND at > {{since}}
 ORDER BY at DESC LIMIT {BY_ADDRESS}

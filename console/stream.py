@@ -1,5 +1,5 @@
-"""Whom the console's event stream lets in: the session of the cookie. The stream itself is the Task API's, but for its
-heartbeat: that is an event, since a comment reaches no script."""
+"""Authentication and heartbeat of the console's event stream. The stream is the Task API's, except that the heartbeat
+is an event, as scripts cannot see comments."""
 
 import json
 
@@ -19,11 +19,11 @@ def token_of(scope: Scope) -> str:
 
 
 def admitted(scope: Scope) -> Admitted:
-    """For as long as nobody signs out. Raises what `sessions.admit` raises."""
-    visitor = sessions.admit(token_of(scope))
+    """Authenticate a stream by its session cookie, until sign-out. Raises like `sessions.authenticate`."""
+    visitor = sessions.authenticate(token_of(scope))
     return readmission.by_secret(visitor.caller, (sessions.still_open, visitor.session_id))
 
 
 def heartbeat() -> bytes:
-    """Says in how many seconds the next one comes, so that a script knows when the line is dead."""
+    """Build a heartbeat event with the interval in seconds, so that a script detects a dead connection."""
     return f"event: heartbeat\ndata: {json.dumps({'seconds': settings.SSE_HEARTBEAT})}\n\n".encode()

@@ -1,4 +1,4 @@
-"""The console's paths; its event stream is served by the front."""
+"""URL paths of the console; the front serves its event stream."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Registers the desk's pages, and puts our users, groups and history in the place of Django's."""
+"""Registration of the desk's admins, in place of Django's for users, groups and history."""
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry

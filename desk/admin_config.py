@@ -1,4 +1,4 @@
-"""The application of Django's admin, with our site as its own."""
+"""Configuration of Django's admin with the desk as its site."""
 
 from django.contrib.admin.apps import AdminConfig
 

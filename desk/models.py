@@ -1,11 +1,11 @@
-"""What the desk itself keeps: tries to sign in, bills of providers; and the permissions that hang on no table."""
+"""Tables of the desk: sign-in tries and providers' bills; and permissions that belong to no table."""
 
 from django.db import models
 from django.db.models.functions import Now
 
 
 class SignInTry(models.Model):
-    """A try to sign in that failed, or whose password is being checked. `pair` is a digest of name and address."""
+    """Sign-in try that failed or is being checked. `pair` is a digest of name and address."""
 
     pair = models.CharField(max_length=64)
     locks = models.BooleanField(default=False)
@@ -22,7 +22,7 @@ class SignInTry(models.Model):
 
 
 class Right(models.Model):  # noqa: DJ008 (there are no rows)
-    """No table: what the admin lets somebody do beyond looking at rows and changing them."""
+    """Permissions beyond viewing and changing rows. Has no table."""
 
     class Meta:
         managed = False
@@ -38,10 +38,11 @@ class Right(models.Model):  # noqa: DJ008 (there are no rows)
 
 
 class ProviderBill(models.Model):
-    """A provider's bill for a channel, as its file says it (compressed in `source`), and how it compares with what we
-    bought. A file is imported once for a channel.
+    """Provider's bill of a channel: its compressed file (`source`) and the comparison with our calls. A file is
+    imported once per channel.
 
-    Each comparison is a `run`; lines of older runs are left over. `sums` are those of `desk.bills.matching` by verdict.
+    Each comparison is a `run`; lines of older runs are leftovers. `sums` are the sums by verdict
+    (`desk.bills.matching`).
     """
 
     channel = models.ForeignKey("catalog.Channel", on_delete=models.SET_NULL, null=True, related_name="+")
@@ -69,8 +70,8 @@ class ProviderBill(models.Model):
 
 
 class BillLine(models.Model):
-    """What the provider bills for a job (`number` is the line of the file), or a call of ours that it does not bill
-    (without). `call` is ours, with the cost that was known when they were compared."""
+    """Billed job (`number` is the line of the file), or a call of ours that is not billed (`number` is None). `call` is
+    our call, `own_micros` its cost when they were compared."""
 
     bill = models.ForeignKey(ProviderBill, on_delete=models.CASCADE, db_index=False, related_name="lines")
     run = models.PositiveIntegerField()
@@ -94,7 +95,7 @@ class BillLine(models.Model):
 
 
 class RememberedColumns(models.Model):
-    """Which columns of a channel's bills mean what (`desk.bills.columns.BillColumns`): they are chosen once."""
+    """Chosen meaning of the columns of a channel's bills (`desk.bills.columns.BillColumns`)."""
 
     channel = models.OneToOneField("catalog.Channel", on_delete=models.CASCADE, related_name="+")
     columns = models.JSONField()

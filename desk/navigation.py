@@ -1,4 +1,4 @@
-"""The desk's navigation: its pages in the order of an operator's day, each for those who may see it."""
+"""Navigation of the desk: pages in the order of an operator's day, filtered by permission."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ PLACES = (
     ("Service", "tasks_servicestate_changelist", "tasks.view_servicestate"),
     ("History", "admin_logentry_changelist", "admin.view_logentry"),
 )
-"""Label, name of the URL in the admin, and the permission that shows it."""
+"""Label, URL name in the admin, and required permission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationEntry:
-    """One entry; `is_here` where the page that is shown belongs to it."""
+    """Entry of the navigation; `is_here` marks the current page's entry."""
 
     label: str
     url: str
@@ -36,7 +36,7 @@ class NavigationEntry:
 
 
 def places(request: HttpRequest) -> Iterator[NavigationEntry]:
-    """What this user may go to."""
+    """List the entries that this user may open."""
     for label, name, permission in PLACES:
         if permission and not request.user.has_perm(permission):
             continue

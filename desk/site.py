@@ -1,4 +1,4 @@
-"""The admin site: Django's, with our forms where it asks for a password, and our navigation."""
+"""Admin site of the desk: Django's, with our sign-in forms and navigation."""
 
 from functools import partial
 from typing import Any
@@ -26,11 +26,11 @@ class DeskSite(NowSite):
         return context
 
     def get_urls(self) -> list[Any]:
-        """Pages that are of no row, before those of Django."""
+        """Add the pages that belong to no row."""
         return [*CatalogFilePages(self).urls(), *MarginPages(self).urls(), *super().get_urls()]
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """As Django's, with a form that knows the request."""
+        """Serve Django's page with a form that knows the request."""
         view = PasswordChangeView.as_view(
             form_class=partial(OwnPasswordForm, request=request),
             success_url=reverse("admin:password_change_done"),

@@ -25,7 +25,7 @@ from rest_framework.response import Response
 from common import errors, tracebacks
 from common.http import dialects
 from common.http.asgi import is_below
-from console import doors
+from console import access
 from tasks.intake.lost_commits import OutcomeUnknown
 
 PAGES = ("/admin", "/console", "/docs")
@@ -105,7 +105,7 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 def is_page(request: HttpRequest) -> bool:
     """Whether a person reads the answer; scripts of our pages, and every other path, known or not, speak JSON."""
-    return is_of_pages(request.path_info) and not doors.wants_json(request)
+    return is_of_pages(request.path_info) and not access.wants_json(request)
 
 
 def is_of_pages(path: str) -> bool:

@@ -25,6 +25,6 @@ async def account_of(scope: Scope) -> int | None:
 
 def _account(scope: Scope) -> int | None:
     try:
-        return sessions.admit(stream.token_of(scope)).caller.account_id
+        return sessions.authenticate(stream.token_of(scope)).caller.account_id
     except (ApiDisabled, AuthenticationError, ScopeRequired):
         return None

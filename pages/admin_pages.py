@@ -1,6 +1,6 @@
-"""Building blocks of the admin's pages: base classes, and columns for moments, money, states and documents.
+"""Building blocks of admin pages: base classes, and columns for times, money, states and documents.
 
-Their tables hold millions of rows: no list counts to the end, sorts by an unindexed column or asks per row.
+Tables may hold millions of rows: no list counts to the end, sorts by an unindexed column or queries per row.
 """
 
 import json
@@ -19,12 +19,13 @@ from django.utils.safestring import SafeString
 
 from common.redaction import clean, cleaned
 from pages import words
+from pages.templatetags.pages import usd
 
-Column = Callable[[Any], str]
+AdminColumn = Callable[[Any], str]
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than anybody pages; older rows are found by searching."""
+    """Paginator with a capped count; older rows are found by searching."""
 
     CAP = 10_000
 
@@ -35,9 +36,9 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class ReadOnly:
-    """Shows its `columns` to those who may view, and lets nobody add, change or delete."""
+    """Mixin that shows `columns` and forbids adding, changing and deleting."""
 
-    columns: ClassVar[tuple[str | Column, ...]] = ()
+    columns: ClassVar[tuple[str | AdminColumn, ...]] = ()
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.columns
@@ -56,16 +57,16 @@ class ReadOnly:
 
 
 class LightPages:
-    """Without jQuery and what stands on it: for pages whose fields need neither date pickers nor Django's inlines."""
+    """Mixin without jQuery, for pages that need neither date pickers nor Django's inlines."""
 
     media = Media(js=["admin/js/core.js", "admin/js/actions.js"])
 
 
 class OwnForm(LightPages):
-    """For an admin whose row's page draws its own form (templates/admin/light_change_form.html)."""
+    """Mixin of an admin whose row's page has its own form template (templates/admin/light_change_form.html)."""
 
     def fill(self, request: HttpRequest, context: Any, obj: Any) -> None:
-        """Add what its template shows; `obj` is None where a row is added."""
+        """Add the template's context; `obj` is None when a row is added."""
 
     def render_change_form(
         self,
@@ -94,19 +95,19 @@ class ReadOnlyInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
 
 
 class KnownRows:
-    """For formsets of rows on their parent's page: Django takes changes to a row that is another parent's, or gone,
-    and drops them without a word."""
+    """Mixin of formsets on their parent's page, which rejects rows that belong to another parent or were deleted;
+    Django ignores them silently."""
 
     def clean(self) -> None:
         formset: Any = self
         super().clean()  # type: ignore[misc]
         for form in formset.initial_forms:
             if form.instance._state.adding and (form.has_changed() or form in formset.deleted_forms):
-                raise ValidationError("One of these rows is not, or no longer, of this page: load the page again.")
+                raise ValidationError("One of these rows does not, or no longer, belong to this page: reload the page.")
 
 
-def moment(field: str) -> Column:
-    """A time, to the second, with its zone."""
+def moment(field: str) -> AdminColumn:
+    """Build a column of a time, to the second, with its zone."""
 
     def show(row: Any) -> str:
         at = getattr(row, field)
@@ -115,28 +116,27 @@ def moment(field: str) -> Column:
     return _column(show, field, field.removesuffix("_at"))
 
 
-def cost(field: str) -> Column:
-    """Micro-USD as USD, to the last digit."""
+def cost(field: str) -> AdminColumn:
+    """Build a column of micro-USD as USD to the cent, exact on hover."""
 
     def show(row: Any) -> str:
-        micros = getattr(row, field)
-        return "–" if micros is None else words.usd(micros)
+        return usd(getattr(row, field))
 
     return _column(show, field, field.removesuffix("_micros"))
 
 
-def status(field: str = "status") -> Column:
-    """A status by shape and word, so that nothing hangs on colour."""
+def status(field: str = "status") -> AdminColumn:
+    """Build a column of a status by shape and word."""
 
     def show(row: Any) -> str:
         word = getattr(row, field)
-        return f"{words.look(word).shape} {word}"
+        return f"{words.style(word).shape} {word}"
 
     return _column(show, field, field)
 
 
-def masked(field: str) -> Column:
-    """A text or a JSON document without secrets, Data URLs and the queries of URLs."""
+def masked(field: str) -> AdminColumn:
+    """Build a column of a text or JSON document without secrets, Data URLs and queries of URLs."""
 
     def show(row: Any) -> str:
         return document(getattr(row, field))
@@ -144,13 +144,13 @@ def masked(field: str) -> Column:
     return _column(show, field, field)
 
 
-def _column(show: Column, field: str, name: str) -> Column:
+def _column(show: AdminColumn, field: str, name: str) -> AdminColumn:
     show.__name__ = field
     return admin.display(description=name.replace("_", " "))(show)
 
 
 def document(value: object) -> SafeString | str:
-    """A text or a JSON value without secrets; JSON as HTML, a text still to be escaped."""
+    """Show a text or JSON value without secrets; JSON as HTML, a text still to be escaped."""
     if value is None:
         return "–"
     if isinstance(value, str):

@@ -1,6 +1,6 @@
-"""Charts as SVG from the server: geometry here, colours by class in the stylesheet, drawn by `pages/chart.html`.
+"""Geometry of SVG charts; `pages/chart.html` draws them, and the stylesheet colours them by class.
 
-A chart says nothing that a table beneath it does not say: pages put one there, in `<details>`.
+Pages put a table with the data of each chart below it, in `<details>`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ GAP = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One part of a column, in units of the view box; `tone` names its colour."""
+    """Part of a column, in units of the view box; `tone` names its colour."""
 
     x: int
     y: float
@@ -23,15 +23,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """`points` as SVG's polyline takes them."""
+    """Line of a chart; `points` are in the notation of SVG's polyline."""
 
     name: str
     points: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """All bars of one tone as one path: a tenth of their weight, without a title for each."""
+class ChartShape:
+    """All bars of one tone as one path: a tenth of their size, without titles."""
 
     tone: str
     path: str
@@ -39,7 +39,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """What the template draws. `id` is unique on its page."""
+    """Chart for the template; `id` is unique on its page."""
 
     id: str
     title: str
@@ -50,10 +50,11 @@ class Chart:
     lines: tuple[Line, ...] = ()
 
     @property
-    def shapes(self) -> tuple[Shape, ...]:
+    def shapes(self) -> tuple[ChartShape, ...]:
         tones = dict.fromkeys(bar.tone for bar in self.bars)
         return tuple(
-            Shape(tone=tone, path="".join(_outline(bar) for bar in self.bars if bar.tone == tone)) for tone in tones
+            ChartShape(tone=tone, path="".join(_outline(bar) for bar in self.bars if bar.tone == tone))
+            for tone in tones
         )
 
 
@@ -62,9 +63,9 @@ def _outline(bar: Bar) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One place on the x axis: its label, and the amount of each tone, from the bottom up. `title` is what its bars
-    say, where amounts are no counts."""
+class ChartColumn:
+    """Column of a chart: label, and amounts by tone from the bottom up. `title` is the text of its bars if amounts are
+    no counts."""
 
     label: str
     parts: Mapping[str, int]
@@ -73,7 +74,7 @@ class Column:
 
 def stacked(
     chart_id: str,
-    columns: Sequence[Column],
+    columns: Sequence[ChartColumn],
     *,
     title: str,
     description: str,
@@ -81,7 +82,7 @@ def stacked(
     step: int = 12,
     height: int = 60,
 ) -> Chart:
-    """Stacked columns, and lines over them on one scale of their own; a line is interrupted where it has no value."""
+    """Build stacked columns, and lines on their own scale; a line is interrupted where it has no value."""
     highest = max((sum(column.parts.values()) for column in columns), default=0) or 1
     values_of = lines or {}
     top = max((value for values in values_of.values() for value in values if value is not None), default=0) or 1
@@ -100,7 +101,7 @@ def stacked(
     )
 
 
-def _stack(column: Column, place: int, step: int, height: int, highest: int) -> Iterator[Bar]:
+def _stack(column: ChartColumn, place: int, step: int, height: int, highest: int) -> Iterator[Bar]:
     total, below = sum(column.parts.values()), 0
     for tone, amount in column.parts.items():
         if not amount:
@@ -117,7 +118,7 @@ def _stack(column: Column, place: int, step: int, height: int, highest: int) -> 
 
 
 def _runs(values: Sequence[float | None], step: int, height: int, highest: float) -> list[str]:
-    """The points of each unbroken stretch."""
+    """Build the points of each uninterrupted part of a line."""
     runs: list[list[str]] = [[]]
     for place, value in enumerate(values):
         if value is None:

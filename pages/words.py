@@ -1,4 +1,4 @@
-"""How pages say money, spans of time and states: pure functions, the same for operators and customers."""
+"""Formats of money, durations, times and states on all pages. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -14,51 +14,60 @@ JUST_NOW = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """How a state shows: a shape that needs no colour, and the name of its colour in the stylesheet."""
+class StateStyle:
+    """Style of a state: a shape, and the name of its colour in the stylesheet."""
 
     shape: str
     tone: str
 
 
 QUIET, BUSY, GOOD, BAD, LATE = "quiet", "busy", "good", "bad", "late"
-LOOKS = {
-    **dict.fromkeys(("queued", "pending", "open", "intended", "unknown"), Look(shape="○", tone=QUIET)),
-    **dict.fromkeys(("running", "submitted"), Look(shape="◐", tone=BUSY)),
-    **dict.fromkeys(("succeeded", "delivered", "settled", "done", "ok", "matched", "on"), Look(shape="●", tone=GOOD)),
-    **dict.fromkeys(("failed", "exhausted", "lost", "disabled"), Look(shape="✕", tone=BAD)),
-    **dict.fromkeys(("timeout", "cooling down", "paused", "drained"), Look(shape="⧖", tone=LATE)),
-    **dict.fromkeys(("canceled", "released", "retired"), Look(shape="–", tone=QUIET)),
+STYLES = {
+    **dict.fromkeys(("queued", "pending", "open", "intended", "unknown"), StateStyle(shape="○", tone=QUIET)),
+    **dict.fromkeys(("running", "submitted"), StateStyle(shape="◐", tone=BUSY)),
+    **dict.fromkeys(
+        ("succeeded", "delivered", "settled", "done", "ok", "matched", "on"), StateStyle(shape="●", tone=GOOD)
+    ),
+    **dict.fromkeys(("failed", "exhausted", "lost", "disabled"), StateStyle(shape="✕", tone=BAD)),
+    **dict.fromkeys(("timeout", "cooling down", "paused", "drained"), StateStyle(shape="⧖", tone=LATE)),
+    **dict.fromkeys(("canceled", "released", "retired"), StateStyle(shape="–", tone=QUIET)),
 }
-UNKNOWN = Look(shape="·", tone=QUIET)
+UNKNOWN = StateStyle(shape="·", tone=QUIET)
 
 
-def look(word: str) -> Look:
-    return LOOKS.get(word, UNKNOWN)
+def style(word: str) -> StateStyle:
+    """Get the style of a state."""
+    return STYLES.get(word, UNKNOWN)
 
 
 def usd(micros: int) -> str:
-    """Micro-USD as USD, with at least two decimals and as many as it has: $12.50, $0.001234."""
+    """Format micro-USD as exact USD with at least two decimals: $12.50, $0.001234."""
     whole, rest = decimal(abs(micros)).split(".")
     return f"{'-' if micros < 0 else ''}${int(whole):,}.{rest}"
 
 
+def cents(micros: int) -> str:
+    """Format micro-USD as USD to the cent, half up; less than a cent stays exact: $212.35, $0.0012."""
+    whole = (abs(micros) + CENT // 2) // CENT * CENT
+    return usd((whole if micros > 0 else -whole) if abs(micros) >= CENT else micros)
+
+
 def decimal(micros: int) -> str:
-    """The same as a plain number: 12.50, -0.001234."""
+    """Format micro-USD as a plain number of USD: 12.50, -0.001234."""
     whole, rest = divmod(abs(micros), MICROS)
     decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
     return f"{'-' if micros < 0 else ''}{whole}.{decimals}"
 
 
 def micros(text: str) -> int:
-    """What people type as USD, also as `usd` writes it. A comma parts thousands and nothing else: 12,50 is no amount.
-    Raises ValueError."""
+    """Parse typed USD, including the format of `usd`; a comma only separates thousands, so 12,50 is invalid. Raises
+    ValueError."""
     plain = text.strip().removeprefix("$")
     return money.micros(plain.replace(",", "") if GROUPED.fullmatch(plain) else plain)
 
 
 def span(seconds: float) -> str:
-    """A length of time by its two largest units: 0.4 s, 12 s, 3 min 5 s, 2 h 10 min, 4 d."""
+    """Format a duration by its two largest units: 0.4 s, 12 s, 3 min 5 s, 2 h 10 min, 4 d."""
     if seconds < 0:
         return f"-{span(-seconds)}"
     if seconds < 10:
@@ -73,7 +82,7 @@ def span(seconds: float) -> str:
 
 
 def ago(at: datetime, now: datetime) -> str:
-    """A moment as people say it, by its largest unit: 3 min ago, in 2 h."""
+    """Format a time relative to now, by its largest unit: 3 min ago, in 2 h."""
     seconds = (now - at).total_seconds()
     if abs(seconds) < JUST_NOW:
         return "now"
@@ -83,11 +92,11 @@ def ago(at: datetime, now: datetime) -> str:
 
 
 def absolute(at: datetime | None) -> str:
-    """A moment to the second, with its zone; a dash for none."""
+    """Format a time to the second, with its zone; a dash for None."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "–"
 
 
 def counted(count: int, noun: str, verb: str = "") -> str:
-    """1 task waits, 2 tasks wait."""
+    """Count a noun: 1 task waits, 2 tasks wait."""
     plural = count != 1
     return f"{count} {noun}{'s' if plural else ''}" + (f" {verb}{'' if plural else 's'}" if verb else "")

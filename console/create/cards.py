@@ -1,4 +1,4 @@
-"""The models that a key can run now, as cards: name, price in words, usual time, and the latest of its own results."""
+"""Cards of the models that a key can run: name, price, usual time, and its latest own result."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SCANNED = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """`url` is that of the form, with what is carried along to it."""
+    """Card of a model; `url` is the address of its form with the carried query."""
 
     name: str
     modality: str
@@ -34,22 +34,22 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardRow:
-    """The cards of one modality."""
+    """Cards of one modality."""
 
     heading: str
     cards: tuple[Card, ...]
 
 
-def shelves(offers: Sequence[ModelOffer], key_id: int, carried: Mapping[str, str]) -> list[CardRow]:
-    """By modality, in the order of the offers; `carried` is a query that the links to the forms keep. Two statements,
-    and one each quarter of a minute."""
+def list_rows(offers: Sequence[ModelOffer], key_id: int, carried: Mapping[str, str]) -> list[CardRow]:
+    """List cards by modality, in the order of the offers; `carried` is a query that links to forms keep. Two
+    statements, plus one every 15 s."""
     samples = _samples(key_id, [offer.model.id for offer in offers])
     cards = [_card(offer, samples.get(offer.model.id), address(offer, offers, carried)) for offer in offers]
     return [CardRow(heading=_heading(name), cards=tuple(found)) for name, found in groupby(cards, lambda c: c.modality)]
 
 
 def _heading(modality: str) -> str:
-    """Pictures, Films, 3D models."""
+    """Name a row of cards: Pictures, Films, 3D models."""
     noun = modalities.BY_NAME[modality].noun
     return f"{noun[0].upper()}{noun[1:]}s"
 
@@ -66,7 +66,7 @@ def _card(offer: ModelOffer, sample: Exhibit | None, url: str) -> Card:
 
 
 def address(offer: ModelOffer, offers: Sequence[ModelOffer], carried: Mapping[str, str]) -> str:
-    """The form of a model; its modality is told where a model of another one has the same name."""
+    """Build the address of a model's form; with its modality if another one has a model of the same name."""
     name = offer.model.name
     is_alone = sum(other.model.name == name for other in offers) == 1
     query = urlencode(dict(carried) if is_alone else {**carried, "modality": offer.model.modality})
@@ -74,13 +74,13 @@ def address(offer: ModelOffer, offers: Sequence[ModelOffer], carried: Mapping[st
 
 
 def price(offer: ModelOffer) -> str:
-    """$0.04 a picture at 1K, $0.08 at 2K; $0.10 a second at 720p, $0.20 otherwise. The cheapest comes first."""
+    """Describe the price, the cheapest first: $0.04 per picture at 1K, $0.08 at 2K."""
     mode = modes.get(offer.model.pricing_mode)
     unit = mode.page_noun if mode.measures_length else modalities.BY_NAME[offer.model.modality].noun
     tiers = sorted(offer.prices.items(), key=lambda each: (each[0] == ANY_TIER, each[1]))
     told = [(words.usd(micros), _tier(tier, len(tiers))) for tier, micros in tiers]
     (amount, tier), *others = told
-    return ", ".join([f"{amount} a {unit}{tier}", *(f"{amount}{tier}" for amount, tier in others)])
+    return ", ".join([f"{amount} per {unit}{tier}", *(f"{amount}{tier}" for amount, tier in others)])
 
 
 def _tier(tier: str, count: int) -> str:
@@ -90,17 +90,16 @@ def _tier(tier: str, count: int) -> str:
 
 
 def usual(model_id: int) -> str:
-    """How long it takes; empty where nobody knows yet."""
+    """Describe the usual time; empty if unknown."""
     took = eta.usual(model_id)
     if took is None:
         return ""
     median, late = words.span(took["p50"]), words.span(took["p90"])
-    return f"Usually {median}" + (f", nine of ten within {late}" if late != median else "")
+    return f"Usually {median}" + (f", 90 % within {late}" if late != median else "")
 
 
 def _samples(key_id: int, model_ids: Collection[int]) -> Mapping[int, Exhibit]:
-    """Of each model a file, that is still there and that a page can show, of the key's latest result; among its latest
-    tasks."""
+    """Find a displayable file of the key's latest result of each model, among its latest SCANNED tasks."""
     listed = Task.objects.filter(key_id=key_id).order_by("-id").values_list("id", "media_model_id", "status", "origin")
     made = {
         task: model for task, model, status, origin in listed[:SCANNED] if status == "succeeded" and origin in LISTED

@@ -1,4 +1,4 @@
-"""Chooses the widget of a field by its JSON Schema. Pure: what it does not know, it draws as a box for JSON."""
+"""Choice of a field's widget by its JSON Schema; an unknown schema gets a box for JSON. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ FLAGS = (Choice(value=True, label="On"), Choice(value=False, label="Off"))
 LABELS = {row.name: row.label for table in tables.TABLES.values() for row in table.rows if row.label}
 
 
-def of_field(name: str, schema: Mapping[str, Any], *, is_required: bool = False) -> Widget | None:
-    """The widget of `params.<name>`; None for a field that can only be left out."""
+def choose(name: str, schema: Mapping[str, Any], *, is_required: bool = False) -> Widget | None:
+    """Choose the widget of `params.<name>`; None for a field that must be left out."""
     rule = _without_null(schema)
     types = _types(rule)
     if types == ["null"] or (rule.get("maxItems") == 0 and types == ["array"]):
@@ -36,7 +36,7 @@ def of_field(name: str, schema: Mapping[str, Any], *, is_required: bool = False)
 
 
 def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The rule of the values that are sent: `anyOf` of it and null is the rule itself."""
+    """Simplify `anyOf` of a schema and null to that schema."""
     parts = [shown(part) for part in elements(schema.get("anyOf")) if shown(part).get("type") != "null"]
     if len(parts) == 1 and "type" not in schema:
         return {**{word: rule for word, rule in schema.items() if word != "anyOf"}, **parts[0]}
@@ -100,7 +100,7 @@ def _list(path: str, rule: Mapping[str, Any]) -> tuple[Kind, dict[str, Any]]:
 
 
 def _slots(path: str, element: Mapping[str, Any], rule: Mapping[str, Any], most: int) -> list[Slot]:
-    """One for each type and role; a role that the list may hold once has one place."""
+    """Build a slot for each type and role; a role that is allowed once has one place."""
     once = {shown(shown(shown(each).get("contains")).get("properties")).get("role", {}).get("const")
             for each in elements(rule.get("allOf"))}  # fmt: skip
     slots: list[Slot] = []

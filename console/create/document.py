@@ -1,6 +1,6 @@
-"""From what a browser posts to the body of `POST /v1/tasks`. Pure; nothing is judged here but what is no JSON.
+"""Conversion of a posted form to the body of `POST /v1/tasks`. Pure; only JSON syntax is validated here.
 
-A field that is left empty is left out. A number that is none stays text, so that the refusal names its field.
+An empty field is left out. Invalid numbers stay text, so that the API's error names their field.
 """
 
 import json
@@ -23,16 +23,16 @@ FILE_TYPES = "must be a PNG, JPEG, WebP or GIF image"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
-    """A form as it came: texts and files by name; `own` gives the reference to a result of the same key by
-    "task/position", and raises TaskNotFound and AssetExpired."""
+class PostedForm:
+    """Posted form: texts and files by name; `own` returns the reference to the key's own result "task/position", and
+    raises TaskNotFound and AssetExpired."""
 
     texts: Mapping[str, Sequence[str]]
     own: Callable[[str], str]
     files: Mapping[str, Sequence[bytes]] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
-        """With the ends of lines as JSON has them; empty where nothing but blanks was typed."""
+        """Get a text with normalised line ends; empty if it is blank."""
         given = next(iter(self.texts.get(name, ())), "").replace("\r\n", "\n")
         return given if given.strip() else ""
 
@@ -40,9 +40,9 @@ class Posted:
         return [line.strip() for line in self.text(name).splitlines() if line.strip()]
 
 
-def build(form: ModelForm, posted: Posted, places: dict[str, str]) -> dict[str, Any]:
-    """The body, with files as `UnstoredFile`; `places` gets the name of the slot of each input, by the input's path.
-    Raises InvalidRequest for what is no JSON, no picture, or no result of the key's any more."""
+def build(form: ModelForm, posted: PostedForm, places: dict[str, str]) -> dict[str, Any]:
+    """Build the body, with files as `UnstoredFile`; `places` receives the slot name of each input by its path. Raises
+    InvalidRequest for invalid JSON, a file that is no image, or a missing own result."""
     document: dict[str, Any] = {"model": form.model, "modality": form.modality, "params": {}}
     for widget in form.widgets:
         value = _media(widget, posted, places) or None if widget.kind == "media" else _value(widget, posted)
@@ -53,7 +53,7 @@ def build(form: ModelForm, posted: Posted, places: dict[str, str]) -> dict[str, 
 
 
 def with_files_as(value: Any, told: Callable[[UnstoredFile], str]) -> Any:
-    """The same document with a text in place of each file."""
+    """Replace each file in a document by a text."""
     if isinstance(value, UnstoredFile):
         return told(value)
     if isinstance(value, dict):
@@ -66,8 +66,8 @@ def _put(document: dict[str, Any], path: str, value: Any) -> None:
     (document[parent] if parent else document)[name] = value
 
 
-def _value(widget: Widget, posted: Posted) -> Any:
-    """None where nothing was said."""
+def _value(widget: Widget, posted: PostedForm) -> Any:
+    """Read the value of a widget; None if it is empty."""
     text = posted.text(widget.path)
     if widget.choices:
         return _chosen(widget, text, posted)
@@ -80,7 +80,7 @@ def _value(widget: Widget, posted: Posted) -> Any:
     return (text.strip() if widget.kind != "long" else text) or None
 
 
-def _chosen(widget: Widget, text: str, posted: Posted) -> Any:
+def _chosen(widget: Widget, text: str, posted: PostedForm) -> Any:
     if widget.is_free and text == OTHER:
         return posted.text(f"{widget.path}.{OTHER}").strip() or None
     is_index = WHOLE.fullmatch(text) and 0 <= int(text) < len(widget.choices)
@@ -101,8 +101,8 @@ def _json(path: str, text: str) -> Any:
         raise InvalidRequest(f"{path}: {error.message.replace('The body', 'The text')}", param=inner) from None
 
 
-def _media(widget: Widget, posted: Posted, places: dict[str, str]) -> list[dict[str, Any]]:
-    """The elements of all slots, in their order; in each own results come first, then URLs, then files."""
+def _media(widget: Widget, posted: PostedForm, places: dict[str, str]) -> list[dict[str, Any]]:
+    """Build the elements of all slots in order; in each, own results come first, then URLs, then files."""
     found: list[dict[str, Any]] = []
     for slot in widget.slots:
         for given in _given(slot, posted):
@@ -118,9 +118,9 @@ def _element(slot: Slot, given: Callable[[str], str | UnstoredFile], path: str) 
     return {"type": slot.medium, "role": slot.role, "url": given(f"{path}.url")}
 
 
-def _given(slot: Slot, posted: Posted) -> Iterator[Callable[[str], str | UnstoredFile]]:
-    """What is in a slot; each gives its URL or file, and raises InvalidRequest with the path that it is told. Of own
-    results, which are looked up, no more than are too many."""
+def _given(slot: Slot, posted: PostedForm) -> Iterator[Callable[[str], str | UnstoredFile]]:
+    """Yield the contents of a slot as functions that return a URL or file, and raise InvalidRequest for the given path.
+    Own results need look-ups, so at most one beyond the limit is yielded."""
     for place in posted.texts.get(f"{slot.name}.own", ())[: slot.most + 1]:
         yield partial(_own, posted, place)
     for url in posted.lines(f"{slot.name}.url"):
@@ -133,11 +133,11 @@ def _url(url: str, _path: str) -> str:
     return url
 
 
-def _own(posted: Posted, place: str, path: str) -> str:
+def _own(posted: PostedForm, place: str, path: str) -> str:
     try:
         return posted.own(place)
     except (TaskNotFound, AssetExpired):
-        refuse(path, "is a result that is not there any more")
+        refuse(path, "is a result that no longer exists")
 
 
 def _file(content: bytes, path: str) -> UnstoredFile:

@@ -1,4 +1,4 @@
-"""The fields of a form with what stands in them and what is wrong with them, as the template draws them."""
+"""Form fields with their values and problems, for the template."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Texts = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One tile, or one entry of a list; `value` is what the browser posts."""
+    """Tile or list entry; `value` is what the browser posts."""
 
     value: str
     label: str
@@ -25,13 +25,13 @@ class Option:
 
     @property
     def half(self) -> tuple[float, float] | None:
-        """Half of the shape, by which its middle is moved to the middle of the drawing."""
+        """Compute half the shape, which centres it in the drawing."""
         return (self.shape[0] / 2, self.shape[1] / 2) if self.shape else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnInput:
-    """A result of the key's own that is in a slot; without `picture` a page can show only its name."""
+    """Own result of the key in a slot; without `picture`, only its name is shown."""
 
     place: str
     picture: Exhibit | None
@@ -39,6 +39,8 @@ class OwnInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnSlot:
+    """Slot with its URLs, own results and problem."""
+
     slot: Slot
     urls: str
     own: tuple[OwnInput, ...]
@@ -47,7 +49,7 @@ class DrawnSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnField:
-    """`other` is the text beside the tiles of a free field."""
+    """Field with its value and problem; `other` is the text beside the tiles of a free field."""
 
     widget: Widget
     text: str
@@ -58,7 +60,7 @@ class DrawnField:
 
     @property
     def first_slots(self) -> tuple[DrawnSlot, ...]:
-        """Those that stand open: the frames of a film, else the only one."""
+        """List the visible slots: the frames of a video, else all."""
         frames = tuple(slot for slot in self.slots if slot.slot.most == 1)
         return frames or self.slots
 
@@ -76,7 +78,7 @@ class DrawnField:
 
 
 def fields(form: ModelForm, texts: Texts, key_id: int, problems: Mapping[str, str]) -> list[DrawnField]:
-    """All of them, in order; `problems` are by the name of a field or of a slot."""
+    """Build all fields in order; `problems` are by name of field or slot."""
     return [_field(widget, texts, key_id, problems) for widget in form.widgets]
 
 
@@ -98,7 +100,7 @@ def first(texts: Texts, name: str) -> str:
 
 def _options(widget: Widget, text: str) -> Iterator[Option]:
     if widget.choices and widget.has_blank:
-        yield Option(value="", label="As the model likes", shape=None, is_chosen=text == "")
+        yield Option(value="", label="Model default", shape=None, is_chosen=text == "")
     for index, choice in enumerate(widget.choices):
         yield Option(value=str(index), label=choice.label, shape=choice.shape, is_chosen=text == str(index))
     if widget.is_free:
@@ -115,7 +117,7 @@ def _slot(slot: Slot, texts: Texts, key_id: int, problems: Mapping[str, str]) ->
 
 
 def _own(places: Sequence[str], key_id: int) -> Iterator[OwnInput]:
-    """Those that are there, and the key's."""
+    """Yield the results that exist and belong to the key."""
     for place in places:
         try:
             yield OwnInput(place=place, picture=_picture(own_results.find(key_id, place)))

@@ -1,4 +1,4 @@
-"""The form of one model: its widgets in the order that `common/params/` declares, with suggestions for free texts."""
+"""Form of one model: widgets in the order of `common/params/`, with suggestions for free texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,20 +17,21 @@ MORE = (
         kind="url",
         path="callback_url",
         label="Callback URL",
-        help="The finished task is posted to it, signed with your key's secret.",
+        help="The finished task is posted here, signed with your key's secret.",
     ),
     Widget(
         kind="json",
         path="metadata",
         label="Metadata",
-        help='Your own words, kept with the task: {"order": "1234"}',
+        help='Your own data, stored with the task: {"order": "1234"}',
     ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelForm:
-    """`main` stands open, `more` under a summary. `first` is what an empty form begins with, as a browser posts it."""
+    """Form of a model: `main` is visible, `more` is collapsed. `first` are the initial values, as a browser posts
+    them."""
 
     model: str
     modality: str
@@ -43,8 +44,8 @@ class ModelForm:
         return (*self.main, *self.more)
 
 
-def of(offer: ModelOffer) -> ModelForm:
-    """The form of a model that a key can run."""
+def build(offer: ModelOffer) -> ModelForm:
+    """Build the form of a model that a key can run."""
     model = offer.model
     published = schema.params_schema(model.modality, offer.bounds, names=[model.name, *model.aliases])
     return made(model.name, model.modality, published, _suggested(offer))
@@ -53,12 +54,12 @@ def of(offer: ModelOffer) -> ModelForm:
 def made(
     model: str, modality: str, published: Mapping[str, Any], suggested: Mapping[str, tuple[str, ...]]
 ) -> ModelForm:
-    """The form of any schema of params; `suggested` are values of free texts, the first one to begin with."""
+    """Build the form of a params schema; `suggested` are values of free texts, the default first."""
     rules, required = published.get("properties", {}), published.get("required", ())
     table = tables.TABLES[modality]
     order = table.placed
     names = [*(name for name in order if name in rules), *sorted(rules.keys() - set(order) - {"model"})]
-    drawn = {name: choosing.of_field(name, rules[name], is_required=name in required) for name in names}
+    drawn = {name: choosing.choose(name, rules[name], is_required=name in required) for name in names}
     kept = {name: _suggesting(widget, suggested.get(name, ())) for name, widget in drawn.items() if widget}
     main = tuple(widget for name, widget in kept.items() if name in order and widget.kind != "json")
     more = tuple(widget for widget in kept.values() if widget not in main)
@@ -73,7 +74,7 @@ def _suggesting(widget: Widget, values: tuple[str, ...]) -> Widget:
 
 
 def _suggested(offer: ModelOffer) -> dict[str, tuple[str, ...]]:
-    """Which resolutions a film may have nobody says; those that have a price are sure to be meant."""
+    """Collect suggestions; a video's resolutions are not declared, so priced ones come first."""
     suggested = {row.name: row.suggestions for row in tables.TABLES[offer.model.modality].rows}
     if "resolution" in suggested:
         priced = sorted(offer.prices.keys() - {ANY_TIER}, key=lambda tier: offer.prices[tier])

@@ -1,4 +1,4 @@
-"""The page of one model: its form, the price, and the same request as a program sends it."""
+"""Page of one model: form, price, and the request as code."""
 
 from typing import Any
 
@@ -7,28 +7,29 @@ from django.http import HttpRequest, HttpResponse
 from accounts.authentication import Admission
 from catalog.listing import ModelOffer
 from common import error_types
-from console import doors
+from console import access
 from console.create import cards, drawn, posting, pricing, sending
 from console.create.drawn import DrawnField
 from console.create.fields import ModelForm
-from console.create.prefilled import Beginning
+from console.create.prefilled import Prefill
 from console.create.refusals import Refusal
 from console.sessions import Visitor
 
 NEXT = {
-    error_types.INVALID_REQUEST.name: "Change it and run again; nothing was sent.",
-    error_types.INSUFFICIENT_BALANCE.name: "Nothing was sent. Choose something cheaper, or ask who runs this service "
-    "for credit.",
+    error_types.INVALID_REQUEST.name: "Nothing was sent. Change it and run again.",
+    error_types.INSUFFICIENT_BALANCE.name: "Nothing was sent. Choose something cheaper, or ask the operator of this "
+    "service for credit.",
     error_types.QUEUE_LIMIT_EXCEEDED.name: "Nothing was sent. Wait until some of your tasks have ended, then run "
     "again.",
     error_types.RATE_LIMITED.name: "Nothing was sent. Wait a minute, then run again.",
-    error_types.API_PAUSED.name: "Nothing was sent. What you typed stays here; run it when submissions are open again.",
-    error_types.NO_CAPABLE_ROUTE.name: "Nothing was sent. Nobody makes this combination: try another size, ratio or "
-    "length.",
-    error_types.BILLING_UNSUPPORTED.name: "Nothing was sent. Ask who runs this service for an account with a balance.",
+    error_types.API_PAUSED.name: "Nothing was sent. Your input stays here; run it when submissions are open again.",
+    error_types.NO_CAPABLE_ROUTE.name: "Nothing was sent. No provider supports this combination: try another size, "
+    "ratio or length.",
+    error_types.BILLING_UNSUPPORTED.name: "Nothing was sent. Ask the operator of this service for an account with a "
+    "balance.",
 }
 LANGUAGES = (("curl", "curl"), ("python", "Python"), ("javascript", "JavaScript"))
-OTHERWISE = "Nothing was charged. Run it again in a moment: it becomes one task, however often you do."
+OTHERWISE = "Nothing was charged. Run it again in a moment: it becomes one task even if you repeat it."
 
 
 def show(
@@ -36,14 +37,14 @@ def show(
     visitor: Visitor,
     offer: ModelOffer,
     form: ModelForm,
-    begun: Beginning,
+    begun: Prefill,
     *,
     key: str = "",
     trouble: Refusal | None = None,
     already: str = "",
 ) -> HttpResponse:
-    """The page with what stands in the form. `key` is the idempotency key that it keeps; `already` is the task that
-    the form was sent as before it was changed."""
+    """Render the page with the form's values. `key` is its idempotency key; `already` is the task that was created from
+    the form before it was changed."""
     problems = {trouble.field: trouble.message} if trouble and trouble.field else {}
     drawn_fields = drawn.fields(form, begun.texts, visitor.caller.key_id, problems)
     context: dict[str, Any] = {
@@ -61,7 +62,9 @@ def show(
         "had_files": bool(request.FILES),
         "languages": LANGUAGES,
     }
-    response = doors.show(request, visitor, "console/create_form.html", context, status=_status(trouble, already))
+    response = access.render_page(
+        request, visitor, "console/create_form.html", context, status=_status(trouble, already)
+    )
     for name, value in trouble.error.headers.items() if trouble else ():
         response.headers[name] = value
     return response
@@ -72,11 +75,11 @@ def _status(trouble: Refusal | None, already: str) -> int:
 
 
 def _parts(form: ModelForm, drawn_fields: list[DrawnField]) -> dict[str, Any]:
-    """The fields that stand open, and those under a summary, which opens where one of them is used or refused."""
+    """Split the fields into visible and collapsed ones, which open if one is used or has a problem."""
     main, more = drawn_fields[: len(form.main)], drawn_fields[len(form.main) :]
     return {"main": main, "more": more, "is_more_open": any(field.text or field.is_troubled for field in more)}
 
 
-def priced(request: HttpRequest, admission: Admission, form: ModelForm, begun: Beginning) -> pricing.Priced:
-    posted = posting.of(request, admission.caller.key_id)
+def priced(request: HttpRequest, admission: Admission, form: ModelForm, begun: Prefill) -> pricing.Priced:
+    posted = posting.read(request, admission.caller.key_id)
     return pricing.priced(admission, form, posting.with_texts(posted, begun.texts))

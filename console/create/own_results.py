@@ -1,4 +1,4 @@
-"""Results of the key's own as inputs of its next task. In a form they are called "task/position"."""
+"""Look-up of a key's own results as inputs, named "task/position" in forms."""
 
 import re
 
@@ -12,7 +12,7 @@ PLACE = re.compile(r"([^/]{1,40})/(0|[1-9][0-9]{0,3})")
 
 
 def find(key_id: int, place: str) -> Asset:
-    """The result file "task/position" of this key. Raises TaskNotFound, and AssetExpired once it is deleted."""
+    """Find the result file "task/position" of this key. Raises TaskNotFound, and AssetExpired once it is deleted."""
     found = PLACE.fullmatch(place)
     if not found or not ids.is_task_id(found[1]):
         raise TaskNotFound()
@@ -20,6 +20,6 @@ def find(key_id: int, place: str) -> Asset:
 
 
 def reference(key_id: int, place: str) -> str:
-    """The reference by which a request takes it. Raises as `find`."""
+    """Build the reference for a request. Raises like `find`."""
     asset = find(key_id, place)
     return references.to(asset.task_id, asset.position)

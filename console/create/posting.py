@@ -1,4 +1,4 @@
-"""What a browser has posted, as the form reads it."""
+"""Reader of posted forms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,24 +8,24 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
 from console.create import own_results
-from console.create.document import Posted
+from console.create.document import PostedForm
 
 
-def of(request: HttpRequest, key_id: int) -> Posted:
-    """The fields and the files; a file field in which nothing was chosen comes without bytes and counts for nothing."""
+def read(request: HttpRequest, key_id: int) -> PostedForm:
+    """Read texts and files; an empty file field is skipped."""
     files = {name: [_content(file) for file in given if file.size] for name, given in request.FILES.lists()}
-    return Posted(texts=texts(request), files=files, own=partial(own_results.reference, key_id))
+    return PostedForm(texts=texts(request), files=files, own=partial(own_results.reference, key_id))
 
 
 def _content(file: "UploadedFile[bytes]") -> bytes:
-    """All of it, also when it was read before."""
+    """Read the whole file, even if it was read before."""
     file.seek(0)
     content: bytes = file.read()
     return content
 
 
-def with_texts(posted: Posted, texts: Mapping[str, Sequence[str]]) -> Posted:
-    """The same files beside other texts."""
+def with_texts(posted: PostedForm, texts: Mapping[str, Sequence[str]]) -> PostedForm:
+    """Replace the texts of a posted form."""
     return replace(posted, texts=texts)
 
 

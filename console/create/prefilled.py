@@ -1,4 +1,4 @@
-"""What a form begins with: a result of the key's own as a picture to start from, or all that a task asked for."""
+"""Prefilled forms: an own result as an input, or the request of an earlier task."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,24 +19,24 @@ from tasks.request import references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
-    """`texts` as a browser would post them; `notes` are what could not be taken along, in words."""
+class Prefill:
+    """Initial values of a form, as a browser posts them; `notes` say what could not be copied."""
 
     texts: Mapping[str, Sequence[str]]
     notes: tuple[str, ...] = field(default=())
 
 
-def with_input(form: ModelForm, key_id: int, place: str) -> Beginning:
-    """The empty form with this result in the first slot that takes such a file. Raises as `own_results.find`."""
+def with_input(form: ModelForm, key_id: int, place: str) -> Prefill:
+    """Prefill the first slot that accepts this result. Raises like `own_results.find`."""
     medium = own_results.find(key_id, place).content_type.partition("/")[0]
     slots = [slot for widget in form.widgets for slot in widget.slots if slot.medium == medium]
     if not slots:
-        return Beginning(texts=form.first, notes=(f"{form.model} takes no such file as an input.",))
-    return Beginning(texts={**form.first, f"{slots[0].name}.own": [place]})
+        return Prefill(texts=form.first, notes=(f"{form.model} does not accept this kind of file as an input.",))
+    return Prefill(texts={**form.first, f"{slots[0].name}.own": [place]})
 
 
-def again(form: ModelForm, key_id: int, task_id: str) -> Beginning:
-    """What a task of this key asked for. Raises TaskNotFound."""
+def again(form: ModelForm, key_id: int, task_id: str) -> Prefill:
+    """Prefill the request of an earlier task of this key. Raises TaskNotFound."""
     task = (
         Task.objects.filter(pk=task_id, key_id=key_id, origin__in=LISTED).first() if ids.is_task_id(task_id) else None
     )
@@ -44,7 +44,7 @@ def again(form: ModelForm, key_id: int, task_id: str) -> Beginning:
         raise TaskNotFound()
     stored = TaskPayload.objects.filter(task_id=task_id).values_list("params", flat=True).first()
     if stored is None:
-        return Beginning(texts=form.first, notes=("What that task asked for is deleted by now.",))
+        return Prefill(texts=form.first, notes=("The request of that task has been deleted.",))
     values = shown(stored)
     texts: dict[str, list[str]] = {}
     lost = 0
@@ -54,12 +54,12 @@ def again(form: ModelForm, key_id: int, task_id: str) -> Beginning:
             lost += _fill_slots(widget, elements(value), key_id, texts)
         elif value not in (None, "", {}):
             texts |= _texts(widget, value)
-    note = f"{words.counted(lost, 'input')} of that task cannot be had any more: choose your files again."
-    return Beginning(texts=_with_first(form, texts), notes=(note,) if lost else ())
+    note = f"{words.counted(lost, 'input')} of that task no longer available: choose your files again."
+    return Prefill(texts=_with_first(form, texts), notes=(note,) if lost else ())
 
 
 def _with_first(form: ModelForm, texts: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
-    """A choice that the task left to the model begins as in an empty form."""
+    """Add the initial values of choices that the task left to the model."""
     return {**{path: given for path, given in form.first.items() if path not in texts}, **texts}
 
 
@@ -80,7 +80,7 @@ def _texts(widget: Widget, value: Any) -> dict[str, list[str]]:
 
 
 def _fill_slots(widget: Widget, listed: list[Any], key_id: int, texts: dict[str, list[str]]) -> int:
-    """Results of the key's own, and URLs, by slot; returns how many elements cannot be had any more."""
+    """Fill slots with own results and URLs; return the number of unavailable elements."""
     lost = 0
     for element in map(shown, listed):
         slot = next((each for each in widget.slots if _is_for(each, element)), None)
@@ -97,7 +97,7 @@ def _fill_slots(widget: Widget, listed: list[Any], key_id: int, texts: dict[str,
 
 
 def _own(element: Mapping[str, Any], url: Any) -> tuple[str, int] | None:
-    """Which result of the key's it is."""
+    """Find the own result that an element refers to."""
     if reference := shown(element.get("stored")).get("reference"):
         return references.place_of(str(reference))
     return signed_urls.parse_own(url, expired_too=True) if url else None

@@ -1,4 +1,4 @@
-"""The price of a form before it is sent: the quote of the API for the same body, and the body as programs send it."""
+"""Price of a form before it is sent: the API's quote for its body, and the request as code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.conf import settings
 from accounts.authentication import Admission
 from common.errors import ApiError, BillingUnsupported
 from console.create import document, refusals, snippets
-from console.create.document import Posted
+from console.create.document import PostedForm
 from console.create.fields import ModelForm
 from console.create.refusals import Refusal
 from pages import words
@@ -18,12 +18,12 @@ from tasks.shown import quotes
 from tasks.shown.quotes import Quote
 
 STAND_IN = "…"
-"""The prompt of a form that has none yet: no price depends on it."""
+"""Prompt for quotes of a form without one: no price depends on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """Without a quote there is a refusal."""
+    """Quote of a form, or the refusal."""
 
     quote: Quote | None = None
     refusal: Refusal | None = None
@@ -35,18 +35,16 @@ class Priced:
 
     @property
     def told(self) -> str:
-        """What it means for the balance, or why there is no price."""
+        """Describe the effect on the balance, or why there is no price."""
         if self.quote is None:
             return self.refusal.message if self.refusal else ""
-        left = words.usd(self.quote.left_micros)
+        left = words.cents(self.quote.left_micros)
         if self.quote.is_affordable:
             return f"Leaves {left} of your balance. Plan {self.quote.plan}."
-        return "Your balance or your budget does not reach for it." + (
-            f" {left} would be left." if self.quote.left_micros < 0 else ""
-        )
+        return "Your balance or budget is too low." + (f" {left} would be left." if self.quote.left_micros < 0 else "")
 
     def shown(self) -> dict[str, Any]:
-        """The answer to a script."""
+        """Represent it for the script."""
         return {
             "cost": self.cost,
             "told": self.told,
@@ -58,20 +56,20 @@ class Priced:
         }
 
 
-def priced(admission: Admission, form: ModelForm, posted: Posted) -> Priced:
-    """What the form would cost as it stands. Stores nothing."""
+def priced(admission: Admission, form: ModelForm, posted: PostedForm) -> Priced:
+    """Quote the form as it is. Stores nothing."""
     places: dict[str, str] = {}
     samples = None
     try:
         body = _with_prompt(form, document.build(form, posted, places))
-        samples = snippets.of(body, base_url=settings.PUBLIC_BASE_URL)
+        samples = snippets.write(body, base_url=settings.PUBLIC_BASE_URL)
         return Priced(quote=_quote(admission, form, body), samples=samples)
     except ApiError as error:
-        return Priced(refusal=refusals.of(error, form, places), samples=samples)
+        return Priced(refusal=refusals.locate(error, form, places), samples=samples)
 
 
 def _quote(admission: Admission, form: ModelForm, body: dict[str, Any]) -> Quote:
-    """Raises the ApiError of the first check that fails."""
+    """Get the quote. Raises the ApiError of the first failed check."""
     caller = admission.caller
     if caller.is_subscription:
         raise BillingUnsupported()

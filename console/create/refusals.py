@@ -1,4 +1,4 @@
-"""Which field of a form a refusal speaks of, by the JSON path that it names; and its words, with labels for paths."""
+"""Mapping of API errors to form fields by JSON path, with labels in place of paths."""
 
 import re
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ OR = " or "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """`field` is the name of the field, or of the slot; None where the refusal is of no field that the form has."""
+    """Error for a form; `field` is the name of its field or slot, None if the form has none for it."""
 
     error: ApiError
     field: str | None
     message: str
 
 
-def of(error: ApiError, form: ModelForm, places: Mapping[str, str]) -> Refusal:
-    """`places` as `document.build` has filled them."""
+def locate(error: ApiError, form: ModelForm, places: Mapping[str, str]) -> Refusal:
+    """Locate the field of an error; `places` come from `document.build`."""
     paths = (error.param or "").split(OR)
     labels = [_label(path, form, places) for path in paths]
     message = error.message.replace(error.param or "", OR.join(labels)) if all(labels) else error.message
@@ -35,7 +35,7 @@ def _field(path: str, form: ModelForm, places: Mapping[str, str]) -> str | None:
 
 
 def _label(path: str, form: ModelForm, places: Mapping[str, str]) -> str:
-    """What a form calls this path; empty for one inside of what is typed as JSON, and for none."""
+    """Find the label of a path; empty for a path inside typed JSON, or without a field."""
     element = ELEMENT.fullmatch(path)
     if element and element[1] in places:
         slot = places[element[1]]

@@ -1,4 +1,4 @@
-"""A form becomes a task, once: its idempotency key was made with it, so a double click finds the task of the first."""
+"""Submission of a form as one task: the form carries an idempotency key, so a double click finds the first task."""
 
 import secrets
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from common import strict_json
 from common.errors import ApiError, BillingUnsupported, InvalidRequest
 from common.http import rates
 from console.create import document
-from console.create.document import Posted
+from console.create.document import PostedForm
 from console.create.fields import ModelForm
 from pages import words
 from tasks.intake import drafts, examination, submission
@@ -21,19 +21,19 @@ LONGEST_KEY = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """The task of a form. `is_other`: it was sent before, and the form has changed since."""
+    """Task of a form. `is_other`: the form was sent before and has changed since."""
 
     task_id: str
     is_other: bool = False
 
 
 def new_key() -> str:
-    """An idempotency key for a form."""
+    """Create an idempotency key for a form."""
     return f"{PREFIX}{secrets.token_urlsafe(24)}"
 
 
 def key_of(text: str) -> str:
-    """The one that a form brought along; a new one where that is none of ours."""
+    """Return the form's idempotency key, or a new one if it is not ours."""
     return (
         text
         if text.startswith(PREFIX) and len(text) <= LONGEST_KEY and text.isascii() and text.isprintable()
@@ -42,11 +42,17 @@ def key_of(text: str) -> str:
 
 
 def send(
-    admission: Admission, form: ModelForm, posted: Posted, *, key: str, places: dict[str, str], shown_cost: str | None
+    admission: Admission,
+    form: ModelForm,
+    posted: PostedForm,
+    *,
+    key: str,
+    places: dict[str, str],
+    shown_cost: str | None,
 ) -> Sent:
-    """The checks of a submission, in the API's order. `admission` is by this idempotency key; `places` as in
-    `document.build`; `shown_cost` is the price that stood in the button, None where there was no page.
-    Raises ApiError; then nothing was stored."""
+    """Submit a form with the API's checks in their order. `admission` belongs to this idempotency key; `places` as in
+    `document.build`; `shown_cost` is the price on the button, None without a page. Raises ApiError; then nothing was
+    stored."""
     caller = admission.caller
     if admission.replay:
         rates.check("replay", caller.key_id)
@@ -70,10 +76,12 @@ def send(
 
 
 def _agree(estimate_micros: int, shown_cost: str | None) -> None:
-    """Raises InvalidRequest where the page showed another price: someone changed it, or the form, a moment ago."""
+    """Raise InvalidRequest if the page showed another price, because the price or the form just changed."""
     cost = words.usd(estimate_micros)
     if shown_cost not in (None, cost):
-        raise InvalidRequest(f"It costs {cost}, and the page showed {shown_cost or 'no price'}. Run it again to agree.")
+        raise InvalidRequest(
+            f"The price is {cost}, but the page showed {shown_cost or 'no price'}. Run it again to accept it."
+        )
 
 
 def _digest(body: dict[str, object]) -> str:

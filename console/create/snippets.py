@@ -1,4 +1,4 @@
-"""The same request as a program sends it: with curl, in Python and in JavaScript."""
+"""Request as code: curl, Python and JavaScript."""
 
 import json
 import re
@@ -38,11 +38,11 @@ JAVASCRIPT = """const answer = await fetch({url}, {{
 if (!answer.ok) throw new Error(await answer.text());
 console.log((await answer.json()).id);
 """
-PROTO = re.compile(r'(?<!\\)"__proto__":')  # in a literal it would be no key like others
+PROTO = re.compile(r'(?<!\\)"__proto__":')  # in a literal it would set the prototype
 
 
 def shown(body: dict[str, Any]) -> dict[str, Any]:
-    """The document with a text in place of each file's bytes."""
+    """Replace each file's bytes in the document by a text."""
     return dict(document.with_files_as(body, _stand_in(body["modality"])))
 
 
@@ -55,8 +55,8 @@ def _stand_in(modality: str) -> Any:
     return told
 
 
-def of(body: dict[str, Any], *, base_url: str) -> Mapping[str, str]:
-    """The three of them, by name. They take the key from the environment."""
+def write(body: dict[str, Any], *, base_url: str) -> Mapping[str, str]:
+    """Write the snippets by name; they read the key from the environment."""
     plain, url = shown(body), f"{base_url}/v1/tasks"
     text = json.dumps(plain, indent=2, ensure_ascii=False).replace("\n", "\n  ")
     script = PROTO.sub('["__proto__"]:', text)
@@ -68,7 +68,7 @@ def of(body: dict[str, Any], *, base_url: str) -> Mapping[str, str]:
 
 
 def _python(value: Any, indent: str) -> str:
-    """The literal; texts as in JSON, which Python reads alike."""
+    """Write a Python literal; texts are written as in JSON, which Python reads the same way."""
     deeper = f"{indent}    "
     if isinstance(value, dict) and value:
         rows = [f"{deeper}{_python(name, '')}: {_python(item, deeper)},\n" for name, item in value.items()]

@@ -1,7 +1,7 @@
-"""What draws one field of a form.
+"""Widgets of form fields.
 
-Names of fields are the paths of what they say: `params.n`, `params.inputs`. A choice is told by its index, since the
-values of an enum need be no texts.
+A field is named by the path of its value: `params.n`, `params.inputs`. A choice is posted by its index, as enum values
+need not be texts.
 """
 
 import re
@@ -13,12 +13,12 @@ Medium = Literal["image", "video", "audio"]
 LONGEST_SIDE = 28
 RATIO = re.compile(r"([1-9][0-9]{0,3}):([1-9][0-9]{0,3})")
 OTHER = "other"
-"""The choice beside those that a field of free text suggests."""
+"""Choice of a free text besides the suggestions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """`value` is what the request says; `shape` is the width and height of a picture of a ratio."""
+    """Choice of a field; `value` goes into the request, `shape` is width and height of the drawing of a ratio."""
 
     value: Any
     label: str
@@ -27,8 +27,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """A place for media. `role` is what the request says of them; reference images of an image model have none.
-    `takes_files` tells whether bytes may be given in place of URLs."""
+    """Slot for media with a `role`, which is empty for reference images of an image model. `takes_files`: files may be
+    uploaded in place of URLs."""
 
     name: str
     label: str
@@ -40,8 +40,8 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Widget:
-    """`path` is that of the value in the request. `is_free`: the choices are suggestions. `default` is what the model
-    takes where nothing is said; `low`, `high` and `step` bound numbers."""
+    """Widget of the value at `path` of the request. `is_free`: the choices are suggestions. `default` applies without a
+    value; `low`, `high` and `step` bound numbers."""
 
     kind: Kind
     path: str
@@ -60,19 +60,19 @@ class Widget:
 
     @property
     def bounds(self) -> str:
-        """In words: 1 to 4; empty where there is none."""
+        """Describe the bounds: 1 to 4; empty without any."""
         if self.low is not None and self.high is not None:
             return f"{self.low:,} to {self.high:,}"
         return f"from {self.low:,}" if self.low is not None else f"up to {self.high:,}" if self.high is not None else ""
 
     @property
     def has_blank(self) -> bool:
-        """Whether nothing may be chosen, and nothing is chosen by itself."""
+        """Check whether the field may stay without a choice."""
         return not self.is_required and self.default is None
 
 
 def shape_of(value: Any) -> tuple[int, int] | None:
-    """The size in pixels, LONGEST_SIDE at most, of a drawing of a ratio such as 16:9; None for what is no ratio."""
+    """Compute the size in pixels of the drawing of a ratio such as 16:9; None for other values."""
     found = RATIO.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None

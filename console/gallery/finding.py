@@ -1,4 +1,4 @@
-"""Which results stand in a key's gallery: those of its tasks whose bytes are still there, by cursor, newest first."""
+"""Search for the results of a key's tasks whose files still exist, by cursor, newest first."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from common import ids, sql
-from console.gallery.shelves import Shelf
+from console.gallery.gallery_query import GalleryQuery
 from tasks.models import Asset
 from tasks.origins import LISTED
 
@@ -21,8 +21,7 @@ CLOCK_SLACK = timedelta(hours=1)  # ids carry the web process's clock, files the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A task and those of its files that are still there. `prompt` is empty where it was deleted; of a long one it is
-    the beginning, and `is_cut`."""
+    """Task with its existing files. `prompt` is empty if it was deleted; a long one is truncated (`is_cut`)."""
 
     task_id: str
     model_name: str
@@ -35,14 +34,14 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GalleryPage:
-    """`older` is the task id before which the gallery goes on, None at its end."""
+    """Page of the gallery; `older` is the task id before which the next page begins, None at the end."""
 
     works: tuple[Work, ...]
     older: str | None
 
 
 SCAN_END = "SELECT t.id FROM tasks_task t WHERE {within} ORDER BY t.id DESC LIMIT 1 OFFSET %s"
-# The inner list is read no further than the page needs, from the index that `tasks/shown/listing.py` reads, too.
+# The inner list stops once the page is full; `tasks/shown/listing.py` uses the same index.
 FOUND = """
 SELECT t.id, t.model_name, t.created_at, t.actual_micros, substr({prompt}, 1, %s) AS prompt
 FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id
@@ -56,10 +55,10 @@ ORDER BY t.id DESC
 """
 
 
-def page(key_id: int, shelf: Shelf) -> GalleryPage:
-    """Two statements; a third where the page is not full.
+def page(key_id: int, shelf: GalleryQuery) -> GalleryPage:
+    """Find a page in two statements, three if it is not full.
 
-    A page looks at SCANNED tasks at most, so that one of a rare filter may be short although the gallery goes on.
+    A page scans at most SCANNED tasks, so with a rare filter it may be short although the gallery continues.
     """
     within, of_key = _within(key_id, shelf)
     passing, chosen = _passing(shelf)
@@ -82,19 +81,19 @@ def page(key_id: int, shelf: Shelf) -> GalleryPage:
     return GalleryPage(works=works, older=min([*ends, *(work.task_id for work in works)]) if ends else None)
 
 
-def _within(key_id: int, shelf: Shelf) -> tuple[str, list[object]]:
-    """What the index by key and id answers."""
+def _within(key_id: int, shelf: GalleryQuery) -> tuple[str, list[object]]:
+    """Build the conditions that the index by key and id covers."""
     conditions: list[tuple[str, object]] = [("t.key_id = %s", key_id)]
     if shelf.before:
         conditions.append(("t.id < %s", shelf.before))
     if since := _kept_since():
-        # A file is made until its task's last deadline.
+        # A file can be made until its task's last deadline.
         oldest = since - timedelta(seconds=sum(settings.TASK_DEADLINES.values())) - CLOCK_SLACK
         conditions.append(("t.id > %s", ids.task_id_floor(oldest.timestamp())))
     return " AND ".join(condition for condition, _ in conditions), [value for _, value in conditions]
 
 
-def _passing(shelf: Shelf) -> tuple[str, list[object]]:
+def _passing(shelf: GalleryQuery) -> tuple[str, list[object]]:
     wanted = {"t.modality = %s": shelf.modality, "t.model_name = %s": shelf.model}
     given = {condition: value for condition, value in wanted.items() if value}
     fixed = f"t.status = 'succeeded' AND t.origin IN ({sql.words(LISTED)})"
@@ -102,13 +101,13 @@ def _passing(shelf: Shelf) -> tuple[str, list[object]]:
 
 
 def _kept_since() -> datetime | None:
-    """Older files are gone, or are about to be; None where they are kept for ever."""
+    """Compute the time before which files are deleted; None if they are kept forever."""
     retention: int = settings.ASSET_RETENTION
     return timezone.now() - timedelta(seconds=retention) if retention else None
 
 
 def _fitting(rows: Sequence[Any], since: datetime | None) -> Iterable[Work]:
-    """As many tasks as their files have room for, and one at least."""
+    """Yield as many tasks as the limit on files allows, at least one."""
     files = Asset.objects.filter(task_id__in=[row.id for row in rows], deleted_at=None).order_by("position")
     by_task: dict[str, list[Asset]] = {row.id: [] for row in rows}
     for file in files.filter(created_at__gt=since) if since else files:

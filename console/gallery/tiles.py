@@ -1,4 +1,4 @@
-"""The gallery as its page draws it: works by day, each file a tile whose shape is known before it loads."""
+"""Tiles of the gallery by day; each has its shape before its file loads."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from tasks.shown.exhibits import Exhibit
 
 LONGEST_ALT = 120
 EAGER = 6
-# In tenths of width to height; the stylesheet has a class for each.
+# Width by height in tenths; the stylesheet has a class for each.
 SHAPES = (5, 6, 8, 10, 12, 15, 18, 23, 30)
 SQUARE, WIDE = 10, 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """One file. `name` is unique on the page, `shape` one of SHAPES; the first ones load at once."""
+    """Tile of one file. `name` is unique on the page, `shape` is one of SHAPES; `is_eager` loads it at once."""
 
     name: str
     task_id: str
@@ -32,7 +32,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A work with its tiles."""
+    """Task with its tiles."""
 
     work: Work
     tiles: tuple[Tile, ...]
@@ -40,7 +40,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """What was asked for on one UTC day, under its name in words."""
+    """Tasks of one UTC day with the day's title."""
 
     title: str
     day: date
@@ -48,7 +48,7 @@ class Day:
 
 
 def days(works: Iterable[Work], now: datetime) -> list[Day]:
-    """The days in the order of the works. A work whose files went meanwhile is left out."""
+    """Group works by day, in their order; skip works without files."""
     pieces = list(_pieces(works))
     return [
         Day(title=day_in_words(day, now.astimezone(UTC).date()), day=day, pieces=tuple(of_day))
@@ -57,7 +57,7 @@ def days(works: Iterable[Work], now: datetime) -> list[Day]:
 
 
 def day_in_words(day: date, today: date) -> str:
-    """Today, Yesterday, 21 November, 31 December 2025."""
+    """Name a day: Today, Yesterday, 21 November, 31 December 2025."""
     if day == today:
         return "Today"
     if day == today - timedelta(days=1):
@@ -91,7 +91,7 @@ def _tile(work: Work, file: Exhibit, *, is_eager: bool) -> Tile:
 
 
 def alt(prompt: str, model_name: str, file: Exhibit) -> str:
-    """What a screen reader says of a file: the beginning of its prompt, on one line."""
+    """Build the alternative text of a file: the beginning of its prompt, on one line."""
     said = " ".join(prompt.split())
     short = f"{said[:LONGEST_ALT]}…" if len(said) > LONGEST_ALT else said
     length = f" of {words.span(file.seconds)}" if file.seconds is not None else ""
@@ -99,7 +99,7 @@ def alt(prompt: str, model_name: str, file: Exhibit) -> str:
 
 
 def shape(file: Exhibit) -> int:
-    """The nearest of SHAPES; a film of unknown size is taken for a wide one."""
+    """Choose the nearest of SHAPES; a video of unknown size counts as wide."""
     if not (file.width and file.height):
         return WIDE if file.shown_as == "film" else SQUARE
     ratio = 10 * file.width / file.height

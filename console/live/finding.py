@@ -1,4 +1,4 @@
-"""Which tasks the Live page shows: what runs and waits, and what ended lately, the newest first."""
+"""Tasks of the Live page: running, queued and recently ended ones, the newest first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ LONGEST_PROMPT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRow:
-    """One task. `elapsed` and `usual` are seconds from submission to the result; `usual` is None where no task of the
-    model has succeeded lately. `exhibit` is its first file, `files` their number. `prompt` is cut."""
+    """Row of one task. `elapsed` and `usual` are seconds from submission to result; `usual` is None if no task of the
+    model succeeded recently. `exhibit` is the first file, `files` their number. `prompt` is truncated."""
 
     task: TaskView
     prompt: str
@@ -46,7 +46,7 @@ SELECT t.status, count(*) AS n FROM tasks_task t
 WHERE t.account_id = %s AND t.key_id = %s AND t.status IN ('queued', 'running') AND t.origin IN ({listed})
 GROUP BY t.status
 """
-# What the task object does not tell.
+# Data that the task object lacks.
 BESIDE = """
 SELECT t.id, t.media_model_id, substr({prompt}, 1, %s) AS prompt
 FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id WHERE t.id IN ({ids})
@@ -54,14 +54,14 @@ FROM tasks_task t LEFT JOIN tasks_taskpayload p ON p.task_id = t.id WHERE t.id I
 
 
 def counted(caller: Caller) -> tuple[int, int]:
-    """How many of the key's tasks run and how many wait, also of those that are not shown. One statement."""
+    """Count the key's running and queued tasks, including those not shown, in one statement."""
     rows = sql.records(COUNTED.format(listed=sql.words(LISTED)), [caller.account_id, caller.key_id])
     found = {row.status: row.n for row in rows}
     return found.get("running", 0), found.get("queued", 0)
 
 
 def rows(caller: Caller) -> list[LiveRow]:
-    """At most MOST of each kind. Two statements, and one each 15 s for what is usual."""
+    """Read at most MOST rows of each kind in two statements, plus one every 15 s for usual times."""
     tasks = _tasks(caller)
     if not tasks:
         return []
@@ -95,7 +95,7 @@ def _row(task: TaskView, beside: Any, now: datetime) -> LiveRow:
         usual=usual["p50"] if usual else None,
         exhibit=next(iter(shown), None),
         files=len(task.assets),
-        problem=problems.of(task.status, task.error),
+        problem=problems.describe(task.status, task.error),
     )
 
 

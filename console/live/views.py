@@ -1,4 +1,4 @@
-"""Live: what runs, what waits and what ended lately; and the cancel of what still waits."""
+"""Page of running, queued and recently ended tasks; and cancelling of queued ones."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.authentication import Caller
-from console import doors
+from console import access
 from console.live import finding, words
 from console.sessions import Visitor
 from tasks import cancellation
@@ -17,10 +17,10 @@ WHILE_RUNNING, AT_REST = 3, 60  # seconds between two refreshes; progress has no
 
 
 @require_safe
-@doors.signed_in
+@access.require_session
 def live(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    cursor = reader.settled()  # before the rows, so that whatever they do not show yet is told
-    return doors.show(request, visitor, "console/live.html", {"cursor": cursor, **_board(visitor.caller)})
+    cursor = reader.settled()  # read before the rows, so that no event in between is missed
+    return access.render_page(request, visitor, "console/live.html", {"cursor": cursor, **_board(visitor.caller)})
 
 
 def _board(caller: Caller) -> dict[str, Any]:
@@ -39,10 +39,10 @@ def _board(caller: Caller) -> dict[str, Any]:
 
 
 @require_POST
-@doors.signed_in
+@access.require_session
 def cancel(request: HttpRequest, visitor: Visitor, task_id: str) -> HttpResponse:
-    """Cancel a queued task. What runs already is refused in words."""
+    """Cancel a queued task; a running one is refused with an explanation."""
     cancellation.cancel(visitor.caller.key_id, task_id)
-    if doors.wants_json(request):
+    if access.wants_json(request):
         return JsonResponse({"id": task_id, "status": "canceled"})
     return HttpResponseRedirect(f"{reverse('console:live')}#{task_id}")

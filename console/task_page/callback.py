@@ -1,4 +1,4 @@
-"""What became of a task's callback, in words, with every attempt. What the receiver answered is not shown."""
+"""State of a task's callback in words, with every attempt. The receiver's answers are not shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ SOON_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerCallback:
-    """`attempts` are the newest first; `delivery` is None until the task has ended. `is_near`: the next attempt is a
-    matter of seconds."""
+    """Callback of a task. `attempts` come newest first; `delivery` is None until the task has ended. `is_near`: the
+    next attempt is seconds away."""
 
     url: str
     delivery: Delivery | None
@@ -26,8 +26,8 @@ class CustomerCallback:
     is_near: bool
 
 
-def of_task(task_id: str, callback_url: str | None) -> CustomerCallback | None:
-    """At most two statements; None where none was asked for."""
+def read(task_id: str, callback_url: str | None) -> CustomerCallback | None:
+    """Read the callback in at most two statements; None if none was requested."""
     if callback_url is None:
         return None
     delivery, attempts = deliveries.log(task_id)
@@ -43,23 +43,23 @@ def of_task(task_id: str, callback_url: str | None) -> CustomerCallback | None:
 
 
 def _words(delivery: Delivery | None, attempts: Sequence[DeliveryAttempt]) -> tuple[str, str]:
-    """What happened, and what to do next where something is."""
+    """Describe what happened, and what to do next, if anything."""
     if delivery is None:
         return "It is sent when the task has ended.", ""
     tries = words.counted(delivery.attempts, "attempt")
     if delivery.status == "delivered":
         return f"Delivered after {tries}.", ""
-    said = f" The last one: {answer(attempts[-1])}." if attempts else ""
+    said = f" Last attempt: {answer(attempts[-1])}." if attempts else ""
     if delivery.status == "exhausted":
         return (
             f"Not delivered after {tries}.{said}",
-            "Nothing is sent by itself any more: mend the receiver, then send it again.",
+            "No more attempts are scheduled: fix the receiver, then send it again.",
         )
-    return f"On its way, {tries} so far.{said}", ""
+    return f"Pending, {tries} so far.{said}", ""
 
 
 def answer(attempt: DeliveryAttempt) -> str:
-    """What an attempt met with, in a few words."""
+    """Summarise the result of an attempt."""
     if attempt.status_code is None:
         return f"no answer ({attempt.error})" if attempt.error else "no answer"
     return f"HTTP {attempt.status_code}, {'accepted' if 200 <= attempt.status_code < 300 else 'not accepted'}"

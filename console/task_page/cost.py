@@ -1,4 +1,4 @@
-"""What a task cost its customer, line by line: estimated, held, charged, given back. Never what it cost us."""
+"""Cost of a task for its customer: estimate, hold, charges and refunds; never our own cost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tasks.shown.representation import TaskView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostLine:
-    """`amount_micros` moved the balance where `moves`; else it was only set aside, or foreseen."""
+    """Line of the cost. If `moves`, the amount moved the balance; otherwise it was only held or estimated."""
 
     label: str
     amount_micros: int
@@ -21,15 +21,15 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCost:
-    """In micro-USD."""
+    """Lines and sums of a task in micro-USD."""
 
     lines: tuple[CostLine, ...]
     charged_micros: int
     refunded_micros: int
 
 
-def of_task(task: TaskView) -> TaskCost:
-    """Two statements."""
+def read(task: TaskView) -> TaskCost:
+    """Read the cost in two statements."""
     hold = Hold.objects.filter(reference=task.id).first()
     entries = list(LedgerEntry.objects.filter(reference=task.id, book="customer").order_by("id"))
     return TaskCost(
@@ -39,13 +39,13 @@ def of_task(task: TaskView) -> TaskCost:
     )
 
 
-LABELS = {"charge": "Charged for what was delivered", "refund": "Given back"}
+LABELS = {"charge": "Charged for what was delivered", "refund": "Refunded"}
 
 
 def _lines(task: TaskView, hold: Hold | None, entries: Sequence[LedgerEntry]) -> Iterator[CostLine]:
     yield CostLine(label="Estimated when it was submitted", amount_micros=task.estimated_micros, at=task.created_at)
     if hold:
-        held = "Held, still" if hold.state == "open" else "Held meanwhile"
+        held = "Held" if hold.state == "open" else "Held while it ran"
         yield CostLine(label=held, amount_micros=hold.amount_micros, at=hold.created_at)
     for entry in entries:
         label = LABELS.get(entry.kind, entry.kind)
@@ -55,6 +55,7 @@ def _lines(task: TaskView, hold: Hold | None, entries: Sequence[LedgerEntry]) ->
 
 
 def in_all(cost: TaskCost, balance_micros: int) -> str:
-    """What the task took from the balance, and what that is now."""
-    took = cost.charged_micros - cost.refunded_micros
-    return f"In all it took {words.usd(took) if took else 'nothing'}; your balance is {words.usd(balance_micros)} now."
+    """Say what the task cost in all, and the balance now."""
+    spent = cost.charged_micros - cost.refunded_micros
+    total = words.cents(spent) if spent else "nothing"
+    return f"In all it cost {total}; your balance is now {words.cents(balance_micros)}."

@@ -1,4 +1,4 @@
-"""The request of a task as the JSON that its client sent, as far as it is kept. Files are told in words."""
+"""Request of a task as the JSON that its client sent, as far as it is stored. Files are described in words."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from tasks.shown.exhibits import FILES
 
 
 def text(task: Task, stored: object) -> str:
-    """Indented JSON; empty where the params were deleted."""
+    """Format the request as indented JSON; empty if the params were deleted."""
     if not isinstance(stored, Mapping):
         return ""
     params = {name: _value(name, value) for name, value in stored.items() if name != "modality"}
@@ -28,7 +28,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _file(value: object) -> object:
-    """A file of ours has a place in our storage, which is nobody else's business."""
+    """Replace a stored file by its size and type, as its storage key is internal."""
     element = shown(value)
     if "stored" not in element:
         return value

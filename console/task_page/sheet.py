@@ -1,4 +1,4 @@
-"""All that the page of a task shows, gathered by statements whose number does not grow with the task."""
+"""Data of a task's page, read by a fixed number of statements."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tasks.shown.representation import TaskView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerSheet:
-    """What the template draws. `price` is what was agreed, `request` and `document` are JSON."""
+    """Data of the page. `price` is the agreed price; `request` and `document` are JSON."""
 
     task: TaskView
     is_live: bool
@@ -37,20 +37,20 @@ class CustomerSheet:
     idempotency_key: str
 
 
-def of(key_id: int, task_id: str) -> CustomerSheet:
-    """Raises TaskNotFound, whether there is no such task or it is another key's."""
+def gather(key_id: int, task_id: str) -> CustomerSheet:
+    """Read everything that the page shows. Raises TaskNotFound, also for another key's task."""
     view = representation.find_one(key_id, task_id) if ids.is_task_id(task_id) else None
     if view is None:
         raise TaskNotFound()
     row = Task.objects.get(pk=task_id)
     params = TaskPayload.objects.filter(task_id=task_id).values_list("params", flat=True).first()
     files = tuple(exhibits.exhibits(list(Asset.objects.filter(task_id=task_id).order_by("position"))))
-    spent = cost.of_task(view)
+    spent = cost.read(view)
     usual = eta.usual(row.media_model_id) if row.media_model_id and view.status in LIVE else None
     return CustomerSheet(
         task=view,
         is_live=view.status in LIVE,
-        verdict=verdict.of_task(view, files, spent, now=timezone.now(), usual=usual["p50"] if usual else None),
+        verdict=verdict.describe(view, files, spent, now=timezone.now(), usual=usual["p50"] if usual else None),
         files=files,
         params=tuple(exhibits.params(params)),
         metadata=exhibits.document("metadata", view.metadata),
@@ -59,6 +59,6 @@ def of(key_id: int, task_id: str) -> CustomerSheet:
         cost=spent,
         price=price_words.agreed(row.price),
         story=tuple(story.tell(list(TaskEvent.objects.filter(task_id=task_id).order_by("id")))),
-        callback=callback.of_task(task_id, row.callback_url),
+        callback=callback.read(task_id, row.callback_url),
         idempotency_key=row.idempotency_key or "",
     )

@@ -1,4 +1,4 @@
-"""The steps of a task as its customer saw them, and how long it took from one to the next."""
+"""Timeline of a task for its customer, with the time between steps."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ TITLES = {
     "timeout": "Timed out",
     "canceled": "Canceled",
 }
-AGAIN = {"queued": "Back to the queue: nothing was bought", "running": "Started again"}
+AGAIN = {"queued": "Returned to the queue: nothing was bought", "running": "Started again"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerStep:
-    """`after_seconds` counts from the step before."""
+    """Step of the timeline; `after_seconds` counts from the previous step."""
 
     at: datetime
     status: str
@@ -28,7 +28,7 @@ class CustomerStep:
 
 
 def tell(events: Sequence[TaskEvent]) -> list[CustomerStep]:
-    """The oldest first."""
+    """Build the steps, the oldest first."""
     return [_step(number, event, events) for number, event in enumerate(events)]
 
 

@@ -1,4 +1,4 @@
-"""A task in a sentence: its state, how long it took and what it cost; and of one that failed, why and what to do."""
+"""State of a task in sentences: duration and cost; for a failed one, why and what to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tasks.shown.representation import TaskView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerVerdict:
-    """`said` is the message of the task's error; what has nothing to say is empty."""
+    """Verdict in sentences, each of which may be empty; `said` is the message of the task's error."""
 
     what: str
     said: str = ""
@@ -22,10 +22,10 @@ class CustomerVerdict:
     next_step: str = ""
 
 
-def of_task(
+def describe(
     task: TaskView, files: Sequence[Exhibit], cost: TaskCost, *, now: datetime, usual: float | None
 ) -> CustomerVerdict:
-    """`usual` is how many seconds a task of its model takes, where that is known."""
+    """Describe a task; `usual` is the usual duration of its model in seconds, None if unknown."""
     if task.status == "queued":
         return _queued(task, now, usual)
     if task.status == "running":
@@ -41,9 +41,9 @@ def of_task(
 def _queued(task: TaskView, now: datetime, usual: float | None) -> CustomerVerdict:
     waited = words.span((now - task.created_at).total_seconds())
     first = task.queue_position == 1
-    place = "next in your queue" if first else f"at place {task.queue_position} of your queue"
+    place = "next in your queue" if first else f"number {task.queue_position} in your queue"
     return CustomerVerdict(
-        what=f"Waiting for {waited}, {place}; it will cost about {words.usd(task.estimated_micros)}.{_usually(usual)}"
+        what=f"Waiting for {waited}, {place}; it will cost about {words.cents(task.estimated_micros)}.{_usually(usual)}"
     )
 
 
@@ -51,7 +51,7 @@ def _running(task: TaskView, now: datetime, usual: float | None) -> CustomerVerd
     ran = words.span((now - (task.started_at or task.created_at)).total_seconds())
     far = "" if task.progress is None else f", {task.progress} % done"
     return CustomerVerdict(
-        what=f"Running for {ran}{far}; it will cost about {words.usd(task.estimated_micros)}.{_usually(usual)}"
+        what=f"Running for {ran}{far}; it will cost about {words.cents(task.estimated_micros)}.{_usually(usual)}"
     )
 
 
@@ -61,7 +61,7 @@ def _usually(seconds: float | None) -> str:
 
 def _failed(task: TaskView, took: str, cost: TaskCost) -> CustomerVerdict:
     error = shown(task.error)
-    advice = error_words.of_task(str(error.get("type")))
+    advice = error_words.explain_task_error(str(error.get("type")))
     verb = "Timed out" if task.status == "timeout" else "Failed"
     return CustomerVerdict(
         what=f"{verb} after {took}. {_charged(cost)}",
@@ -72,9 +72,9 @@ def _failed(task: TaskView, took: str, cost: TaskCost) -> CustomerVerdict:
 
 
 def paid(cost: TaskCost) -> str:
-    """$0.04, or what is left of it after a refund."""
-    charged = words.usd(cost.charged_micros)
-    return f"{charged}, of which {words.usd(cost.refunded_micros)} came back" if cost.refunded_micros else charged
+    """Format the charge, and the refund if there is one."""
+    charged = words.cents(cost.charged_micros)
+    return f"{charged}, of which {words.cents(cost.refunded_micros)} was refunded" if cost.refunded_micros else charged
 
 
 def _charged(cost: TaskCost) -> str:
@@ -82,6 +82,6 @@ def _charged(cost: TaskCost) -> str:
 
 
 def made(files: Sequence[Exhibit]) -> str:
-    """1 picture, 2 films; in the order of the files."""
+    """Count the files by kind in their order: 1 picture, 2 films."""
     nouns = [file.shown_as for file in files]
     return ", ".join(words.counted(nouns.count(noun), noun) for noun in dict.fromkeys(nouns)) or "no file"

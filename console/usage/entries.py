@@ -1,7 +1,6 @@
-"""The ledger's entries of one key: the charges and refunds of its tasks. Credits are the account's, and not here.
+"""Ledger entries of one key: charges and refunds of its tasks, without the account's credits.
 
-The ledger knows accounts, and tasks know their keys: so the account's entries of a span are read by their ids, and of
-each its task.
+Entries name an account and tasks name a key, so the account's entries of a span are read by id and joined with tasks.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ PAGE = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpentEntry:
-    """A charge or a refund. `spent_micros` is what the key spent by it, in micro-USD: below zero for a refund."""
+    """Charge or refund. `spent_micros` is the spending in micro-USD, negative for a refund."""
 
     at: datetime
     kind: str
@@ -29,13 +28,13 @@ class SpentEntry:
 
 
 def within(caller: Caller, start: datetime, end: datetime) -> list[Any]:
-    """The parameters of WITHIN: entries from a moment on, and before another."""
+    """Build the parameters of WITHIN for entries in a span."""
     low, high = ledger_ids.around(start, end)
     return [caller.account_id, low, high, sql.moment(start), sql.moment(end), caller.key_id]
 
 
 def lines(caller: Caller, start: datetime, end: datetime) -> Iterator[SpentEntry]:
-    """All of them in the order of the ledger, read a page at a time."""
+    """Yield all entries in ledger order, read in pages."""
     account_id, last, *others = within(caller, start, end)
     statement = LINES.format(time=_time(), model="", order="ASC")
     while page := sql.records(statement, [account_id, last, *others, PAGE]):
@@ -46,14 +45,14 @@ def lines(caller: Caller, start: datetime, end: datetime) -> Iterator[SpentEntry
 def latest(
     caller: Caller, start: datetime, end: datetime, *, model: str = "", most: int, passed: int = 0
 ) -> list[SpentEntry]:
-    """The latest of them after so many that are passed over, of one model where it is named."""
+    """Read the latest entries after `passed` ones, of one model if it is given."""
     narrowed, parameters = ("AND t.model_name = %s", [model]) if model else ("", [])
     statement = LINES.format(time=_time(), model=narrowed, order="DESC") + " OFFSET %s"
     return [_entry(row) for row in sql.records(statement, [*within(caller, start, end), *parameters, most, passed])]
 
 
 def _time() -> str:
-    """The moment as an SQL expression of a text, which `sql.as_moment` reads."""
+    """Build the SQL expression of a time as text, for `sql.as_moment`."""
     return "CAST(e.at AS text)" if sql.is_postgresql() else "e.at"
 
 

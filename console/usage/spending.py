@@ -1,4 +1,4 @@
-"""What a key spent in a month, by day and by model, summed up in the ledger."""
+"""Spending of a key in a month by day and model, summed up from the ledger."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ TENTH = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingPart:
-    """Charges, or refunds, of one day, model and price. `unit_micros` is the price of one unit of `mode`; both are
-    None where a task's price is that of an older version. Money in micro-USD."""
+    """Charges or refunds of one day, model and price, in micro-USD. `unit_micros` is the price of one unit of `mode`;
+    both are None if a task's price lacks them."""
 
     day: str
     model: str
@@ -34,7 +34,7 @@ class SpendingPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spend:
-    """Of one day, one model or a month: its charges, and what was refunded in the same time."""
+    """Spending of one day, model or month: charges, and refunds in the same time."""
 
     name: str
     modality: str
@@ -49,13 +49,14 @@ class Spend:
 
     @property
     def average_micros(self) -> int | None:
-        """Of a charge; None where there is none."""
+        """Compute the average charge; None without charges."""
         return round(self.charged_micros / self.charges) if self.charges else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthSpend:
-    """`days` with the latest first, `models` with the dearest first; only where something moved."""
+    """Spending of a month: `days` with the latest first, `models` with the most expensive first; unused ones are left
+    out."""
 
     month: Month
     total: Spend
@@ -63,12 +64,12 @@ class MonthSpend:
     models: tuple[Spend, ...]
 
     def on(self, day: str) -> int:
-        """What was spent on a day (2026-11-21)."""
+        """Get the spending of a day (2026-11-21)."""
         return next((spend.spent_micros for spend in self.days if spend.name == day), 0)
 
 
 def read(caller: Caller, month: Month) -> MonthSpend:
-    """One statement, after two look-ups."""
+    """Read the spending in one statement after two look-ups."""
     rows = sql.records(
         PARTS.format(
             day=sql.utc_day("e.at"), mode=sql.json_text("t.price", "mode"), unit=sql.json_text("t.price", "unit_micros")
@@ -99,7 +100,7 @@ def _part(row: Any) -> SpendingPart:
 
 
 def _grouped(parts: Iterable[SpendingPart], by: Callable[[SpendingPart], str]) -> list[Spend]:
-    """In the order of their names."""
+    """Group parts, sorted by name."""
     return [_spend(name, list(group)) for name, group in groupby(sorted(parts, key=by), by)]
 
 
@@ -116,7 +117,7 @@ def _spend(name: str, parts: list[SpendingPart]) -> Spend:
 
 
 def _units(charges: list[SpendingPart]) -> Iterable[str]:
-    """How many pictures, seconds and requests were charged: 41 pictures, 12.5 seconds."""
+    """Yield the charged units in words: 41 pictures, 12.5 seconds."""
     sums: dict[str, Decimal] = {}
     for part in charges:
         if part.mode in modes.BY_NAME and part.unit_micros:

@@ -1,4 +1,4 @@
-"""A key's statement as a CSV file: a line for each charge and refund of a month."""
+"""Statement of a key as a CSV file: one line per charge and refund of a month."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC
@@ -14,7 +14,7 @@ HEAD = ("time", "kind", "task", "model", "modality", "spent_usd")
 
 
 def lines(caller: Caller, month: Month) -> Iterator[str]:
-    """Read as they are written."""
+    """Yield the lines while reading the ledger."""
     yield from csv_text.rows(table(entries.lines(caller, month.start, month.end)))
 
 

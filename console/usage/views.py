@@ -1,4 +1,4 @@
-"""Usage: what the key spent and what is left, as a page and as a statement."""
+"""Page of a key's spending and balance, and its statement."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -12,23 +12,23 @@ from accounts.authentication import Caller
 from accounts.models import ApiKey
 from common import months
 from common.months import Month
-from console import doors
+from console import access
 from console.sessions import Visitor
-from console.usage import asked, entries, spend_chart, spending, standing, statement_csv
-from console.usage.asked import Asked
+from console.usage import balance, entries, spend_chart, spending, statement_csv, usage_query
 from console.usage.entries import SpentEntry
+from console.usage.usage_query import UsageQuery
 
 MOST_LISTED = 20
 MOST_MONTHS = 60
 EVERY_SECONDS = 30
-"""How often the page looks again what is spent and left: a sum over the month."""
+"""Interval at which the page refreshes its sums over the month."""
 
 
 @require_safe
-@doors.signed_in
+@access.require_session
 def usage(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     now, caller = timezone.now(), visitor.caller
-    wanted, running = asked.read(request.GET.dict(), now), months.of(now)
+    wanted, running = usage_query.read(request.GET.dict(), now), months.of(now)
     current = spending.read(caller, running)
     chosen = current if wanted.month == running else spending.read(caller, wanted.month)
     shown = _listed(caller, wanted, {model.name for model in chosen.models})
@@ -36,23 +36,22 @@ def usage(request: HttpRequest, visitor: Visitor) -> HttpResponse:
         "asked": wanted,
         "running": running,
         "every": EVERY_SECONDS,
-        "standing": standing.read(caller),
+        "balance": balance.read(caller),
         "current": current,
         "spend": chosen,
         "today": now.date().isoformat(),
         "today_micros": current.on(now.date().isoformat()),
-        "chart": spend_chart.of(chosen),
+        "chart": spend_chart.draw(chosen),
         "labels": spend_chart.labels(wanted.month),
         "entries": shown[:MOST_LISTED],
         "has_more": len(shown) > MOST_LISTED,
         **_neighbours(caller, wanted.month, now),
     }
-    return doors.show(request, visitor, "console/usage.html", context)
+    return access.render_page(request, visitor, "console/usage.html", context)
 
 
-def _listed(caller: Caller, wanted: Asked, models: set[str]) -> list[SpentEntry]:
-    """The latest entries of what is asked for, and one more where there are more than are shown. `models` are those of
-    the month."""
+def _listed(caller: Caller, wanted: UsageQuery, models: set[str]) -> list[SpentEntry]:
+    """Read the requested entries, and one more if there are more than are shown. `models` are those of the month."""
     if wanted.model and wanted.model not in models:
         return []
     start, end = wanted.month.start, wanted.month.end
@@ -65,7 +64,7 @@ def _listed(caller: Caller, wanted: Asked, models: set[str]) -> list[SpentEntry]
 
 
 def _neighbours(caller: Caller, month: Month, now: datetime) -> dict[str, Any]:
-    """The months since the key was made, and which of them come before and after this one."""
+    """List the months since the key was created, and the ones before and after this month."""
     created = ApiKey.objects.values_list("created_at", flat=True).get(pk=caller.key_id)
     listed = months.between(created, now, most=MOST_MONTHS)
     return {
@@ -76,9 +75,9 @@ def _neighbours(caller: Caller, month: Month, now: datetime) -> dict[str, Any]:
 
 
 @require_safe
-@doors.signed_in
+@access.require_session
 def statement(request: HttpRequest, visitor: Visitor, month: str) -> StreamingHttpResponse:
-    wanted = asked.month(month)
+    wanted = usage_query.month(month)
     lines = statement_csv.lines(visitor.caller, wanted)
     name = f"usage-{slugify(visitor.key_name) or visitor.caller.key_id}-{wanted}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}

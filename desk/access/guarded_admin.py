@@ -1,4 +1,4 @@
-"""The base of the desk's admins: pages that may ask for the password again, and rows that guard their deletion."""
+"""Base classes of the desk's admins: pages with password confirmation, and guarded deletion of rows."""
 
 import copy
 from typing import Any
@@ -14,12 +14,12 @@ REASON_LENGTH = 500
 
 
 def may(request: HttpRequest, right: str) -> bool:
-    """Whether the user has one of the permissions of `desk.models.Right`."""
+    """Check a permission of `desk.models.Right`."""
     return bool(request.user.has_perm(f"desk.{right}"))
 
 
 def frozen(form: Any, *names: str) -> Any:
-    """The form's class, in which whatever is sent for these fields counts for nothing."""
+    """Disable these fields of a form class, so that submitted values are ignored."""
     for name in form.base_fields.keys() & set(names):
         form.base_fields[name] = copy.copy(form.base_fields[name])  # it is shared with the class of all requests
         form.base_fields[name].disabled = True
@@ -40,7 +40,7 @@ class GuardedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return super().changelist_view(request, *args, **kwargs)
 
     def row_for(self, request: HttpRequest, row_id: int, *, right: str) -> Any:
-        """The row, for a form of its own that the right and a fresh proof open. Raises Http404, PermissionDenied and
+        """Load a row for a form that needs this right and a fresh confirmation. Raises Http404, PermissionDenied and
         ProofNeeded."""
         row = self.get_object(request, str(row_id))
         if row is None:
@@ -57,14 +57,14 @@ class GuardedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 class KeptAdmin(GuardedAdmin):
-    """A model whose rows are never deleted: tasks, money and history hang on them."""
+    """Admin of rows that are never deleted: tasks, money and history refer to them."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 class ProvedDeletion:
-    """Deleting a row takes credentials with it: it needs the right to change them, and a fresh proof."""
+    """Mixin for rows whose deletion deletes credentials: it needs that right and a fresh confirmation."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return may(request, "change_credentials") and bool(super().has_delete_permission(request, obj))  # type: ignore[misc]

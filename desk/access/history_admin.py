@@ -1,4 +1,4 @@
-"""What was done in the admin, by whom, when and why, in one list: also of rows that are gone."""
+"""List of everything done in the admin, by whom, when and why, including on deleted rows."""
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry

@@ -1,4 +1,4 @@
-"""Users and their groups in the admin. Who changes them could take any right, so that needs a fresh proof, too."""
+"""Admin of users and groups. Changing them can grant any right, so it needs a fresh confirmation."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class ProvedWrites(GuardedAdmin):
 
 
 class DeskUserAdmin(ProvedWrites, UserAdmin):  # type: ignore[type-arg]
-    """Users are switched off and not deleted: Django would delete their part of the history with them."""
+    """Admin of users, who are deactivated but never deleted: Django would delete their history as well."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -1,8 +1,8 @@
-"""Asks for the password again before money is booked or a secret changes: a session may stand open, or be stolen.
+"""Password confirmation before money is booked or a secret changes: a session may be left open, or stolen.
 
-A view calls `demand`. Where the last proof is too old, `asked` shows a page in its place, at the same address, and goes
-on with what was sent once the password is right. What was sent travels through that page encrypted, since it may hold
-secrets, and for the same user and address only.
+A view calls `demand`. If the last confirmation is too old, the decorator `asked` shows a password form at the same
+address and, once the password is right, continues with the submitted data. The form carries that data encrypted, as it
+may hold secrets, and only for the same user and address.
 """
 
 import json
@@ -30,7 +30,7 @@ View = Callable[..., Any]
 
 
 class ProofNeeded(Exception):
-    """The password has to be asked for before this request is served. It undoes the transaction it is raised in."""
+    """Raised when the password must be confirmed first; it rolls back the surrounding transaction."""
 
 
 class HasSite(Protocol):
@@ -38,7 +38,7 @@ class HasSite(Protocol):
 
 
 class ProofForm(forms.Form):
-    """Is the password of who is signed in. A wrong one counts as a failed sign-in."""
+    """Form that checks the signed-in user's password. A wrong one counts as a failed sign-in."""
 
     prefix = "proof"
     password = forms.CharField(
@@ -59,14 +59,14 @@ class ProofForm(forms.Form):
 
 
 def demand(request: HttpRequest) -> None:
-    """Raises ProofNeeded where the password was last given more than a quarter of an hour ago."""
+    """Raise ProofNeeded if the password was last entered more than 15 minutes ago."""
     last = max(request.session.get(name, 0) for name in (SIGNED_IN_AT, PROVED_AT))
     if time.time() - last >= SECONDS:
         raise ProofNeeded
 
 
 def asked(view: View) -> View:
-    """Decorates a view of a ModelAdmin that may demand a proof."""
+    """Decorate a view of a ModelAdmin that may demand a confirmation."""
 
     @wraps(view)
     def served(self: HasSite, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -93,14 +93,14 @@ def _page(site: AdminSite, request: HttpRequest, form: ProofForm) -> HttpRespons
 
 
 def _sealed(request: HttpRequest) -> str:
-    """What was sent, if anything was; kept by the browser, readable to us."""
+    """Encrypt the submitted data for the browser to keep; empty for a request that is no POST."""
     if request.method != "POST":
         return ""
     return encrypt(json.dumps([request.user.pk, request.get_full_path(), request.POST.urlencode()]))
 
 
 def _opened(request: HttpRequest, sealed: str) -> QueryDict:
-    """Raises BadRequest for what we did not seal for this user and address."""
+    """Decrypt submitted data. Raises BadRequest unless it was sealed for this user and address."""
     try:
         user_id, path, sent = json.loads(decrypt(sealed))
     except (Undecryptable, ValueError):

@@ -1,6 +1,6 @@
-"""Sessions that end a fixed time after the sign-in, however much they are used; Django's own are renewed by each write.
+"""Session store whose sessions end a fixed time after the sign-in; Django renews its own at each write.
 
-They are Django's rows and cookies. What is added is the moment of the sign-in: `SIGNED_IN_AT`, in seconds since 1970.
+Rows and cookies are Django's; `SIGNED_IN_AT` adds the time of the sign-in in seconds since 1970.
 """
 
 import time
@@ -16,19 +16,19 @@ SIGNED_IN_AT = "signed_in_at"
 
 class SessionStore(db.SessionStore):
     def save(self, must_create: bool = False) -> None:
-        """The first save with a user is the sign-in, through whichever door it came."""
+        """Record the sign-in at the first save with a user."""
         if not must_create and SESSION_KEY in self and SIGNED_IN_AT not in self:
             self[SIGNED_IN_AT] = int(time.time())
             self.set_expiry(datetime.fromtimestamp(self[SIGNED_IN_AT] + settings.SESSION_COOKIE_AGE, UTC))
         super().save(must_create)
 
     def load(self) -> dict[str, Any]:
-        """A sign-in of unknown moment, from before there was this rule, has ended."""
+        """Load the session; one without a sign-in time has ended."""
         found: dict[str, Any] = super().load()
         return {} if SESSION_KEY in found and SIGNED_IN_AT not in found else found
 
     def cycle_key(self) -> None:
-        """Django asks for it at every sign-in and at a change of the password, which both begin anew."""
+        """Restart the session's lifetime: Django calls this at sign-in and at a password change."""
         super().cycle_key()
         self.pop(SIGNED_IN_AT, None)
         self.set_expiry(None)

@@ -1,4 +1,4 @@
-"""The forms that ask operators for their password. A wrong one counts against name and address: `sign_in_tries`."""
+"""Forms that ask operators for their password. A wrong one counts against name and address (`sign_in_tries`)."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ LOCKED = "Too many failed sign-ins. Try again in 15 minutes."
 
 
 def admitted(request: HttpRequest, name: str) -> int:
-    """The try's id. Raises ValidationError while the pair is locked."""
-    try_id = sign_in_tries.admit(request, name)
+    """Begin a try and return its id. Raises ValidationError while name and address are locked."""
+    try_id = sign_in_tries.begin(request, name)
     if try_id is None:
         raise ValidationError(LOCKED, code="locked")
     return try_id
@@ -21,7 +21,7 @@ def admitted(request: HttpRequest, name: str) -> int:
 
 class SignInForm(AdminAuthenticationForm):
     def clean(self) -> dict[str, Any]:
-        """Who may not come in although the password is right has failed as well: it tells nobody that it was."""
+        """Check the password. A user without access fails like a wrong password, which reveals nothing."""
         name = self.cleaned_data.get("username")
         if name is None or not self.cleaned_data.get("password"):
             return self.cleaned_data
@@ -33,7 +33,7 @@ class SignInForm(AdminAuthenticationForm):
 
 
 class OwnPasswordForm(AdminPasswordChangeForm):
-    """Changes one's own password. Who guesses the old one here is a failed sign-in, too."""
+    """Form to change one's own password. A wrong old password counts as a failed sign-in."""
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

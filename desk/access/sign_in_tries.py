@@ -1,8 +1,7 @@
-"""Counts failed sign-ins of a name from an address and locks the pair after five, over any number of web processes.
+"""Counter of failed sign-ins by name and address, which locks the pair after five, across all web processes.
 
-A try counts from before its password is checked, and is withdrawn when it was right: so tries at the same time are no
-more than five either. Nothing here asks whether there is such a user, so unknown names lock like known ones. The table
-is bounded by age and by number, whatever names are tried.
+A try counts before its password is checked and is withdrawn if it was right, so concurrent tries are limited as well.
+Unknown names lock like known ones. The table is bounded by age and size.
 """
 
 import logging
@@ -22,8 +21,8 @@ LOCK = 7_203_451_002
 logger = logging.getLogger(__name__)
 
 
-def admit(request: HttpRequest, name: str) -> int | None:
-    """Count one more try and return its id, to be withdrawn if it succeeds. None while the pair is locked."""
+def begin(request: HttpRequest, name: str) -> int | None:
+    """Count a try and return its id, to be withdrawn on success; None while the pair is locked."""
     pair = pair_of(request, name)
     with transaction.atomic():
         _one_at_a_time()
@@ -44,7 +43,7 @@ PRUNE = "DELETE FROM desk_signintry WHERE at <= {since} OR id <= %s"
 
 
 def withdraw(try_id: int) -> None:
-    """The password was right. A lock that this try was counted for, while it was checked, came too early."""
+    """Remove a try whose password was right, and a lock that it contributed to meanwhile."""
     with transaction.atomic():
         _one_at_a_time()
         row = SignInTry.objects.filter(pk=try_id).first()
@@ -54,11 +53,11 @@ def withdraw(try_id: int) -> None:
 
 
 def pair_of(request: HttpRequest, name: str) -> str:
-    """A keyed digest, because people type passwords where names belong."""
+    """Digest name and address with a key, because people type passwords into the name field."""
     return salted_hmac("desk.sign_in", f"{client_address.place(request)}\0{name}", algorithm="sha256").hexdigest()
 
 
 def _one_at_a_time() -> None:
-    """SQLite's IMMEDIATE transaction is the lock there."""
+    """Serialise tries on PostgreSQL; SQLite's IMMEDIATE transaction is the lock there."""
     if sql.is_postgresql():
         sql.fetch("SELECT pg_advisory_xact_lock(%s)", [LOCK])

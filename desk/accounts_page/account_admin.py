@@ -1,4 +1,4 @@
-"""The page of an account: what it has, what it spends, its keys, its statements; and the form that books money."""
+"""Admin of accounts: balance, spending, keys and statements, and the form that books money."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from pages.admin_pages import OwnForm, cost, moment
 class AccountAdmin(OwnForm, StatementPages, ActionPages, KeptAdmin):
     nothing_yet = (
         "No account yet",
-        "An account pays for what its keys order. manage.py create_account NAME --credit 10 opens one, too.",
+        "An account pays for the requests of its keys. manage.py create_account NAME --credit 10 also opens one.",
     )
     row_actions = (SetBudgets(),)
     list_display = (
@@ -55,7 +55,7 @@ class AccountAdmin(OwnForm, StatementPages, ActionPages, KeptAdmin):
             context |= {"title": obj.name, "subtitle": None, "show_save_and_add_another": False}
 
     def offered(self, request: HttpRequest, row: Account) -> Iterator[Offered]:
-        """The buttons that this user may press."""
+        """Yield the buttons that this user may press."""
         if may(request, "book_money"):
             url = reverse("admin:accounts_account_credit", args=[row.pk])
             yield Offered(label="Credit or debit", url=url, is_danger=False)
@@ -82,16 +82,16 @@ class AccountAdmin(OwnForm, StatementPages, ActionPages, KeptAdmin):
                 ledger.credit(account.pk, amount, reference=reference, reason=reason)
                 self.log_change(request, account, f"Booked {words.usd(amount)}: {reason}")
         except ValueError:
-            form.add_error(None, "This form has been booked already.")
+            form.add_error(None, "This form was already booked.")
             return False
         messages.success(request, f"Booked {words.usd(amount)}.")
         return True
 
 
 def meaning(account: Account) -> str:
-    """What booking does, with the figures that it changes."""
+    """Explain what a booking does, with the balance that it changes."""
     return (
-        f"The balance of {account.name} is {words.usd(account.balance_micros)}, of which "
-        f"{words.usd(account.held_micros)} is held for what runs. What you book changes it at once, and for good: the "
-        "ledger takes nothing back, and the statement shows it with its reason."
+        f"The balance of {account.name} is {words.cents(account.balance_micros)}, of which "
+        f"{words.cents(account.held_micros)} is held for tasks and calls. A booking changes the balance at once and "
+        "cannot be undone; the statement shows it with its reason."
     )

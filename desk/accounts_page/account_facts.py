@@ -1,4 +1,4 @@
-"""What the page of an account shows beside its form."""
+"""Figures on the page of an account."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from billing import budgets
 from billing.budget_standing import BudgetStanding
 from common import months
 from common.months import Month
-from desk.accounts_page import keys_of
-from desk.accounts_page.keys_of import KeyFacts
+from desk.accounts_page import key_facts
+from desk.accounts_page.key_facts import KeyFacts
 from desk.money import statement
 from tasks.models import Task
 
@@ -20,8 +20,8 @@ MOST_MONTHS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountFacts:
-    """Money in micro-USD. `months` are the latest ones, of which the first is running; `moved` is what it moved so far,
-    by kind."""
+    """Figures of one account, money in micro-USD. `months` are the latest months, the running one first; `moved` is the
+    running month's sum by kind of entry."""
 
     balance_micros: int
     held_micros: int
@@ -44,7 +44,7 @@ class AccountFacts:
 
 def read(account: Account) -> AccountFacts:
     now = timezone.now()
-    keys = keys_of.of_account(account.pk)
+    keys = key_facts.read_account(account.pk)
     live = Task.objects.filter(account=account)
     return AccountFacts(
         balance_micros=account.balance_micros,
@@ -53,7 +53,7 @@ def read(account: Account) -> AccountFacts:
         running=live.filter(status="running").count(),
         budgets=tuple(budgets.standing(account.pk, None)),
         keys=tuple(keys),
-        has_more_keys=len(keys) == keys_of.MOST,
+        has_more_keys=len(keys) == key_facts.MOST,
         months=tuple(months.between(account.created_at, now, most=MOST_MONTHS)),
         moved=statement.sums(account.pk, months.of(now)),
     )

@@ -1,4 +1,4 @@
-"""The button that gives an account or a key its budgets."""
+"""Button that sets the budgets of an account or a key."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ WHOSE = {Account: "the account and all its keys", ApiKey: "the key"}
 
 
 class UsdField(forms.CharField):
-    """An amount in USD, as micro-USD; None where nothing is entered."""
+    """Field of an amount in USD, as micro-USD; None if it is empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -28,9 +28,9 @@ class UsdField(forms.CharField):
         try:
             micros = words.micros(text)
         except ValueError as error:
-            raise forms.ValidationError("Not an amount in USD of at most a billion, like 12.50.") from error
+            raise forms.ValidationError("Enter an amount in USD of at most a billion, such as 12.50.") from error
         if micros < 0:
-            raise forms.ValidationError("A budget is not below zero.")
+            raise forms.ValidationError("A budget cannot be negative.")
         return micros
 
     def prepare_value(self, value: Any) -> Any:
@@ -39,7 +39,7 @@ class UsdField(forms.CharField):
 
 class BudgetForm(ReasonForm):
     day = UsdField(label="USD per day (UTC)")
-    month = UsdField(label="USD per month (UTC)", help_text="Empty: no budget. 0: nothing may be spent.")
+    month = UsdField(label="USD per month (UTC)", help_text="Empty: no budget. 0: no spending.")
     field_order = ("day", "month", "reason")
 
 
@@ -49,14 +49,14 @@ class SetBudgets(RowAction):
 
     def meaning(self, row: Account | ApiKey) -> str:
         found = [
-            f"{words.usd(each.used_micros)} of {words.usd(each.limit_micros)} a {each.window} are used"
+            f"{words.cents(each.used_micros)} of {words.usd(each.limit_micros)} a {each.window} is used"
             for each in budgets.standing(*(_holder(row)))
             if each.holder == ("account" if isinstance(row, Account) else "key")
         ]
-        now = f"Now {' and '.join(found)}." if found else "There is none now."
+        now = f"Now {' and '.join(found)}." if found else "There is no budget now."
         return (
-            f"What {WHOSE[type(row)]} may spend in a UTC day and month: beyond it submissions are refused until it "
-            f"renews. What is spent in the running day and month counts at once. {now}"
+            f"Limits what {WHOSE[type(row)]} may spend per UTC day and month: beyond a budget, submissions are refused "
+            f"until it renews. Spending of the current day and month counts at once. {now}"
         )
 
     def form(self, row: Account | ApiKey, data: Any = None) -> forms.Form:

@@ -1,4 +1,4 @@
-"""What operators fill in: a credit, a key, a rotation."""
+"""Forms of accounts and keys: credit, key, rotation."""
 
 import secrets
 from typing import Any
@@ -18,32 +18,32 @@ def new_reference() -> str:
 
 
 class CreditForm(forms.Form):
-    """Its reference is made with the empty form, so that sending it twice books once."""
+    """Form of a credit or debit. The empty form carries the reference, so that submitting it twice books once."""
 
-    amount = forms.CharField(label="Amount in USD", help_text="Negative takes money out.", max_length=40)
+    amount = forms.CharField(label="Amount in USD", help_text="A negative amount is a debit.", max_length=40)
     reason = forms.CharField(max_length=REASON_LENGTH)
     reference = forms.RegexField(r"\Acredit-[0-9a-f]{32}\Z", initial=new_reference, widget=forms.HiddenInput)
 
     def clean_amount(self) -> int:
-        """In micro-USD."""
+        """Convert the amount to micro-USD."""
         try:
             micros = money.micros(self.cleaned_data["amount"])
         except (ValueError, ArithmeticError) as error:
-            raise forms.ValidationError("Not an amount in USD of at most a billion.") from error
+            raise forms.ValidationError("Enter an amount in USD of at most a billion.") from error
         if micros == 0:
-            raise forms.ValidationError("Nothing to book.")
+            raise forms.ValidationError("Enter an amount other than zero.")
         return micros
 
 
 class RotateForm(forms.Form):
     grace_seconds = forms.IntegerField(
-        min_value=0, max_value=LARGEST_INTEGER, initial=0, help_text="How long the old secret still works."
+        min_value=0, max_value=LARGEST_INTEGER, initial=0, help_text="The old secret works for this long."
     )
     reason = forms.CharField(max_length=REASON_LENGTH)
 
 
 class NamedAccountField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    """An account by its name, or its id: a list to choose from would be as long as there are customers."""
+    """Field that names an account by name or id: a select would list every customer."""
 
     def prepare_value(self, value: Any) -> Any:
         found = value if isinstance(value, Account) else self._of_id(value)
@@ -54,7 +54,7 @@ class NamedAccountField(forms.ModelChoiceField):  # type: ignore[type-arg]
             return None
         found = Account.objects.filter(name=value).first() or self._of_id(value)
         if found is None:
-            raise forms.ValidationError("There is no account of this name.", code="invalid_choice")
+            raise forms.ValidationError("No account has this name.", code="invalid_choice")
         return found
 
     def _of_id(self, value: Any) -> Account | None:
@@ -90,12 +90,12 @@ class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.cleaned_data.get("videos_api") and binding != ApiKey.Binding.TASK:
             self.add_error("videos_api", "Only a task key calls /v1/videos.")
         if self.instance.pk and self._is_taken(self.cleaned_data.get("name")):
-            self.add_error("name", "The account has a key of this name already.")
+            self.add_error("name", "The account already has a key with this name.")
         if not self.instance.pk and "reason" not in self.errors and not self.cleaned_data["reason"]:
-            self.add_error("reason", "Say why the key is issued: the history keeps it.")
+            self.add_error("reason", "Enter a reason: the history records it.")
         return cleaned
 
     def _is_taken(self, name: str | None) -> bool:
-        """Django leaves this to us where the account is no field of the form."""
+        """Check the unique name, which Django skips as the account is not a field of the form."""
         others = ApiKey.objects.exclude(pk=self.instance.pk)
         return others.filter(account=self.instance.account_id, name=name).exists()

@@ -1,4 +1,4 @@
-"""The buttons of a key's page that need no form of their own: disable and enable."""
+"""Buttons that disable and enable a key."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +17,8 @@ class DisableKey(RowAction):
 
     def meaning(self, row: ApiKey) -> str:
         return (
-            "From the next request on the key opens nothing: each is answered 401. Tasks that it has submitted go on, "
-            "are charged, and their callbacks are signed."
+            "From the next request on, the key is answered 401. Tasks that it has submitted continue and are charged, "
+            "and their callbacks are signed."
         )
 
     def apply(self, row: ApiKey, values: Mapping[str, Any], *, by: str) -> str:
@@ -27,7 +27,7 @@ class DisableKey(RowAction):
 
 
 class EnableKey(RowAction):
-    """As good as issuing it again."""
+    """Enable a key, which is as sensitive as issuing it."""
 
     name, label, right = "enable", "Enable", "desk.issue_keys"
     needs_proof = is_atomic = True
@@ -37,7 +37,7 @@ class EnableKey(RowAction):
 
     def meaning(self, row: ApiKey) -> str:
         return (
-            f"From the next request on the key opens again, and spends the money of {row.account.name}. Whoever has "
+            f"From the next request on, the key works again and spends the money of {row.account.name}. Anyone who "
             "kept its secret can use it."
         )
 

@@ -1,4 +1,4 @@
-"""The page of a key: its state, its limits and plans; and the forms that issue it and give it a new secret."""
+"""Admin of keys: state, limits and plans, and the forms that issue a key and give it a new secret."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ from billing import budgets
 from catalog.models import MediaModel, Plan, PlanChoice
 from desk.access import proof
 from desk.access.guarded_admin import KeptAdmin, may
-from desk.accounts_page import keys_of
+from desk.accounts_page import key_facts
 from desk.accounts_page.budget_action import SetBudgets
 from desk.accounts_page.forms import ApiKeyForm, RotateForm
 from desk.accounts_page.key_actions import DisableKey, EnableKey
@@ -31,7 +31,7 @@ MOST_SECRETS = 20
 
 
 class PlanChoiceForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Plain selects: Django's would come with buttons that want a script."""
+    """Form of a plan choice with plain selects: Django's add buttons that need a script."""
 
     model = forms.ModelChoiceField(
         queryset=MediaModel.objects.order_by("name"), widget=forms.Select(attrs={"aria-label": "Model"})
@@ -46,7 +46,7 @@ class PlanChoiceForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class PlanChoiceFormSet(KnownRows, BaseInlineFormSet):  # type: ignore[type-arg]
-    """The plans of a key."""
+    """Plan choices of a key."""
 
 
 class PlanChoiceInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -61,7 +61,7 @@ class PlanChoiceInline(admin.TabularInline):  # type: ignore[type-arg]
 class ApiKeyAdmin(OwnForm, ActionPages, KeptAdmin):
     nothing_yet = (
         "No key yet",
-        "Customers call with a key of their account. manage.py create_key ACCOUNT issues one, as the button does.",
+        "Customers call with a key of their account. manage.py create_key ACCOUNT issues one, like the button above.",
     )
     form = ApiKeyForm
     fields = ApiKeyForm.Meta.fields
@@ -106,7 +106,7 @@ class ApiKeyAdmin(OwnForm, ActionPages, KeptAdmin):
 
     @admin.action(description="Enable the selected keys", permissions=["issue"])
     def enable(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        """As good as issuing them again."""
+        """Enable keys, which is as sensitive as issuing them."""
         proof.demand(request)
         for key in queryset:
             keys.enable(key)
@@ -124,7 +124,7 @@ class ApiKeyAdmin(OwnForm, ActionPages, KeptAdmin):
 
     def fill(self, request: HttpRequest, context: Any, obj: Any) -> None:
         if obj is not None:
-            context["facts"] = keys_of.one(obj.pk)
+            context["facts"] = key_facts.read_one(obj.pk)
             context["secrets"] = list(obj.secrets.order_by("-id")[:MOST_SECRETS])
             context["budgets"] = budgets.standing(obj.account_id, obj.pk)
             context |= {"title": f"Key {obj.name}", "subtitle": None, "show_save_and_add_another": False}
@@ -162,12 +162,12 @@ class ApiKeyAdmin(OwnForm, ActionPages, KeptAdmin):
         return self.show_once(request, obj, keys.issue(obj))
 
     def show_once(self, request: HttpRequest, key: ApiKey, secret: str) -> HttpResponse:
-        """The answer itself shows the secret: a message would leave it in a cookie or a session."""
+        """Show the secret in the response: a message would leave it in a cookie or a session."""
         title = f"Secret of {key.name}"
         return self.page(request, "admin/key_secret.html", title=title, original=key, secret=secret)
 
 
 ROTATION = (
-    "The key gets a new secret, which is shown once. The old one works through the grace and opens nothing after it. "
-    "Tasks, limits and callbacks stay with the key."
+    "The key gets a new secret, which is shown once. The old one stops working after the grace period. Tasks, limits "
+    "and callbacks stay with the key."
 )

@@ -1,4 +1,4 @@
-"""The buttons of a bill: compare it again, choose its columns again, remove it."""
+"""Buttons of a bill: compare it again, remove it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,8 +22,8 @@ class CompareAgain(RowAction):
 
     def meaning(self, row: ProviderBill) -> str:
         return (
-            f"The bill from {row.since} to {row.until} is compared with our calls as they are now: jobs end, and costs "
-            "become known. What was settled by its lines stays noted."
+            f"Compares the bill from {row.since} to {row.until} with our calls as they are now: jobs may have ended, "
+            "and costs become known, since. Settled lines stay settled."
         )
 
     def apply(self, row: ProviderBill, values: Mapping[str, Any], *, by: str) -> str:
@@ -47,13 +47,13 @@ class RemoveBill(RowAction):
 
     def meaning(self, row: ProviderBill) -> str:
         return (
-            f"The file {row.file_name} and all its lines are removed, and it can be imported again. Our calls and the "
-            "ledger know nothing of it."
+            f"Removes the file {row.file_name} and all its lines; it can be imported again. Our calls and the ledger "
+            "stay as they are."
         )
 
     def apply(self, row: ProviderBill, values: Mapping[str, Any], *, by: str) -> str:
         if not self.applies(row):
-            raise ActionRefused("Outcomes were settled by its lines: they stay as their evidence.")
+            raise ActionRefused("Its lines settled outcomes, so they are kept as evidence.")
         ProviderBill.objects.filter(pk=row.pk).delete()
         return f"Removed {row.file_name}."
 

@@ -1,4 +1,4 @@
-"""The pages of bills: import a file, choose its columns once, read the four lists, settle by a line."""
+"""Admin of bills: import a file, choose its columns once, read the four lists, settle by a line."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class BillAdmin(ReadOnlyAdmin, ActionPages):
         return may(request, RIGHT)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Upload a file. Where the columns of the channel's bills are known, it is compared at once."""
+        """Upload a file; compare it at once if the columns of the channel's bills are known."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = ImportForm(request.POST or None, request.FILES or None)
@@ -65,7 +65,7 @@ class BillAdmin(ReadOnlyAdmin, ActionPages):
         if is_new:
             self.log_addition(request, bill, f"Imported {bill.file_name} for {channel.name}.")
         else:
-            messages.info(request, "This file was imported before: here it is. Nothing was imported twice.")
+            messages.info(request, "This file was already imported: here it is. Nothing was imported twice.")
         return bill
 
     def _after_upload(self, request: HttpRequest, bill: ProviderBill, period: Period | None) -> HttpResponse:
@@ -83,7 +83,7 @@ class BillAdmin(ReadOnlyAdmin, ActionPages):
         return redirect("admin:desk_providerbill_columns", bill.pk)
 
     def columns_view(self, request: HttpRequest, bill_id: int) -> HttpResponse:
-        """Say which column means what, and compare."""
+        """Choose the meaning of the columns, and compare."""
         bill: Any = self.get_object(request, str(bill_id))
         if bill is None:
             raise Http404
@@ -97,7 +97,7 @@ class BillAdmin(ReadOnlyAdmin, ActionPages):
         if request.method == "POST" and form.is_valid() and self._compared(request, bill, form):
             return redirect(page_of(bill))
         return self.page(
-            request, "admin/desk/providerbill/columns.html", title="What the columns mean", form=form, original=bill,
+            request, "admin/desk/providerbill/columns.html", title="Choose the columns", form=form, original=bill,
             head=table.head, samples=[row.cells for row in table.rows[:SAMPLES]],
         )  # fmt: skip
 
@@ -114,7 +114,7 @@ class BillAdmin(ReadOnlyAdmin, ActionPages):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """The four lists; `?show=` gives one of them, a page at a time."""
+        """Show the four lists, or a page of one of them (`?show=`)."""
         bill: Any = self.get_object(request, object_id)
         if bill is None:
             raise Http404
@@ -135,7 +135,7 @@ class BillAdmin(ReadOnlyAdmin, ActionPages):
 
 
 class LineAdmin(ReadOnlyAdmin, ActionPages):
-    """A line of a bill, with what it can settle."""
+    """Admin of a bill's lines, with the buttons that settle outcomes."""
 
     list_display = ("id", "bill", "number", "verdict", "upstream_id", cost("amount_micros"), "settled")
     list_select_related = ("bill",)
@@ -158,9 +158,9 @@ class LineAdmin(ReadOnlyAdmin, ActionPages):
         return super().get_queryset(request).select_related("bill").defer("bill__source")
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        shown = {"title": "What a line of the bill can settle", "subtitle": None}
+        shown = {"title": "Settle by a line of the bill", "subtitle": None}
         return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
 
     def get_model_perms(self, request: HttpRequest) -> dict[str, bool]:
-        """In no list of models."""
+        """Hide the model from lists of models."""
         return {}

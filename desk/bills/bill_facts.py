@@ -1,4 +1,4 @@
-"""What the page of a bill shows: the four lists with their sums, and a page of the lines of each."""
+"""Data of a bill's page: the four lists with their sums and a page of lines each."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from tasks.models import Call
 
 FEW, PAGE = 20, 100
 LISTS = {
-    DIFFERENT: ("Different", "Both know the job, and the amounts differ."),
-    PROVIDER_ONLY: ("Only on the bill", "The provider bills jobs that no call of ours has as its own."),
-    OURS_ONLY: ("Only ours", "We have bought it, or may have, and the bill does not name it."),
-    MATCHED: ("Matched", "Both know the job, and the amounts are the same."),
+    DIFFERENT: ("Different", "Both sides have the job, and the amounts differ."),
+    PROVIDER_ONLY: ("Only on the bill", "The provider bills jobs that match no call of ours."),
+    OURS_ONLY: ("Only ours", "We bought the job, or may have, and the bill does not list it."),
+    MATCHED: ("Matched", "Both sides have the job, and the amounts agree."),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineShown:
-    """A line with our call, where there is one. Money in micro-USD."""
+    """Line of a bill with our call, if any. Money in micro-USD."""
 
     line: BillLine
     task_id: str
@@ -29,7 +29,7 @@ class LineShown:
 
     @property
     def difference_micros(self) -> int | None:
-        """What the provider bills beyond what we expected."""
+        """Compute what the provider bills beyond the expected cost."""
         if self.line.amount_micros is None or self.line.own_micros is None:
             return None
         return self.line.amount_micros - self.line.own_micros
@@ -37,7 +37,7 @@ class LineShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillList:
-    """One of the four lists; `lines` are a page of it."""
+    """One of the four lists, with one page of its lines."""
 
     verdict: str
     label: str
@@ -52,7 +52,7 @@ class BillList:
 
 
 def lists(bill: ProviderBill, *, only: str = "", page: int = 1) -> list[BillList]:
-    """All four with their first lines, or one of them with a page of its own."""
+    """Read all four lists with their first lines, or one page of one list."""
     wanted = [only] if only in LISTS else list(LISTS)
     most = PAGE if only in LISTS else FEW
     return [_list(bill, verdict, most, page if only in LISTS else 1) for verdict in wanted]
@@ -70,7 +70,7 @@ def _list(bill: ProviderBill, verdict: str, most: int, page: int) -> BillList:
 
 
 def sums_of(bill: ProviderBill, name: str) -> dict[str, int]:
-    """As they were stored with the comparison."""
+    """Read the sums that were stored with the comparison."""
     stored = documents.shown(documents.shown(bill.sums).get(name))
     names = ("count", "provider_micros", "own_micros", "unknown")
     return {each: stored[each] if isinstance(stored.get(each), int) else 0 for each in names}

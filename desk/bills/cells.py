@@ -1,4 +1,4 @@
-"""What stands in the cells of a provider's bill: amounts in the ways that people write them, and moments. Pure."""
+"""Parsers of the cells of a provider's bill: amounts in common notations, and times. Pure."""
 
 import re
 from datetime import UTC, datetime
@@ -16,8 +16,8 @@ DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})", re.ASCII)
 
 
 def amount(text: str, *, unit: str, mark: str) -> int:
-    """Micro-USD, rounded half-up once; a credit of the provider is below zero. `mark` is the decimal mark. Raises
-    ValueError, in words for the operator."""
+    """Parse an amount as micro-USD, rounded half up; a provider's credit is negative. `mark` is the decimal mark.
+    Raises ValueError with a message for the operator."""
     if len(text) > LONGEST_AMOUNT:
         raise ValueError("the amount is far too long")
     written = SIGNS.sub("", text).replace("\u2212", "-")
@@ -28,7 +28,7 @@ def amount(text: str, *, unit: str, mark: str) -> int:
     if GROUPED.fullmatch(written):
         written = written.replace(",", "")
     if not PLAIN.fullmatch(written):
-        raise ValueError(f"“{text}” is no amount" if text else "the amount is missing")
+        raise ValueError(f"“{text}” is not an amount" if text else "the amount is missing")
     try:
         return money.micros(Decimal(written) * UNITS[unit])
     except (InvalidOperation, ValueError) as error:
@@ -36,8 +36,8 @@ def amount(text: str, *, unit: str, mark: str) -> int:
 
 
 def moment(text: str) -> datetime:
-    """ISO 8601, `2026/11/21 09:30`, or seconds or milliseconds since 1970; without a zone it is UTC. Raises ValueError,
-    in words for the operator."""
+    """Parse a time: ISO 8601, `2026/11/21 09:30`, or seconds or milliseconds since 1970; UTC without a zone. Raises
+    ValueError with a message for the operator."""
     if UNIX.fullmatch(text):
         return datetime.fromtimestamp(float(text) / (1000 if len(text) == 13 else 1), UTC)
     written = DATE.sub(r"\1-\2-\3", re.sub(r"\s*(?:UTC|GMT)$", "+00:00", text))
@@ -45,7 +45,9 @@ def moment(text: str) -> datetime:
         found = datetime.fromisoformat(written)
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"“{text}” is no time like 2026-11-21 09:30:00" if text else "the time is missing") from error
+        raise ValueError(
+            f"“{text}” is not a time such as 2026-11-21 09:30:00" if text else "the time is missing"
+        ) from error
 
 
 def is_usd(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which column of a provider's bill means what, and the lines that a table holds by that. Pure."""
+"""Meaning of the columns of a provider's bill, and parsing of its lines. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from desk.bills import cells
 from desk.bills.tables import Table, TableRow
 
 LONGEST_MODEL = 200
-# What providers call them, the likeliest first; a name matches where it is all of the column's, or part of it.
+# Names that providers use, the likeliest first; a name matches a column in full or as one of its words.
 NAMES = {
     "upstream_id": (
         "task_id",
@@ -32,7 +32,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillColumns:
-    """Names of columns as the table's head has them; "" for what it has not. `unit` is one of `cells.UNITS`, `mark` the
+    """Names of the columns in the table's head, "" for one that it lacks. `unit` is one of `cells.UNITS`, `mark` the
     decimal mark."""
 
     upstream_id: str
@@ -48,13 +48,13 @@ class BillColumns:
         return tuple(name for name in (self.upstream_id, self.amount, self.currency, self.time, self.model) if name)
 
     def fit(self, head: Sequence[str]) -> bool:
-        """Whether a table has them all."""
+        """Check that a table has all of the columns."""
         return set(self.names) <= set(head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderLine:
-    """What the provider bills for one job; there may be several for one. Money in micro-USD."""
+    """Billed line of one job; a job may have several. Money in micro-USD."""
 
     line: int
     upstream_id: str
@@ -65,19 +65,19 @@ class ProviderLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadRow:
-    """A row that is no line of a bill, and why."""
+    """Row that cannot be read as a line, and the reason."""
 
     line: int
     why: str
 
 
 def stored(document: object) -> BillColumns:
-    """As they were remembered. Raises Unreadable."""
+    """Load remembered columns. Raises Unreadable."""
     return documents.read(BillColumns, document)
 
 
 def guessed(head: Sequence[str]) -> BillColumns:
-    """By the names that columns usually have; "" where none looks like it."""
+    """Guess the columns by their usual names; "" where none matches."""
     taken: set[str] = set()
     found = {field: _likeliest(names, [name for name in head if name], taken) for field, names in NAMES.items()}
     return BillColumns(**found)
@@ -94,7 +94,7 @@ def _likeliest(names: Sequence[str], head: Sequence[str], taken: set[str]) -> st
 
 
 def lines(table: Table, columns: BillColumns) -> tuple[list[ProviderLine], list[BadRow]]:
-    """Those that can be read, and the others. The columns fit the table."""
+    """Parse the lines; return the readable ones and the others. The columns must fit the table."""
     places = {name: table.head.index(name) for name in columns.names}
     good: list[ProviderLine] = []
     bad: list[BadRow] = []

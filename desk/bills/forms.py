@@ -1,4 +1,4 @@
-"""What operators fill in for a bill: the file, its columns and its period, and which call a line is of."""
+"""Forms of bills: file, columns and period, and the call that a line settles."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,14 +20,14 @@ MARKS = [(".", "1,234.50"), (",", "1.234,50")]
 
 
 class PeriodForm(forms.Form):
-    """The first and the last day of a bill; both or neither."""
+    """Form of the first and last day of a bill; both or neither."""
 
     since = forms.DateField(required=False, label="First day", widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(
         required=False,
         label="Last day",
         widget=forms.DateInput(attrs={"type": "date"}),
-        help_text="In UTC. Leave both empty where the file has times: then those say it.",
+        help_text="In UTC. Leave both empty if the file has times: they set the period.",
     )
 
     def clean(self) -> dict[str, Any] | None:
@@ -46,7 +46,8 @@ class PeriodForm(forms.Form):
 
 class ImportForm(PeriodForm):
     channel = forms.ModelChoiceField(
-        queryset=Channel.objects.filter(group_link=None).order_by("name"), help_text="Whose provider has sent the bill."
+        queryset=Channel.objects.filter(group_link=None).order_by("name"),
+        help_text="The channel of the provider that sent the bill.",
     )
     file = forms.FileField(
         label="CSV file", help_text=f"At most {tables.MOST_BYTES // 1024 // 1024} MiB and {tables.MOST_ROWS:,} rows."
@@ -55,15 +56,15 @@ class ImportForm(PeriodForm):
 
 
 class ColumnsForm(PeriodForm):
-    """One select for each meaning; the names of the table's columns to choose from."""
+    """Form with one select per meaning, which offers the table's columns."""
 
-    upstream_id = forms.ChoiceField(label="Id of the job", help_text="The provider's own, as it answered our call.")
+    upstream_id = forms.ChoiceField(label="Id of the job", help_text="The provider's id, as in its answer to our call.")
     amount = forms.ChoiceField(label="Amount")
     unit = forms.ChoiceField(label="Amounts are in", choices=UNITS)
     mark = forms.ChoiceField(label="Amounts are written as", choices=MARKS)
-    currency = forms.ChoiceField(required=False, help_text="A row in another currency than USD is left out, and named.")
-    time = forms.ChoiceField(required=False, help_text="In UTC where it names no zone.")
-    model = forms.ChoiceField(required=False, help_text="Helps to find calls whose outcome nobody knows.")
+    currency = forms.ChoiceField(required=False, help_text="A row in a currency other than USD is left out and listed.")
+    time = forms.ChoiceField(required=False, help_text="UTC if it names no zone.")
+    model = forms.ChoiceField(required=False, help_text="Helps to find calls of unknown outcome.")
     field_order = ("upstream_id", "amount", "unit", "mark", "currency", "time", "model", "since", "until")
 
     def __init__(self, *args: Any, head: Sequence[str], **kwargs: Any) -> None:
@@ -79,29 +80,29 @@ class ColumnsForm(PeriodForm):
 
 
 def first_choice(bill: ProviderBill, remembered: BillColumns | None, guessed: BillColumns) -> dict[str, Any]:
-    """What the form of a bill's columns begins with."""
+    """Build the initial values of a bill's column form."""
     begun = remembered or replace(guessed)
     period = {"since": bill.since, "until": bill.until}
     return {name: getattr(begun, name) for name in BillColumns.__dataclass_fields__} | period
 
 
 class SettleForm(forms.Form):
-    """Which open call a line of the provider's is of."""
+    """Form that chooses the open call of a provider's line."""
 
-    call = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, label="The call whose job this is")
-    reason = forms.CharField(max_length=REASON_LENGTH, help_text="The history keeps it.")
+    call = forms.TypedChoiceField(coerce=int, widget=forms.RadioSelect, label="The call that started this job")
+    reason = forms.CharField(max_length=REASON_LENGTH, help_text="Recorded in the history.")
 
     def __init__(self, found: Sequence[SettlingCandidate], data: Any = None) -> None:
         super().__init__(data)
         field: Any = self.fields["call"]
         field.choices = [(each.call_id, told(each)) for each in found]
-        if len(found) == 1:  # of several an operator shall choose: a wrong one gets somebody else's result
+        if len(found) == 1:  # with several, the operator must choose: a wrong call would get another customer's result
             field.initial = found[0].call_id
 
 
 def told(candidate: SettlingCandidate) -> str:
-    stake = "an unknown amount" if candidate.stake_micros is None else words.usd(candidate.stake_micros)
-    alike = "the model of the line, " if candidate.is_alike else ""
+    stake = "an unknown amount" if candidate.stake_micros is None else words.cents(candidate.stake_micros)
+    alike = "same model as the line, " if candidate.is_alike else ""
     return (
         f"{candidate.model} of {candidate.account}, {words.absolute(candidate.created_at)}{_apart(candidate)}: "
         f"{alike}{stake} at stake, {candidate.task_id}"

@@ -1,7 +1,7 @@
-"""Imports a provider's bill: keeps its file once, and compares it with our calls, as often as somebody wishes.
+"""Import of a provider's bill: its file is stored once and can be compared with our calls repeatedly.
 
-Nothing of it changes the books: a line holds what the provider bills beside what we expected. All is computed first,
-and written in short transactions; the run that began last wins.
+The ledger is not changed: a line holds the billed amount beside the expected cost. Everything is computed first and
+written in short transactions; the run that began last wins.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from common.documents import Unreadable
 from desk.bills import columns as bill_columns
 from desk.bills import matching, our_calls, tables
 from desk.bills.columns import BadRow, BillColumns, ProviderLine
-from desk.bills.matching import Comparison, Judged
+from desk.bills.matching import Comparison, JudgedLine
 from desk.bills.our_calls import TooManyCalls
 from desk.bills.tables import Table
 from desk.models import BillLine, ProviderBill, RememberedColumns
@@ -29,17 +29,17 @@ from desk.models import BillLine, ProviderBill, RememberedColumns
 BATCH = 1_000
 MOST_BAD_ROWS = 200
 LONGEST_PERIOD = timedelta(days=100)
-REMOVED = "This bill was removed meanwhile."
+REMOVED = "This bill has been removed."
 EARLIEST, LATEST = date(2000, 1, 1), date(2999, 12, 31)
 
 
 class BillRefused(Exception):
-    """Why a bill was not compared, in words for the operator. What was shown before still is."""
+    """Raised when a bill was not compared, with a message for the operator. The previous comparison stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """Days in UTC, both of them in it."""
+    """Span of UTC days, both ends included."""
 
     first: date
     last: date
@@ -54,7 +54,7 @@ class Period:
 
 
 def receive(channel: Channel, file_name: str, content: bytes, *, by: str) -> tuple[ProviderBill, bool]:
-    """Keep the file; the bill, and whether it is new. The same file for the same channel is the same bill. Raises
+    """Store a file and return its bill and whether it is new; a file is stored once per channel. Raises
     UnreadableTable."""
     tables.read(content)
     digest = hashlib.sha256(content).hexdigest()
@@ -75,7 +75,7 @@ def receive(channel: Channel, file_name: str, content: bytes, *, by: str) -> tup
 
 
 def table_of(bill: ProviderBill) -> Table:
-    """The file, read anew. Raises UnreadableTable."""
+    """Parse the stored file. Raises UnreadableTable."""
     return tables.read(zlib.decompress(bytes(bill.source)))
 
 
@@ -88,13 +88,13 @@ def remembered(channel_id: int | None) -> BillColumns | None:
 
 
 def compare(bill: ProviderBill, chosen: BillColumns, period: Period | None) -> None:
-    """Read the file by these columns, compare it with our calls, and keep both. Without a period the lines' times say
+    """Read the file by these columns, compare it with our calls and store both. Without a period, the lines' times set
     it. Raises UnreadableTable and BillRefused."""
     if bill.channel_id is None:
-        raise BillRefused("The channel of this bill was deleted: there is nothing to compare it with.")
+        raise BillRefused("The channel of this bill was deleted, so there is nothing to compare it with.")
     good, bad = bill_columns.lines(table_of(bill), chosen)
     if not good:
-        raise BillRefused(f"No row is a line of a bill. Line {bad[0].line}: {bad[0].why}.")
+        raise BillRefused(f"No row can be read as a line of a bill. Line {bad[0].line}: {bad[0].why}.")
     period = period or _period_of(good)
     run = _begun(bill)
     comparison = _compared(bill.channel_id, good, period)
@@ -109,7 +109,7 @@ BEGIN = "UPDATE desk_providerbill SET begun = begun + 1 WHERE id = %s RETURNING 
 
 
 def _begun(bill: ProviderBill) -> int:
-    """The number of a new run, of no other one."""
+    """Begin a run and return its unique number."""
     for number in sql.column(BEGIN, [bill.pk]):
         return int(number)
     raise BillRefused(REMOVED)
@@ -124,16 +124,18 @@ def _period_of(lines: Sequence[ProviderLine]) -> Period:
 
 def _compared(channel_id: int, lines: Sequence[ProviderLine], period: Period) -> Comparison:
     if not EARLIEST <= period.first <= period.last <= LATEST:
-        raise BillRefused(f"The bill runs from {period.first} to {period.last}: that is no time of ours.")
+        raise BillRefused(f"The bill runs from {period.first} to {period.last}: that is out of range.")
     if period.until - period.since > LONGEST_PERIOD:
-        raise BillRefused(f"The bill runs from {period.first} to {period.last}: a bill has {LONGEST_PERIOD.days} days.")
+        raise BillRefused(
+            f"The bill runs from {period.first} to {period.last}: the limit is {LONGEST_PERIOD.days} days."
+        )
     comparison = Comparison(lines=lines, since=period.since, until=period.until)
     try:
         for page in our_calls.around(channel_id, period.since, period.until):
-            comparison.meet(page)
+            comparison.add_calls(page)
     except TooManyCalls:
         most = f"{our_calls.MOST_CALLS:,}"
-        raise BillRefused(f"Around this period lie more than {most} calls: split the bill by weeks.") from None
+        raise BillRefused(f"More than {most} calls lie around this period: split the bill by weeks.") from None
     return comparison
 
 
@@ -145,8 +147,8 @@ NAMES = ", ".join(pair.split()[0] for pair in LINE_COLUMNS.split(","))
 INSERT = f"INSERT INTO desk_billline (bill_id, run, {NAMES}) SELECT %s, %s, {NAMES} FROM {{rows}}"
 
 
-def _write(bill: ProviderBill, run: int, verdicts: Iterable[Judged]) -> None:
-    """One statement for a thousand lines, each a transaction of its own."""
+def _write(bill: ProviderBill, run: int, verdicts: Iterable[JudgedLine]) -> None:
+    """Write the lines in batches of a thousand, one statement and transaction each."""
     before = bill.lines.filter(run=bill.run, number__isnull=False).exclude(settled="")
     settled = {line.upstream_id: line for line in before}
     remaining = iter(verdicts)
@@ -156,7 +158,7 @@ def _write(bill: ProviderBill, run: int, verdicts: Iterable[Judged]) -> None:
             sql.run(INSERT.format(rows=sql.rows(LINE_COLUMNS)), [bill.pk, run, rows])
 
 
-def _row(judged: Judged, settled: Mapping[str, BillLine]) -> dict[str, Any]:
+def _row(judged: JudgedLine, settled: Mapping[str, BillLine]) -> dict[str, Any]:
     line, call = judged.line, judged.call
     before = settled.get(line.upstream_id) if line else None
     return {
@@ -176,7 +178,7 @@ def _row(judged: Judged, settled: Mapping[str, BillLine]) -> dict[str, Any]:
 def _finish(
     bill: ProviderBill, run: int, chosen: BillColumns, period: Period, comparison: Comparison, bad: Sequence[BadRow]
 ) -> None:
-    """Show this run, unless a later one began; then this one is left over and goes."""
+    """Publish this run; delete it instead if a later one has begun."""
     sums = matching.sums(comparison.verdicts(), comparison.ours_unlisted) | {"nameless": comparison.nameless}
     with transaction.atomic():
         shown = ProviderBill.objects.filter(pk=bill.pk, begun=run).update(

@@ -1,4 +1,4 @@
-"""The buttons of a bill's line: settle an outcome that nobody knows by what the provider bills, or does not bill."""
+"""Buttons of a bill's line: settle an unknown outcome by what the provider bills, or does not bill."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,8 +27,8 @@ class LineAction(RowAction):
             raise ActionRefused(str(refusal)) from refusal
 
 
-class OfProvider(LineAction):
-    """Of a line that we know nothing of, where calls of unknown outcome are open."""
+class ProviderLineAction(LineAction):
+    """Action on a line without a call of ours, while calls of unknown outcome are open."""
 
     def applies(self, row: BillLine) -> bool:
         return row.verdict == matching.PROVIDER_ONLY and not row.settled and bool(settling.candidates(row))
@@ -37,14 +37,14 @@ class OfProvider(LineAction):
         return SettleForm(settling.candidates(row), data)
 
 
-class AttachLine(OfProvider):
+class AttachLine(ProviderLineAction):
     name, label, needs_proof = "attach", "Attach the job", True
 
     def meaning(self, row: BillLine) -> str:
         return (
             f"The provider bills {words.usd(row.amount_micros or 0)} for the job {row.upstream_id}. A new task follows "
-            "it at the price that was agreed, and its result goes to the customer of the call that you choose, who is "
-            "charged: be sure that it is his."
+            "it at the agreed price. Its result goes to the customer of the call that you choose, who is charged: make "
+            "sure that the job belongs to that customer."
         )
 
     def apply(self, row: BillLine, values: Mapping[str, Any], *, by: str) -> str:
@@ -52,14 +52,14 @@ class AttachLine(OfProvider):
         return f"{row.upstream_id} is followed by {new_id}."
 
 
-class WriteOffLine(OfProvider):
+class WriteOffLine(ProviderLineAction):
     name, label = "write-off", "Write it off"
     is_danger = True
 
     def meaning(self, row: BillLine) -> str:
         return (
             f"The provider bills {words.usd(row.amount_micros or 0)} for the job {row.upstream_id}. The call that you "
-            "choose is marked lost: nobody sees what it brought, the customer pays nothing, and its cost is your loss."
+            "choose is marked lost: its result is discarded, the customer pays nothing, and its cost is your loss."
         )
 
     def apply(self, row: BillLine, values: Mapping[str, Any], *, by: str) -> str:
@@ -67,21 +67,21 @@ class WriteOffLine(OfProvider):
         return f"Call {values['call']} is written off for {row.upstream_id}."
 
 
-class OfOurs(LineAction):
-    """Of a call of unknown outcome that the bill does not name."""
+class OurCallAction(LineAction):
+    """Action on a call of unknown outcome that the bill does not list."""
 
     def applies(self, row: BillLine) -> bool:
         return row.verdict == matching.OURS_ONLY and settling.is_open(row)
 
 
-class NotRun(OfOurs):
-    name, label = "not-run", "It was not run"
+class NotRun(OurCallAction):
+    name, label = "not-run", "Mark as not run"
 
     def meaning(self, row: BillLine) -> str:
         return (
-            "The bill does not name this call, so the provider has not run it. It leaves the list of unknown outcomes; "
-            "nothing is booked, and the customer was never charged. Wait until the bill is complete: some name a job "
-            "days later."
+            "The bill does not list this call, so the provider did not run it. It leaves the list of unknown outcomes; "
+            "nothing is booked, and the customer was never charged. Wait until the bill is complete: some providers "
+            "list a job days later."
         )
 
     def apply(self, row: BillLine, values: Mapping[str, Any], *, by: str) -> str:
@@ -89,15 +89,12 @@ class NotRun(OfOurs):
         return f"Call {row.call_id} was not run."
 
 
-class WriteOffCall(OfOurs):
+class WriteOffCall(OurCallAction):
     name, label = "lose", "Mark it lost"
     is_danger = True
 
     def meaning(self, row: BillLine) -> str:
-        return (
-            "Perhaps it was bought, and nobody will see what it brought. The customer pays nothing, and its cost is "
-            "your loss."
-        )
+        return "It may have been bought, but its result is discarded: the customer pays nothing, its cost is your loss."
 
     def apply(self, row: BillLine, values: Mapping[str, Any], *, by: str) -> str:
         self.do(settling.write_off, row, row.call_id or 0, by=by)

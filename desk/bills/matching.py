@@ -1,4 +1,4 @@
-"""Compares what a provider bills with what we bought, job by job. Pure: calls come from `desk/bills/calls.py`."""
+"""Comparison of a provider's bill with our calls, job by job. Pure: `desk/bills/our_calls.py` reads the calls."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ MATCHED, DIFFERENT, PROVIDER_ONLY, OURS_ONLY = VERDICTS = ("matched", "different
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OurCall:
-    """A paid call. `upstream_id` is "" where the provider has told none: it answered at once, or nobody knows what it
-    answered (`is_unknown`). `is_bought` where it made something, so that it should be billed. Money in micro-USD."""
+    """Paid call of ours. `upstream_id` is "" if the provider sent none: it answered at once, or its answer was lost
+    (`is_unknown`). `is_bought`: it produced something and should be billed. Money in micro-USD."""
 
     id: int
     upstream_id: str
@@ -23,14 +23,14 @@ class OurCall:
 
     @property
     def own_micros(self) -> int | None:
-        """What we expect to pay; None where nobody knows, or has entered what the channel costs."""
+        """Compute the expected cost; None if the outcome or the channel's cost is unknown."""
         made_nothing = self.cost_micros is None and not self.is_bought and not self.is_unknown
         return 0 if made_nothing else self.cost_micros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What became of a line of the provider's, or of a call that has none (`line` is None)."""
+class JudgedLine:
+    """Verdict on a billed line, or on a call without one (`line` is None)."""
 
     verdict: str
     line: ProviderLine | None
@@ -39,15 +39,15 @@ class Judged:
 
 @dataclass(slots=True, kw_only=True)
 class VerdictSums:
-    """How many, what the provider bills for them, and what we expected; `unknown` have no cost of ours."""
+    """Sums of one verdict: count, billed amount, expected cost; `unknown` counts calls of unknown cost."""
 
     count: int = 0
     provider_micros: int = 0
     own_micros: int = 0
     unknown: int = 0
 
-    def add(self, verdict: Judged, *, is_first: bool) -> None:
-        """A call with several lines is ours once."""
+    def add(self, verdict: JudgedLine, *, is_first: bool) -> None:
+        """Add a verdict; our cost of a call with several lines is added once."""
         self.count += 1
         self.provider_micros += verdict.line.amount_micros if verdict.line else 0
         if verdict.call and is_first:
@@ -58,10 +58,10 @@ class VerdictSums:
 
 @dataclass(slots=True, kw_only=True)
 class Comparison:
-    """A bill while our calls come by, in the order of their ids; each is held only if something is to be said of it.
+    """Running comparison of a bill with our calls in id order; only calls that matter are kept in memory.
 
-    `since` and `until` bound the period of the bill: a job may be billed on the day after it was bought, so calls from
-    around the period are matched, but only those within it are missed.
+    `since` and `until` bound the bill's period: a job may be billed a day after it was bought, so calls around the
+    period can match, but only those within it count as missing.
     """
 
     lines: Sequence[ProviderLine]
@@ -77,8 +77,8 @@ class Comparison:
     def __post_init__(self) -> None:
         self.billed = frozenset(line.upstream_id for line in self.lines)
 
-    def meet(self, calls: Iterable[OurCall]) -> None:
-        """Take in some calls. Of several with one id the first that was bought counts."""
+    def add_calls(self, calls: Iterable[OurCall]) -> None:
+        """Add a page of calls. If several share an id, the first bought one counts."""
         for call in calls:
             if call.upstream_id in self.billed:
                 before = self.found.get(call.upstream_id)
@@ -88,7 +88,7 @@ class Comparison:
                 self._missed(call)
 
     def _missed(self, call: OurCall) -> None:
-        verdict = Judged(verdict=OURS_ONLY, line=None, call=call)
+        verdict = JudgedLine(verdict=OURS_ONLY, line=None, call=call)
         if not call.is_unknown and not (call.is_bought and call.own_micros != 0):
             return
         if not call.is_unknown and not call.upstream_id:
@@ -98,14 +98,14 @@ class Comparison:
         else:
             self.ours_unlisted.add(verdict, is_first=True)
 
-    def verdicts(self) -> list[Judged]:
-        """Of every line in its order, then of every call that is missed. A call's lines are compared together."""
+    def verdicts(self) -> list[JudgedLine]:
+        """Judge every line in order, then every missing call. The lines of one call are compared together."""
         billed = totals(self.lines)
         judged = [
-            Judged(verdict=self._judged(line, billed), line=line, call=self.found.get(line.upstream_id))
+            JudgedLine(verdict=self._judged(line, billed), line=line, call=self.found.get(line.upstream_id))
             for line in self.lines
         ]
-        return judged + [Judged(verdict=OURS_ONLY, line=None, call=call) for call in self.ours]
+        return judged + [JudgedLine(verdict=OURS_ONLY, line=None, call=call) for call in self.ours]
 
     def _judged(self, line: ProviderLine, billed: Mapping[str, int]) -> str:
         call = self.found.get(line.upstream_id)
@@ -115,15 +115,15 @@ class Comparison:
 
 
 def totals(lines: Iterable[ProviderLine]) -> dict[str, int]:
-    """Micro-USD by job: some providers write a line for each picture of one."""
+    """Sum micro-USD by job: some providers write a line per image."""
     sums: dict[str, int] = {}
     for line in lines:
         sums[line.upstream_id] = sums.get(line.upstream_id, 0) + line.amount_micros
     return sums
 
 
-def sums(verdicts: Iterable[Judged], unlisted: VerdictSums) -> dict[str, VerdictSums]:
-    """By verdict; the calls that are missed and not listed count with the others."""
+def sums(verdicts: Iterable[JudgedLine], unlisted: VerdictSums) -> dict[str, VerdictSums]:
+    """Sum up by verdict; missing calls beyond the list are included."""
     found = {verdict: VerdictSums() for verdict in VERDICTS}
     seen: set[int] = set()
     for each in verdicts:

@@ -1,5 +1,5 @@
-"""The paid calls of a channel around the period of a bill, a page at a time. No index has them by channel or moment:
-they are read by their ids, which follow time, and so a period that holds too many is refused."""
+"""Reader of a channel's paid calls around a bill's period, in pages. No index covers channel or time: calls are read by
+id, which follows time, so a period with too many calls is refused."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from desk.bills.matching import OurCall
 CALLS = GrowingTable(table="tasks_call", at="created_at")
 PAGE = 5_000
 MOST_CALLS = 1_000_000
-"""Of all channels, in the time around a bill."""
+"""Limit on calls of all channels around a bill's period."""
 EARLIER = timedelta(days=2)
 LATER = timedelta(days=1)
 BOUGHT = ("succeeded", "copy_failed", "late")
@@ -21,11 +21,11 @@ ENDED = ("done", "lost")
 
 
 class TooManyCalls(Exception):
-    """The period holds more calls than are compared at once."""
+    """Raised when the period holds more calls than can be compared at once."""
 
 
 def around(channel_id: int, since: datetime, until: datetime) -> Iterator[list[OurCall]]:
-    """Those of the period, and of a while before and after it, in the order of their ids. Raises TooManyCalls."""
+    """Yield the calls of the period and shortly before and after it, in id order. Raises TooManyCalls."""
     last = id_ranges.before(CALLS, since - EARLIER)
     high = id_ranges.after(CALLS, until + LATER)
     if high - last > MOST_CALLS:
@@ -39,7 +39,7 @@ def around(channel_id: int, since: datetime, until: datetime) -> Iterator[list[O
 
 
 def _member(column: str, name: str) -> str:
-    """A text of a JSON column, as an SQL expression; "" where there is none."""
+    """Build the SQL expression of a text member of a JSON column; "" if it is missing."""
     return f"COALESCE({sql.json_text(f'c.{column}', name)}, '')"
 
 

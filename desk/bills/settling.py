@@ -1,4 +1,4 @@
-"""What a bill says of paid calls whose outcome nobody knows: which of them a line may be, and how that settles one."""
+"""Settling of calls of unknown outcome by a bill: candidates of a line, and what settling does."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -15,9 +15,8 @@ ATTACHED, WRITTEN_OFF, NOT_RUN = "attached", "written off", "not run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettlingCandidate:
-    """An open call that a line may be of. `is_alike` where the line names the model that it asked for;
-    `stake_micros` is what we think that it costs, None where nobody knows; `seconds_before` how long before the line's
-    time it was made, None where the line has none."""
+    """Open call that a line may belong to. `is_alike`: the line names its model; `stake_micros` is its expected cost,
+    None if unknown; `seconds_before` is how long before the line's time it was made, None without a time."""
 
     call_id: int
     task_id: str
@@ -30,7 +29,7 @@ class SettlingCandidate:
 
 
 def candidates(line: BillLine) -> list[SettlingCandidate]:
-    """Open calls of the bill's channel about its period: first those of the line's model, then by nearness in time."""
+    """List open calls of the bill's channel around its period: the line's model first, then the nearest in time."""
     bill = line.bill
     if bill.channel_id is None or bill.since is None or bill.until is None:
         return []
@@ -59,20 +58,20 @@ def _candidate(line: BillLine, call: Call, stake_micros: int | None) -> Settling
 
 
 def attach(line: BillLine, call_id: int, *, by: str) -> str:
-    """The job of this line is what the call has bought: a new task follows it; its id. Raises open_calls.Refused."""
+    """Attach the line's job to the call: a new task follows it; return its id. Raises open_calls.Refused."""
     new_id = resolve.attach(call_id, line.upstream_id, by=by)
     _note(line, ATTACHED, by=by, call_id=Call.objects.values_list("pk", flat=True).get(task_id=new_id))
     return new_id
 
 
 def write_off(line: BillLine, call_id: int, *, by: str) -> None:
-    """The call was bought, and nobody will see what it brought. Raises open_calls.Refused."""
+    """Write off a call that was bought but has no usable result. Raises open_calls.Refused."""
     resolve.mark_lost(call_id, by=by)
     _note(line, WRITTEN_OFF, by=by, call_id=call_id)
 
 
 def not_run(line: BillLine, call_id: int, *, by: str) -> None:
-    """The provider has not run the call: it does not bill it. Raises open_calls.Refused."""
+    """Mark a call as not run, as the provider does not bill it. Raises open_calls.Refused."""
     resolve.mark_not_run(call_id, by=by)
     _note(line, NOT_RUN, by=by, call_id=call_id)
 
@@ -82,5 +81,5 @@ def _note(line: BillLine, settled: str, *, by: str, call_id: int) -> None:
 
 
 def is_open(line: BillLine) -> bool:
-    """Whether the line's call of ours is one whose outcome nobody knows."""
+    """Check whether the line's call still has an unknown outcome."""
     return line.call_id is not None and open_calls.open_calls().filter(pk=line.call_id).exists()

@@ -1,4 +1,4 @@
-"""A provider's CSV file as a table: its encoding, its delimiter and its head are found out. Pure."""
+"""Parser of a provider's CSV file, which detects encoding, delimiter and head. Pure."""
 
 import codecs
 import csv
@@ -15,12 +15,12 @@ MARKED = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (code
 
 
 class UnreadableTable(Exception):
-    """Why a file is no table, and what to do, in words for the operator."""
+    """Raised for a file that is no table; the message tells the operator why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """`line` is that of the file in which the row ends, as editors count."""
+    """Row of a table; `line` is the file's line in which it ends, counted from 1."""
 
     line: int
     cells: tuple[str, ...]
@@ -33,7 +33,8 @@ class Table:
 
 
 def read(content: bytes) -> Table:
-    """Empty rows are passed over. The head is the first row with two cells or more. Raises UnreadableTable."""
+    """Parse a file. Empty rows are skipped; the head is the first row with two or more cells. Raises
+    UnreadableTable."""
     if len(content) > MOST_BYTES:
         raise UnreadableTable(f"The file is larger than {MOST_BYTES // 1024 // 1024} MiB: split it by weeks.")
     text = _text(content)
@@ -45,12 +46,12 @@ def read(content: bytes) -> Table:
     if len(rows[0].cells) > MOST_COLUMNS:
         raise UnreadableTable(f"The table has more than {MOST_COLUMNS} columns.")
     if len(rows) == 1:
-        raise UnreadableTable("Below the names of the columns there is no row.")
+        raise UnreadableTable("There is no row below the column names.")
     return Table(head=rows[0].cells, rows=tuple(rows[1:]))
 
 
 def _text(content: bytes) -> str:
-    """UTF-8 or UTF-16 where the bytes say so, else the alphabet of Windows, which reads almost anything."""
+    """Decode UTF-8 or UTF-16 by their marks, else UTF-8, else Windows-1252, which decodes almost anything."""
     encodings = [encoding for mark, encoding in MARKED if content.startswith(mark)] or ["utf-8", "cp1252"]
     for encoding in encodings:
         try:
@@ -59,11 +60,11 @@ def _text(content: bytes) -> str:
             continue
         if "\0" not in text:
             return text
-    raise UnreadableTable("The file is no text: export the bill as CSV, in UTF-8 if the provider asks.")
+    raise UnreadableTable("The file is not text: export the bill as CSV, in UTF-8 if you can choose.")
 
 
 def _delimiter(text: str) -> str:
-    """What parts most lines of the beginning into most cells, alike."""
+    """Guess the delimiter that splits most of the first lines into the same number of cells."""
     lines = [line for line in text[:20_000].splitlines()[:20] if line.strip()]
 
     def evenness(delimiter: str) -> tuple[int, int]:
@@ -87,4 +88,4 @@ def _rows(text: str, delimiter: str) -> Iterator[TableRow]:
                 raise UnreadableTable(f"Line {reader.line_num} has a cell of more than {LONGEST_CELL:,} characters.")
             yield TableRow(line=reader.line_num, cells=tuple(cell.strip() for cell in cells))
     except csv.Error as error:
-        raise UnreadableTable(f"Line {reader.line_num} is no CSV: {error}.") from error
+        raise UnreadableTable(f"Line {reader.line_num} is not CSV: {error}.") from error

@@ -1,4 +1,4 @@
-"""The list of callbacks, the page of one, and that on which several are sent again, in the admin."""
+"""Admin of callbacks: the list, the page of one, and the page that sends several again."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -16,14 +16,14 @@ from django.urls import URLPattern, path
 from callbacks import deliveries
 from callbacks.models import Delivery
 from common.redaction import clean
-from desk.callback_page import facts
+from desk.callback_page import delivery_facts
 from desk.kit.actions import ActionPages
 from desk.task_page.actions import CountingForm, SendCallback
 from pages import words
 from pages.admin_pages import ReadOnlyAdmin
 
 MOST_ATTEMPTS = 100
-# As other pages of the admin write a filter.
+# Filters as other admin pages link to them.
 LONG_NAMES = {"status__exact": "status", "host__exact": "host"}
 
 
@@ -46,7 +46,7 @@ class DeliveryAdmin(ActionPages, ReadOnlyAdmin):
             return self._go_to(request, wanted)
         form = DeliveryFilterForm({LONG_NAMES.get(name, name): value for name, value in request.GET.items()})
         given: dict[str, str] = form.cleaned_data if form.is_valid() else {}
-        page = facts.find(**given)
+        page = delivery_facts.find(**given)
         filters = {name: value for name, value in given.items() if value and name != "before"}
         context = {
             "title": "Callbacks",
@@ -54,18 +54,18 @@ class DeliveryAdmin(ActionPages, ReadOnlyAdmin):
             "found": page,
             "filters": filters,
             "is_first": not given.get("before"),
-            "exhausted": () if given.get("before") or filters else facts.find(status="exhausted").rows,
+            "exhausted": () if given.get("before") or filters else delivery_facts.find(status="exhausted").rows,
             "older": f"?{urlencode({**filters, 'before': page.older})}" if page.older else "",
             "may_send": request.user.has_perm("callbacks.change_delivery"),
         }
         return self.page(request, "admin/callbacks/delivery/list.html", **context)
 
     def _go_to(self, request: HttpRequest, wanted: str) -> HttpResponse:
-        """The page of the delivery of this id, its own or its task's."""
+        """Redirect to a delivery by its own id or its task's."""
         for delivery_id in (wanted, f"{wanted}.1"):
             if "\x00" not in wanted and Delivery.objects.filter(pk=delivery_id).exists():
                 return redirect("admin:callbacks_delivery_change", delivery_id)
-        messages.warning(request, "There is no callback of this delivery or task.")
+        messages.warning(request, "No callback has this delivery or task id.")
         return redirect("admin:callbacks_delivery_changelist")
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
@@ -80,14 +80,14 @@ class DeliveryAdmin(ActionPages, ReadOnlyAdmin):
             "admin/callbacks/delivery/page.html",
             title=delivery.pk,
             original=delivery,
-            verdict=facts.verdict(delivery, attempts),
+            verdict=delivery_facts.verdict(delivery, attempts),
             url=clean(delivery.url),
             attempts=[(attempt, clean(attempt.excerpt)) for attempt in attempts],
             row_actions=list(self.offered(request, delivery)),
         )
 
     def send_chosen(self, request: HttpRequest) -> HttpResponse:
-        """Says what sending the chosen ones again will do; POST does it."""
+        """Explain what sending the chosen callbacks again will do; POST does it."""
         if not (self.has_view_permission(request) and request.user.has_perm("callbacks.change_delivery")):
             raise PermissionDenied
         chosen = Delivery.objects.filter(pk__in=[each for each in request.GET.getlist("id") if "\x00" not in each])
@@ -101,10 +101,10 @@ class DeliveryAdmin(ActionPages, ReadOnlyAdmin):
 
     def _sent(self, request: HttpRequest, chosen: QuerySet[Delivery], form: CountingForm, done: int) -> bool:
         if done > form.cleaned_data["done_before"]:
-            form.add_error(None, "Some of them were sent meanwhile. Load this page anew to send them once more.")
+            form.add_error(None, "Some of them were sent in the meantime. Reload this page to send them once more.")
             return False
         count = deliveries.resend(list(chosen.values_list("task_id", flat=True)))
-        said = f"The callback is sent again. {form.cleaned_data['reason']}".strip()
+        said = f"Sent the callback again. {form.cleaned_data['reason']}".strip()
         LogEntry.objects.log_actions(request.user.pk, chosen, CHANGE, said)  # type: ignore[arg-type]
         messages.success(request, f"{words.counted(count, 'callback')} will be sent now.")
         return True

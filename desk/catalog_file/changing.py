@@ -1,5 +1,5 @@
-"""What a catalog file would change, and changing it: both by the loader of the command, in one transaction. The text is
-read before it begins."""
+"""Preview and application of a catalog file, both by the loader of `load_catalog` in one transaction. The text is
+parsed before the transaction."""
 
 from dataclasses import dataclass
 
@@ -10,21 +10,21 @@ from catalog.file.changes import Changes
 from catalog.file.load import CatalogFile
 from catalog.file.yaml_text import NoEnvironment
 from catalog.models import CatalogVersion
-from desk.catalog_file import picture, words
-from desk.catalog_file.words import ToldDifference
+from desk.catalog_file import tree_snapshot, words
+from desk.catalog_file.words import DifferenceSentence
 from desk.kit import in_use
 
 
 class CatalogMoved(Exception):
-    """The catalog is not any more what the differences were told of."""
+    """Raised when the catalog changed after the differences were shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What a file does to the catalog of this version."""
+    """Changes that a file makes to this version of the catalog."""
 
     version: int
-    sentences: tuple[ToldDifference, ...]
+    sentences: tuple[DifferenceSentence, ...]
     changes: Changes
     touches_credentials: bool
 
@@ -35,12 +35,12 @@ class Difference:
 
 
 def read(text: str) -> CatalogFile:
-    """The file, without a transaction. Raises CatalogFileError for broken YAML."""
+    """Parse a file. Raises CatalogFileError for broken YAML."""
     return load.read(text, NoEnvironment())
 
 
 def preview(file: CatalogFile, *, prune: bool) -> Difference:
-    """What the file would change; nothing is written. Raises CatalogFileError."""
+    """Compute what the file would change, without writing. Raises CatalogFileError."""
     with transaction.atomic():
         found = _load(file, prune=prune)
         transaction.set_rollback(True)
@@ -48,8 +48,8 @@ def preview(file: CatalogFile, *, prune: bool) -> Difference:
 
 
 def apply(file: CatalogFile, *, prune: bool, version: int) -> Difference:
-    """Apply the file to the catalog of this version, inside the caller's transaction. Raises CatalogFileError, and
-    CatalogMoved where somebody has changed it meanwhile."""
+    """Apply the file to this version of the catalog, inside the caller's transaction. Raises CatalogFileError, and
+    CatalogMoved if the catalog has changed."""
     if _version() != version:
         raise CatalogMoved
     return _load(file, prune=prune)
@@ -57,10 +57,10 @@ def apply(file: CatalogFile, *, prune: bool, version: int) -> Difference:
 
 def _load(file: CatalogFile, *, prune: bool) -> Difference:
     version = _version()
-    before = picture.take()
-    kept = in_use.channels() if prune else ()  # it reads all paid calls, while nobody else writes
+    before = tree_snapshot.take()
+    kept = in_use.channels() if prune else ()  # reads all paid calls while holding the write lock
     changes = load.apply(file, prune=prune, channels_in_use=kept)
-    after = picture.take()
+    after = tree_snapshot.take()
     return Difference(
         version=version,
         sentences=tuple(words.differences(before, after)),
@@ -70,5 +70,5 @@ def _load(file: CatalogFile, *, prune: bool) -> Difference:
 
 
 def _version() -> int:
-    """Held until the transaction ends: every write of the catalog waits for it."""
+    """Lock and return the catalog's version until the transaction ends: every catalog write waits."""
     return CatalogVersion.objects.select_for_update().get().version

@@ -1,4 +1,4 @@
-"""What an operator gives: a catalog file as text or upload; then a reason to apply the one that was looked at."""
+"""Forms of the catalog file: the file as text or upload, then a reason to apply the previewed one."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from common.encryption import Undecryptable, decrypt, encrypt
 from desk.access.guarded_admin import REASON_LENGTH
 
 LONGEST = 500_000
-TOO_LONG = f"It has more than {LONGEST:,} bytes: load it with load_catalog."
+TOO_LONG = f"The file has more than {LONGEST:,} bytes: use the command load_catalog."
 SECRET = re.compile(r"(?<!sealed_)credentials[\"']?\s*:")
 
 
@@ -28,7 +28,7 @@ class FileForm(forms.Form):
     prune = forms.BooleanField(
         required=False,
         label="Remove what the file does not name",
-        help_text="Else it stays as it is. Channels with jobs to follow are only disabled.",
+        help_text="Otherwise it is kept. Channels that still have jobs to follow are only disabled.",
     )
 
     def clean_file(self) -> str | None:
@@ -40,7 +40,7 @@ class FileForm(forms.Form):
         try:
             return str(upload.read().decode())
         except UnicodeDecodeError:
-            raise forms.ValidationError("It is not UTF-8.") from None
+            raise forms.ValidationError("The file is not UTF-8.") from None
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -52,13 +52,13 @@ class FileForm(forms.Form):
 
 
 def has_secrets(text: str) -> bool:
-    """Whether a text may hold credentials in the clear: it is not shown again."""
+    """Check whether a text may hold plain credentials; then it is not shown again."""
     return SECRET.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookedAt:
-    """The file whose differences somebody has seen, and the version of the catalog that they were told of."""
+class PreviewedFile:
+    """File whose differences a user has seen, and the catalog version that they apply to."""
 
     text: str
     prune: bool
@@ -66,12 +66,12 @@ class LookedAt:
     user_id: int
 
     def sealed(self) -> str:
-        """For the browser to keep, though the file may hold secrets."""
+        """Encrypt it for the browser to keep, as the file may hold secrets."""
         return encrypt(json.dumps([self.text, self.prune, self.version, self.user_id]))
 
     @classmethod
-    def opened(cls, sealed: str) -> "LookedAt":
-        """Raises ValueError for what we did not seal."""
+    def opened(cls, sealed: str) -> "PreviewedFile":
+        """Decrypt a sealed file. Raises ValueError unless we sealed it."""
         try:
             text, prune, version, user_id = json.loads(decrypt(sealed))
         except Undecryptable:
@@ -80,18 +80,18 @@ class LookedAt:
 
 
 class ApplyForm(forms.Form):
-    reason = forms.CharField(max_length=REASON_LENGTH, help_text="The history keeps it.")
+    reason = forms.CharField(max_length=REASON_LENGTH, help_text="Recorded in the history.")
     looked_at = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, user_id: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user_id = user_id
 
-    def clean_looked_at(self) -> LookedAt:
+    def clean_looked_at(self) -> PreviewedFile:
         try:
-            found = LookedAt.opened(self.cleaned_data["looked_at"])
+            found = PreviewedFile.opened(self.cleaned_data["looked_at"])
         except ValueError:
-            raise forms.ValidationError("Look at the differences first.") from None
+            raise forms.ValidationError("Preview the differences first.") from None
         if found.user_id != self.user_id:
-            raise forms.ValidationError("Somebody else looked at these differences.")
+            raise forms.ValidationError("Another user previewed these differences.")
         return found

@@ -1,6 +1,6 @@
-"""The catalog as a file: the current one, what another one would change, and applying that.
+"""Pages of the catalog as a file: the current one, a preview of another one's changes, and applying it.
 
-A pasted text is somebody's words: no environment variable is filled in, lest a page show the server's secrets.
+Environment variables in a pasted text are not filled in, as a page could show the server's secrets.
 """
 
 from collections.abc import Iterable
@@ -24,20 +24,20 @@ from desk.access import proof
 from desk.access.guarded_admin import may
 from desk.catalog_file import changing
 from desk.catalog_file.changing import CatalogMoved, Difference
-from desk.catalog_file.forms import ApplyForm, FileForm, LookedAt, has_secrets
+from desk.catalog_file.forms import ApplyForm, FileForm, PreviewedFile, has_secrets
 
 WRITTEN = ("mediamodel", "channel", "channelmodel", "plan", "route", "groupoffer", "groupchannel")
 VIEW = ("catalog.view_mediamodel", "catalog.view_channel", "catalog.view_plan", "accounts.view_group")
 SHOWN_HISTORY = 20
 NO_RIGHT = (
-    "It enters, replaces or removes credentials, or moves a channel that has some to another address: that needs the "
-    "right to change credentials."
+    "The file enters, replaces or removes credentials, or changes the address of a channel that has some. This needs "
+    "the right to change credentials."
 )
-MOVED = "The catalog was changed meanwhile: these are the differences to what it is now. Look at them again."
+MOVED = "The catalog has changed in the meantime. These are the differences to its current state: review them again."
 
 
 def changes_needed(prune: bool) -> list[str]:
-    """The permissions of all rows that a file may write."""
+    """List the permissions of all rows that a file may write."""
     actions = ("add", "change", "delete") if prune else ("add", "change")
     rows = [("catalog", name) for name in WRITTEN] + [("accounts", "group")]
     return [f"{app}.{action}_{name}" for app, name in rows for action in actions]
@@ -48,7 +48,7 @@ def may_change(request: HttpRequest, *, prune: bool) -> bool:
 
 
 class CatalogFilePages:
-    """Views of the admin site; `proof.asked` finds the site here."""
+    """Views of the catalog file; `proof.asked` needs `admin_site`."""
 
     def __init__(self, admin_site: AdminSite) -> None:
         self.admin_site = admin_site
@@ -67,7 +67,7 @@ class CatalogFilePages:
         return self._page(request, FileForm(initial={"text": dump.dump_without_credentials()}))
 
     def compare(self, request: HttpRequest) -> HttpResponse:
-        """What a file would change. Nothing is written."""
+        """Show what a file would change. Nothing is written."""
         if request.method != "POST":
             return redirect("admin:catalog_file")
         prune = "prune" in request.POST
@@ -85,14 +85,14 @@ class CatalogFilePages:
 
     @proof.asked
     def apply(self, request: HttpRequest) -> HttpResponse:
-        """Apply what was looked at, in one transaction with its line in the history."""
+        """Apply the previewed file, in one transaction with its history entry."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         form = ApplyForm(request.POST, user_id=request.user.pk)  # type: ignore[arg-type]
         is_whole = form.is_valid()
-        looked_at: LookedAt | None = form.cleaned_data.get("looked_at")
+        looked_at: PreviewedFile | None = form.cleaned_data.get("looked_at")
         if looked_at is None:
-            messages.error(request, "Look at the differences first.")
+            messages.error(request, "Preview the differences first.")
             return redirect("admin:catalog_file")
         if not may_change(request, prune=looked_at.prune):
             raise PermissionDenied
@@ -107,7 +107,7 @@ class CatalogFilePages:
         messages.success(request, f"Applied: {_summary(done)}.")
         return redirect("admin:catalog_file")
 
-    def _applied(self, request: HttpRequest, looked_at: LookedAt, reason: str) -> Difference:
+    def _applied(self, request: HttpRequest, looked_at: PreviewedFile, reason: str) -> Difference:
         file = changing.read(looked_at.text)
         with transaction.atomic():
             done = changing.apply(file, prune=looked_at.prune, version=looked_at.version)
@@ -122,8 +122,8 @@ class CatalogFilePages:
             )
         return done
 
-    def _look_again(self, request: HttpRequest, looked_at: LookedAt, form: ApplyForm) -> HttpResponse:
-        """The differences to what the catalog is now."""
+    def _look_again(self, request: HttpRequest, looked_at: PreviewedFile, form: ApplyForm) -> HttpResponse:
+        """Show the differences to the current catalog."""
         try:
             found = changing.preview(changing.read(looked_at.text), prune=looked_at.prune)
         except CatalogFileError as error:
@@ -133,7 +133,7 @@ class CatalogFilePages:
     def _differences(
         self, request: HttpRequest, text: str, prune: bool, found: Difference, sent: ApplyForm | None = None
     ) -> HttpResponse:
-        seen = LookedAt(text=text, prune=prune, version=found.version, user_id=request.user.pk)  # type: ignore[arg-type]
+        seen = PreviewedFile(text=text, prune=prune, version=found.version, user_id=request.user.pk)  # type: ignore[arg-type]
         initial = {"looked_at": seen.sealed(), "reason": sent.data.get("reason", "") if sent else ""}
         refusal = NO_RIGHT if found.touches_credentials and not may(request, "change_credentials") else ""
         return self._answer(
@@ -171,7 +171,7 @@ class CatalogFilePages:
 
 
 def _again(text: str, prune: bool) -> FileForm:
-    """The form with what was sent, but for a text that may hold secrets: those are in no page."""
+    """Rebuild the form, without a text that may hold secrets."""
     return FileForm(initial={"text": "" if has_secrets(text) else text, "prune": prune})
 
 
@@ -185,7 +185,7 @@ STORY = 5
 
 
 def _story(found: Difference, reason: str) -> str:
-    """The first sentences and how many more there are; and why."""
+    """Build the history entry: summary, reason, the first sentences and the number of further ones."""
     told = [sentence.text for sentence in found.sentences]
     more = f" And {len(told) - STORY} more." if len(told) > STORY else ""
     return f"Catalog file applied ({_summary(found)}): {reason} | {' '.join(told[:STORY])}{more}"

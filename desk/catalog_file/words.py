@@ -1,4 +1,4 @@
-"""What differs between two pictures of the catalog, in words. Pure."""
+"""Differences between two catalog snapshots, in words. Pure."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from desk.catalog_file.picture import CatalogPicture
+from desk.catalog_file.tree_snapshot import TreeSnapshot
 
 NEW, CHANGED, GONE = "new", "changed", "gone"
 Entry = Mapping[str, Any]
@@ -14,13 +14,15 @@ NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldDifference:
+class DifferenceSentence:
+    """Difference in words; `kind` is new, changed or gone."""
+
     kind: str
     text: str
 
 
-def differences(before: CatalogPicture, after: CatalogPicture) -> list[ToldDifference]:
-    """All of them: prices first, then models, plans, channels and groups."""
+def differences(before: TreeSnapshot, after: TreeSnapshot) -> list[DifferenceSentence]:
+    """List all differences: prices first, then models, plans, channels and groups."""
     return [
         *_prices(before, after),
         *_models(before.tree, after.tree),
@@ -30,8 +32,8 @@ def differences(before: CatalogPicture, after: CatalogPicture) -> list[ToldDiffe
     ]
 
 
-def touches_credentials(before: CatalogPicture, after: CatalogPicture) -> bool:
-    """Whether a credential is entered, replaced or removed, or a channel that has some gets another address."""
+def touches_credentials(before: TreeSnapshot, after: TreeSnapshot) -> bool:
+    """Check whether credentials change, or the address of a channel that has some."""
     if before.credentials != after.credentials:
         return True
     old, new = _addresses(before.tree), _addresses(after.tree)
@@ -44,13 +46,13 @@ def _addresses(tree: Entry) -> dict[str, str]:
 
 
 def amount(usd: object) -> str:
-    """USD with at least two decimals, and as many as it has."""
+    """Format an exact amount of USD with at least two decimals."""
     whole, _, rest = format(Decimal(str(usd)), "f").partition(".")
     return f"${whole}.{rest.ljust(2, '0')}"
 
 
-def _prices(before: CatalogPicture, after: CatalogPicture) -> Iterator[ToldDifference]:
-    """Of models that are in both."""
+def _prices(before: TreeSnapshot, after: TreeSnapshot) -> Iterator[DifferenceSentence]:
+    """Compare prices of models that are in both."""
     old, new = _by(before.tree["models"], _model_key), _by(after.tree["models"], _model_key)
     for key in new:
         if (
@@ -67,17 +69,17 @@ def _differ(old: Entry, new: Entry) -> bool:
     return {tier: Decimal(str(usd)) for tier, usd in old.items()} != {t: Decimal(str(usd)) for t, usd in new.items()}
 
 
-def of_model(before: Entry, after: Entry) -> list[ToldDifference]:
-    """Between two entries of one model."""
+def compare_models(before: Entry, after: Entry) -> list[DifferenceSentence]:
+    """Compare two entries of one model."""
     prices = _tiers(after["name"], before["pricing"]["prices"], after["pricing"]["prices"], "")
     fields = _fields(f"Model {after['name']}", flat(_priceless(before)), flat(_priceless(after)))
     return [*prices, *fields]
 
 
-def of_plan(before: Entry, after: Entry) -> list[ToldDifference]:
-    """Between two entries of one plan."""
+def compare_plans(before: Entry, after: Entry) -> list[DifferenceSentence]:
+    """Compare two entries of one plan."""
     is_renamed = before["name"] != after["name"]
-    renamed = ToldDifference(kind=CHANGED, text=f"Plan {before['name']} is called {after['name']} now.")
+    renamed = DifferenceSentence(kind=CHANGED, text=f"Plan {before['name']} is now named {after['name']}.")
     rest = _plans({"plans": [{**before, "name": after["name"]}]}, {"plans": [after]})
     return [*([renamed] if is_renamed else []), *rest]
 
@@ -86,19 +88,19 @@ def _priceless(entry: Entry) -> Entry:
     return {**entry, "pricing": {"mode": entry["pricing"]["mode"]}}
 
 
-def _tiers(model: str, old: Entry, new: Entry, whom: str) -> Iterator[ToldDifference]:
+def _tiers(model: str, old: Entry, new: Entry, whom: str) -> Iterator[DifferenceSentence]:
     for tier in dict.fromkeys((*old, *new)):
         if tier not in old:
-            yield ToldDifference(kind=NEW, text=f"Price of {model} {tier} is new: {amount(new[tier])}{whom}.")
+            yield DifferenceSentence(kind=NEW, text=f"Price of {model} {tier} is new: {amount(new[tier])}{whom}.")
         elif tier not in new:
-            yield ToldDifference(kind=GONE, text=f"Price of {model} {tier} {amount(old[tier])} is gone{whom}.")
+            yield DifferenceSentence(kind=GONE, text=f"Price of {model} {tier} {amount(old[tier])} is gone{whom}.")
         elif Decimal(str(old[tier])) != Decimal(str(new[tier])):
-            yield ToldDifference(
+            yield DifferenceSentence(
                 kind=CHANGED, text=f"Price of {model} {tier} {amount(old[tier])} → {amount(new[tier])}{whom}."
             )
 
 
-def _models(before: Entry, after: Entry) -> Iterator[ToldDifference]:
+def _models(before: Entry, after: Entry) -> Iterator[DifferenceSentence]:
     old, new = _by(before["models"], _model_key), _by(after["models"], _model_key)
 
     def made(entry: Entry) -> str:
@@ -108,14 +110,16 @@ def _models(before: Entry, after: Entry) -> Iterator[ToldDifference]:
     yield from _compare(old, new, lambda entry: f"Model {entry['name']}", made=made, fields=_priceless)
 
 
-def _plans(before: Entry, after: Entry) -> Iterator[ToldDifference]:
+def _plans(before: Entry, after: Entry) -> Iterator[DifferenceSentence]:
     old, new = _by(before["plans"], _name), _by(after["plans"], _name)
     served = {plan: len({_model_ref(route) for route in entry["routes"]}) for plan, entry in new.items()}
     for plan in [plan for plan in new if plan in old]:
         factors = old[plan]["price_multiplier"], new[plan]["price_multiplier"]
         if Decimal(str(factors[0])) != Decimal(str(factors[1])):
             what = f"Price multiplier of plan {plan} {factors[0]} → {factors[1]}"
-            yield ToldDifference(kind=CHANGED, text=f"{what}: the prices of {_count(served[plan], 'model')} follow.")
+            yield DifferenceSentence(
+                kind=CHANGED, text=f"{what}: the prices of {_count(served[plan], 'model')} follow."
+            )
     yield from _compare(
         old,
         new,
@@ -126,7 +130,7 @@ def _plans(before: Entry, after: Entry) -> Iterator[ToldDifference]:
     yield from _routes(old, new)
 
 
-def _routes(old_plans: Mapping[Any, Entry], new_plans: Mapping[Any, Entry]) -> Iterator[ToldDifference]:
+def _routes(old_plans: Mapping[Any, Entry], new_plans: Mapping[Any, Entry]) -> Iterator[DifferenceSentence]:
     def listed(plans: Mapping[Any, Entry]) -> dict[Any, Entry]:
         rows = [{**route, "plan": name} for name, plan in plans.items() for route in plan["routes"]]
         return _by(rows, lambda row: (row["plan"], *_model_ref(row), row["channel"]))
@@ -142,7 +146,7 @@ def _routes(old_plans: Mapping[Any, Entry], new_plans: Mapping[Any, Entry]) -> I
     )
 
 
-def _channels(before: CatalogPicture, after: CatalogPicture) -> Iterator[ToldDifference]:
+def _channels(before: TreeSnapshot, after: TreeSnapshot) -> Iterator[DifferenceSentence]:
     old, new = _by(before.tree["channels"], _name), _by(after.tree["channels"], _name)
     yield from _compare(
         old,
@@ -165,16 +169,16 @@ def _channels(before: CatalogPicture, after: CatalogPicture) -> Iterator[ToldDif
     )
 
 
-def _credentials(before: CatalogPicture, after: CatalogPicture) -> Iterator[ToldDifference]:
+def _credentials(before: TreeSnapshot, after: TreeSnapshot) -> Iterator[DifferenceSentence]:
     for channel in dict.fromkeys((*before.credentials, *after.credentials)):
         old, new = dict(before.credentials.get(channel, ())), dict(after.credentials.get(channel, ()))
         for row_id in [row for row in old if row not in new]:
-            yield ToldDifference(kind=GONE, text=f"Channel {channel}: credential {old[row_id]} is used no more.")
+            yield DifferenceSentence(kind=GONE, text=f"Channel {channel}: credential {old[row_id]} is no longer used.")
         for row_id in [row for row in new if row not in old]:
-            yield ToldDifference(kind=NEW, text=f"Channel {channel}: credential {new[row_id]} is new.")
+            yield DifferenceSentence(kind=NEW, text=f"Channel {channel}: credential {new[row_id]} is new.")
 
 
-def _groups(before: Entry, after: Entry) -> Iterator[ToldDifference]:
+def _groups(before: Entry, after: Entry) -> Iterator[DifferenceSentence]:
     yield from _compare(
         _by(before.get("groups", ()), _name),
         _by(after.get("groups", ()), _name),
@@ -190,30 +194,30 @@ def _compare(
     *,
     made: Callable[[Entry], str],
     fields: Callable[[Entry], Entry] = dict,
-) -> Iterator[ToldDifference]:
-    """A sentence for each row that is new or gone, and for each field of a row that differs."""
+) -> Iterator[DifferenceSentence]:
+    """Yield a sentence for each row that is new or gone and for each changed field."""
     for key in dict.fromkeys((*old, *new)):
         if key not in old:
-            yield ToldDifference(kind=NEW, text=made(new[key]))
+            yield DifferenceSentence(kind=NEW, text=made(new[key]))
         elif key not in new:
-            yield ToldDifference(kind=GONE, text=f"{called(old[key])} is removed.")
+            yield DifferenceSentence(kind=GONE, text=f"{called(old[key])} is removed.")
         else:
             yield from _fields(called(new[key]), flat(fields(old[key])), flat(fields(new[key])))
 
 
-def _fields(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[ToldDifference]:
+def _fields(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[DifferenceSentence]:
     for path in dict.fromkeys((*old, *new)):
         if path in old and path in new and old[path] == new[path]:
             continue
         if path == "enabled":
-            yield ToldDifference(kind=CHANGED, text=f"{what} is {'disabled' if path in new else 'enabled again'}.")
+            yield DifferenceSentence(kind=CHANGED, text=f"{what} is {'disabled' if path in new else 'enabled again'}.")
         else:
             was, will = (json.dumps(tree[path], ensure_ascii=False) if path in tree else NOTHING for tree in (old, new))
-            yield ToldDifference(kind=CHANGED, text=f"{what}: {path} {was} → {will}.")
+            yield DifferenceSentence(kind=CHANGED, text=f"{what}: {path} {was} → {will}.")
 
 
 def flat(value: Entry, path: str = "") -> dict[str, Any]:
-    """The values of a tree by their paths; a list is a value."""
+    """Flatten a tree to values by path; a list is a value."""
     found: dict[str, Any] = {}
     for name, inner in value.items():
         where = f"{path}.{name}" if path else str(name)

@@ -1,4 +1,4 @@
-"""The buttons of a channel's page: test it, look for what a test bought, pause, drain and resume."""
+"""Buttons of a channel's page: test it, check a test's job, pause, drain, resume, end rests."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -22,15 +22,15 @@ RIGHTS = {"channel": "catalog.change_channel", "model": "catalog.change_mediamod
 
 
 def running(row: Pausable) -> str:
-    """How many tasks run on a channel now, as the end of a sentence; no further than anybody counts."""
+    """Count the tasks that run on a channel, up to MANY, as the end of a sentence."""
     if not isinstance(row, Channel):
         return ""
     count = Task.objects.filter(status=Task.Status.RUNNING, channel=row)[:MANY].count()
     return f": {'at least ' if count == MANY else ''}{count or 'no'} task{'' if count == 1 else 's'} there now"
 
 
-class StandingAction(RowAction):
-    """Of a channel or a model."""
+class PausingAction(RowAction):
+    """Base of the buttons that pause, drain or resume a channel or a model."""
 
     standing: ClassVar[str]
     is_atomic = True
@@ -43,52 +43,52 @@ class StandingAction(RowAction):
 
     def apply(self, row: Pausable, values: Mapping[str, Any], *, by: str) -> str:
         if not self.move(row):
-            raise ActionRefused(f"It is {self.standing} already.")
-        return f"{pausing.name(row).capitalize()} is {self.standing} now."
+            raise ActionRefused(f"It is already {self.standing}.")
+        return f"{pausing.name(row).capitalize()} is now {self.standing}."
 
     def move(self, row: Pausable) -> bool:
         raise NotImplementedError
 
 
-class PauseAction(StandingAction):
+class PauseAction(PausingAction):
     name, label, standing = "pause", "Pause", "paused"
 
     def meaning(self, row: Pausable) -> str:
         return (
-            f"Starts nothing on {pausing.name(row)} from the next claim on: new tasks are taken and wait, or take "
-            f"another route. What runs goes on{running(row)}."
+            f"Stops starting tasks on {pausing.name(row)} from the next claim on: new tasks are accepted and wait, or "
+            f"take another route. Running tasks continue{running(row)}."
         )
 
     def move(self, row: Pausable) -> bool:
         return pausing.pause(row)
 
 
-class DrainAction(StandingAction):
+class DrainAction(PausingAction):
     name, label, standing = "drain", "Drain", "drained"
 
     def meaning(self, row: Pausable) -> str:
         return (
-            f"Takes nothing new for {pausing.name(row)} from the next request on. What is queued or runs goes to its "
-            f"end{running(row)}."
+            f"Stops accepting tasks for {pausing.name(row)} from the next request on. Queued and running tasks are "
+            f"completed{running(row)}."
         )
 
     def move(self, row: Pausable) -> bool:
         return pausing.drain(row)
 
 
-class ResumeAction(StandingAction):
+class ResumeAction(PausingAction):
     name, label, standing = "resume", "Resume", "on"
 
     def meaning(self, row: Pausable) -> str:
         told = pausing.told(row)
-        return f"{told[:1].upper()}{told[1:]}. From now on it takes tasks and starts them again."
+        return f"{told[:1].upper()}{told[1:]}. After this it accepts and starts tasks again."
 
     def move(self, row: Pausable) -> bool:
         return pausing.resume(row)
 
 
-def of_standing(kind: str) -> tuple[RowAction, ...]:
-    """Pause, drain and resume, of a `channel` or a `model`."""
+def pausing_actions(kind: str) -> tuple[RowAction, ...]:
+    """Build the buttons that pause, drain and resume a `channel` or a `model`."""
     return PauseAction(kind), DrainAction(kind), ResumeAction(kind)
 
 
@@ -123,8 +123,8 @@ class ChannelTestAction(RowAction):
 
     def meaning(self, row: Channel) -> str:
         return (
-            f"Sends one real, paid call to {row.base_url}, exactly as a purchase does, for no task and no customer. "
-            "Your provider bills it: what it costs stands beside each model."
+            f"Sends one real, paid call to {row.base_url}, exactly like a purchase but without a task or customer. "
+            "Your provider bills it; the cost is shown beside each model."
         )
 
     def form(self, row: Channel, data: Any = None) -> forms.Form:
@@ -138,31 +138,31 @@ class ChannelTestAction(RowAction):
         except (Untestable, NotTested) as refusal:
             raise ActionRefused(str(refusal)) from None
         what = f"Tested {offer.model.name}, {test.what}, {verdicts.cost(test.cost_micros)}."
-        return f"{what} {verdicts.of(test, timezone.now()).words}"
+        return f"{what} {verdicts.tell(test, timezone.now()).words}"
 
 
-class LookForm(forms.Form):
+class PollTestForm(forms.Form):
     number = forms.IntegerField(widget=forms.HiddenInput)
 
 
-class LookAction(RowAction):
-    name, label, right = "look", "Look for the test's result", RIGHTS["channel"]
+class PollTestAction(RowAction):
+    name, label, right = "look", "Check the test's result", RIGHTS["channel"]
 
     def applies(self, row: Channel) -> bool:
         return ChannelTest.objects.filter(channel=row, state=ChannelTest.State.ACCEPTED).exists()
 
     def meaning(self, row: Channel) -> str:
-        return "Asks the provider once how the job of the last test stands. It buys nothing."
+        return "Asks the provider once for the state of the last test's job. It buys nothing."
 
     def form(self, row: Channel, data: Any = None) -> forms.Form:
-        return LookForm(data, initial={"number": channel_probe.number_of(row)})
+        return PollTestForm(data, initial={"number": channel_probe.number_of(row)})
 
     def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
         try:
-            test = channel_probe.look(row, number=values["number"])
+            test = channel_probe.poll(row, number=values["number"])
         except NotTested as refusal:
             raise ActionRefused(str(refusal)) from None
-        return f"Looked for the last test's result. {verdicts.of(test, timezone.now()).words}"
+        return f"Checked the last test's result. {verdicts.tell(test, timezone.now()).words}"
 
 
 class EndRestsAction(RowAction):
@@ -174,14 +174,19 @@ class EndRestsAction(RowAction):
 
     def meaning(self, row: Channel) -> str:
         return (
-            "Lets the next calls try everything of this channel again at once: its models, its credentials and itself. "
-            "What is refused again rests again. Credentials that are disabled stay so."
+            "Lets the next calls use the whole channel again at once: its models, its credentials and itself. Anything "
+            "that is refused again rests again. Disabled credentials stay disabled."
         )
 
     def apply(self, row: Channel, values: Mapping[str, Any], *, by: str) -> str:
         if not forget_refusals(row.pk):
-            raise ActionRefused("Nothing of it rests any more.")
-        return "Nothing of it rests now: the next calls try it again."
+            raise ActionRefused("Nothing on it rests any more.")
+        return "Nothing on it rests now: the next calls use it again."
 
 
-OF_CHANNEL: tuple[RowAction, ...] = (ChannelTestAction(), LookAction(), EndRestsAction(), *of_standing("channel"))
+CHANNEL_ACTIONS: tuple[RowAction, ...] = (
+    ChannelTestAction(),
+    PollTestAction(),
+    EndRestsAction(),
+    *pausing_actions("channel"),
+)

@@ -1,5 +1,5 @@
-"""Channels in the admin. Nothing can be deleted that is still needed to follow a paid job, and no credential changes
-without the right to it, a fresh proof and a reason."""
+"""Admin of channels. Nothing that is needed to follow a paid job can be deleted, and changing a credential needs the
+right to it, a fresh confirmation and a reason."""
 
 from typing import Any, ClassVar
 
@@ -15,27 +15,27 @@ from catalog.models import Credential
 from catalog.secret_forms import CredentialForm, CredentialFormSet
 from desk.access import proof
 from desk.access.guarded_admin import REASON_LENGTH, ProvedDeletion, frozen, may
-from desk.channel_page import facts
-from desk.channel_page.actions import OF_CHANNEL
+from desk.channel_page import channel_facts
+from desk.channel_page.actions import CHANNEL_ACTIONS
 from desk.channel_page.forms import ChannelForm
 from desk.kit import in_use
 from desk.kit.actions import ActionPages
 from pages.admin_pages import OwnForm
 
-SAY_WHY = "Say why: the history keeps it."
+SAY_WHY = "Enter a reason: the history records it."
 
 
 class ReasonedCredentialForm(CredentialForm):
-    change_reason = forms.CharField(required=False, max_length=REASON_LENGTH, label="why you change it")
+    change_reason = forms.CharField(required=False, max_length=REASON_LENGTH, label="reason for the change")
 
 
 class KeptCredentialFormSet(CredentialFormSet):
     def clean(self) -> None:
         super().clean()
-        kept = in_use.credentials() if self.deleted_forms else ()  # it reads all paid calls
+        kept = in_use.credentials() if self.deleted_forms else ()  # reads all paid calls
         needed = [form.instance for form in self.deleted_forms if form.instance.pk in kept]
         reasons = [
-            f"{row}: jobs that it bought are still followed, or their outcome is unknown: disable it instead."
+            f"{row}: jobs that it bought are still followed, or their outcome is unknown. Disable it instead."
             for row in needed
         ]
         if reasons:
@@ -49,11 +49,11 @@ class KeptCredentialFormSet(CredentialFormSet):
                 form.add_error("change_reason", SAY_WHY)
 
     def touched(self) -> list[Any]:
-        """The forms that change, add or delete a credential."""
+        """List the forms that change, add or delete a credential."""
         return [form for form in self.forms if form.has_changed() or form in self.deleted_forms]
 
     def story(self) -> list[str]:
-        """What happened to each credential and why, for the history."""
+        """Describe what happened to each credential and why, for the history."""
         return [f"{_what(form, self.deleted_forms)}: {form.cleaned_data['change_reason']}" for form in self.touched()]
 
 
@@ -83,24 +83,24 @@ class KeptCredentialInline(CredentialInline):
 class KeptChannelAdmin(OwnForm, ProvedDeletion, ActionPages, ChannelAdmin):
     form = ChannelForm
     change_form_template = "admin/catalog/channel/change_form.html"
-    row_actions = OF_CHANNEL
+    row_actions = CHANNEL_ACTIONS
     nothing_yet = (
         "No channel yet",
-        "A channel leads to a provider, with its address and credential. Nothing runs without.",
+        "A channel is a provider's address and credential. No task runs without one.",
     )
     inlines = (KeptCredentialInline,)
     fieldsets: ClassVar[Any] = ()
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Without the right a channel with credentials stays where they are sent to."""
-        form = type("ChannelFormOfPage", (ChannelForm,), {})  # its fields are its own
+        """Build the form; without the right to credentials, the address of an existing channel is fixed."""
+        form = type("ChannelFormOfPage", (ChannelForm,), {})  # a class per request: `frozen` changes it
         return form if obj is None or may(request, "change_credentials") else frozen(form, "base_url")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         return ()
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """First the adapter, then the form with its options."""
+        """Ask for the adapter first, then show the form with its options."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         if request.method == "GET" and request.GET.get("adapter") not in registry.ADAPTERS:
@@ -121,7 +121,7 @@ class KeptChannelAdmin(OwnForm, ProvedDeletion, ActionPages, ChannelAdmin):
         ]
         if obj is not None:
             row = self.get_queryset(request).select_related("health", "group_link__group").get(pk=obj.pk)
-            context["facts"], context["test"] = facts.of(row, now), facts.last_test(obj, now)
+            context["facts"], context["test"] = channel_facts.read(row, now), channel_facts.last_test(obj, now)
             context["test_url"] = next((button.url for button in self.among(request, obj, {"test"})), "")
             context["title"], context["subtitle"] = row.name, None
 

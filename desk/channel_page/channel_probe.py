@@ -1,8 +1,7 @@
-"""Tests of channels: one real call, the cheapest that a channel model allows, sent as a purchase is, for no task and no
-customer. The last one of each channel is kept, with what was sent and what came.
+"""Probe a channel with one real call: the cheapest that a channel model allows, sent like a purchase, without a task or
+a customer. The last probe of each channel is stored with its request and answer.
 
-The row says `sent` before anything goes out. So a test whose answer is lost is known to be, and is never repeated by
-itself.
+The row is `sent` before the request goes out, so a probe with a lost answer is known and never repeated automatically.
 """
 
 from collections.abc import Mapping
@@ -45,30 +44,30 @@ State = ChannelTest.State
 
 
 class NotTested(Exception):
-    """Why nothing was sent, in a sentence for the operator."""
+    """Raised when nothing was sent; the message is a sentence for the operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTest:
-    """What a test of this channel model would buy."""
+    """A channel model and the request that a test of it would buy."""
 
     offer: ChannelModel
     smallest: Smallest
 
 
 def planned(offer: ChannelModel, prompt: str = PROMPT) -> PlannedTest:
-    """Raises Untestable."""
-    return PlannedTest(offer=offer, smallest=smallest.of(offer, prompt))
+    """Plan the cheapest test of a channel model. Raises Untestable."""
+    return PlannedTest(offer=offer, smallest=smallest.find(offer, prompt))
 
 
 def offers(channel: Channel) -> list[ChannelModel]:
-    """The models that may be tested, enabled ones first."""
+    """List the channel's models, enabled ones first."""
     rows = channel.channel_models.select_related("channel", "model").order_by("-enabled", "model__name")
     return list(rows)
 
 
 def cheapest(channel: Channel) -> PlannedTest:
-    """The one that costs least where own costs are known, else the first that can be tested. Raises Untestable."""
+    """Plan the test with the lowest known own cost, else the first possible one. Raises Untestable."""
     found, why = list[PlannedTest](), "it offers no model yet: add one"
     for offer in offers(channel):
         try:
@@ -82,14 +81,14 @@ def cheapest(channel: Channel) -> PlannedTest:
 
 
 def number_of(channel: Channel) -> int:
-    """How many tests the channel has had: a form that was sent before names an older number."""
+    """Count the channel's tests: a form that was submitted already carries an older number."""
     return ChannelTest.objects.filter(channel=channel).values_list("number", flat=True).first() or 0
 
 
 def run(test: PlannedTest, *, by: str, number: int) -> ChannelTest:
-    """Send it, once, and keep what came. Nothing of the database is held meanwhile. Raises NotTested."""
+    """Send the test once and store the answer; no database connection is held meanwhile. Raises NotTested."""
     offer, adapter = test.offer, _adapter(test.offer.channel)
-    target = smallest.target_of(offer)
+    target = smallest.build_target(offer)
     row = _begun(test, target, by=by, number=number)
     seconds = min(adapter.submit_seconds(target) or LONGEST_SECONDS, LONGEST_SECONDS)
     row.credential_id, connection = connections.to(
@@ -100,11 +99,11 @@ def run(test: PlannedTest, *, by: str, number: int) -> ChannelTest:
     return row
 
 
-def look(channel: Channel, *, number: int) -> ChannelTest:
-    """Ask once for the job that the last test bought. Raises NotTested."""
+def poll(channel: Channel, *, number: int) -> ChannelTest:
+    """Poll the job of the last test once. Raises NotTested."""
     row = ChannelTest.objects.filter(channel=channel, number=number, state=State.ACCEPTED).first()
     if row is None:
-        raise NotTested("There is no job to look for any more: see the last test on the channel's page.")
+        raise NotTested("No job is left to check: see the last test on the channel's page.")
     adapter, target = _adapter(channel), documents.read(Target, row.target)
     _, connection = connections.to(
         channel.pk, target, total_timeout=LOOK_SECONDS, credential_id=row.credential_id, follows=True
@@ -122,8 +121,7 @@ def _adapter(channel: Channel) -> Adapter:
 
 
 def _begun(test: PlannedTest, target: Target, *, by: str, number: int) -> ChannelTest:
-    """The row of a test that is about to be sent; committed. One that was sent already, or another that is under way,
-    raises NotTested."""
+    """Commit the row of a test before it is sent. Raises NotTested if it was sent already or another is in progress."""
     channel, now = test.offer.channel, timezone.now()
     under_way = Q(state=State.SENT, started_at__gt=now - timedelta(seconds=LONGEST_SECONDS))
     with transaction.atomic():
@@ -143,12 +141,12 @@ def _begun(test: PlannedTest, target: Target, *, by: str, number: int) -> Channe
             started_at=now,
             answered_at=None,
         ):
-            raise NotTested("This test was sent already, or another one is under way: see the channel's page.")
+            raise NotTested("This test was already sent, or another one is in progress: see the channel's page.")
         return ChannelTest.objects.get(channel=channel)
 
 
 def _heard(row: ChannelTest, adapter: Adapter, connection: Connection, ask: Any) -> None:
-    """Note what comes of the call. What a poll says of itself alone changes nothing of the job."""
+    """Store the outcome of a call. A failed poll leaves the job accepted."""
     is_poll = row.state == State.ACCEPTED
     try:
         row.state, row.answer = _read(row, ask(), adapter, connection)
@@ -160,10 +158,10 @@ def _heard(row: ChannelTest, adapter: Adapter, connection: Connection, ask: Any)
         swallowed.note("desk.channel_probe")
         row.state, row.answer = (
             State.ACCEPTED if is_poll else State.UNKNOWN,
-            {"message": "It broke off: see the log."},
+            {"message": "It failed unexpectedly: see the log."},
         )
     row.answered_at = timezone.now()
-    # One that was given up for lost may have had a successor since.
+    # The number excludes a test that was given up as lost and replaced by a newer one.
     noted = {name: getattr(row, name) for name in ("state", "answer", "handle", "credential_id", "answered_at")}
     ChannelTest.objects.filter(pk=row.pk, number=row.number).update(**noted)
 
@@ -196,7 +194,7 @@ def _read(row: ChannelTest, answer: Any, adapter: Adapter, connection: Connectio
 
 
 def _file(output: Output, adapter: Adapter, connection: Connection) -> dict[str, Any]:
-    """A result as its first bytes tell it, fetched as a delivery would; nothing of it is kept."""
+    """Describe a result by its first bytes, fetched as a delivery would fetch it; nothing is stored."""
     source = redaction.clean(output.url) if output.url and not is_data_url(output.url) else "in the answer"
     try:
         with adapter.open_output(output, connection) as chunks:
@@ -224,7 +222,7 @@ def _told(error: UpstreamError) -> dict[str, Any]:
 
 
 def _shown_request(target: Target, upstream: UpstreamRequest) -> dict[str, Any]:
-    """What goes out, but for credentials."""
+    """Describe the request without credentials."""
     return {
         "method": "POST",
         "url": redaction.clean(f"{target.base_url}{upstream.path}"),

@@ -1,4 +1,4 @@
-"""An adapter's options or capabilities as fields of a form, made from its own declaration."""
+"""Form fields for an adapter's options or capabilities, made from its own declaration."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,18 +10,18 @@ from django import forms
 from adapters.base import OperatorField
 from desk.channel_page import values
 from desk.channel_page.values import SPELLINGS, Misspelled
-from desk.kit.rows import Column, Row, RowsField
+from desk.kit.rows import Row, RowColumn, RowsField
 
-NOT_SAID = "as the protocol has it"
+NOT_SAID = "default of the protocol"
 OWN = "-own"
 
 
 class ObjectField(RowsField):
-    """An object as rows of paths with values."""
+    """Field of an object, as rows of paths with values."""
 
     columns = (
-        Column(name="path", label="Field", placeholder="quality"),
-        Column(name="value", label="Value", placeholder="medium, 3, true"),
+        RowColumn(name="path", label="Field", placeholder="quality"),
+        RowColumn(name="value", label="Value", placeholder="medium, 3, true"),
     )
 
     def rows_of(self, value: Any) -> list[Row]:
@@ -32,12 +32,12 @@ class ObjectField(RowsField):
 
 
 class SizesField(RowsField):
-    """Pixels by tier and ratio."""
+    """Field of pixel sizes by tier and ratio."""
 
     columns = (
-        Column(name="tier", label="Tier", placeholder="1K"),
-        Column(name="ratio", label="Ratio", placeholder="16:9"),
-        Column(name="size", label="Pixels", placeholder="1360x768"),
+        RowColumn(name="tier", label="Tier", placeholder="1K"),
+        RowColumn(name="ratio", label="Ratio", placeholder="16:9"),
+        RowColumn(name="size", label="Pixels", placeholder="1360x768"),
     )
     add = "Add a size"
 
@@ -49,7 +49,7 @@ class SizesField(RowsField):
 
 
 class SpelledField(forms.CharField):
-    """A value in one line, as its kind is written; None where nothing is."""
+    """Field of one line in the notation of its kind; None if it is empty."""
 
     def __init__(self, kind: Any, **kwargs: Any) -> None:
         super().__init__(required=False, **kwargs)
@@ -62,7 +62,7 @@ class SpelledField(forms.CharField):
 
 
 class JsonValueField(forms.CharField):
-    """A value as `values.as_text` shows it; what is cleaned is the text still, which can be read."""
+    """Field of a value in the notation of `values.as_text`; its cleaned value is the checked text."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, **kwargs)
@@ -78,7 +78,7 @@ class JsonValueField(forms.CharField):
 
 
 class SwitchField(forms.ChoiceField):
-    """Yes, no, or nothing said."""
+    """Field of yes, no, or the protocol's default."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, choices=[("", NOT_SAID), ("yes", "yes"), ("no", "no")], **kwargs)
@@ -96,10 +96,10 @@ def _read(kind: Any, shown: Any) -> Any:
 
 
 class DeclaredFields:
-    """The fields of one place (`options`, `capabilities`) with what is stored there.
+    """Fields of `options` or `capabilities` with their stored values.
 
-    What no field shows stays as it is; the form lists it, to be dropped on request. Without a declaration all of it is
-    rows of names with values.
+    Stored values that no field can show are kept, and listed in the form to be dropped on request. Without a
+    declaration, everything is shown as rows of names with values.
     """
 
     def __init__(self, place: str, declared: Sequence[OperatorField] | None, stored: Mapping[str, Any]) -> None:
@@ -122,7 +122,7 @@ class DeclaredFields:
         return f"{self.place}-drop"
 
     def names_of(self, field: OperatorField) -> list[str]:
-        """The form's fields for one of the adapter's."""
+        """List the form fields of one adapter field."""
         name = f"{self.place}-{field.name}"
         if field.kind == "counts":
             return [f"{name}-{choice}" for choice in field.choices]
@@ -133,7 +133,7 @@ class DeclaredFields:
             if field.kind == "either":
                 chosen, own = self.names_of(field)
                 yield chosen, _made(replace(field, kind="choice"), "")
-                yield own, ObjectField(required=False, label=f"Or a {field.name} of your own")
+                yield own, ObjectField(required=False, label=f"Or a custom {field.name}")
                 continue
             for name, choice in zip(self.names_of(field), field.choices or ("",), strict=False):
                 yield name, _made(field, choice)
@@ -149,8 +149,8 @@ class DeclaredFields:
                     required=False,
                     choices=listed,
                     widget=forms.CheckboxSelectMultiple,
-                    label="Kept as it is",
-                    help_text="No field here shows these. Tick what is to be dropped.",
+                    label="Kept unchanged",
+                    help_text="No field shows these. Tick the ones to remove.",
                 ),
             )
 
@@ -174,7 +174,7 @@ class DeclaredFields:
         return found
 
     def read(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
-        """What the fields say, and what is hidden and not dropped. Raises Misspelled."""
+        """Read the fields, and keep hidden values that are not dropped. Raises Misspelled."""
         if not self.is_declared:
             return dict(cleaned.get(self.rows) or {})
         found = {name: value for name, value in self.hidden.items() if name not in cleaned.get(self.drop, ())}
@@ -188,7 +188,7 @@ class DeclaredFields:
         if field.kind == "either":
             chosen, own = (cleaned.get(name) for name in self.names_of(field))
             if chosen and own:
-                raise Misspelled(f"{field.name}: choose one, or describe one of your own, but not both.")
+                raise Misspelled(f"{field.name}: choose one or describe a custom one, not both.")
             return chosen or own
         if field.kind != "counts":
             return cleaned.get(f"{self.place}-{field.name}")
@@ -196,7 +196,7 @@ class DeclaredFields:
         return {choice: count for choice, count in counts.items() if count is not None}
 
     def field_of(self, path: str) -> str:
-        """The form's field that a complaint of the adapter is about; empty where there is none."""
+        """Find the form field of an adapter's complaint; empty if there is none."""
         name = path.removeprefix(f"{self.place}.").partition(".")[0].partition("[")[0]
         field = next((each for each in self.fields if each.name == name), None)
         if field is not None:

@@ -1,4 +1,4 @@
-"""The form of a channel: its connection and its adapter's options. Each breach of a rule is told at its field."""
+"""Form of a channel: connection and adapter options. Each error is shown at its field."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ OPTION = re.compile(r"options-.+")
 
 
 def declared(adapter: str, what: str) -> tuple[OperatorField, ...] | None:
-    """What an adapter declares of its `option` or `capability` fields; None where it does not."""
+    """Get an adapter's declared `option` or `capability` fields; None if it declares none."""
     chosen = registry.get(adapter)
     declare = getattr(chosen, f"{what}_fields", None)
     if declare is not None:
@@ -30,7 +30,7 @@ def declared(adapter: str, what: str) -> tuple[OperatorField, ...] | None:
 
 
 class ChannelForm(RuledForm):
-    """The options are those of the adapter that the form names: choosing another one shows its own."""
+    """Form of a channel with the options of the adapter that it names."""
 
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "name": validation.name,
@@ -44,8 +44,8 @@ class ChannelForm(RuledForm):
         fields = ("name", "adapter", "base_url", "max_running", "enabled")
         labels: ClassVar[dict[str, str]] = {"base_url": "Base URL", "max_running": "Tasks at once"}
         help_texts: ClassVar[dict[str, str]] = {
-            "base_url": "With its version path where the provider has one there, such as https://api.example.com/v1.",
-            "max_running": "The most that run here at any moment, over all workers. Empty: as many as there are.",
+            "base_url": "Include the version path if the provider has one, such as https://api.example.com/v1.",
+            "max_running": "Most tasks that run here at once, across all workers. Empty: no limit.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -56,7 +56,7 @@ class ChannelForm(RuledForm):
         )
         chosen = str(self.data.get("adapter") or self.initial.get("adapter") or self.instance.adapter)
         if not self.instance.pk:
-            self.instance.adapter = chosen  # which the page's credentials are asked for by
+            self.instance.adapter = chosen  # the credential fields depend on it
         self.options = DeclaredFields("options", declared(chosen, "option"), self.instance.options or {})
         self.fields.update(self.options.made())
         self.initial.update(self.options.initial())
@@ -78,7 +78,7 @@ class ChannelForm(RuledForm):
         of_others = [name for name in self._filled() if OPTION.fullmatch(name) and not self._is_own(name)]
         for name in of_others:
             option = name.removeprefix("options-")
-            self.add_error("adapter", f"{option} is no option of {adapter}: empty it first.")
+            self.add_error("adapter", f"{option} is not an option of {adapter}: clear it first.")
         try:
             self.instance.options = validation.json_object(self.options.read(self.cleaned_data))
         except Invalid as error:
@@ -90,12 +90,12 @@ class ChannelForm(RuledForm):
         return any(name == own or name.startswith(f"{own}-") for own in self.fields)
 
     def _complain(self, path: str, reasons: list[str]) -> None:
-        """At the field of the option, else at the adapter, whose it would be."""
+        """Add an error at the option's field, else at the adapter's."""
         name = self.options.field_of(path)
         self.add_error(name if name in self.fields else "adapter", reasons)
 
     def _check_relay(self, adapter: str, max_running: int | None) -> None:
-        """What only channels of tasks have, and the group that the channel serves."""
+        """Check settings that only task channels use, and the group that the channel serves."""
         settings = {"options": self.instance.options, "max_running": max_running}
         for name in validation.unused_by(adapter, settings):
             if name in self.fields:
@@ -104,10 +104,12 @@ class ChannelForm(RuledForm):
                 self._complain(name, [validation.UNUSED])
         link = GroupChannel.objects.filter(channel_id=self.instance.pk).select_related("group").first()
         if link is not None and adapter != groups.adapter(link.group.platform):
-            self.add_error("adapter", f"The channel serves group {link.group}: {groups.adapter(link.group.platform)}.")
+            self.add_error(
+                "adapter", f"The channel serves group {link.group}, which needs {groups.adapter(link.group.platform)}."
+            )
 
     def _ask_adapter(self, cleaned: dict[str, Any]) -> None:
-        """Of the options, and of the models that the channel offers, which they may not fit any more."""
+        """Let the adapter check the options, and the models that the channel offers with them."""
         adapter = registry.get(cleaned["adapter"])
         target = Target(
             adapter=cleaned["adapter"],
@@ -128,14 +130,14 @@ class ChannelForm(RuledForm):
         try:
             validation.target(of_model, modality=offer.model.modality)
         except Invalid as error:
-            self._complain("", [f"{offer.model.name}, which it offers: {told(problem)}" for problem in error.problems])
+            self._complain("", [f"Its model {offer.model.name}: {told(problem)}" for problem in error.problems])
 
     def _filled(self) -> list[str]:
-        """The fields of the whole page, the credentials' too, that have a value."""
+        """List the fields of the whole page that have a value, including credentials."""
         return [name for name in self.data if str(self.data.get(name) or "").strip()]
 
     def clean_max_running(self) -> int | None:
         value: int | None = self.cleaned_data["max_running"]
         if value == 0:
-            raise forms.ValidationError("At least 1; empty is unlimited.")
+            raise forms.ValidationError("Enter at least 1, or leave it empty for no limit.")
         return value

@@ -1,4 +1,4 @@
-"""The page of a model as one channel offers it."""
+"""Admin of channel models: a model as one channel offers it."""
 
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ class ChannelModelAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
     fieldsets: ClassVar[Any] = ()
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """The form of the channel that the row, or the address of the page, names."""
+        """Build the form for the channel of the row or of the page's query."""
         return type("OfferForm", (ChannelModelForm,), {"channel": obj.channel if obj else _asked(request)})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -74,7 +74,7 @@ class ChannelModelAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
         return self._back(request, obj, super().response_change(request, obj))
 
     def _back(self, request: HttpRequest, obj: ChannelModel, answer: HttpResponse) -> HttpResponse:
-        """To the channel's page, unless more is to be done here."""
+        """Redirect to the channel's page, unless the user chose to stay."""
         stays = {"_continue", "_addanother", "_saveasnew", "_popup"} & request.POST.keys()
         return answer if stays else redirect(f"{page_of(obj.channel)}#models")
 
@@ -83,6 +83,6 @@ class ChannelModelAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 def _asked(request: HttpRequest) -> Channel | None:
-    """The channel that the address names."""
+    """Find the channel in the page's query."""
     asked = request.GET.get("channel", "")
     return Channel.objects.filter(pk=asked).first() if asked.isascii() and asked.isdigit() and len(asked) < 19 else None

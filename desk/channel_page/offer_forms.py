@@ -1,5 +1,5 @@
-"""The form of a channel model: what one channel makes of a model, without JSON. Each breach of a rule is told at its
-field, in the words in which the catalog file tells it."""
+"""Form of a channel model, without JSON. Each error is shown at its field, in the words of the catalog file's
+validation."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -19,25 +19,25 @@ from desk.kit.rows import AmountsField, Row
 
 
 class CostsField(AmountsField):
-    """The operator's own cost by tier. Tiers that the model is priced by are there already, and may stay empty."""
+    """Field of the operator's own cost by tier. Priced tiers are listed and may stay empty."""
 
     def read(self, rows: list[Row]) -> dict[str, str]:
         return super().read([row for row in rows if row[1]])
 
 
 class ChannelModelForm(RuledForm):
-    """Made for one channel (`channel` of a subclass)."""
+    """Form for one channel, which a subclass sets as `channel`."""
 
     channel: ClassVar[Channel]
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {"upstream_model": validation.name, "cost": validation.costs}
     cost = CostsField(
-        required=False, label="Own cost", help_text='USD by tier, or "*" for all. For margins; never billed.'
+        required=False, label="Own cost", help_text='USD by tier, or "*" for all. Used for margins, never billed.'
     )
 
     class Meta:
         model = ChannelModel
         fields = ("model", "upstream_model", "enabled")
-        help_texts: ClassVar[Mapping[str, str]] = {"upstream_model": "What the provider calls it."}
+        help_texts: ClassVar[Mapping[str, str]] = {"upstream_model": "The provider's name of the model."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -77,7 +77,7 @@ class ChannelModelForm(RuledForm):
         cleaned = super().clean()
         model = self.instance.model if self.instance.pk else cleaned.get("model")
         if model and not self.instance.pk and self.channel.channel_models.filter(model=model).exists():
-            self.add_error("model", f"{self.channel} offers {model} already: change it on its own page.")
+            self.add_error("model", f"{self.channel} already offers {model}: change it on its own page.")
         row = self.instance
         row.upstream_model = cleaned.get("upstream_model") or row.upstream_model
         row.capabilities = self._ruled("capabilities", self.capabilities.read(cleaned), validation.json_object)

@@ -1,4 +1,4 @@
-"""The smallest request that a channel model can run: what a test of its channel buys. It reads the row, no more."""
+"""Search for the smallest request that a channel model can run, which a test of its channel buys."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from catalog import prices
 from catalog.models import ChannelModel
 
 PROMPT = "A grey circle on white."
-# Where nobody has said what the model takes: what most do.
+# Usual values, for models that declare none.
 SECONDS = (5, 4, 6, 8, 10)
 TIERS = ("1K", "2K", "512")
 RESOLUTIONS = ("720p", "768p", "1080p", "480p")
 
 
 class Untestable(Exception):
-    """Why a channel model cannot be tested, in a sentence for the operator."""
+    """Raised when a channel model cannot be tested; the message is a sentence for the operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smallest:
-    """A request, what it buys and what that costs the operator: micro-USD, None where the catalog does not know."""
+    """Request with its upstream form and own cost in micro-USD, None if the catalog has none."""
 
     request: TaskRequest
     upstream: UpstreamRequest
@@ -32,13 +32,13 @@ class Smallest:
 
     @property
     def words(self) -> str:
-        """What is bought."""
+        """Describe what is bought."""
         tier = self.upstream.billed.tier
         what = "1 picture" if self.request.modality == "image" else f"a film of {self.request.duration or '?'} s"
         return f"{what} of {tier}" if tier else what
 
 
-def target_of(offer: ChannelModel) -> Target:
+def build_target(offer: ChannelModel) -> Target:
     channel = offer.channel
     return Target(
         adapter=channel.adapter,
@@ -51,15 +51,14 @@ def target_of(offer: ChannelModel) -> Target:
     )
 
 
-def of(offer: ChannelModel, prompt: str = PROMPT) -> Smallest:
-    """The one that costs the operator least; where own costs are unknown, the one that clients would pay least for.
-    Raises Untestable."""
+def find(offer: ChannelModel, prompt: str = PROMPT) -> Smallest:
+    """Find the request with the lowest own cost, or the lowest price if own costs are unknown. Raises Untestable."""
     adapter = registry.get(offer.channel.adapter)
     if adapter is None or offer.model.modality not in adapter.modalities:
         raise Untestable(f"adapter {offer.channel.adapter} runs no {offer.model.modality} models")
     if modes.find(offer.model.pricing_mode) is None:
-        raise Untestable(f"its model has the pricing mode {offer.model.pricing_mode}, which is none")
-    target, refused = target_of(offer), list[Unsupported]()
+        raise Untestable(f"its model has the pricing mode {offer.model.pricing_mode}, which does not exist")
+    target, refused = build_target(offer), list[Unsupported]()
     for requests in _rounds(offer, prompt):
         found = list[Smallest]()
         for request in requests:
@@ -74,7 +73,7 @@ def of(offer: ChannelModel, prompt: str = PROMPT) -> Smallest:
 
 
 def _rounds(offer: ChannelModel, prompt: str) -> Iterator[Iterator[TaskRequest]]:
-    """Small requests worth a look, the most usual first: lengths that nobody has declared are tried one by one."""
+    """Yield rounds of small requests, the most usual first; undeclared lengths are tried one at a time."""
     if offer.model.modality == "image":
         yield _pictures(offer, prompt)
         return
@@ -106,13 +105,13 @@ def _films(offer: ChannelModel, prompt: str, seconds: Sequence[int]) -> Iterator
 
 
 def _values(offer: ChannelModel, param: str) -> Sequence[Any]:
-    """What the model takes for a param, by its own values."""
+    """Get the values that the model declares for a param."""
     values: Sequence[Any] = offer.model.params.get(param, {}).get("values", ())
     return values
 
 
 def _priced(offer: ChannelModel) -> list[str]:
-    """The tiers that have an own cost or a price."""
+    """List the tiers that have an own cost or a price."""
     return [tier for tiers in (offer.cost or {}, offer.model.prices) for tier in tiers if tier != "*"]
 
 
@@ -132,7 +131,7 @@ def _units(request: TaskRequest, upstream: UpstreamRequest, offer: ChannelModel)
 
 
 def _rank(smallest: Smallest, offer: ChannelModel) -> tuple[Any, ...]:
-    """Known costs first, then prices; a size that nobody names may be any. Of equals the first is taken."""
+    """Rank by known cost, then price, then named tier."""
     request, upstream = smallest.request, smallest.upstream
     mode, tier = modes.get(offer.model.pricing_mode), upstream.billed.tier
     price = mode.price_at(prices.exact(offer.model.prices), mode.tier(tier) or "")

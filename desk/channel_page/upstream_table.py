@@ -1,4 +1,4 @@
-"""The upstream fields of a channel model's protocol as a table: what callers may set, and what is always sent."""
+"""Table of a protocol's upstream fields: which callers may set, and which values are always sent."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,16 +22,16 @@ KINDS: Mapping[FieldKind, str] = {
     FieldKind.FORBIDDEN: "forbidden",
 }
 MEANINGS: Mapping[str, str] = {
-    "neutral": "cannot change the cost: callers may set it",
-    "priced": "changes what is bought: callers may set it, and pay for it",
-    "the operator's": "can change the cost in ways that have no price: callers may set it only where it is ticked",
-    "forbidden": "nobody sets it",
+    "neutral": "cannot change the cost; callers may set it",
+    "priced": "changes what is bought; callers may set it and pay for it",
+    "the operator's": "can change the cost in ways that have no price; callers may set it only if it is ticked",
+    "forbidden": "callers may not set it",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamRow:
-    """One field: its kind in words, and what an operator may say of it."""
+    """Row of one upstream field: its kind in words, and what an operator may change."""
 
     path: str
     kind: str
@@ -42,7 +42,7 @@ class UpstreamRow:
 
 
 def rows(adapter: Adapter | None, target: Target) -> list[UpstreamRow]:
-    """By path; none where the adapter has no list, or the protocol of this target none."""
+    """List the fields by path; empty if the adapter or this target's protocol lists none."""
     listed: Sequence[UpstreamField] = adapter.fields(target) if adapter and hasattr(adapter, "fields") else ()
     return [_row(adapter, field, target) for field in sorted(listed, key=lambda field: field.path) if adapter]
 
@@ -75,7 +75,7 @@ def _complaints(adapter: Adapter, plain: Target, **said: Any) -> list[str]:
 
 
 class UpstreamFields:
-    """The form's fields for `extra_fields` and `fixed`: a place in the table, else a row of its own."""
+    """Form fields of `extra_fields` and `fixed`: in the table if the field is listed there, else as extra rows."""
 
     def __init__(self, table: Sequence[UpstreamRow], extra_fields: Sequence[str], fixed: Mapping[str, Any]) -> None:
         self.table = table
@@ -99,7 +99,7 @@ class UpstreamFields:
             LinesField(
                 required=False,
                 label="Further fields that callers may set",
-                help_text="Paths that are not in the table, such as svg.model or tools[].type.",
+                help_text="Paths that are missing from the table, such as svg.model or tools[].type.",
             ),
         )
         yield (
@@ -107,7 +107,7 @@ class UpstreamFields:
             ObjectField(
                 required=False,
                 label="Further fields that are always sent",
-                help_text="Callers may give no other value. A value is a text, a number, true, false or JSON.",
+                help_text="Callers cannot set another value. A value is a text, a number, true, false or JSON.",
             ),
         )
 
@@ -120,17 +120,17 @@ class UpstreamFields:
         return found | {f"{FIXED}{path}": text for path, text in self._fixed.items() if path in self._fixable}
 
     def read_allowed(self, cleaned: Mapping[str, Any]) -> list[str]:
-        """In the order that is stored, then as they come."""
+        """Read the allowed paths, stored ones first in their order."""
         said = [*cleaned.get(ALLOW, ()), *(cleaned.get(MORE_ALLOWED) or ())]
         return [*(path for path in self.extra_fields if path in said), *(p for p in said if p not in self.extra_fields)]
 
     def read_fixed(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
-        """Raises Misspelled."""
+        """Read the fixed values. Raises Misspelled."""
         in_table = [(path, text) for path in sorted(self._fixable) if (text := cleaned.get(f"{FIXED}{path}"))]
         return values.nested([*in_table, *values.flat(cleaned.get(MORE_FIXED) or {})])
 
     def field_of(self, path: str, allowed: Sequence[str]) -> str:
-        """The form's field that a complaint about `extra_fields[2]` or `fixed.quality` is about."""
+        """Find the form field of a complaint about `extra_fields[2]` or `fixed.quality`."""
         place, _, rest = path.partition(".")
         if place.startswith("extra_fields"):
             index = place.removeprefix("extra_fields[").removesuffix("]")

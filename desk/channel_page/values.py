@@ -1,6 +1,6 @@
-"""Values of the catalog as people type them: seconds, names, pixels, and whatever else JSON has. Pure.
+"""Notation of catalog values in form fields: seconds, names, pixels and other JSON values. Pure.
 
-Each pair is exact: what is shown of a value is read back as that value, or `is_shown` says that no field can show it.
+Writing and reading are exact inverses; `is_shown` tells whether a value has a notation.
 """
 
 import json
@@ -21,11 +21,11 @@ SWITCHES = {"yes": True, "no": False}
 
 
 class Misspelled(ValueError):
-    """What was typed is no value of its kind; the message says how to write one."""
+    """Raised for text that is no value of its kind; the message explains the notation."""
 
 
 def as_text(value: Any) -> str:
-    """A text as it is, anything else as JSON; so is a text that would be read as JSON."""
+    """Write a text as it is, and anything else as JSON, including a text that would be read as JSON."""
     if isinstance(value, str) and value == value.strip() and value and not _is_json(value):
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -36,7 +36,7 @@ def from_text(text: str) -> Any:
         return strict_json.loads(text.encode())
     except (InvalidRequest, ValueError):
         if text[:1] in ("{", "["):
-            raise Misspelled("This begins like JSON, and is none.") from None
+            raise Misspelled("This begins like JSON but is not valid.") from None
         return text
 
 
@@ -52,7 +52,7 @@ Leaves = list[tuple[str, str]]
 
 
 def flat(document: Mapping[str, Any], above: str = "") -> Leaves:
-    """An object as paths with values: names with dots between them."""
+    """Flatten an object to dotted paths with values."""
     found: Leaves = []
     for name, value in document.items():
         path = f"{above}{name}"
@@ -62,13 +62,13 @@ def flat(document: Mapping[str, Any], above: str = "") -> Leaves:
 
 
 def nested(rows: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-    """Paths with values as an object. Raises Misspelled."""
+    """Build an object from dotted paths with values. Raises Misspelled."""
     document: dict[str, Any] = {}
     for path, text in rows:
         if not path:
-            raise Misspelled(f"{text}: name the field that this value is for.")
+            raise Misspelled(f"{text}: enter the field of this value.")
         if not text:
-            raise Misspelled(f"{path}: enter its value, or empty the row.")
+            raise Misspelled(f"{path}: enter its value, or clear the row.")
         _put(document, path, from_text(text))
     return document
 
@@ -79,9 +79,9 @@ def _put(document: dict[str, Any], path: str, value: Any) -> None:
     for name in above:
         place = place.setdefault(name, {})
         if not isinstance(place, dict):
-            raise Misspelled(f"{path}: {name} has a value of its own already.")
+            raise Misspelled(f"{path}: {name} already has a value.")
     if last in place:
-        raise Misspelled(f"{path}: is there twice.")
+        raise Misspelled(f"{path}: appears twice.")
     place[last] = value
 
 
@@ -103,7 +103,7 @@ def _seconds(text: str) -> Any:
     if span := SPAN.fullmatch(text.strip()):
         return {name: int(each) for name, each in zip(("min", "max"), span.groups(), strict=True) if each}
     if not all(name.isascii() and name.isdigit() for name in _names(text)):
-        raise Misspelled("Write whole seconds with commas between them, such as 5, 10, or a span, such as 4-12.")
+        raise Misspelled("Enter whole seconds separated by commas, such as 5, 10, or a range, such as 4-12.")
     return [int(name) for name in _names(text)]
 
 
@@ -111,12 +111,12 @@ def _number(text: str) -> int | float:
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
-        raise Misspelled("Write a number.") from None
+        raise Misspelled("Enter a number.") from None
 
 
 def _whole(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise Misspelled("Write a whole number.")
+        raise Misspelled("Enter a whole number.")
     return int(text)
 
 
@@ -138,22 +138,22 @@ def sizes_shown(table: Mapping[str, Mapping[str, str]]) -> SizeRows:
 
 
 def sizes(rows: Sequence[tuple[str, ...]]) -> dict[str, dict[str, str]]:
-    """Raises Misspelled."""
+    """Build a table of sizes from rows. Raises Misspelled."""
     table: dict[str, dict[str, str]] = {}
     for tier, ratio, size in rows:
         if not (tier and ratio and SIZE.fullmatch(size)):
             raise Misspelled(
-                f"{tier or '?'}, {ratio or '?'}: write tier, ratio and pixels, such as 1K, 16:9, 1360x768."
+                f"{tier or '?'}, {ratio or '?'}: enter tier, ratio and pixels, such as 1K, 16:9, 1360x768."
             )
         if ratio in table.setdefault(tier, {}):
-            raise Misspelled(f"{tier}, {ratio}: is there twice.")
+            raise Misspelled(f"{tier}, {ratio}: appears twice.")
         table[tier][ratio] = size
     return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """How a kind of value is written, and read."""
+    """Writer and reader of one kind of value."""
 
     shown: Callable[[Any], Any]
     read: Callable[[Any], Any]
@@ -177,7 +177,7 @@ SPELLINGS: Mapping[ValueKind, Spelling] = {
 
 
 def is_shown(field: OperatorField, value: Any) -> bool:
-    """Whether the field shows this value so that it is read back as it is."""
+    """Check that the field can show this value and read it back unchanged."""
     if field.kind == "either":
         return value in field.choices if isinstance(value, str) else is_shown(replace(field, kind="object"), value)
     spelling = SPELLINGS[field.kind]

@@ -1,4 +1,4 @@
-"""What a channel's test showed, in words: what happened, why, and what to do next. Pure."""
+"""Result of a channel's test in words: what happened, why, and what to do next. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,51 +11,54 @@ from pages import words
 
 State = ChannelTest.State
 PATIENCE = timedelta(seconds=200)
-OF_KIND: Mapping[str, str] = {
+BY_KIND: Mapping[str, str] = {
     ErrorKind.MODEL_UNAVAILABLE: "The provider does not know this model, or has not opened it for your account: check "
-    "the upstream model, and your account there.",
-    ErrorKind.FORBIDDEN: "The provider forbids this call and does not say why: look at its words below.",
+    "the upstream model and your account there.",
+    ErrorKind.FORBIDDEN: "The provider forbids this call without a reason: see its answer below.",
     ErrorKind.AUTH: "The provider refuses the credential: enter another one below.",
     ErrorKind.QUOTA_EXHAUSTED: "The provider's account has no money or quota left: top it up there.",
-    ErrorKind.RATE_LIMITED: "The provider limits the rate now, and took nothing: test again later.",
-    ErrorKind.OVERLOADED: "The provider is overloaded, and took nothing: test again later.",
-    ErrorKind.TRANSIENT: "The provider could not be reached, and nothing was sent: check base URL and network.",
-    ErrorKind.INVALID_REQUEST: "The provider refuses this request: check the upstream model, and narrow the "
-    "capabilities to what it takes.",
+    ErrorKind.RATE_LIMITED: "The provider is limiting the rate and accepted nothing: test again later.",
+    ErrorKind.OVERLOADED: "The provider is overloaded and accepted nothing: test again later.",
+    ErrorKind.TRANSIENT: "The provider could not be reached and nothing was sent: check the base URL and the network.",
+    ErrorKind.INVALID_REQUEST: "The provider refuses this request: check the upstream model, and limit the "
+    "capabilities to what it supports.",
     ErrorKind.CONTENT_POLICY: "The provider's safety check refuses this prompt: the channel itself works. Test with "
     "another prompt.",
     ErrorKind.ASSET_UNREACHABLE: "The provider could not fetch an input.",
-    ErrorKind.EMPTY_RESULT: "The provider says that it is done, and gave no result.",
-    ErrorKind.PROVIDER_FAILED: "The provider took the job, and then it failed there.",
+    ErrorKind.EMPTY_RESULT: "The provider reported success but returned no result.",
+    ErrorKind.PROVIDER_FAILED: "The provider accepted the job, and the job failed there.",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelVerdict:
-    """`tone` is good, warn or bad."""
+    """Verdict in words; `tone` is good, warn or bad."""
 
     tone: str
     words: str
 
 
-def of(test: ChannelTest, now: datetime) -> ChannelVerdict:
+def tell(test: ChannelTest, now: datetime) -> ChannelVerdict:
+    """Judge a test by its state and answer."""
     match test.state:
         case State.ANSWERED:
             return _answered(test)
         case State.ACCEPTED:
             return _accepted(test)
         case State.REFUSED:
-            why = OF_KIND.get(str(test.answer.get("kind")), "The provider refused it.")
+            why = BY_KIND.get(str(test.answer.get("kind")), "The provider refused the request.")
             return ChannelVerdict(tone="bad", words=why)
         case State.UNSENT:
-            return ChannelVerdict(tone="warn", words="Nothing was sent, for a fault here: see below, then test again.")
+            return ChannelVerdict(
+                tone="warn", words="Nothing was sent because of an error on our side: see below, then test again."
+            )
         case State.SENT if test.started_at and now - test.started_at < PATIENCE:
-            return ChannelVerdict(tone="warn", words="It is under way: load this page again in a moment.")
+            return ChannelVerdict(tone="warn", words="The test is in progress: reload this page in a moment.")
         case _:
             return ChannelVerdict(
                 tone="bad",
-                words="Nobody knows whether the provider took it, and may bill it: the answer was lost. It is not sent "
-                "again by itself. Look into the provider's console before you test again.",
+                words="The answer was lost, so the provider may have accepted the call and may bill it. It is not sent "
+                "again automatically. Check the provider's console before you test again.",
             )
 
 
@@ -64,7 +67,7 @@ def _answered(test: ChannelTest) -> ChannelVerdict:
     problems = [each for each in files if each.get("problem")]
     if problems:
         why = problems[0]["problem"].get("message") or problems[0]["problem"].get("kind")
-        return ChannelVerdict(tone="bad", words=f"The provider made it, but the result cannot be fetched: {why}")
+        return ChannelVerdict(tone="bad", words=f"The provider made a result that cannot be fetched: {why}")
     count = words.counted(len(files), "file")
     kinds = ", ".join(dict.fromkeys(each.get("type") or "of unknown type" for each in files))
     return ChannelVerdict(tone="good", words=f"It works: {count} ({kinds}) after {seconds(test)}.")
@@ -72,11 +75,13 @@ def _answered(test: ChannelTest) -> ChannelVerdict:
 
 def _accepted(test: ChannelTest) -> ChannelVerdict:
     if kind := test.answer.get("kind"):
-        return ChannelVerdict(tone="warn", words=f"It has the job, but did not tell its state ({kind}): look again.")
+        return ChannelVerdict(
+            tone="warn", words=f"The provider has the job but did not report its state ({kind}): check again."
+        )
     done = test.answer.get("progress")
     progress = "" if done is None else f", {done} % done"
     return ChannelVerdict(
-        tone="good", words=f"It works so far: the job was taken{progress}. Look again for the result."
+        tone="good", words=f"It works so far: the job was accepted{progress}. Check again for the result."
     )
 
 
@@ -87,10 +92,10 @@ def seconds(test: ChannelTest) -> str:
 
 
 def cost(cost_micros: int | None) -> str:
-    """The operator's own cost, in words."""
+    """Format the operator's own cost."""
     return "own cost unknown" if cost_micros is None else f"own cost {words.usd(cost_micros)}"
 
 
 def answer(test: ChannelTest) -> Mapping[str, Any]:
-    """What is shown of the answer: without what says nothing."""
+    """Get the answer without empty values."""
     return {name: value for name, value in test.answer.items() if value not in (None, {}, [], "")}

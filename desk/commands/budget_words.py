@@ -1,4 +1,4 @@
-"""Budgets as commands take and show them: `day=10,month=100`, in USD."""
+"""Parser and representation of budgets in commands: `day=10,month=100`, in USD."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLimits:
-    """What may be spent in a UTC day and month, in micro-USD; None: no limit."""
+    """Spending limits of a UTC day and month in micro-USD; None is no limit."""
 
     day_micros: int | None = None
     month_micros: int | None = None
 
 
 def parse(argument: str, value: object) -> BudgetLimits:
-    """Either part may be left out, and `none` leaves out both. Raises CommandError."""
+    """Parse a budget; either part may be omitted, and `none` omits both. Raises CommandError."""
     if value == NONE:
         return BudgetLimits()
     found: dict[str, int] = {}
@@ -34,7 +34,7 @@ def parse(argument: str, value: object) -> BudgetLimits:
 
 
 def give(holder: Account | ApiKey, limits: BudgetLimits) -> None:
-    """What is None is no budget from now on."""
+    """Set both limits; None removes one."""
     budgets.set_limits(holder, day_micros=limits.day_micros, month_micros=limits.month_micros)
 
 

@@ -1,6 +1,6 @@
-"""What the operators' commands share: a refusal names the argument; the answer is lines or one JSON object.
+"""Base class and argument checks of the operators' commands: an error names its argument, the answer is lines or JSON.
 
-Arguments are checked here and not by argparse, so that `call_command` with keywords meets the same checks.
+Arguments are checked here instead of by argparse, so that `call_command` with keywords is checked as well.
 """
 
 import re
@@ -19,13 +19,13 @@ LARGEST_INTEGER = 2**31 - 1
 
 
 class DeskCommand(OneLineCommand):
-    """A command that answers with a mapping. Whatever is wrong is one line on stderr and exit status 1."""
+    """Base of commands that answer with a mapping; an error is one line on stderr and exit status 1."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def answer(self, **options: Any) -> Mapping[str, object]:
-        """Do it and say what came of it. Raises CommandError."""
+        """Run the command and return its result. Raises CommandError."""
         raise NotImplementedError
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -49,7 +49,7 @@ def _shown(value: object) -> str:
 
 
 def usd(argument: str, value: object) -> int:
-    """An amount in USD as micro-USD."""
+    """Parse an amount in USD as micro-USD."""
     try:
         return money.micros(str(value))
     except (ValueError, ArithmeticError) as error:
@@ -57,7 +57,7 @@ def usd(argument: str, value: object) -> int:
 
 
 def whole(argument: str, value: object, *, at_least: int = 0, at_most: int = LARGEST_INTEGER) -> int:
-    """A decimal integer within the bounds."""
+    """Parse a decimal integer within bounds."""
     number = int(str(value)) if re.fullmatch(r"-?[0-9]{1,20}", str(value)) else None
     if number is None or not at_least <= number <= at_most:
         raise refusal(argument, value, f"is not a whole number from {at_least} to {at_most}")
@@ -65,7 +65,7 @@ def whole(argument: str, value: object, *, at_least: int = 0, at_most: int = LAR
 
 
 def text(argument: str, value: object, *, at_most: int) -> str:
-    """A non-empty text without control characters that both databases can store."""
+    """Check that a text is non-empty, has no control characters and fits both databases."""
     string = str(value)
     if not string.strip() or len(string) > at_most or any(unicodedata.category(c) in ("Cc", "Cs") for c in string):
         raise refusal(argument, value, f"is not a text of 1 to {at_most} characters without control characters")
@@ -79,7 +79,7 @@ def choice(argument: str, value: object, choices: Iterable[str]) -> str:
 
 
 def moment(argument: str, value: object) -> datetime:
-    """An ISO 8601 date or time; UTC where it names no zone."""
+    """Parse an ISO 8601 date or time, as UTC if it names no zone."""
     try:
         at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
@@ -88,5 +88,5 @@ def moment(argument: str, value: object) -> datetime:
 
 
 def refusal(argument: str, value: object, reason: str) -> CommandError:
-    """One line that names the argument and shows at most 80 characters of its value."""
+    """Build a one-line error that names the argument and shows at most 80 characters of its value."""
     return CommandError(f"{argument}: {repr(value)[:80]} {reason}")

@@ -1,4 +1,4 @@
-"""`doctor` checks an installation and says what to do about each finding. It changes nothing."""
+"""Checks of the `doctor` command: each finding says what to do. Nothing is changed."""
 
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ Level = Literal["ok", "warning", "error"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check found; `advice` says what to do and is empty where nothing is."""
+    """Finding of one check; `advice` says what to do and is empty if nothing is needed."""
 
     check: str
     level: Level
@@ -50,7 +50,7 @@ class Finding:
 
 
 Remark = tuple[Level, str, str]
-"""What a check says: level, message and advice."""
+"""Level, message and advice of a check."""
 
 
 def ok(message: str) -> Remark:
@@ -66,7 +66,7 @@ def error(message: str, advice: str) -> Remark:
 
 
 def examine() -> list[Finding]:
-    """All checks; those that read the database are left out while it is of no use."""
+    """Run all checks; without a usable database, skip those that read it."""
     found = list(findings(CHECKS))
     if not any(finding.check == "database" and finding.level == "error" for finding in found):
         found += findings(CHECKS_IN_DATABASE)
@@ -98,7 +98,7 @@ def configuration() -> Iterator[Remark]:
 
 
 def adapters() -> Iterator[Remark]:
-    """The adapters of installed packages that were not loaded."""
+    """Report adapters of installed packages that were not loaded."""
     advice = "correct or remove its package, then restart; a channel that needs it runs nothing until then"
     for name, why in registry.SKIPPED.items():
         yield warning(f"{name} was not loaded: {why}", advice)
@@ -152,7 +152,7 @@ def _version() -> Iterator[Remark]:
 
 
 def channels() -> Iterator[Remark]:
-    """Each enabled channel: its credentials open, at least one is enabled, and its host takes a connection."""
+    """Check each enabled channel: a credential is enabled and decrypts, and its host accepts a connection."""
     for channel in Channel.objects.filter(enabled=True).order_by("name"):
         rows = credentials.current(channel.pk)
         if fault := _credential_fault(rows, channel) or _address_fault(channel.base_url):
@@ -166,11 +166,11 @@ def channels() -> Iterator[Remark]:
             elif row.suspected_at is not None:
                 yield warning(f"{channel.name}: {health_words.suspected(row)}", "wait for the probe")
         for rest in health_words.of_channel(channel, timezone.now()):
-            yield warning(f"{channel.name}: {rest}", "put it right at the provider, then end its rests on its page")
+            yield warning(f"{channel.name}: {rest}", "fix it at the provider, then end its rests on its page")
 
 
 def pauses() -> Iterator[Remark]:
-    """What an operator has paused or drained, lest it be forgotten."""
+    """Remind of channels and models that an operator paused or drained."""
     found = list(pausing.halted())
     for row in found:
         yield warning(
@@ -181,7 +181,7 @@ def pauses() -> Iterator[Remark]:
 
 
 def jobs() -> Iterator[Remark]:
-    """Paid jobs that are still followed: whether a credential is left to ask for them with."""
+    """Check that each followed paid job still has a credential to poll it with."""
     found = list(in_use.lacking())
     for lack in found:
         yield error(
@@ -193,14 +193,14 @@ def jobs() -> Iterator[Remark]:
 
 
 def keys() -> Iterator[Remark]:
-    """Which of ENCRYPTION_KEYS the stored secrets need."""
+    """Report which of ENCRYPTION_KEYS the stored secrets need."""
     found = reencryption.survey()
     if older := sum(found.under_older.values()):
         yield warning(
             f"{older} secrets are under an older key of ENCRYPTION_KEYS", "keep it, and run `manage.py reencrypt`"
         )
     for closed in found.closed:
-        yield warning(f"no key of ENCRYPTION_KEYS opens {closed}", "bring its key back, or store the secret anew")
+        yield warning(f"no key of ENCRYPTION_KEYS opens {closed}", "restore its key, or enter the secret again")
     if not older and not found.closed:
         yield ok("every stored secret is under the first of ENCRYPTION_KEYS")
 
@@ -212,7 +212,7 @@ def _credential_fault(rows: Sequence[Credential], channel: Channel) -> tuple[str
     if not enabled:
         return "it has no enabled credential", "give it one in the admin or by `manage.py load_catalog`"
     if any(credentials.readable(row.ciphertext) is None for row in enabled):
-        advice = "put the key that encrypted it back into ENCRYPTION_KEYS, or give the channel its credential anew"
+        advice = "put the key that encrypted it back into ENCRYPTION_KEYS, or enter the credential again"
         return "no key of ENCRYPTION_KEYS opens its credential", advice
     return None
 
@@ -228,7 +228,7 @@ def _address_fault(base_url: str) -> tuple[str, str] | None:
 
 
 def catalog() -> Iterator[Remark]:
-    # Problems of channels are the check before this one.
+    # `channels` checks the channels.
     problems = [problem for problem in catalog_checks.problems() if not problem.startswith("channel ")]
     for problem in problems:
         yield warning(problem, "correct it in the admin or the file")
@@ -237,7 +237,7 @@ def catalog() -> Iterator[Remark]:
 
 
 def service() -> Iterator[Remark]:
-    """What is switched off, and whether anybody does the work."""
+    """Check that the API is on and that a worker is alive."""
     state = ServiceState.objects.first()
     if state and state.api_disabled:
         yield warning("the Task API is off", "run `manage.py enable_api`")
@@ -250,14 +250,14 @@ def service() -> Iterator[Remark]:
 
 
 def fields() -> Iterator[Remark]:
-    """What customers have sent of late and could not send any more."""
+    """Report fields that customers sent in the last 30 days and that would be refused now."""
     found = refused_fields.survey()
     listed = found.refused.most_common(MOST_FIELDS)
     for (channel, model, path), count in listed:
         message = f"{channel}, {model}: {path} would be refused now; it is in {count} tasks of the last 30 days"
         yield warning(message, PROMPT_ADVICE if path == "params.prompt" else FIELD_ADVICE)
     if more := len(found.refused) - len(listed):
-        yield warning(f"{more} more fields would be refused now", "put these right first, and run this again")
+        yield warning(f"{more} more fields would be refused now", "fix these first, then run this again")
     sample = "" if found.is_whole else ", the newest alone"
     none = "" if listed else ": no field of theirs would be refused now"
     yield ok(f"read {found.tasks} tasks of the last 30 days{sample}{none}")

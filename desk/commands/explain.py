@@ -1,4 +1,4 @@
-"""`explain` tells which routes a request would take, and why. It sends and stores nothing."""
+"""Explain which routes a request would take and why, for the `explain` command. Sends and stores nothing."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from tasks.intake.examination import Examination
 
 
 def explain(key: ApiKey, document: dict[str, Any]) -> Examination:
-    """A submission's checks from scope to price, in their order; a pause, limits and the balance are left out."""
+    """Run a submission's checks from scope to price, in order; skip pauses, limits and the balance."""
     try:
         _refuse_callers(key)
     except ApiError as error:
@@ -37,7 +37,7 @@ def _refuse_callers(key: ApiKey) -> None:
 
 
 def shown(found: Examination) -> dict[str, Any]:
-    """All of it as JSON: the routes with their channels' health, the price, and the first route's upstream request."""
+    """Represent an examination as JSON: routes with channel health, price, and the first route's upstream request."""
     survey, outcome = found.survey, found.outcome
     states = channel_states()
     if survey and survey.model.id in pausing.paused()[1]:
@@ -56,7 +56,7 @@ def shown(found: Examination) -> dict[str, Any]:
 
 
 def channel_states() -> dict[int, str]:
-    """The channels, by id, that no task is given to now, and why: in the words of a call's `passed`."""
+    """Map each unavailable channel's id to the reason, in the words of a call's `passed`."""
     disabled, resting = states.unusable()
     paused, _ = pausing.paused()
     found = dict.fromkeys(resting, "cooling down") | dict.fromkeys(disabled, "disabled")
@@ -64,7 +64,7 @@ def channel_states() -> dict[int, str]:
 
 
 def _notes(survey: Survey | None) -> list[str]:
-    """What is paused or drained on the way of the request, in words; where it got to no plan, all that is."""
+    """List paused or drained models and channels on the request's routes; without a plan, all of them."""
     if survey is None:
         return list(map(pausing.told, pausing.halted()))
     routes = Route.objects.filter(plan_id=survey.plan.id, model_id=survey.model.id, enabled=True)
@@ -89,7 +89,7 @@ def _price(price: Price) -> dict[str, Any]:
 
 
 def _upstream(found: Examination) -> dict[str, Any] | None:
-    """What the first capable route would be sent, but for credentials; Data URLs and files by their size."""
+    """Build the first capable route's request without credentials; Data URLs and files are shown by size."""
     capable = [judgement.route for judgement in found.survey.judgements if judgement.billed] if found.survey else []
     if not capable or found.request is None:
         return None
@@ -112,7 +112,7 @@ def _built(target: Target, request: TaskRequest) -> UpstreamRequest:
 
 
 def _readable(value: Any) -> Any:
-    """A body with words in the place of the marks for its files."""
+    """Replace the placeholders of files in a body by words."""
     if isinstance(value, Mapping):
         for mark, meaning in ((inline.MARK, "content"), (inline.MARK_TYPE, "content type")):
             if mark in value:
@@ -128,7 +128,7 @@ def _file(part: FilePart) -> dict[str, Any]:
 
 
 def listed(answer: Mapping[str, Any]) -> dict[str, object]:
-    """The same as named lines for people; what is not known is left out."""
+    """Format the JSON answer as named lines for people, without unknown values."""
     price, request = answer["price"], answer["request"]
     found: dict[str, object] = {name: answer[name] for name in ("model", "modality", "plan")}
     found["routes"] = "".join([str(len(answer["routes"])), *(f"\n  {_line(row)}" for row in answer["routes"])])

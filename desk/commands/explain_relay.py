@@ -1,5 +1,5 @@
-"""`explain` for general keys: which price holds for a model, what a call would reserve, and which channels it would go
-to, in order. It sends and stores nothing."""
+"""Explain a relayed call of a general key, for the `explain` command: price, reserve, and channels in order. Sends and
+stores nothing."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ from common.errors import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupposedCall:
-    """A call that nobody makes. Without a `dialect` it is in the first of the group's platform; `output_limit` is the
-    request's own, in tokens."""
+    """Parameters of a hypothetical call. Without `dialect`, the first of the group's platform applies; `output_limit`
+    is the request's token limit."""
 
     model: str
     dialect: str | None = None
@@ -37,7 +37,7 @@ class SupposedCall:
 
 
 def explain(key: ApiKey, call: SupposedCall) -> tuple[dict[str, Any], ApiError | None]:
-    """All of it as JSON, and the error that the caller would get; a limit of rates and the balance are left out."""
+    """Return the explanation as JSON and the error that the caller would get; skip rate limits and the balance."""
     catalog = snapshot.latest()
     group = catalog.group(key.group_id) if key.group_id else None
     if group is None:
@@ -86,7 +86,7 @@ def _tariff(group: GroupEntry, dialect: str, model: str) -> tuple[Tariff | None,
 def _error(
     key: ApiKey, group: GroupEntry, wanted: ChannelQuery, unpriced: ApiError | None, verdicts: list[Verdict]
 ) -> ApiError | None:
-    """The first that the caller would get, in the order of a call's checks."""
+    """Find the first error that the caller would get, in the order of a call's checks."""
     if wanted.dialect not in group.dialects:
         return ImagesUnsupported() if wanted.dialect == IMAGES else EndpointUnsupported()
     if unpriced is not None:
@@ -122,7 +122,7 @@ def _plain(amount: Decimal) -> str:
 
 
 def _reserve(tariff: Tariff, call: SupposedCall) -> dict[str, Any]:
-    """What such a call would hold: one picture, or its tokens at the dearest of their prices."""
+    """Compute the hold of such a call: one image, or its tokens at their highest prices."""
     output = tariff.output_bound(call.output_limit, default=settings.RELAY_OUTPUT_TOKENS)
     held = money.usd(tariff.bound_micros(MostUsed(input_tokens=call.input_tokens, output_tokens=output, images=1)))
     if tariff.picture is not None:
@@ -145,7 +145,7 @@ def _channel(verdict: Verdict, model: str) -> dict[str, Any]:
 
 
 def _disabled(group: GroupEntry) -> Iterator[dict[str, Any]]:
-    """The channels that are switched off: the picture of the catalog has none of them."""
+    """List disabled channels, which the catalog snapshot leaves out."""
     enabled = {link.id for link in group.channels}
     links = GroupChannel.objects.filter(group_id=group.id).exclude(id__in=enabled).select_related("channel")
     for link in links.order_by("priority", "id"):
@@ -162,7 +162,7 @@ def _disabled(group: GroupEntry) -> Iterator[dict[str, Any]]:
 
 
 def listed(answer: Mapping[str, Any]) -> dict[str, object]:
-    """The same as named lines for people; what is not known is left out."""
+    """Format the JSON answer as named lines for people, without unknown values."""
     price, reserve = answer["price"], answer["reserve"]
     found: dict[str, object] = {name: answer[name] for name in ("model", "group", "platform", "dialect")}
     if price:
@@ -180,7 +180,7 @@ def listed(answer: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _said(named: Mapping[str, Any]) -> str:
-    """Names and what they have, one level in brackets below the other."""
+    """Format a mapping as `name value` pairs, nested mappings in parentheses."""
     return ", ".join(
         f"{name} ({_said(value)})" if isinstance(value, Mapping) else f"{name} {value}"
         for name, value in named.items()

@@ -1,4 +1,4 @@
-"""The `--plan MODEL=PLAN` arguments of create_key: which plan each model takes for a key."""
+"""Parser of the `--plan MODEL=PLAN` arguments of create_key."""
 
 from collections.abc import Iterable
 
@@ -7,8 +7,8 @@ from desk.commands.command import refusal, text
 
 
 def parse(choices: Iterable[str]) -> dict[MediaModel, Plan]:
-    """The plan of each model named. `MODEL=PLAN` counts for every modality of the name, `MODEL:MODALITY=PLAN` for one
-    and wins over it. Names and aliases are the same here. Raises CommandError."""
+    """Map each named model to its plan. `MODEL=PLAN` applies to every modality of the name or alias;
+    `MODEL:MODALITY=PLAN` applies to one and takes precedence. Raises CommandError."""
     broad: dict[MediaModel, Plan] = {}
     exact: dict[MediaModel, Plan] = {}
     for choice in choices:
@@ -25,13 +25,13 @@ def parse(choices: Iterable[str]) -> dict[MediaModel, Plan]:
 
 
 def unserved(choices: dict[MediaModel, Plan]) -> list[str]:
-    """The choices without any route: their models fall back to their default plans until there is one."""
+    """List choices without an enabled route: their models use the default plan until one exists."""
     pairs = set(Route.objects.filter(enabled=True).values_list("model_id", "plan_id"))
     return [f"{model}={plan}" for model, plan in choices.items() if (model.pk, plan.pk) not in pairs]
 
 
 def _models(choice: str, name: str) -> tuple[list[MediaModel], bool]:
-    """The models under the name, and whether the name came with a modality. A name may itself hold a colon."""
+    """Find the models with this name, and whether it included a modality. A name may itself contain a colon."""
     bare, _, modality = name.rpartition(":")
     named = ModelName.objects.select_related("model")
     if models := [row.model for row in named.filter(name=name)]:

@@ -1,6 +1,6 @@
-"""Moves every stored secret to the first of ENCRYPTION_KEYS, row by row, beside whoever reads and writes them.
+"""Re-encryption of every stored secret with the first of ENCRYPTION_KEYS, row by row, while the service runs.
 
-Each row is a statement of its own, which writes only what it has read: a run may be killed and begun again at any time.
+Each row is one compare-and-swap statement, so a run may be killed and restarted at any time.
 """
 
 from collections import Counter
@@ -15,12 +15,12 @@ TABLES: Mapping[str, str] = {
     "catalog_credential": "channel credential",
     "accounts_keysecret": "key secret",
 }
-"""What one row of each table is. Every `ciphertext` that is stored is in one of them."""
+"""Name of a row by table; these tables hold every stored `ciphertext`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSecret:
-    """A row, and the place of the key that opens it in ENCRYPTION_KEYS, from 0; None where none does."""
+    """Stored ciphertext; `place` is the index in ENCRYPTION_KEYS of the key that opens it, None if none does."""
 
     table: str
     id: int
@@ -33,19 +33,19 @@ class StoredSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyNeeds:
-    """How many secrets each key opens, by its place, and which none opens."""
+    """Number of secrets by index of the key that opens them, and those that none opens."""
 
     under: Mapping[int, int]
     closed: tuple[str, ...]
 
     @property
     def under_older(self) -> dict[int, int]:
-        """Those that are not under the first key. While there are any, its key must stay."""
+        """Count secrets under older keys, which must stay while there are any."""
         return {place: count for place, count in sorted(self.under.items()) if place > 0}
 
 
 def stored() -> Iterator[StoredSecret]:
-    """All secrets, read a page at a time."""
+    """Yield all secrets, read in pages."""
     for table in TABLES:
         last = 0
         statement = f"SELECT id, ciphertext FROM {table} WHERE id > %s ORDER BY id LIMIT {PAGE}"
@@ -58,7 +58,7 @@ def stored() -> Iterator[StoredSecret]:
 
 
 def survey() -> KeyNeeds:
-    """Which keys are needed; changes nothing."""
+    """Find out which keys are needed. Changes nothing."""
     found = list(map(_known, stored()))
     return KeyNeeds(
         under=Counter(place for _, place in found if place is not None),
@@ -71,7 +71,7 @@ def _known(secret: StoredSecret) -> tuple[str, int | None]:
 
 
 def move_all() -> Counter[str]:
-    """Move what is under an older key, again where others wrote meanwhile; how many rows of each kind that were."""
+    """Re-encrypt secrets under older keys, repeating for concurrent writes; return the rows moved by kind."""
     moved: Counter[str] = Counter()
     for _ in range(ROUNDS):
         found = Counter(TABLES[secret.table] for secret in moves())
@@ -82,14 +82,14 @@ def move_all() -> Counter[str]:
 
 
 def moves() -> Iterator[StoredSecret]:
-    """Move each secret that an older key opens; those that were moved, each once that is committed."""
+    """Re-encrypt each secret under an older key; yield each once it is committed."""
     for secret in stored():
         if secret.place and swap(secret):
             yield secret
 
 
 def swap(secret: StoredSecret) -> bool:
-    """Encrypt a row by the first key, unless somebody has written it since it was read."""
+    """Encrypt a row with the first key, unless it changed since it was read."""
     statement = f"UPDATE {secret.table} SET ciphertext = %s WHERE id = %s AND ciphertext = %s"
     new = encryption.under_first_key(secret.ciphertext)
     return bool(sql.run(statement, [new, secret.id, secret.ciphertext]))

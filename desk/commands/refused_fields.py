@@ -1,8 +1,8 @@
-"""Which fields of the tasks of the last 30 days would be refused now: for `doctor`, after an upgrade or a change of the
-catalog.
+"""Survey of fields in the tasks of the last 30 days that would be refused now: for `doctor`, after an upgrade or a
+catalog change.
 
-It looks at the newest tasks alone, and judges each with the channel model that ran it, or with those that may. It tells
-paths and numbers, and no value: a customer may have put a secret there.
+Only the newest tasks are read, each checked against the channel model that ran it, or those that may. The result has
+paths and counts but no values: a customer may have put a secret there.
 """
 
 import re
@@ -31,8 +31,8 @@ INDEX = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedFields:
-    """How many tasks were looked at, and in how many of them each field would be refused, by channel, model and path;
-    `is_whole`: there were no more."""
+    """Number of tasks read, and of tasks with a refused field by channel, model and path. `is_whole`: all tasks of the
+    period were read."""
 
     tasks: int
     is_whole: bool
@@ -40,7 +40,7 @@ class RefusedFields:
 
 
 def survey() -> RefusedFields:
-    """At most MOST_TASKS tasks, read by their ids, and their params in batches."""
+    """Survey at most MOST_TASKS of the newest tasks, their params read in batches."""
     floor = ids.task_id_floor(time.time() - DAYS * 86_400)
     rows = Task.objects.filter(id__gte=floor).order_by("-id").values_list("id", "modality", "route_id", "route_set_id")
     tasks = list(rows[: MOST_TASKS + 1])
@@ -67,7 +67,7 @@ def _of_batch(tasks: Sequence[Any], catalog: Catalog) -> Iterator[tuple[str, str
 
 
 def _request(modality: str, params: object) -> TaskRequest | None:
-    """None where retention has deleted the params, or another version has written them."""
+    """Load the stored request; None if retention deleted the params or they cannot be read."""
     try:
         return stored_params.load(modality, params) if params is not None else None
     except Unreadable:
@@ -75,7 +75,7 @@ def _request(modality: str, params: object) -> TaskRequest | None:
 
 
 def _refused(request: TaskRequest, route: RouteEntry) -> set[str]:
-    """The paths, each once: `[]` for whatever element of a list."""
+    """Collect the refused paths, with `[]` for any list element."""
     adapter = registry.get(route.channel.adapter)
     if adapter is None or request.modality not in adapter.modalities:
         return set()

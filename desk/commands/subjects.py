@@ -1,4 +1,4 @@
-"""The accounts and keys that a command's arguments name, and how commands show them."""
+"""Look-up of accounts and keys by command arguments, and their representation in answers."""
 
 import re
 
@@ -13,7 +13,7 @@ from tasks.models import ServiceState
 
 
 def account(argument: str, name: object, *, lock: bool = False) -> Account:
-    """The account of that name; `lock` holds its row for the caller's transaction. Raises CommandError."""
+    """Find an account by name; `lock` locks its row for the caller's transaction. Raises CommandError."""
     accounts = Account.objects.select_for_update(no_key=True) if lock else Account.objects.all()
     found = accounts.filter(name=text(argument, name, at_most=200)).first()
     if found is None:
@@ -22,7 +22,7 @@ def account(argument: str, name: object, *, lock: bool = False) -> Account:
 
 
 def key(argument: str, key_id: object) -> ApiKey:
-    """The key of that id. Raises CommandError."""
+    """Find a key by id. Raises CommandError."""
     found = ApiKey.objects.filter(pk=whole(argument, key_id, at_least=1, at_most=2**63 - 1)).first()
     if found is None:
         raise CommandError(f"{argument}: there is no key {key_id}")
@@ -30,7 +30,7 @@ def key(argument: str, key_id: object) -> ApiKey:
 
 
 def named_key(argument: str, name: object) -> ApiKey:
-    """The key of that name or id, with its account. Raises CommandError, also where several keys are meant."""
+    """Find a key by name or id, with its account. Raises CommandError if there is none or more than one."""
     given = text(argument, name, at_most=200)
     is_id = re.fullmatch(r"[0-9]{1,18}", given) is not None
     meant = Q(name=given) | Q(pk=int(given)) if is_id else Q(name=given)
@@ -56,7 +56,7 @@ def show_account(account: Account) -> dict[str, object]:
 
 
 def show_key(key: ApiKey) -> dict[str, object]:
-    """All but its secrets."""
+    """Represent a key without its secrets."""
     return {
         "id": key.pk,
         "account": key.account.name,

@@ -1,6 +1,6 @@
-"""Groups of general keys in the admin: one page with what a group is offered and the channels that serve it.
+"""Admin of groups of general keys: one page with a group's offer and the channels that serve it.
 
-The credentials of a group's channel are on the channel's own page, as those of every channel.
+A channel's credentials are on the channel's own page.
 """
 
 from typing import Any
@@ -39,7 +39,10 @@ class GroupChannelInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 class KeyGroupAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
-    nothing_yet = ("No key group yet", "General keys belong to one: it says what they may call, and at which prices.")
+    nothing_yet = (
+        "No key group yet",
+        "Each general key belongs to a group, which sets what it may call and at which prices.",
+    )
     change_form_template = "admin/accounts/group/change_form.html"
     inlines = (GroupOfferInline, GroupChannelInline)
     list_display = ("name", "platform", "image_generation", "channels", "prices")
@@ -62,7 +65,9 @@ class KeyGroupAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
         return ", ".join([*offer.prices, *offer.image_prices]) if offer else "none"
 
     def fill(self, request: HttpRequest, context: Any, obj: Any) -> None:
-        shown = {each.formset.prefix: each.formset for each in context["inline_admin_formsets"]}  # those he may see
+        shown = {
+            each.formset.prefix: each.formset for each in context["inline_admin_formsets"]
+        }  # those that the user may see
         channels, now = shown.get("channels"), timezone.now()
         context["offer"], context["formset"] = shown.get("offer"), channels
         context["channels"] = [

@@ -1,4 +1,4 @@
-"""The forms of a group of general keys: what it is offered, and the channels that serve it. No JSON is typed."""
+"""Forms of a group of general keys: its offer, and the channels that serve it, without JSON."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -16,27 +16,27 @@ from desk.groups_page.price_fields import (
     ToolPricesField,
     check_names,
 )
-from desk.kit.rows import Column, LinesField, Row, RowsField
+from desk.kit.rows import LinesField, Row, RowColumn, RowsField
 from pages.admin_pages import KnownRows
 
 PRICES = (
-    "USD per million tokens by pattern of names; the longest that fits holds. * and ? stand for anything but : @ #. "
-    "Cached input, written cache and pictures cost what input and output do where nothing is said; sound and caches of "
-    "an hour are not sold without a price."
+    "USD per million tokens by name pattern; the longest match applies. * and ? match anything but : @ #. Without "
+    "their own price, cached input, cache writes and images cost as much as input and output; audio and one-hour "
+    "caches are not sold."
 )
-LONG = "Of all tokens of a call with more input than this. What is empty costs more as input or output does."
-PICTURES = "Of the Images API; where one holds, no token counts. Without a size it is the price of every picture."
-TOOLS = "That the provider runs, by its own name of the tool. Without a price such a tool is refused."
+LONG = "Price of all tokens of a call with more input than this. An empty price rises like that of input or output."
+PICTURES = "Prices of the Images API, in place of token prices. Without a size, the price applies to every image."
+TOOLS = "Tools that the provider runs, by the provider's name. A tool without a price is refused."
 LONG_KEY = "long_context"
-LISTINGS = (("all", "every model that the providers list and that has a price"), ("these", "these alone"))
+LISTINGS = (("all", "every model that the providers list and that has a price"), ("these", "only these"))
 
 
 class NamesField(RowsField):
-    """Names that models have at the provider, by their public ones."""
+    """Field of the provider's model names by public name."""
 
     columns = (
-        Column(name="public", label="Public name", placeholder="gpt-5.2"),
-        Column(name="upstream", label="Name there", placeholder="vendor/gpt-5.2"),
+        RowColumn(name="public", label="Public name", placeholder="gpt-5.2"),
+        RowColumn(name="upstream", label="Provider's name", placeholder="vendor/gpt-5.2"),
     )
     add = "Add a name"
 
@@ -61,17 +61,17 @@ class GroupOfferForm(RuledForm):
     long_contexts = LongContextsField(required=False, label="Prices of long contexts", help_text=LONG)
     image_prices = PicturePricesField(required=False, label="Prices of pictures", help_text=PICTURES)
     tool_prices = ToolPricesField(required=False, label="Prices of tools", help_text=TOOLS)
-    listing = forms.ChoiceField(choices=LISTINGS, widget=forms.RadioSelect, label="Lists of models show", initial="all")
-    models_listed = LinesField(required=False, label="Models that are listed")
+    listing = forms.ChoiceField(choices=LISTINGS, widget=forms.RadioSelect, label="Model lists show", initial="all")
+    models_listed = LinesField(required=False, label="Listed models")
     extra_fields = LinesField(
         required=False,
         label="Further fields that pass",
-        help_text="Though they may cost what the prices do not know, such as service_tier.",
+        help_text="They may change the cost in ways that have no price, such as service_tier.",
     )
     extra_betas = LinesField(
         required=False,
         label="Further values of anthropic-beta that pass",
-        help_text="Those that are known to change cost or state pass only where they are here.",
+        help_text="Values that are known to change cost or state pass only if they are listed here.",
     )
 
     class Meta:
@@ -88,13 +88,13 @@ class GroupOfferForm(RuledForm):
         self._take_long_contexts()
         cleaned = super().clean()
         if cleaned.get("listing") == "all" and cleaned.get("models_listed"):
-            self.add_error("models_listed", "Choose “these alone” above, or empty these.")
+            self.add_error("models_listed", "Choose “only these” above, or clear this list.")
         elif cleaned.get("listing") == "all":
             cleaned["models_listed"] = None
         return cleaned
 
     def _take_long_contexts(self) -> None:
-        """Into the prices, where the rule of a price judges them."""
+        """Merge them into the prices, whose rule validates them."""
         prices = self.cleaned_data.get("prices")
         for pattern, long in (self.cleaned_data.get("long_contexts") or {}).items():
             if prices is None:
@@ -102,7 +102,7 @@ class GroupOfferForm(RuledForm):
             if pattern in prices:
                 prices[pattern][LONG_KEY] = long
             else:
-                self.add_error("long_contexts", f"{pattern}: is no pattern of the prices above.")
+                self.add_error("long_contexts", f"{pattern}: is not a pattern of the prices above.")
 
 
 class GroupChannelForm(RuledForm):
@@ -117,10 +117,10 @@ class GroupChannelForm(RuledForm):
         required=False,
         choices=[(name, name.replace("_", " ")) for name in validation.DIALECTS],
         widget=forms.CheckboxSelectMultiple,
-        label="Speaks also",
-        help_text="Beside what its platform speaks.",
+        label="Also speaks",
+        help_text="In addition to its platform's dialect.",
     )
-    upstream_models = NamesField(required=False, label="Other names there")
+    upstream_models = NamesField(required=False, label="Provider's model names")
 
     class Meta:
         model = GroupChannel
@@ -128,7 +128,7 @@ class GroupChannelForm(RuledForm):
 
 
 class GroupChannelFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
-    """The channels of a group, whose platform the same page may change."""
+    """Formset of a group's channels, checked against the platform that the same page may change."""
 
     def clean(self) -> None:
         super().clean()
@@ -136,4 +136,4 @@ class GroupChannelFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[t
         for form in self.forms:
             channel = form.cleaned_data.get("channel") if form.is_valid() else None
             if channel is not None and channel.adapter != wanted and not form.cleaned_data.get("DELETE"):
-                form.add_error("channel", f"Its adapter is {channel.adapter}; this group's channels have {wanted}.")
+                form.add_error("channel", f"Its adapter is {channel.adapter}; this group needs {wanted}.")

@@ -1,4 +1,4 @@
-"""The prices of a group as rows of a form: of tokens, of long contexts, of pictures and of tools."""
+"""Form fields for a group's prices of tokens, long contexts, images and tools."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,34 +6,35 @@ from typing import Any
 from django import forms
 
 from catalog.token_prices import AMOUNTS, COUNTS
-from desk.kit.rows import AmountsField, Column, Row, RowsField
+from desk.kit.rows import AmountsField, Row, RowColumn, RowsField
 
 LABELS = {
     "cache_write_1h": "Cache write, 1 hour",
-    "image_tokens": "Most tokens of a picture",
+    "image_tokens": "Most tokens of an image",
     "max_input_tokens": "Most input tokens",
     "max_output_tokens": "Most output tokens",
 }
-PATTERN = Column(name="pattern", label="Pattern", placeholder="gpt-5.2")
+PATTERN = RowColumn(name="pattern", label="Pattern", placeholder="gpt-5.2")
 
 
 def check_names(rows: list[Row], what: str) -> None:
-    """Raises forms.ValidationError where a first cell is empty or there twice."""
+    """Check that first cells are filled and unique. Raises forms.ValidationError."""
     names = [row[0] for row in rows]
-    problems = [f"{name}: is there twice." for name in dict.fromkeys(names) if name and names.count(name) > 1]
-    problems += [f"{', '.join(filter(None, row))}: enter the {what} that this is for." for row in rows if not row[0]]
+    problems = [f"{name}: appears twice." for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    problems += [f"{', '.join(filter(None, row))}: enter its {what}." for row in rows if not row[0]]
     if problems:
         raise forms.ValidationError(problems)
 
 
-def _columns(*names: str) -> tuple[Column, ...]:
+def _columns(*names: str) -> tuple[RowColumn, ...]:
     return tuple(
-        Column(name=name, label=LABELS.get(name, name.replace("_", " ").capitalize()), mode="decimal") for name in names
+        RowColumn(name=name, label=LABELS.get(name, name.replace("_", " ").capitalize()), mode="decimal")
+        for name in names
     )
 
 
 class _PatternsField(RowsField):
-    """Named amounts and counts for each pattern."""
+    """Base of fields with named amounts and counts by pattern."""
 
     names: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ class _PatternsField(RowsField):
 
 
 class TokenPricesField(_PatternsField):
-    """A price of tokens for each pattern."""
+    """Field of token prices by pattern."""
 
     names = (*AMOUNTS, *COUNTS)
     counts = COUNTS
@@ -63,7 +64,7 @@ class TokenPricesField(_PatternsField):
 
 
 class LongContextsField(_PatternsField):
-    """What long contexts cost, for each pattern that has such prices."""
+    """Field of long-context prices by pattern."""
 
     names = ("above", *AMOUNTS)
     counts = ("above",)
@@ -72,13 +73,13 @@ class LongContextsField(_PatternsField):
 
 
 class PicturePricesField(RowsField):
-    """USD for one picture by pattern, and where they differ by size and quality."""
+    """Field of USD per image by pattern, and by size and quality where they differ."""
 
     columns = (
-        Column(name="pattern", label="Pattern", placeholder="gpt-image-2"),
-        Column(name="size", label="Size", placeholder="1024x1024 or *"),
-        Column(name="quality", label="Quality", placeholder="high"),
-        Column(name="usd", label="USD for a picture", placeholder="0.04", mode="decimal"),
+        RowColumn(name="pattern", label="Pattern", placeholder="gpt-image-2"),
+        RowColumn(name="size", label="Size", placeholder="1024x1024 or *"),
+        RowColumn(name="quality", label="Quality", placeholder="high"),
+        RowColumn(name="usd", label="USD per image", placeholder="0.04", mode="decimal"),
     )
     add = "Add a price"
 
@@ -88,12 +89,15 @@ class PicturePricesField(RowsField):
         return [(pattern, *row) for pattern, price in value.items() for row in _tiers(price)]
 
     def read(self, rows: list[Row]) -> dict[str, Any]:
-        problems = [f"{_said(row)}: enter the pattern that this is for." for row in rows if not row[0]]
-        problems += [f"{_said(row)}: enter its price, or empty the row." for row in rows if not row[3]]
+        problems = [f"{_said(row)}: enter its pattern." for row in rows if not row[0]]
+        problems += [f"{_said(row)}: enter its price, or clear the row." for row in rows if not row[3]]
         problems += [f"{_said(row)}: enter the size, or * for any." for row in rows if row[2] and not row[1]]
         keys = [row[:3] for row in rows]
-        problems += [f"{_said(key)}: is there twice." for key in dict.fromkeys(keys) if keys.count(key) > 1]
-        problems += [f"{_said(key)}: has one price: say which size or quality each is for." for key in _wholes(keys)]
+        problems += [f"{_said(key)}: appears twice." for key in dict.fromkeys(keys) if keys.count(key) > 1]
+        problems += [
+            f"{_said(key)}: has a single price and further prices: enter a size or quality for each."
+            for key in _wholes(keys)
+        ]
         if problems:
             raise forms.ValidationError(problems)
         return _tree(rows)
@@ -104,7 +108,7 @@ def _said(row: Row) -> str:
 
 
 def _wholes(keys: list[Row]) -> list[Row]:
-    """Those with a price for all of what others divide."""
+    """List keys whose single price conflicts with more specific ones."""
     known = {key: tuple(filter(None, key)) for key in keys}
     return [
         key for key, named in known.items() if any(other[: len(named)] == named and other != key for other in known)
@@ -112,7 +116,7 @@ def _wholes(keys: list[Row]) -> list[Row]:
 
 
 def _tiers(price: Any) -> list[Row]:
-    """The rows of one pattern without its name."""
+    """List the rows of one pattern without its name."""
     if not isinstance(price, Mapping):
         return [("", "", str(price))]
     sizes = ((size, tier if isinstance(tier, Mapping) else {"": tier}) for size, tier in price.items())
@@ -132,10 +136,10 @@ def _tree(rows: list[Row]) -> dict[str, Any]:
 
 
 class ToolPricesField(AmountsField):
-    """USD for one call of a tool, by the vendor's name."""
+    """Field of USD per call of a tool, by the vendor's name."""
 
     columns = (
-        Column(name="tool", label="Tool", placeholder="web_search"),
-        Column(name="usd", label="USD for a call", placeholder="0.01", mode="decimal"),
+        RowColumn(name="tool", label="Tool", placeholder="web_search"),
+        RowColumn(name="usd", label="USD per call", placeholder="0.01", mode="decimal"),
     )
     add = "Add a tool"

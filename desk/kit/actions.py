@@ -1,5 +1,5 @@
-"""The buttons of a row's page. Each has a page of its own, which says what it will do and asks for a reason; then a
-domain function does it, and the history keeps who did it, when and why.
+"""Buttons of a row's page. Each opens a page that says what it will do and asks for a reason; then a domain function
+does it, and the history records who did it, when and why.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -21,17 +21,17 @@ from desk.access.guarded_admin import REASON_LENGTH, GuardedAdmin
 
 
 class ActionRefused(Exception):
-    """Why it was not done, in a sentence for the operator."""
+    """Raised when an action was not done; the message is a sentence for the operator."""
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=REASON_LENGTH, help_text="The history keeps it.")
+    reason = forms.CharField(max_length=REASON_LENGTH, help_text="Recorded in the history.")
 
 
 class RowAction:
-    """One button. `right` is the permission it needs, `needs_proof` asks for the password again.
+    """Button with a page. `right` is the permission it needs; `needs_proof` asks for the password again.
 
-    `is_atomic` runs it in one transaction with its line in the history: only for what does no I/O.
+    `is_atomic` runs it in one transaction with its history entry: only for actions without I/O.
     """
 
     name: ClassVar[str]
@@ -43,28 +43,28 @@ class RowAction:
     is_atomic: ClassVar[bool] = False
 
     def applies(self, row: Any) -> bool:
-        """Whether the row's page shows the button now."""
+        """Check whether the row's page shows the button now."""
         return True
 
     def meaning(self, row: Any) -> str:
-        """What it will do, with the numbers in question: one or two sentences."""
+        """Explain what it will do, with the numbers in question, in one or two sentences."""
         raise NotImplementedError
 
     def form(self, row: Any, data: Any = None) -> forms.Form:
         return self.form_class(data)
 
     def apply(self, row: Any, values: Mapping[str, Any], *, by: str) -> str:
-        """Do it; what came of it, as a sentence for message and history. Raises ActionRefused."""
+        """Do it and return the result as a sentence for message and history. Raises ActionRefused."""
         raise NotImplementedError
 
     def next_url(self, row: Any) -> str:
-        """Where the operator goes on."""
+        """Return the page to open afterwards."""
         return page_of(row)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """A button as the template draws it."""
+    """Label and address of a button, for templates."""
 
     label: str
     url: str
@@ -72,17 +72,17 @@ class Offered:
 
 
 def page_of(row: Any) -> str:
-    """The row's own page."""
+    """Return the address of the row's page."""
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[quote(row.pk)])
 
 
 def url_of(row: Any, name: str) -> str:
-    """The page of one of the row's actions."""
+    """Return the address of one of the row's actions."""
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_do", args=[quote(row.pk), name])
 
 
 class ActionPages(GuardedAdmin):
-    """A ModelAdmin whose rows have buttons: the page of a row gets them as `row_actions`."""
+    """ModelAdmin whose rows have buttons: the page of a row gets them as `row_actions`."""
 
     row_actions: ClassVar[tuple[RowAction, ...]] = ()
 
@@ -92,11 +92,11 @@ class ActionPages(GuardedAdmin):
         return [path("<path:object_id>/do/<slug:name>/", view, name=name), *super().get_urls()]
 
     def offered(self, request: HttpRequest, row: Any) -> Iterator[Offered]:
-        """The buttons of the row's page: those that apply to it and that this user may press."""
+        """Yield the buttons that apply to the row and that this user may press."""
         return self.among(request, row, {action.name for action in self.row_actions})
 
     def among(self, request: HttpRequest, row: Any, names: Collection[str]) -> Iterator[Offered]:
-        """The same of the actions with these names alone: what applies may be a question to the database."""
+        """Yield only the buttons with these names: checking whether one applies may query the database."""
         for action in self.row_actions:
             if action.name in names and request.user.has_perm(action.right) and action.applies(row):
                 yield Offered(label=action.label, url=url_of(row, action.name), is_danger=action.is_danger)
@@ -115,7 +115,7 @@ class ActionPages(GuardedAdmin):
 
     @proof.asked
     def do(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
-        """The page of one action; POST does it."""
+        """Show the page of one action; POST does it."""
         row = self.get_object(request, unquote(object_id))
         action = next((action for action in self.row_actions if action.name == name), None)
         if row is None or action is None:

@@ -1,4 +1,4 @@
-"""Channels and credentials that are needed to follow paid jobs. Neither the admin nor a catalog file removes them."""
+"""Channels and credentials that are needed to follow paid jobs; neither the admin nor a catalog file removes them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from tasks.unknown import open_calls
 
 
 def channels() -> set[int]:
-    """The ids of channels with a running task or a paid job that is still followed."""
+    """List ids of channels with a running task or a followed paid job."""
     running = Task.objects.filter(status=Task.Status.RUNNING).values_list("channel_id", flat=True)
     followed = _followed().values_list("channel_id", flat=True)
     return {channel for channel in {*running, *followed} if channel is not None}
 
 
 def credentials() -> set[int]:
-    """The ids of credentials that bought a job which is still followed, or perhaps one that an operator may attach."""
+    """List ids of credentials that bought a followed job, or one that an operator may still attach."""
     followed = _followed().values_list("credential_id", flat=True)
     unresolved = open_calls.open_calls().values_list("credential_id", flat=True)
     return {credential for credential in {*followed, *unresolved} if credential is not None}
@@ -29,7 +29,7 @@ def credentials() -> set[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LackingJobs:
-    """Paid jobs of one channel at one origin that no credential is left to ask for with; `task_id` names one."""
+    """Paid jobs of one channel and origin without a credential to poll them; `task_id` is one example."""
 
     channel: str
     origin: str
@@ -38,7 +38,7 @@ class LackingJobs:
 
 
 def lacking() -> Iterator[LackingJobs]:
-    """The jobs that are followed, but cannot be polled for want of a credential of their origin."""
+    """Find followed jobs that cannot be polled because no credential of their origin is left."""
     alike = ("channel_id", "channel__name", "credential_id", "target")
     followed = Call.objects.filter(state__in=[Call.State.ACCEPTED, Call.State.LATE], result__isnull=True)
     for row in followed.values(*alike).annotate(jobs=Count("id"), task=Min("task_id")).order_by("task"):

@@ -1,7 +1,7 @@
-"""A list of short rows as one field of a form: prices by tier, aliases, values.
+"""Form field that holds a list of short rows: prices by tier, aliases, values.
 
-A row is one input for each column, named `<field>-<number>-<column>`. Empty rows count for nothing, so that emptying a
-row removes it and a spare one takes another. `desk/rows.js` adds and removes rows; nothing needs it.
+A row has one input per column, named `<field>-<number>-<column>`. Empty rows are ignored, so clearing a row removes it
+and the spare row adds one. `desk/rows.js` adds and removes rows but is optional.
 """
 
 import re
@@ -20,8 +20,8 @@ WIDEST = 4  # columns whose placeholders tell enough; more of them have labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """`mode` is the keyboard that a phone shows for it, as in HTML's `inputmode`."""
+class RowColumn:
+    """Column of a rows field; `mode` is its HTML `inputmode`."""
 
     name: str
     label: str
@@ -30,11 +30,11 @@ class Column:
 
 
 class RowsWidget(forms.Widget):
-    """Rows of inputs, and one that is empty."""
+    """Widget of input rows with one spare row."""
 
     use_fieldset = True
 
-    def __init__(self, columns: Sequence[Column], add: str) -> None:
+    def __init__(self, columns: Sequence[RowColumn], add: str) -> None:
         super().__init__()
         self.columns, self.add = tuple(columns), add
 
@@ -60,7 +60,7 @@ class RowsWidget(forms.Widget):
         ]
 
     def value_from_datadict(self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str) -> list[Row]:
-        """The rows that hold anything, in the order of their numbers."""
+        """Collect the non-empty rows in the order of their numbers."""
         pattern = re.compile(
             rf"{re.escape(name)}-([0-9]{{1,6}})-(?:{'|'.join(column.name for column in self.columns)})"
         )
@@ -79,20 +79,20 @@ class RowsWidget(forms.Widget):
 
 
 class RowsField(forms.Field):
-    """Its value is a list of rows. A subclass says what they mean: `rows_of` a stored value, `read` of the rows."""
+    """Field of rows. A subclass converts a stored value to rows (`rows_of`) and rows to a value (`read`)."""
 
-    columns: Sequence[Column] = ()
+    columns: Sequence[RowColumn] = ()
     add = "Add a row"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(widget=RowsWidget(self.columns, self.add), **kwargs)
 
     def rows_of(self, value: Any) -> list[Row]:
-        """A stored value as rows; rows stay as they are."""
+        """Convert a stored value to rows; keep rows as they are."""
         return list(value or [])
 
     def read(self, rows: list[Row]) -> Any:
-        """What the rows mean. Raises forms.ValidationError."""
+        """Convert rows to a value. Raises forms.ValidationError."""
         return rows
 
     def prepare_value(self, value: Any) -> list[Row]:
@@ -108,9 +108,9 @@ class RowsField(forms.Field):
 
 
 class LinesField(RowsField):
-    """A list of texts."""
+    """Field of a list of texts."""
 
-    columns = (Column(name="text", label="Value"),)
+    columns = (RowColumn(name="text", label="Value"),)
     add = "Add one"
 
     def rows_of(self, value: Any) -> list[Row]:
@@ -121,11 +121,11 @@ class LinesField(RowsField):
 
 
 class AmountsField(RowsField):
-    """USD by tier: the value is a mapping from text to text."""
+    """Field of USD by tier: its value maps text to text."""
 
     columns = (
-        Column(name="tier", label="Tier", placeholder="1K, 720p or *"),
-        Column(name="usd", label="USD", placeholder="0.04", mode="decimal"),
+        RowColumn(name="tier", label="Tier", placeholder="1K, 720p or *"),
+        RowColumn(name="usd", label="USD", placeholder="0.04", mode="decimal"),
     )
     add = "Add a tier"
 
@@ -135,9 +135,9 @@ class AmountsField(RowsField):
     def read(self, rows: list[Row]) -> dict[str, str]:
         what = self.columns[0].label.lower()
         tiers = [tier for tier, _ in rows]
-        problems = [f"{tier}: is there twice." for tier in dict.fromkeys(tiers) if tier and tiers.count(tier) > 1]
-        problems += [f"{usd}: name the {what} that this price is for." for tier, usd in rows if not tier]
-        problems += [f"{tier}: enter its price, or empty the row." for tier, usd in rows if not usd]
+        problems = [f"{tier}: appears twice." for tier in dict.fromkeys(tiers) if tier and tiers.count(tier) > 1]
+        problems += [f"{usd}: enter the {what} of this price." for tier, usd in rows if not tier]
+        problems += [f"{tier}: enter its price, or clear the row." for tier, usd in rows if not usd]
         if problems:
             raise forms.ValidationError(problems)
         return dict(rows)  # type: ignore[arg-type]

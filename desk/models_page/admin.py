@@ -1,4 +1,4 @@
-"""The page of a model: its form, what its prices become, where it goes, and what its clients see of it."""
+"""Admin of models: form, prices by plan, routes, and the public representation."""
 
 import json
 from typing import Any, ClassVar
@@ -11,9 +11,9 @@ from catalog.file import dump
 from catalog.models import MediaModel
 from common.money import PlainEncoder
 from desk.catalog_file import words
-from desk.channel_page.actions import of_standing
+from desk.channel_page.actions import pausing_actions
 from desk.kit.actions import ActionPages
-from desk.models_page import facts, listed, param_forms
+from desk.models_page import listed, model_facts, param_forms
 from desk.models_page.forms import MediaModelForm
 from pages.admin_pages import OwnForm
 
@@ -21,7 +21,7 @@ from pages.admin_pages import OwnForm
 class MediaModelAdmin(OwnForm, ActionPages):
     form = MediaModelForm
     change_form_template = "admin/catalog/mediamodel/change_form.html"
-    row_actions = of_standing("model")
+    row_actions = pausing_actions("model")
     change_list_template = "admin/catalog/mediamodel/change_list.html"
     actions = None
     list_per_page = 500
@@ -38,11 +38,11 @@ class MediaModelAdmin(OwnForm, ActionPages):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         answer = super().changelist_view(request, extra_context)
         if "cl" in (getattr(answer, "context_data", None) or {}):
-            answer.context_data |= {"title": "Models", "models": listed.of(answer.context_data["cl"].result_list)}
+            answer.context_data |= {"title": "Models", "models": listed.read(answer.context_data["cl"].result_list)}
         return answer
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """The page draws its fields itself; who may only look gets them switched off."""
+        """Return the plain form: the template draws the fields, disabled for users who may only view."""
         return self.form
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -53,15 +53,15 @@ class MediaModelAdmin(OwnForm, ActionPages):
         super().save_model(request, obj, form, change)
         if naming.differ(obj, form.cleaned_data["aliases"]):
             naming.write(obj, form.cleaned_data["aliases"])
-        form.story = words.of_model(before, dump.model(self._stored(obj))) if before else []
+        form.story = words.compare_models(before, dump.model(self._stored(obj))) if before else []
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """What changed, from what to what: prices are looked up in the history."""
+        """Describe each change with old and new value: operators look up prices in the history."""
         told = " ".join(difference.text for difference in form.story)
         return told or super().construct_change_message(request, form, formsets, add)
 
     def _stored(self, obj: MediaModel) -> MediaModel:
-        """As it is in the database, not as it was sent."""
+        """Load the model as stored, not as submitted."""
         stored: MediaModel = self.model.objects.select_related("default_plan").get(pk=obj.pk)
         return stored
 
@@ -78,5 +78,5 @@ class MediaModelAdmin(OwnForm, ActionPages):
             stored = self._stored(obj)
             context["halted"] = pausing.told(stored)
             context["halted_means"] = pausing.MEANING[pausing.standing(stored)]
-            context["facts"], context["face"] = facts.of(stored), facts.face(stored)
+            context["facts"], context["face"] = model_facts.read(stored), model_facts.face(stored)
             context["face_json"] = json.dumps(context["face"].shown, indent=2, ensure_ascii=False, cls=PlainEncoder)

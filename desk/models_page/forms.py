@@ -1,5 +1,5 @@
-"""The form of a model: names, prices by tier and params as fields. Each breach of a rule is told at its field, in the
-words in which the catalog file tells it."""
+"""Form of a model: names, prices by tier and params. Each error is shown at its field, in the words of the catalog
+file's validation."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,7 +19,7 @@ from desk.models_page.param_forms import DROP, ParamFields
 PRICES = " ".join(mode.prices_help for mode in modes.TABLE)
 
 NO_TIERS = (
-    "A request must be able to ask for a tier: enter those that have a price ({tiers}), or choose the pricing mode "
+    "Requests must be able to choose a tier: enter those with a price ({tiers}), or choose the pricing mode "
     f"{modes.PER_REQUEST.name}."
 )
 
@@ -27,9 +27,9 @@ NO_TIERS = (
 class MediaModelForm(RuledForm):
     rules: ClassVar[dict[str, Callable[[Any], Any]]] = {"name": validation.name}
     default_plan = forms.ModelChoiceField(
-        Plan.objects.order_by("name"), help_text="Of keys that have chosen no other plan for this model."
+        Plan.objects.order_by("name"), help_text="Applies to keys that have not chosen another plan for this model."
     )
-    aliases = LinesField(required=False, help_text="Further names, unique within the modality.")
+    aliases = LinesField(required=False, help_text="Other names, unique within the modality.")
     prices = AmountsField(help_text=PRICES)
 
     class Meta:
@@ -44,7 +44,7 @@ class MediaModelForm(RuledForm):
             del self.fields["modality"]
             self.initial.update(aliases=naming.aliases(row), prices=row.prices)
         self.hidden = param_forms.others(row.modality, stored) if row.pk else {}
-        self.params = param_forms.of(row.modality if row.pk else "")
+        self.params = param_forms.build(row.modality if row.pk else "")
         for declared in self.params:
             self.fields.update(declared.made())
         self.initial.update(param_forms.initial(row.modality, stored) if row.pk else {})
@@ -69,7 +69,7 @@ class MediaModelForm(RuledForm):
         return cleaned
 
     def _read_params(self, modality: str, mode: str) -> None:
-        """Sets `params` of the row: what the fields say, and what is hidden and not dropped."""
+        """Set the row's `params` from the fields, and keep hidden ones that are not dropped."""
         cleaned = self.cleaned_data
         kept = {name: value for name, value in self.hidden.items() if name not in cleaned.get(DROP, ())}
         given: dict[str, Any] = {}

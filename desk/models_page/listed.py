@@ -1,4 +1,4 @@
-"""The list of models: what each is sold for, and whether it is on offer now."""
+"""List of models: prices, and whether each is on offer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any
 from billing import modes
 from catalog import naming, pausing, snapshot
 from catalog.models import MediaModel
-from desk.models_page import facts
+from desk.models_page import model_facts
 from tasks.shown import eta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedModel:
-    """A row. `state` is a word of pages: on, paused, drained or disabled; `why_not` says why it is not on offer."""
+    """Row of the list. `state` is on, paused, drained or disabled; `why_not` says why it is not on offer."""
 
     model: Any
     aliases: tuple[str, ...]
@@ -26,11 +26,13 @@ class ListedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
+    """Rows of the list, and counts of models on offer."""
+
     rows: tuple[ListedModel, ...]
 
     @property
     def missing(self) -> list[ListedModel]:
-        """Those that are not on offer."""
+        """List the models that are not on offer."""
         return [row for row in self.rows if row.why_not]
 
     @property
@@ -38,8 +40,8 @@ class ModelList:
         return len(self.rows) - len(self.missing)
 
 
-def of(models: Iterable[MediaModel]) -> ModelList:
-    """Prices are those of the default plan."""
+def read(models: Iterable[MediaModel]) -> ModelList:
+    """Build the rows, with prices under the default plan."""
     catalog = snapshot.latest()
     rows = []
     for model in models:
@@ -49,8 +51,8 @@ def of(models: Iterable[MediaModel]) -> ModelList:
                 model=model,
                 aliases=tuple(naming.aliases(model)),
                 state=pausing.standing(model) if model.enabled else "disabled",
-                why_not="" if facts.offer_of(model, catalog) else facts.missing(model),
-                prices=facts.effective(model),
+                why_not="" if model_facts.offer_of(model, catalog) else model_facts.missing(model),
+                prices=model_facts.effective(model),
                 unit=modes.noun(model.pricing_mode),
                 usual_seconds=usual["p50"] if usual else None,
             )

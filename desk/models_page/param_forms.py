@@ -1,7 +1,7 @@
-"""The fields of a form for a model's `params`, made from the table that also judges the catalog file.
+"""Form fields for a model's `params`, made from the table that also validates the catalog file.
 
-A field of the kind CHOICE is a list of values and a default, one of the kind MOST is a number. What these cannot show,
-a plugin's or a later version's, is a row of its own: it stays as it is until somebody says that it goes.
+A param of kind CHOICE has a list of values and a default; one of kind MOST has a number. Stored params that these
+cannot show are listed separately and kept until an operator removes them.
 """
 
 import json
@@ -21,7 +21,7 @@ DROP = "drop_params"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamFields:
-    """The names of the form's fields that stand for one field of params."""
+    """Form fields of one param."""
 
     param: str
     modality: str
@@ -42,7 +42,7 @@ class ParamFields:
                 forms.CharField(
                     required=False,
                     label=f"Default of {self.param}",
-                    help_text="One of the values; empty: a request must choose.",
+                    help_text="One of the values. Empty: each request must choose.",
                 ),
             )
         else:
@@ -52,13 +52,13 @@ class ParamFields:
             )
 
     def shown(self, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields' values."""
+        """Convert the stored param to field values."""
         if self.bound.kind == CHOICE:
             return dict(zip(self.names, (stored.get("values"), stored.get("default", "")), strict=True))
         return {self.names[0]: stored.get("max")}
 
     def written(self, cleaned: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What the fields say of the param; None where they are empty."""
+        """Convert field values to the param; None if they are empty."""
         given = [cleaned.get(name) for name in self.names]
         if all(value in (None, "", []) for value in given):
             return None
@@ -68,12 +68,12 @@ class ParamFields:
         return {"max": given[0]}
 
     def field_of(self, path: str) -> str:
-        """The form's field that a problem at this path within the param belongs to."""
+        """Find the form field of a problem at this path within the param."""
         return self.names[-1] if path.startswith("default") else self.names[0]
 
 
-def of(modality: str) -> list[ParamFields]:
-    """Those of one modality; of all where it is empty."""
+def build(modality: str) -> list[ParamFields]:
+    """List the fields of one modality, or of all if it is empty."""
     return [
         ParamFields(param=name, modality=each, bound=bound)
         for each, rules in RULES.items()
@@ -83,7 +83,7 @@ def of(modality: str) -> list[ParamFields]:
 
 
 def others(modality: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What is stored and no field shows as it is."""
+    """Select stored params that no field can show."""
     rules = RULES.get(modality, {})
     return {name: value for name, value in params.items() if name not in rules or not _is_shown(rules[name], value)}
 
@@ -96,7 +96,7 @@ def _is_shown(bound: ParamBound, stored: object) -> bool:
 
 
 def unreadable(modality: str, params: Mapping[str, Any]) -> list[str]:
-    """The names of stored fields of a shape that no request could be read by."""
+    """List stored params whose shape cannot be used to validate requests."""
     rules = RULES.get(modality, {})
     return sorted(name for name, value in params.items() if name in rules and not _is_readable(rules[name], value))
 
@@ -110,26 +110,26 @@ def _is_readable(bound: ParamBound, stored: object) -> bool:
 
 
 def initial(modality: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of all fields of the modality."""
+    """Build the initial values of all fields of the modality."""
     hidden = others(modality, params)
     found: dict[str, Any] = {}
-    for fields in of(modality):
+    for fields in build(modality):
         if fields.param in params and fields.param not in hidden:
             found |= fields.shown(params[fields.param])
     return found
 
 
 def drops(hidden: Mapping[str, Any]) -> forms.MultipleChoiceField:
-    """The rows that nothing else shows, each with a box to tick if it shall go."""
+    """Build the field that lists hidden params, with a box to remove each."""
     return forms.MultipleChoiceField(
         required=False,
         label="Other params",
         choices=[(name, f"{name}: {json.dumps(value, ensure_ascii=False)}") for name, value in hidden.items()],
         widget=forms.CheckboxSelectMultiple,
-        help_text="This form cannot show them, and keeps them as they are. Tick what shall go.",
+        help_text="This form cannot show them and keeps them unchanged. Tick the ones to remove.",
     )
 
 
 def lacks_tiers(mode: str, params: Mapping[str, Any], hidden: Mapping[str, Any]) -> bool:
-    """Whether tiers are priced that no request could choose; sizes that no field shows are nobody's to judge."""
+    """Check whether tiers are priced that no request can choose; skip the check if image_size is hidden."""
     return "image_size" not in hidden and model_params.lacks_tiers(mode, params)

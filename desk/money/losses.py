@@ -1,5 +1,4 @@
-"""What was paid for nothing, or may have been: open unknown outcomes, late results, written-off calls, relayed calls
-that nobody paid for."""
+"""Losses: open unknown outcomes, late results, written-off calls, and relayed calls that no customer paid for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +16,14 @@ MOST_OPEN = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """One kind of them. `micros` is their sum as far as it is known, `unknown` how many have no known cost."""
+    """Losses of one kind. `micros` is the known sum, `unknown` the number without a known cost."""
 
     count: int
     micros: int
     unknown: int
 
     def without(self, other: "Loss") -> "Loss":
-        """The others: SQL's NOT would leave out those of which the outcome says nothing."""
+        """Subtract other losses: SQL's NOT would skip rows whose outcome lacks the key."""
         return Loss(
             count=self.count - other.count,
             micros=self.micros - other.micros,
@@ -34,8 +33,8 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Losses:
-    """`open` is what stands open now, whenever it was bought; all others ended in the span. What relayed calls cost
-    nobody knows: `relayed` sums what was held for them at most."""
+    """Losses by kind. `open` is everything open now; the others ended in the span. The cost of relayed calls is
+    unknown: `relayed` sums their holds."""
 
     open: Loss
     late: Loss
@@ -48,7 +47,7 @@ class Losses:
 
 
 def read(since: date, until: date) -> Losses:
-    """Both days, in UTC, are in it."""
+    """Read the losses of a span of UTC days, both ends included."""
     ended = {
         "ended_at__gte": datetime.combine(since, time(), UTC),
         "ended_at__lt": datetime.combine(until, time(), UTC) + timedelta(days=1),
@@ -71,7 +70,7 @@ def _summed(rows: QuerySet[Any], column: str) -> Loss:
 
 
 def _open() -> Loss:
-    """Of the oldest MOST_OPEN what is at stake; the others have no known cost here."""
+    """Sum up the cost at stake of the oldest MOST_OPEN; further ones count as unknown."""
     rows = open_calls.open_calls()
     listed: Sequence[Call] = list(rows[:MOST_OPEN])
     stakes = list(open_calls.costs_at_stake(listed).values())

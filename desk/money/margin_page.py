@@ -1,4 +1,4 @@
-"""The page of money: what was earned, what it cost, and what was lost, in a span of days."""
+"""Page of earnings, costs and losses in a span of days."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ LONGEST = timedelta(days=366)
 
 
 class SpanForm(forms.Form):
-    """The days of which figures are shown."""
+    """Form of the span of days."""
 
     since = forms.DateField(label="From", widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label="to", widget=forms.DateInput(attrs={"type": "date"}))
@@ -28,12 +28,12 @@ class SpanForm(forms.Form):
         cleaned = super().clean()
         first, last = self.cleaned_data.get("since"), self.cleaned_data.get("until")
         if first and last and not (timedelta() <= last - first <= LONGEST and last < date.max):
-            self.add_error("until", f"The last day comes after the first, and at most {LONGEST.days} days later.")
+            self.add_error("until", f"The last day must be at most {LONGEST.days} days after the first.")
         return cleaned
 
 
 class MarginPages:
-    """A view of the admin site that is of no row."""
+    """Views of the money page."""
 
     def __init__(self, admin_site: AdminSite) -> None:
         self.admin_site = admin_site
@@ -61,7 +61,7 @@ class MarginPages:
 
 
 def span_of(form: SpanForm, today: date) -> tuple[date, date]:
-    """What is asked for, or the usual days where that is none."""
+    """Get the requested span, or the last 30 days if it is invalid."""
     if form.is_valid():
         return form.cleaned_data["since"], form.cleaned_data["until"]
     return today - USUAL, today

@@ -1,5 +1,5 @@
-"""What models and channels earned and cost in a span of UTC days: of tasks from their figures, of relayed calls from
-their own sums. No task and no call is counted."""
+"""Earnings and costs of models and channels in a span of UTC days, read from aggregated figures of tasks and relayed
+calls."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from common import sql
 from tasks.figures import reading
 from tasks.figures.reading import Figure
 
-GONE = "no channel, or one that is gone"
+GONE = "no channel, or a deleted one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginRow:
-    """Of one model or channel. Money in micro-USD. `channel_id` where it is a channel that exists."""
+    """Margin of a model or channel, money in micro-USD. `channel_id` is set for an existing channel."""
 
     name: str
     tasks: int
@@ -29,13 +29,13 @@ class MarginRow:
 
     @property
     def margin_percent(self) -> int | None:
-        """Of what was earned; None where that is nothing."""
+        """Compute the margin in percent of earnings; None without earnings."""
         return round(100 * self.margin_micros / self.earned_micros) if self.earned_micros else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayedRow:
-    """Settled relayed calls of one model; nobody tells what they cost us."""
+    """Settled relayed calls of one model, whose own cost is unknown."""
 
     model: str
     calls: int
@@ -44,7 +44,7 @@ class RelayedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margins:
-    """`is_behind` where the figures of tasks still catch up."""
+    """Margins of a span; `is_behind` while the figures of tasks are catching up."""
 
     total: MarginRow
     models: tuple[MarginRow, ...]
@@ -62,7 +62,7 @@ class Margins:
 
 
 def read(since: date, until: date) -> Margins:
-    """Both days are in it."""
+    """Read the margins of a span of days, both ends included."""
     figures = reading.days(since, until)
     names = dict(Channel.objects.values_list("id", "name"))
     channels = _grouped(figures, lambda figure: (names.get(figure.channel_id or 0, GONE), figure.channel_id))
@@ -76,7 +76,7 @@ def read(since: date, until: date) -> Margins:
 
 
 def _grouped(figures: Iterable[Figure], name: Callable[[Figure], tuple[str, int | None]]) -> list[MarginRow]:
-    """Whoever earned most comes first."""
+    """Group figures by name, the highest earnings first."""
     groups: dict[tuple[str, int | None], list[Figure]] = {}
     for figure in figures:
         groups.setdefault(name(figure), []).append(figure)
@@ -95,12 +95,12 @@ def _row(key: tuple[str, int | None], figures: list[Figure]) -> MarginRow:
 
 
 def relayed(since: date, until: date) -> list[RelayedRow]:
-    """By the day on which the calls began."""
+    """Read relayed calls by the day on which they began."""
     rows = sql.fetch(RELAYED, [since.isoformat(), until.isoformat()])
     return [RelayedRow(model=model, calls=int(calls), earned_micros=int(micros)) for model, calls, micros in rows]
 
 
-# By key, because that is how the sums are indexed.
+# Joined by key, as the sums are indexed by key.
 RELAYED = """
 SELECT u.model, sum(u.calls), sum(u.cost_micros)
 FROM accounts_apikey k JOIN billing_relayusage u ON u.key_id = k.id AND u.day >= %s AND u.day <= %s

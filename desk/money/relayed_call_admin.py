@@ -1,4 +1,4 @@
-"""Relayed calls in the admin, to look at only: each with its hold and its ledger entries."""
+"""Read-only admin of relayed calls with their holds and ledger entries."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,23 +14,23 @@ from billing.models import Hold, LedgerEntry, RelayedCall
 from billing.relayed_calls import PREFIX
 from catalog.models import Channel
 from common.token_usage import COUNTS
-from pages import words
 from pages.admin_pages import ReadOnlyAdmin, cost, masked, moment, status
+from pages.templatetags.pages import usd
 
 
 def money(reference: str) -> SafeString:
-    """The hold and the entries of a subject, a line each."""
+    """List the holds and ledger entries of a reference."""
     holds = Hold.objects.filter(reference=reference)
     entries = LedgerEntry.objects.filter(reference=reference).order_by("id")
-    lines = [(f"hold, {hold.state}", words.usd(hold.amount_micros)) for hold in holds]
-    lines += [(f"{entry.kind}, {entry.book}", words.usd(entry.amount_micros)) for entry in entries]
+    lines = [(f"hold, {hold.state}", usd(hold.amount_micros)) for hold in holds]
+    lines += [(f"{entry.kind}, {entry.book}", usd(entry.amount_micros)) for entry in entries]
     return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {}</li>", lines))
 
 
 class CareFilter(admin.SimpleListFilter):
-    """Calls that an operator may want to look at, each kind with an index of its own."""
+    """Filter of calls that may need attention, each kind by its own index."""
 
-    title, parameter_name = "to look at", "care"
+    title, parameter_name = "attention", "care"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
         return [("loss", "Operator's loss"), ("estimated", "Charged by an estimate")]
@@ -81,7 +81,7 @@ class RelayedCallAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[RelayedCall], search_term: str
     ) -> tuple[QuerySet[RelayedCall], bool]:
-        """By one index or the other: an OR of both would read all calls."""
+        """Search by id or by model: an OR of both would scan all calls."""
         if not search_term or search_term.startswith(PREFIX):
             return super().get_search_results(request, queryset, search_term)
         return queryset.filter(model=search_term), False
@@ -103,7 +103,7 @@ class RelayedCallAdmin(ReadOnlyAdmin):
 
 
 def _named(rows: QuerySet[Any], row_id: int | None) -> str:
-    """The name of what may be deleted since."""
+    """Look up the name of a row that may have been deleted."""
     if row_id is None:
         return "–"
     return str(rows.filter(pk=row_id).values_list("name", flat=True).first() or f"deleted: {row_id}")

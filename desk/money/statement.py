@@ -1,6 +1,6 @@
-"""The statement of an account for one month: what it began with, every movement, and what it ended with.
+"""Monthly statement of an account: opening balance, movements and closing balance.
 
-All of it is read from the ledger. A month holds the entries that were written in it, by the ledger's `at` in UTC.
+Everything is read from the ledger. A month holds the entries written in it, by the ledger's `at` in UTC.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ TASK, RELAYED = "task", "relayed call"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charges:
-    """What was charged on one day (`2026-11-21`) for one model; `amount_micros` is what it moved, so below zero."""
+    """Charges of one day (`2026-11-21`) and model; `amount_micros` moves the balance, so it is negative."""
 
     day: str
     model: str
@@ -31,7 +31,7 @@ class Charges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """A single entry of the account: a credit, a refund, or a charge where all are listed."""
+    """Ledger entry of the account: a credit, refund or charge."""
 
     at: datetime
     kind: str
@@ -43,13 +43,14 @@ class Booking:
 
     @property
     def task(self) -> bool:
-        """Whether its reference is the id of a task."""
+        """Check whether the reference is a task id."""
         return ids.is_task_id(self.reference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthStatement:
-    """`bookings` are the latest MOST_BOOKINGS of what is no charge; the sums are of all. Money in micro-USD."""
+    """Statement of a month in micro-USD. `bookings` are the latest MOST_BOOKINGS entries except charges; sums cover
+    all."""
 
     month: Month
     opening_micros: int
@@ -68,17 +69,17 @@ class MonthStatement:
 
     @property
     def unlisted(self) -> int:
-        """How many bookings there are beyond those that are listed."""
+        """Count the bookings beyond the listed ones."""
         return sum(count for kind, count in self.counts.items() if kind != "charge") - len(self.bookings)
 
 
 def read(account_id: int, month: Month) -> MonthStatement:
-    """One picture of the ledger, though others go on writing: all of it is one statement, after two look-ups."""
+    """Read the statement consistently despite concurrent writes: one SQL statement after two look-ups."""
     low, high = ledger_ids.around(month.start, month.end)
     start, end = sql.moment(month.start), sql.moment(month.end)
     within = [account_id, low, high, start, end]
     rows = sql.records(
-        PICTURE.format(day=sql.utc_day("e.at"), time=_time("e.at"), most=MOST_BOOKINGS),
+        STATEMENT.format(day=sql.utc_day("e.at"), time=_time("e.at"), most=MOST_BOOKINGS),
         [low, start, account_id, *within, *within],
     )
     parts: dict[str, list[Any]] = {"opening": [], "sum": [], "booking": []}
@@ -96,7 +97,7 @@ def read(account_id: int, month: Month) -> MonthStatement:
 
 
 def lines(account_id: int, month: Month) -> Iterator[Booking]:
-    """Every entry of the month in the order of the ledger, read a page at a time."""
+    """Yield every entry of the month in ledger order, read in pages."""
     last, high = ledger_ids.around(month.start, month.end)
     start, end = sql.moment(month.start), sql.moment(month.end)
     while page := sql.records(LINES.format(time=_time("e.at"), most=PAGE), [account_id, last, high, start, end]):
@@ -105,7 +106,7 @@ def lines(account_id: int, month: Month) -> Iterator[Booking]:
 
 
 def sums(account_id: int, month: Month) -> dict[str, int]:
-    """Micro-USD by kind of entry: what the month moved so far."""
+    """Sum the month's entries by kind, in micro-USD."""
     low, high = ledger_ids.around(month.start, month.end)
     within = [account_id, low, high, sql.moment(month.start), sql.moment(month.end)]
     rows = sql.fetch(
@@ -115,7 +116,7 @@ def sums(account_id: int, month: Month) -> dict[str, int]:
 
 
 def opening_micros(account_id: int, month: Month) -> int:
-    """The balance at the month's first moment."""
+    """Compute the balance at the start of the month."""
     low = id_ranges.before(ledger_ids.LEDGER, month.start)
     found = sql.column(f"SELECT o.amount FROM ({OPENING}) o", [low, sql.moment(month.start), account_id])
     return int(found[0]) if found else 0
@@ -145,11 +146,11 @@ def _booking(row: Any) -> Booking:
 
 
 def _time(moment: str) -> str:
-    """The moment as an SQL expression of a text, which `sql.as_moment` reads."""
+    """Build the SQL expression of a time as text, for `sql.as_moment`."""
     return f"CAST({moment} AS text)" if sql.is_postgresql() else moment
 
 
-# What is spent since is given back: so the newest months, which are asked for most, cost least.
+# Computed backwards from the present balance, so the newest months, which are read most, are the cheapest.
 OPENING = """
 SELECT a.balance_micros - COALESCE((
     SELECT CAST(sum(e.amount_micros) AS bigint) FROM billing_ledgerentry e
@@ -165,7 +166,7 @@ billing_ledgerentry e
 MODEL = "COALESCE(t.model_name, c.model, '')"
 WITHIN = "e.account_id = %s AND e.id > %s AND e.id < %s AND e.at >= %s AND e.at < %s"
 SUBJECT = f"CASE WHEN c.id IS NULL THEN '{TASK}' ELSE '{RELAYED}' END"
-PICTURE = f"""
+STATEMENT = f"""
 SELECT 'opening' AS part, '' AS day, '' AS at, '' AS kind, '' AS model, '' AS subject, '' AS reference, '' AS key,
     '' AS reason, 0 AS n, o.amount FROM ({OPENING}) o
 UNION ALL SELECT 'sum', s.day, '', s.kind, s.model, s.subject, '', '', '', s.n, s.amount FROM (

@@ -1,4 +1,4 @@
-"""A statement as a CSV file: a line for each entry, with the balance after it."""
+"""Statement as a CSV file: one line per entry, with the balance after it."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ HEAD = ("time", "kind", "reference", "model", "key", "reason", "amount_usd", "ba
 
 
 def lines(account_id: int, month: Month) -> Iterator[str]:
-    """Read as they are written, so that a long month needs no memory."""
+    """Yield the lines while reading the ledger, so that memory stays bounded."""
     opening = statement.opening_micros(account_id, month)
     yield from csv_text.rows(table(month, opening, statement.lines(account_id, month), now=timezone.now()))
 
@@ -23,7 +23,7 @@ def lines(account_id: int, month: Month) -> Iterator[str]:
 def table(
     month: Month, opening_micros: int, bookings: Iterable[Booking], *, now: datetime
 ) -> Iterator[tuple[Cell, ...]]:
-    """A month that still runs ends with what stands now."""
+    """Build the table; a running month ends with the balance now."""
     balance = opening_micros
     yield HEAD
     yield (_written(month.start), "opening balance", "", "", "", "", "", csv_text.amount(balance))

@@ -1,4 +1,4 @@
-"""The pages of an account's statements, for its ModelAdmin: a month as a page, and as a CSV file."""
+"""Pages of an account's statements: a month as a page and as a CSV file."""
 
 from typing import Any
 
@@ -19,6 +19,8 @@ SEEN = "billing.view_ledgerentry"
 
 
 class StatementPages(GuardedAdmin):
+    """Mixin for the account's admin."""
+
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
@@ -54,7 +56,7 @@ class StatementPages(GuardedAdmin):
         return answer
 
     def _account(self, request: HttpRequest, account_id: int) -> Account:
-        """Raises Http404 and PermissionDenied."""
+        """Load the account. Raises Http404 and PermissionDenied."""
         account: Any = self.get_object(request, str(account_id))
         if account is None:
             raise Http404

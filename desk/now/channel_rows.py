@@ -1,4 +1,4 @@
-"""How each channel fares now, in words: four statements."""
+"""State of each enabled channel in words, read by four statements."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ ORDER = ("disabled", "cooling down", "paused", "drained", "ok")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelNow:
-    """One enabled channel. `health` is a word of ORDER; `until` is the end of its cool-down. `fault` is what it last
-    did wrong, or why its credentials are disabled; those that are retired count nowhere."""
+    """Enabled channel. `health` is a word of ORDER; `until` is the end of its cool-down. `fault` is its last fault, or
+    why its credentials are disabled. Retired credentials are not counted."""
 
     id: int
     name: str
@@ -38,7 +38,7 @@ class ChannelNow:
         return self.limit is not None and self.running >= self.limit
 
     def obstacle(self) -> str:
-        """Why nothing starts here now, as the end of a sentence that names the time apart; empty if it may."""
+        """Explain why no task starts here now, as the end of a sentence; empty if one may start."""
         match self.health:
             case "disabled":
                 return f"channel {self.name} has no credential that works ({self.fault or 'disabled'})"
@@ -46,11 +46,11 @@ class ChannelNow:
                 return f"channel {self.name} is paused by an operator"
             case "cooling down":
                 return f"channel {self.name} is cooling down ({self.fault or 'it asked for a pause'})"
-        return f"all {self.limit} seats of channel {self.name} are taken" if self.is_full else ""
+        return f"channel {self.name} runs {self.limit} tasks, its limit" if self.is_full else ""
 
 
 def read(running: Mapping[int | None, int], now: datetime) -> tuple[ChannelNow, ...]:
-    """Those in trouble first. The rows bring with them what their buttons ask."""
+    """Read the channels, those in trouble first, with the data that their buttons need."""
     kept = Credential.objects.filter(retired_at=None).defer("ciphertext")
     rows = Channel.objects.filter(enabled=True).select_related("health").order_by("name")
     models = ChannelModel.objects.only("id", "channel_id")
@@ -82,7 +82,7 @@ def _row(channel: Channel, running: int, now: datetime) -> ChannelNow:
 
 
 def _words(channel: Channel, *, is_disabled: bool, is_cooling: bool) -> Iterator[str]:
-    """What holds the channel back, the worst first."""
+    """Yield what holds the channel back, the worst first."""
     if is_disabled:
         yield "disabled"
     if channel.standing == OperatorStanding.PAUSED:

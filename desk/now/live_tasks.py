@@ -1,4 +1,4 @@
-"""What waits and what runs, by one statement that reads live tasks alone (the index `task_limits`)."""
+"""Queued and running tasks, read by one statement over live tasks only (the index `task_limits`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from common import sql
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingTasks:
-    """The queued tasks of one model that may take the same routes, by id; `overdue` of them wait longer than usual."""
+    """Queued tasks of one model with identical routes; `overdue` of them wait longer than usual."""
 
     tasks: int
     overdue: int
@@ -21,7 +21,7 @@ class WaitingTasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveTasks:
-    """All that waits, and how many tasks run by channel."""
+    """Queued tasks by group, and the number of running tasks by channel."""
 
     waiting: tuple[WaitingTasks, ...]
     running: Mapping[int | None, int]
@@ -44,8 +44,8 @@ class LiveTasks:
 
 
 USUAL = 60.0
-"""Seconds that a task of a model may wait of which nothing is known."""
-# `status IN …` spells the condition of the index out, for SQLite.
+"""Seconds of waiting that are normal for a model without history."""
+# `status IN …` repeats the index condition for SQLite.
 LIVE = """
 SELECT g.status, g.model_id, g.channel_id, s.routes, g.tasks, g.overdue, g.oldest_at
 FROM (
@@ -61,7 +61,7 @@ FROM (
 
 
 def read(usual: Mapping[int, float]) -> LiveTasks:
-    """`usual` are the seconds by model after which waiting is long."""
+    """Read live tasks; `usual` is the normal wait in seconds by model."""
     border = sql.later(f"-1 * COALESCE(r.seconds, {USUAL})")
     statement = LIVE.format(border=border, usual=sql.rows("model bigint, seconds real"))
     rows = sql.records(statement, [sql.pack({"model": model, "seconds": wait} for model, wait in usual.items())])

@@ -1,4 +1,4 @@
-"""What waits for a person, and how the service stands: counted by one statement, none of it further than it must."""
+"""State of the service and counts of items that need an operator, read by one bounded statement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from tasks import leases
 from tasks.figures import reading
 
 MOST = 100
-"""So many unknown outcomes are counted; more are as many."""
+"""Unknown outcomes are counted up to this limit."""
 RECENT = timedelta(days=3)
-"""Deliveries of older tasks are history."""
+"""Deliveries of older tasks are ignored."""
 MOST_DELIVERIES = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceStanding:
-    """What one look at the tables says.
+class ServiceHealth:
+    """State of the service at one moment.
 
-    `max_running` is the service's limit. `oldest_unsealed_at` is the first booking after the last seal, and
-    `relayed_micros` what calls of general keys earned today. `lost_calls` of them, of the last day, nobody paid.
+    `max_running` is the service's limit, `oldest_unsealed_at` the first booking after the last seal, `relayed_micros`
+    the earnings from relayed calls today, and `lost_calls` the relayed calls of the last day that no customer paid for.
     """
 
     has_tasks: bool
@@ -41,8 +41,8 @@ class ServiceStanding:
     paused_models: frozenset[int]
 
 
-# The first part tells the types of the columns.
-LOOK = """
+# The first part sets the column types.
+STATEMENT = """
 SELECT 'seal' AS kind, number AS n, at FROM billing_ledgerseal
 WHERE number = (SELECT max(number) FROM billing_ledgerseal)
 UNION ALL SELECT 'unsealed', 1, at FROM (
@@ -68,9 +68,9 @@ UNION ALL SELECT 'relayed', CAST(COALESCE(sum(u.cost_micros), 0) AS bigint), NUL
 """
 
 
-def look(now: datetime) -> ServiceStanding:
-    """One statement."""
-    statement = LOOK.format(
+def read(now: datetime) -> ServiceHealth:
+    """Read the state in one statement."""
+    statement = STATEMENT.format(
         behind=reading.BEHIND % reading.TAIL,
         is_dead=leases.is_dead(),
         resolved=sql.json_text("outcome", "resolved"),
@@ -80,14 +80,14 @@ def look(now: datetime) -> ServiceStanding:
     calls_since = ids.task_id_floor((now - timedelta(days=1)).timestamp()).replace(ids.PREFIX, "call_")
     since = ids.task_id_floor((now - RECENT).timestamp())
     rows = sql.records(statement, [since, calls_since, now.astimezone(UTC).date().isoformat()])
-    return _standing(rows)
+    return _read_rows(rows)
 
 
-def _standing(found: Sequence[Any]) -> ServiceStanding:
+def _read_rows(found: Sequence[Any]) -> ServiceHealth:
     rows = {row.kind: row for row in found}
     state = next(rows[kind] for kind in ("off", "paused", "open") if kind in rows)
     counts = {kind: int(row.n or 0) for kind, row in rows.items()}
-    return ServiceStanding(
+    return ServiceHealth(
         has_tasks="tasks" in rows,
         is_paused="paused" in rows,
         is_off="off" in rows,

@@ -1,5 +1,4 @@
-"""The answer on top: how the service does, in one sentence with its numbers; the worst first, calm when all is well.
-Pure."""
+"""Headline of the page Now: the service's state in one sentence with numbers, the worst case first. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +7,20 @@ from datetime import datetime
 from catalog.snapshot import Catalog
 from desk.now.channel_rows import ChannelNow
 from desk.now.live_tasks import LiveTasks, WaitingTasks
-from desk.now.needs import ServiceStanding
+from desk.now.needs import ServiceHealth
 from desk.now.strips import Sums
 from pages import words
 
 FEW = 5
-"""So many must have ended within the hour before a rate means anything."""
+"""Fewest tasks of the last hour for a meaningful success rate."""
 POOR = 80
-"""Percent of success below which the sentence is about failures."""
+"""Success rate in percent below which the headline reports failures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """`tone` is good, warn, bad or empty. `target` names the rows behind it (`desk/now/views.py`, targets). Where there
-    is one, `until` is a moment that `end` goes on after."""
+    """Headline. `tone` is good, warn, bad or empty. `target` names the rows behind it (`desk/now/views.py`). If `until`
+    is set, its time follows `text`, and `end` follows the time."""
 
     tone: str
     text: str
@@ -32,9 +31,9 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What the sentence is made of. `paused_models` are those that an operator paused, by id."""
+    """Data that the headline is made from. `paused_models` maps ids of paused models to names."""
 
-    standing: ServiceStanding
+    health: ServiceHealth
     live: LiveTasks
     hour: Sums
     channels: Sequence[ChannelNow]
@@ -43,21 +42,22 @@ class Situation:
     now: datetime
 
 
-def of(situation: Situation) -> Sentence:
+def compose(situation: Situation) -> Sentence:
+    """Return the sentence of the first case that applies."""
     return next(sentence for case in CASES for sentence in case(situation))
 
 
 def _off(s: Situation) -> Iterator[Sentence]:
-    if s.standing.is_off:
+    if s.health.is_off:
         yield Sentence(tone="bad", text="The Task API is switched off: every request is refused.", target="service")
-    if s.standing.is_paused:
-        text = f"Submissions are paused: nothing new is taken, {words.counted(s.live.queued, 'task', 'wait')}."
+    if s.health.is_paused:
+        text = f"Submissions are paused: no new task is accepted, {words.counted(s.live.queued, 'task', 'wait')}."
         yield Sentence(tone="warn", text=text, target="service")
 
 
 def _unattended(s: Situation) -> Iterator[Sentence]:
-    if not s.standing.workers and (s.live.queued or s.live.at_work):
-        text = f"No worker runs: {words.counted(s.live.queued, 'task', 'wait')} and nothing is started."
+    if not s.health.workers and (s.live.queued or s.live.at_work):
+        text = f"No worker runs: {words.counted(s.live.queued, 'task', 'wait')} and none is started."
         yield Sentence(tone="bad", text=f"{text} Start one with manage.py run_worker.", target="workers")
 
 
@@ -76,10 +76,10 @@ def _waiting(s: Situation) -> Iterator[Sentence]:
 
 
 def why(group: WaitingTasks, s: Situation) -> tuple[str, ChannelNow | None]:
-    """Why these tasks are not started, and the channel that it is because of."""
+    """Explain why these tasks are not started, and find the channel at fault."""
     routes = [route for route in map(s.catalog.route, group.routes) if route is not None]
     if not routes:
-        return "no route is left for them", None
+        return "they have no route left", None
     if (name := s.paused_models.get(routes[0].model_id)) is not None:
         return f"model {name} is paused by an operator", None
     by_id = {channel.id: channel for channel in s.channels}
@@ -88,9 +88,9 @@ def why(group: WaitingTasks, s: Situation) -> tuple[str, ChannelNow | None]:
     if held and len(held) == len(channels):
         first = min(held, key=lambda channel: (channel.until is None, channel.until or s.now))
         return first.obstacle(), first
-    if s.standing.max_running is not None and s.live.at_work >= s.standing.max_running:
-        return f"the service runs {s.live.at_work} tasks, as many as it may", None
-    return "their keys or accounts run as many as they may, or the workers have no seat free", None
+    if s.health.max_running is not None and s.live.at_work >= s.health.max_running:
+        return f"the service runs {s.live.at_work} tasks, its limit", None
+    return "their keys or accounts are at their limits, or all workers are busy", None
 
 
 def _failing(s: Situation) -> Iterator[Sentence]:
@@ -110,15 +110,15 @@ def _disabled(s: Situation) -> Iterator[Sentence]:
 
 
 def _waits_for_you(s: Situation) -> Iterator[Sentence]:
-    if s.standing.unknown:
-        calls = words.counted(s.standing.unknown, "paid call")
-        verb = "has" if s.standing.unknown == 1 else "have"
-        text = f"{calls} {verb} an outcome that nobody knows: look at the provider, and settle them."
+    if s.health.unknown:
+        calls = words.counted(s.health.unknown, "paid call")
+        verb = "has" if s.health.unknown == 1 else "have"
+        text = f"{calls} {verb} an unknown outcome: check with the provider, and settle them."
         yield Sentence(tone="warn", text=text, target="unknown")
 
 
 def _empty(s: Situation) -> Iterator[Sentence]:
-    if not s.standing.has_tasks:
+    if not s.health.has_tasks:
         yield Sentence(tone="", text="No task has been submitted yet.")
 
 
@@ -143,4 +143,4 @@ CASES: tuple[Callable[[Situation], Iterator[Sentence]], ...] = (
     _empty,
     _calm,
 )
-"""The worst first; the last one always has a word."""
+"""Cases, the worst first; the last one always applies."""

@@ -1,23 +1,23 @@
-"""The figures of the last day, as the page shows them: a strip for each model, the last hour, and today. Pure."""
+"""Figures of the last day: a strip per model, the last hour, and today. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from pages import charts
-from pages.charts import Chart, Column
+from pages.charts import Chart, ChartColumn
 from tasks.figures import durations
 from tasks.figures.reading import Figure
 from tasks.models import ENDED
 
 HOURS = 24
 SHOWN = 8
-"""Models with a strip of their own: those with the most tasks."""
+"""Number of models with a strip: those with the most tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """What ended in some time: tasks by outcome, money in micro-USD, and seconds to success (None without one)."""
+    """Sums of ended tasks: counts by outcome, money in micro-USD, and seconds to success (None without one)."""
 
     outcomes: Mapping[str, int]
     earned_micros: int
@@ -35,23 +35,23 @@ class Sums:
 
     @property
     def judged(self) -> int:
-        """Those that could have succeeded: a canceled one never began."""
+        """Count the tasks that could have succeeded, so without canceled ones."""
         return self.tasks - self.outcomes["canceled"]
 
     @property
     def rate(self) -> int | None:
-        """Percent that succeeded, rounded down so that 100 means all."""
+        """Compute the success rate in percent, rounded down so that 100 means all."""
         return 100 * self.succeeded // self.judged if self.judged else None
 
     @property
     def margin(self) -> int | None:
-        """Percent of what was earned that is left after the own cost."""
+        """Compute the margin in percent of earnings."""
         return round(100 * (self.earned_micros - self.cost_micros) / self.earned_micros) if self.earned_micros else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hour:
-    """One column of a strip, and one row of its table."""
+    """Hour of a strip: a column of its chart and a row of its table."""
 
     at: datetime
     sums: Sums
@@ -59,7 +59,7 @@ class Hour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStrip:
-    """The last day of one model; `model_id` is None where it is gone."""
+    """Last day of one model; `model_id` is None for a deleted model."""
 
     model_id: int | None
     model: str
@@ -70,8 +70,7 @@ class ModelStrip:
 
 
 def first_hour(now: datetime) -> datetime:
-    """Where the strips begin: with the present hour, which is not over, they have HOURS columns. The UTC day is
-    within."""
+    """Compute the start of the strips, which have HOURS columns including the current hour and cover the UTC day."""
     return whole_hour(now) - timedelta(hours=HOURS - 1)
 
 
@@ -101,7 +100,7 @@ def since(figures: Iterable[Figure], moment: datetime) -> list[Figure]:
 def strips(
     figures: Sequence[Figure], now: datetime, ids: Mapping[tuple[str, str], int]
 ) -> tuple[tuple[ModelStrip, ...], int]:
-    """One for each of the busiest models, and how many further models there are; `ids` by name and modality."""
+    """Build a strip for each of the busiest models, and count further models; `ids` are by name and modality."""
     by_model: dict[tuple[str, str], list[Figure]] = {}
     for figure in figures:
         by_model.setdefault((figure.model, figure.modality), []).append(figure)
@@ -128,9 +127,9 @@ def _strip(
         hours=tuple(hour for hour in reversed(hours) if hour.sums.tasks),
         chart=charts.stacked(
             f"strip-{number}",
-            [Column(label=f"{hour.at:%H:%M}", parts=hour.sums.outcomes) for hour in hours],
+            [ChartColumn(label=f"{hour.at:%H:%M}", parts=hour.sums.outcomes) for hour in hours],
             title=f"{model} in the last 24 hours",
-            description=f"{total.succeeded} of {total.tasks} tasks succeeded. The table has the numbers of each hour.",
+            description=f"{total.succeeded} of {total.tasks} tasks succeeded. The table shows each hour.",
             lines={"p50": [hour.sums.p50 for hour in hours], "p95": [hour.sums.p95 for hour in hours]},
         ),
     )
@@ -141,7 +140,7 @@ def _moment(figure: Figure) -> datetime:
 
 
 def usual_waits(figures: Iterable[Figure]) -> dict[tuple[str, str], float]:
-    """Mean seconds before the first start, by (model, modality)."""
+    """Compute mean seconds before the first start, by (model, modality)."""
     sums: dict[tuple[str, str], list[int]] = {}
     for figure in figures:
         counts = sums.setdefault((figure.model, figure.modality), [0, 0])

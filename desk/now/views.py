@@ -1,4 +1,4 @@
-"""The desk's home: the page Now, and beside it Django's list of all tables at an address of its own."""
+"""Home of the desk: the page Now, and Django's index of all tables at its own address."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,10 +12,10 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils import timezone
 
 from catalog.models import Channel
-from desk.now import facts
+from desk.now import now_facts
 from desk.now.channel_rows import ChannelNow
 
-# What asks the database whether it applies must find its answer with the row (`desk/now/channel_rows.py`).
+# Data that these buttons need is prefetched with the rows (`desk/now/channel_rows.py`).
 BUTTONS = ("pause", "resume", "test")
 TARGETS: Mapping[str, tuple[str, str]] = {
     "tasks": ("tasks_task_changelist", ""),
@@ -35,13 +35,13 @@ TARGETS: Mapping[str, tuple[str, str]] = {
     "credentials": ("catalog_channel_changelist", ""),
     "ledger": ("billing_ledgerentry_changelist", ""),
 }
-"""Where the rows behind a number are: the name of the page in the admin, and its query."""
+"""Rows behind each number: name of the admin page and its query."""
 ROWS = {"model": "catalog_mediamodel", "channel": "catalog_channel"}
-"""A target may also be one row: `channel 7`."""
+"""Prefixes of targets that are single rows, such as `channel 7`."""
 
 
 def url(target: str) -> str:
-    """The address of a target; empty where it names no page."""
+    """Build the address of a target; empty if it has no page."""
     kind, _, pk = target.partition(" ")
     if pk:
         return reverse(f"admin:{ROWS[kind]}_change", args=[pk])
@@ -53,19 +53,19 @@ def url(target: str) -> str:
 
 
 class NowSite(AdminSite):
-    """The index shows the page Now to whoever may see tasks."""
+    """Admin site whose index is the page Now for users who may view tasks."""
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
         return [path("tables/", self.admin_view(self.tables), name="tables"), *super().get_urls()]
 
     def tables(self, request: HttpRequest) -> HttpResponse:
-        """Django's own index: each table that the user may see."""
+        """Show Django's own index of tables."""
         return super().index(request, {"title": "All tables"})
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         if not request.user.has_perm("tasks.view_task"):
             return super().index(request, extra_context)
-        found = facts.read(timezone.now())
+        found = now_facts.read(timezone.now())
         context = {
             **self.each_context(request),
             "title": "Now",
@@ -82,6 +82,6 @@ class NowSite(AdminSite):
         return TemplateResponse(request, "admin/now/index.html", context)
 
     def _with_buttons(self, request: HttpRequest, channel: ChannelNow) -> ChannelNow:
-        """With those buttons that the channel's page offers this user."""
+        """Add the buttons that the channel's page offers this user."""
         page: Any = self._registry[Channel]
         return replace(channel, buttons=tuple(page.among(request, channel.row, BUTTONS)))

@@ -1,5 +1,5 @@
-"""The page of a plan: its routes by model in the order in which they are tried, what its keys pay, and where a request
-would go. And the keys' choices of plans."""
+"""Admin of plans: routes by model in the order of priority, prices for keys, and explanation of requests; and admin of
+the keys' plan choices."""
 
 import json
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from django.urls import URLPattern, path, reverse
 from catalog.file import dump
 from catalog.models import Plan, PlanChoice, Route
 from desk.catalog_file import words
-from desk.plans_page import facts
+from desk.plans_page import plan_facts
 from desk.plans_page.explain_form import ExplainForm
 from desk.plans_page.explaining import Explained
 from desk.plans_page.forms import PlanForm, RouteForm, RouteFormSet, plain
@@ -81,8 +81,8 @@ class PlanAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
         super().save_model(request, obj, form, change)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """What changed, from what to what."""
-        told = words.of_plan(form.before, _entry(form.instance)) if form.before else []
+        """Describe each change with old and new value."""
+        told = words.compare_plans(form.before, _entry(form.instance)) if form.before else []
         return " ".join(each.text for each in told) or super().construct_change_message(request, form, formsets, add)
 
     def get_urls(self) -> list[URLPattern]:
@@ -95,13 +95,13 @@ class PlanAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
         context["new_routes"] = [form for form in formset.forms if not form.instance.pk]
         if obj is not None:
             context |= {"title": str(obj), "subtitle": None}
-            context["groups"] = facts.groups(obj, formset.forms)
-            context["unserved"] = facts.unserved(obj, context["groups"])
+            context["groups"] = plan_facts.groups(obj, formset.forms)
+            context["unserved"] = plan_facts.unserved(obj, context["groups"])
             context["explain_form"] = ExplainForm(plan=obj, user=request.user)
             context["explain_url"] = reverse("admin:catalog_plan_explain", args=[obj.pk])
 
     def explain(self, request: HttpRequest, plan_id: int) -> HttpResponse:
-        """Where a request would go; nothing is stored or sent."""
+        """Explain where a request would go; nothing is stored or sent."""
         plan = self.get_object(request, str(plan_id))
         if plan is None:
             raise Http404
@@ -122,7 +122,7 @@ class PlanAdmin(OwnForm, admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 def _entry(plan: Plan) -> Any:
-    """As the catalog file has it."""
+    """Get the plan's entry of the catalog file."""
     return next(entry for entry in dump.plans() if entry["name"] == plan.name)
 
 

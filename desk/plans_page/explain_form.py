@@ -1,4 +1,4 @@
-"""What an operator asks about a plan: the JSON of a submission, or one of its recent tasks."""
+"""Form to explain a request under a plan: the JSON of a submission, or a recent task."""
 
 from typing import Any
 
@@ -30,11 +30,11 @@ class ExplainForm(forms.Form):
         required=False,
         max_length=200,
         label="As this key",
-        help_text="Its name or id, with its own plan. Empty: any key that has chosen this plan.",
+        help_text="Name or id of a key, with its own plan. Empty: any key that has chosen this plan.",
     )
 
     def __init__(self, data: Any = None, *, plan: Plan, user: Any) -> None:
-        """Who may not see tasks or keys is asked for none."""
+        """Leave out the fields of tasks and keys for users who may not view them."""
         super().__init__(data, auto_id="explain_%s")
         self.plan = plan
         if not user.has_perm("accounts.view_apikey"):

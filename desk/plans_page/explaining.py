@@ -1,4 +1,4 @@
-"""Where a request would go under a plan, what it would cost, and what would be sent: of pasted JSON, or of a task."""
+"""Explanation of a request under a plan: route, price and upstream request, for pasted JSON or a task."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ RECENT = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """`plan`: the one that serves the request, where it came so far."""
+    """Explained request; `plan` serves it, None if the checks ended earlier."""
 
     answer: dict[str, Any]
     plan: str | None
@@ -34,14 +34,14 @@ class Explained:
 
 
 def document(plan: Plan, submitted: dict[str, Any], key: ApiKey | None) -> Explained:
-    """The body of a submission, of a key, or of one that has chosen this plan for every model."""
+    """Explain the body of a submission, for a key, or for one that has chosen this plan for every model."""
     if key is not None:
         return _told(explain.explain(key, submitted))
     return _told(examination.examine(NOBODY, submitted, snapshot.latest().under(plan.pk)))
 
 
 def task(plan: Plan, found: Task) -> Explained:
-    """What a task asked for, by the catalog of today and under this plan."""
+    """Explain a task's request by today's catalog under this plan."""
     return _told(_examined(found, snapshot.latest().under(plan.pk)))
 
 
@@ -58,12 +58,12 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
         request = inputs.with_upload_urls(inputs.judged(stored_params.load(found.modality, stored)), found.pk)
         model = next((each for each in catalog.models() if each.id == found.media_model_id and each.enabled), None)
         if model is None:
-            raise UnsupportedModel("model: it is gone or disabled.")
+            raise UnsupportedModel("model: it was deleted or disabled.")
         survey = routing.survey(catalog.resolved(NOBODY, model), request)
         decision = routing.decide(survey)
         price = examination.price_of(examination.terms(catalog, model, decision.plan), decision, request)
     except Unreadable as unreadable:
-        return Examination(outcome=InvalidRequest(f"The task's params cannot be read any more: {unreadable}"))
+        return Examination(outcome=InvalidRequest(f"The task's params can no longer be read: {unreadable}"))
     except ApiError as error:
         return Examination(request=request, survey=survey, outcome=error)
     body = SubmissionBody(model=found.model_name, modality=found.modality, params={}, metadata=None, callback_url=None)
@@ -72,7 +72,7 @@ def _examined(found: Task, catalog: Catalog) -> Examination:
 
 
 def recent(plan: Plan) -> list[Task]:
-    """The newest tasks that had a route of the plan, of the newest of all: read by their ids."""
+    """List recent tasks with a route of the plan, among the newest of all tasks."""
     routes = set(Route.objects.filter(plan=plan).values_list("id", flat=True))
     newest = Task.objects.order_by("-id").select_related("route_set").only("id", "model_name", "status", "route_set")
     return [task for task in newest[:LOOKED_AT] if routes & set(task.route_set.routes)][:RECENT]

@@ -1,4 +1,4 @@
-"""The forms of a plan's page: the plan, and a row for each of its routes."""
+"""Forms of a plan's page: the plan and its routes."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -29,12 +29,12 @@ class PlanForm(RuledForm):
 
 
 def plain(number: Decimal) -> str:
-    """Without the zeros at its end that the column adds."""
+    """Format a number without trailing zeros."""
     return format(number.normalize(), "f")
 
 
 class RouteForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A route that is stored keeps its model and its channel: another one is another row."""
+    """Form of a route. A stored route keeps its model and channel."""
 
     model = forms.ModelChoiceField(MediaModel.objects.order_by("modality", "name"))
     channel = forms.ModelChoiceField(Channel.objects.filter(group_link=None).order_by("name"))
@@ -43,7 +43,7 @@ class RouteForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Route
         fields = ("model", "channel", "priority", "weight", "resubmit_ambiguous", "enabled")
         labels: ClassVar[Any] = {"resubmit_ambiguous": "Buy again after an unknown outcome"}
-        help_texts: ClassVar[Any] = {"resubmit_ambiguous": "Costs money twice where the first call ran."}
+        help_texts: ClassVar[Any] = {"resubmit_ambiguous": "Costs twice if the first call did run."}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,9 +56,9 @@ class RouteForm(forms.ModelForm):  # type: ignore[type-arg]
         model, channel = cleaned.get("model"), cleaned.get("channel")
         is_new = not self.instance.pk
         if is_new and model and channel and not ChannelModel.objects.filter(model=model, channel=channel).exists():
-            self.add_error("channel", f"{channel} does not offer {model}; add the model to the channel first.")
+            self.add_error("channel", f"{channel} does not offer {model}: add the model to the channel first.")
         return cleaned
 
 
 class RouteFormSet(KnownRows, forms.BaseInlineFormSet):  # type: ignore[type-arg]
-    """The routes of a plan."""
+    """Formset of a plan's routes."""

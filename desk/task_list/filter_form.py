@@ -1,4 +1,4 @@
-"""The filters above the list of tasks, and how links name them."""
+"""Filters of the task list, and their names in links."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from common import ids, modalities
 from desk.task_list.finding import TaskQuery
 from tasks.models import Task
 
-# As other pages of the admin write a filter.
+# Filters as other admin pages link to them.
 LONG_NAMES = {
     "status__exact": "status",
     "modality__exact": "modality",
@@ -48,7 +48,7 @@ class TaskFilterForm(forms.Form):
         self._take_account_by_number()
 
     def _take_account_by_number(self) -> None:
-        """A link names an account by its number, a person by its name."""
+        """Convert an account number from a link to the name in the form."""
         number = str(self.data.get("account_id", ""))
         if number.isdecimal() and len(number) < 19:
             name = Account.objects.filter(pk=int(number)).values_list("name", flat=True).first()
@@ -58,14 +58,14 @@ class TaskFilterForm(forms.Form):
         name = self.cleaned_data["account"]
         found = Account.objects.filter(name=name).first() if name else None
         if name and found is None:
-            raise forms.ValidationError("There is no account of this name.")
+            raise forms.ValidationError("No account has this name.")
         return found
 
     def clean_key(self) -> ApiKey | None:
         number = self.cleaned_data["key"]
         found = ApiKey.objects.filter(pk=number).first() if number else None
         if number and found is None:
-            raise forms.ValidationError("There is no key of this number.")
+            raise forms.ValidationError("No key has this number.")
         return found
 
     def clean_before(self) -> str | None:
@@ -73,7 +73,7 @@ class TaskFilterForm(forms.Form):
         return before if ids.is_task_id(before) else None
 
     def query(self) -> TaskQuery:
-        """Of a valid form."""
+        """Build the query of a valid form."""
         given = self.cleaned_data
         account, key = given["account"], given["key"]
         return TaskQuery(
@@ -89,6 +89,6 @@ class TaskFilterForm(forms.Form):
         )
 
     def sent(self, **changes: str) -> dict[str, str]:
-        """The filters as a link to another page of the list repeats them."""
+        """Get the filters for a link to another page of the list."""
         kept = {name: str(self.data[name]) for name in self.fields if self.data.get(name) and name != "before"}
         return {**kept, **changes}

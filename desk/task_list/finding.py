@@ -1,7 +1,7 @@
-"""The tasks of a list, the newest first, found by indexes alone however many there are.
+"""Search for a page of tasks, the newest first, by indexes only.
 
-A page looks at so many tasks at most. Where a rare filter fills no page within them, the list says so, and goes on from
-there.
+A page scans at most SCANNED tasks. If a rare filter does not fill the page within them, the list says so and continues
+from there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ CLOCK_SLACK_SECONDS = 3600  # ids carry the web process's clock; created_at is t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskQuery:
-    """What is looked for; what is None is not asked. `before` is a task id: the list goes on from there."""
+    """Filters of the search; None is any. `before` is the task id that the page continues from."""
 
     status: str | None = None
     modality: str | None = None
@@ -35,8 +35,8 @@ class TaskQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPage:
-    """`older` is the id before which the list goes on, None at its end. `is_cut`: it stopped there because it had
-    looked at enough tasks."""
+    """Page of tasks. `older` is the id before which the next page begins, None at the end. `is_cut`: the scan stopped
+    at its limit."""
 
     tasks: tuple[Task, ...]
     older: str | None
@@ -45,7 +45,7 @@ class TaskPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Conditions on `t` joined by AND, and their parameters."""
+    """SQL conditions on `t`, joined by AND, with their parameters."""
 
     conditions: tuple[str, ...] = ()
     values: tuple[object, ...] = ()
@@ -63,7 +63,7 @@ def condition(text: str, *values: object) -> Part:
 
 
 def find(query: TaskQuery) -> TaskPage:
-    """At most three statements, and one more for an account."""
+    """Find a page in at most three statements, and one more for an account."""
     floor = _floor(query)
     wanted = _wanted(query) & (condition("t.id >= %s", floor) if floor else Part())
     found = _ids(query, wanted)
@@ -84,7 +84,7 @@ def _ids(query: TaskQuery, wanted: Part) -> list[str]:
     return _select_of_keys(key_ids, wanted)
 
 
-# The living are few, and have indexes of their own. SQLite takes those only where a condition is spelled like this.
+# Live tasks are few and have partial indexes, which SQLite uses only with these conditions.
 LIVING = {
     "queued": "t.id IN (SELECT l.id FROM tasks_task l WHERE l.status = 'queued' AND l.open_routes_id > 0)",
     "running": "t.id IN (SELECT l.id FROM tasks_task l WHERE l.status = 'running' AND l.worker_id > '')",
@@ -103,7 +103,7 @@ def _select(part: Part) -> list[str]:
 
 
 def _select_of_keys(key_ids: Sequence[int], part: Part) -> list[str]:
-    """The newest of each key by its own stretch of the index, then the newest of those."""
+    """Select the newest tasks of each key by index, then the newest of those."""
     if not key_ids:
         return []
     each = [condition("t.key_id = %s", key_id) & part for key_id in key_ids]
@@ -124,7 +124,7 @@ def _wanted(query: TaskQuery) -> Part:
 
 
 def _filters(query: TaskQuery) -> Iterator[tuple[str, object]]:
-    """What no range answers."""
+    """Yield the filters that no index range covers."""
     if query.status and query.status not in LIVE:
         yield "status", query.status
     if query.account_id is not None and query.status in LIVE:
@@ -135,7 +135,7 @@ def _filters(query: TaskQuery) -> Iterator[tuple[str, object]]:
 
 
 def _range(query: TaskQuery) -> Part:
-    """What stretches of the indexes by key and id answer."""
+    """Build the conditions that the indexes by key and id cover."""
     part = Part() if query.key_id is None else condition("t.key_id = %s", query.key_id)
     if query.before:
         part &= condition("t.id < %s", query.before)
@@ -147,7 +147,7 @@ def _range(query: TaskQuery) -> Part:
 
 
 def _floor(query: TaskQuery) -> str | None:
-    """The id at which a page that filters stops looking; None where it comes to the end before."""
+    """Find the id at which a filtered scan stops; None if it reaches the end first."""
     if query.status in LIVE or not any(_filters(query)):
         return None
     part = _range(query)

@@ -1,4 +1,4 @@
-"""The list of tasks: what the template draws."""
+"""Template context of the task list."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -23,12 +23,12 @@ def context(given: QueryDict) -> dict[str, Any]:
 
 
 def took(task: Task) -> float | None:
-    """Seconds from its submission to its end; None while it lives."""
+    """Compute seconds from submission to end; None for a live task."""
     return (task.finished_at - task.created_at).total_seconds() if task.finished_at else None
 
 
 def said(form: TaskFilterForm) -> str:
-    """The filters in words; empty where there are none."""
+    """Describe the filters; empty without any."""
     if not form.is_valid():
         return ""
     given = form.cleaned_data

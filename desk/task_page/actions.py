@@ -1,4 +1,4 @@
-"""What an operator may do about a task: cancel it, submit it again, refund it, send its callback again."""
+"""Buttons of a task's page: cancel it, submit it again, refund it, send its callback again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,19 +20,19 @@ from tasks.unknown.open_calls import Refused
 
 
 class NoteForm(forms.Form):
-    """For what explains itself."""
+    """Form with an optional reason."""
 
-    reason = forms.CharField(max_length=REASON_LENGTH, required=False, help_text="If you like. The history keeps it.")
+    reason = forms.CharField(max_length=REASON_LENGTH, required=False, help_text="Optional. Recorded in the history.")
 
 
 class CountingForm(NoteForm):
-    """Holds how often it was done when the form was made, so that sending it twice does it once."""
+    """Form with the number of earlier runs, so that submitting it twice acts once."""
 
     done_before = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
 
 class RetryForm(ReasonForm):
-    """Holds also what the page said that it will cost, so that nobody pays what nobody has seen."""
+    """Form with the price that the page showed, so that a changed price is not charged unseen."""
 
     done_before = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     price_micros = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
@@ -43,11 +43,11 @@ class RefundForm(ReasonForm):
     field_order = ("amount", "reason")
 
     def clean_amount(self) -> int:
-        """In micro-USD."""
+        """Convert the amount to micro-USD."""
         try:
             return words.micros(self.cleaned_data["amount"])
         except ValueError as error:
-            raise forms.ValidationError("Not an amount in USD.") from error
+            raise forms.ValidationError("Enter an amount in USD.") from error
 
 
 class CancelTask(RowAction):
@@ -59,8 +59,8 @@ class CancelTask(RowAction):
 
     def meaning(self, row: Task) -> str:
         return (
-            f"The task leaves the queue and ends as canceled. The {words.usd(row.estimated_micros)} that it holds go "
-            f"back to {row.key.account.name}, and its client hears of it as of a cancel of its own."
+            f"The task leaves the queue and ends as canceled. Its hold of {words.usd(row.estimated_micros)} goes back "
+            f"to {row.key.account.name}, and its client is notified as if it had canceled the task itself."
         )
 
     def apply(self, row: Task, values: Mapping[str, Any], *, by: str) -> str:
@@ -82,7 +82,7 @@ class RetryTask(RowAction):
 
     def meaning(self, row: Task) -> str:
         last = row.retries.order_by("-pk").first()
-        before = f" It was submitted again before, as {last.pk}, which is {last.status}." if last else ""
+        before = f" It was already submitted again as {last.pk}, which is {last.status}." if last else ""
         return f"{self._means(row)}{before}"
 
     def _means(self, row: Task) -> str:
@@ -92,14 +92,13 @@ class RetryTask(RowAction):
             return f"It would be refused now: {refusal}"
         if resolve.is_without_outcome(row):
             return (
-                f"A new task buys it again at the price that was agreed, {price}. If the provider did run the first "
-                "one, you pay twice."
+                f"A new task buys it again at the agreed price, {price}. If the provider did run the first one, you "
+                "pay twice."
             )
         return (
-            f"A new task asks for the same again, for {row.key.account.name} / {row.key.name}, on the routes of today. "
-            f"The customer pays it at today's price, {price}. This one was submitted at "
-            f"{words.usd(row.estimated_micros)}; the customer has paid {words.usd(row.actual_micros or 0)} for it, and "
-            "it stays as it is."
+            f"A new task repeats the request for {row.key.account.name} / {row.key.name} on today's routes. The "
+            f"customer pays today's price, {price}. This task was submitted at {words.usd(row.estimated_micros)} and "
+            f"the customer has paid {words.usd(row.actual_micros or 0)} for it; it stays as it is."
         )
 
     def form(self, row: Task, data: Any = None) -> forms.Form:
@@ -115,7 +114,7 @@ class RetryTask(RowAction):
         if row.retries.count() > values["done_before"]:
             last = row.retries.latest("pk")
             raise ActionRefused(
-                f"It was submitted again meanwhile, as {last.pk}. Load this page anew to do it once more."
+                f"It has been submitted again in the meantime, as {last.pk}. Reload this page to do it once more."
             )
         try:
             new_id = again.retry(row.pk, by=by, shown_micros=values["price_micros"])
@@ -136,10 +135,10 @@ class RefundTask(RowAction):
 
     def meaning(self, row: Task) -> str:
         if before := refunds.of_task(row.pk):
-            return f"{words.usd(before)} of it were refunded before. That can be done once."
+            return f"{words.usd(before)} was already refunded. A task can be refunded once."
         return (
-            f"{row.key.account.name} was charged {words.usd(row.actual_micros or 0)} for this task. All of it or part "
-            "of it goes back to the balance, once. Its client hears nothing, and the task stays as it ended."
+            f"{row.key.account.name} was charged {words.usd(row.actual_micros or 0)} for this task. All or part of "
+            "it goes back to the balance, once. The client is not notified, and the task stays as it ended."
         )
 
     def form(self, row: Task, data: Any = None) -> forms.Form:
@@ -154,7 +153,7 @@ class RefundTask(RowAction):
 
 
 class SendCallback(RowAction):
-    """Of a task or of its delivery."""
+    """Button of a task or its delivery that sends the callback again."""
 
     name, label, right = "send", "Send the callback again", "callbacks.change_delivery"
     form_class = CountingForm
@@ -165,11 +164,11 @@ class SendCallback(RowAction):
     def meaning(self, row: Task | Delivery) -> str:
         delivery = _delivery(row)
         if delivery is None:
-            return "This task owes no callback."
+            return "This task has no callback to send."
         tries = words.counted(delivery.attempts, "attempt")
         return (
-            f"One more attempt goes to {delivery.host} now, with the same delivery id, signed afresh. So far: {tries}, "
-            f"{delivery.status}. Its schedule stays as it is."
+            f"One more attempt goes to {delivery.host} now, with the same delivery id, with a new signature. So far: "
+            f"{tries}, {delivery.status}. The schedule stays as it is."
         )
 
     def form(self, row: Task | Delivery, data: Any = None) -> forms.Form:
@@ -179,12 +178,12 @@ class SendCallback(RowAction):
     def apply(self, row: Task | Delivery, values: Mapping[str, Any], *, by: str) -> str:
         delivery = _delivery(row)
         if delivery and delivery.attempts > values["done_before"]:
-            raise ActionRefused("It was sent meanwhile. Load this page anew to send it once more.")
+            raise ActionRefused("It has been sent in the meantime. Reload this page to send it once more.")
         try:
             deliveries.redeliver(row.task_id if isinstance(row, Delivery) else row.pk)
         except NotRedeliverable as refusal:
             raise ActionRefused(refusal.message) from refusal
-        return "The callback is sent again."
+        return "Sent the callback again."
 
 
 def _delivery(row: Task | Delivery) -> Delivery | None:

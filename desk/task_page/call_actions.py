@@ -1,4 +1,4 @@
-"""What an operator may do about a paid call whose outcome nobody knows. Its task is retried on the task's own page."""
+"""Buttons that settle a paid call of unknown outcome. Its task is retried on the task's own page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from tasks.models import LIVE, Call, Task
 from tasks.unknown import open_calls, resolve
 from tasks.unknown.open_calls import Refused
 
-LONGEST_NAMED_ID = LONGEST_ID + 100  # the older Kling has the name of an endpoint before it
+LONGEST_NAMED_ID = LONGEST_ID + 100  # older Kling ids are prefixed by an endpoint name
 
 
 class AttachForm(NoteForm):
@@ -24,7 +24,7 @@ class AttachForm(NoteForm):
 
 
 class UnknownCallAction(RowAction):
-    """Shown as long as nobody has settled the call; done, it leads back to the others."""
+    """Button of an unsettled call; afterwards it returns to the list."""
 
     right = "tasks.change_task"
 
@@ -44,9 +44,8 @@ class AttachJob(UnknownCallAction):
 
     def meaning(self, row: Call) -> str:
         return (
-            "You found the job at the provider. A new task follows it: it holds "
-            f"{words.usd(row.task.estimated_micros)}, and its result is charged to the client at the price that was "
-            "agreed."
+            "Use this if you found the job at the provider. A new task follows it: it holds "
+            f"{words.usd(row.task.estimated_micros)}, and its result is charged to the client at the agreed price."
         )
 
     def apply(self, row: Call, values: Mapping[str, Any], *, by: str) -> str:
@@ -63,8 +62,8 @@ class WriteOff(UnknownCallAction):
 
     def meaning(self, row: Call) -> str:
         cost = open_calls.costs_at_stake([row])[row.pk]
-        booked = "what it cost, which the catalog does not know," if cost is None else words.usd(cost)
-        return f"Nobody will see what the call brought: {booked} is booked as your loss. The client is not charged."
+        booked = "its cost, which the catalog does not have," if cost is None else words.usd(cost)
+        return f"The call's result is discarded: {booked} is booked as your loss. The client is not charged."
 
     def apply(self, row: Call, values: Mapping[str, Any], *, by: str) -> str:
         try:
@@ -75,8 +74,7 @@ class WriteOff(UnknownCallAction):
 
 
 def is_over(task: Task) -> bool:
-    """Whether its task has ended without a result: one that lives or has succeeded is neither retried nor given a
-    job."""
+    """Check that the task ended without a result; only then can it be retried or given a job."""
     return task.status not in (*LIVE, "succeeded")
 
 

@@ -1,4 +1,4 @@
-"""Paid calls in the admin: the page of those whose outcome nobody knows, and a filter of what was paid for nothing."""
+"""Admin of paid calls: the page of unknown outcomes, and a filter of losses."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,6 @@ from common.documents import shown
 from common.redaction import clean
 from desk.kit.actions import ActionPages, url_of
 from desk.task_page.call_actions import CALL_ACTIONS, is_over
-from pages import words
 from pages.admin_pages import CappedPaginator, ReadOnlyAdmin, cost, moment, status
 from tasks.admin import CallInline
 from tasks.models import Call
@@ -25,7 +24,7 @@ PAGE = 50
 
 
 class LossFilter(admin.SimpleListFilter):
-    """What was paid and never charged; the list then shows its sum."""
+    """Filter of calls that were paid but never charged; the list then shows their sum."""
 
     title, parameter_name = "operator's loss", "loss"
 
@@ -41,7 +40,7 @@ class LossFilter(admin.SimpleListFilter):
 
 
 class MismatchFilter(admin.SimpleListFilter):
-    """What the provider reports and what was billed, an index of its own."""
+    """Filter of calls whose provider report differs from what we charged, by its own index."""
 
     title, parameter_name = "bill", "bill"
 
@@ -53,7 +52,8 @@ class MismatchFilter(admin.SimpleListFilter):
 
 
 class CallAdmin(ActionPages, ReadOnlyAdmin):
-    """Paid calls to look at; and the page of unknown outcomes, whose actions need the permission to change tasks."""
+    """Read-only admin of paid calls, with the page of unknown outcomes, whose buttons need the right to change
+    tasks."""
 
     row_actions = CALL_ACTIONS
 
@@ -92,7 +92,7 @@ class CallAdmin(ActionPages, ReadOnlyAdmin):
         ]
 
     def unknown(self, request: HttpRequest) -> HttpResponse:
-        """The open list, the oldest first."""
+        """List the open calls, the oldest first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         calls = open_calls.open_calls().select_related("task__key__account", "channel", "credential")
@@ -107,12 +107,12 @@ class CallAdmin(ActionPages, ReadOnlyAdmin):
             found = answer.context_data.get("cl")
             if found is not None:
                 sum_micros = found.queryset.order_by().aggregate(sum=Sum("cost_micros"))["sum"]
-                answer.context_data["loss"] = words.usd(sum_micros or 0)
+                answer.context_data["loss_micros"] = sum_micros or 0
         return answer
 
 
 def rows(page: Page[Call]) -> list[dict[str, Any]]:
-    """What is known of each call, and what can be done about it."""
+    """Build the rows of the list: known facts and buttons."""
     calls = list(page)
     costs = open_calls.costs_at_stake(calls)
     return [
@@ -129,7 +129,7 @@ def rows(page: Page[Call]) -> list[dict[str, Any]]:
 
 
 def known(call: Call) -> str:
-    """What is known of its end, in words."""
+    """Describe the known outcome of a call."""
     outcome = shown(call.outcome)
     status = f"HTTP {outcome['http_status']}" if outcome.get("http_status") else None
     parts = (str(outcome.get("kind") or "").replace("_", " "), status, outcome.get("code"), outcome.get("message"))

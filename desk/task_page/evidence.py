@@ -1,4 +1,4 @@
-"""The evidence on a task's page beside its exhibits: the routes there were, and each paid call."""
+"""Routes and paid calls on a task's page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tasks.shown.trace import Trace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteVerdict:
-    """A route of the decision: kept, with what it would buy, or skipped, with each field and its reason."""
+    """Route of the routing decision: kept, with what it buys, or skipped, with fields and reasons."""
 
     number: int
     channel: str
@@ -45,8 +45,8 @@ def _route(number: int, row: Mapping[str, object]) -> RouteVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidCallRow:
-    """A paid call. Money in micro-USD: `charged` is the client's part, `cost` the operator's own, None where nobody
-    knows; `followed_by` is the task that an operator made of it."""
+    """Paid call as the page shows it. `charged_micros` is the client's part; `followed_by` is the task that an operator
+    created from it."""
 
     call: Call
     number: str
@@ -77,7 +77,7 @@ def _call(found: Trace, call: Call, told: Mapping[str, Any]) -> PaidCallRow:
         call=call,
         number=f"{call.attempt}.{call.position + 1}",
         route=told["route"],
-        channel=told["channel"] or "gone",
+        channel=told["channel"] or "deleted",
         target=_joined(told["adapter"], told["upstream_model"]),
         credential=(told["credential"] or "").removesuffix("…") or "–",
         upstream_id=_joined(told["upstream_id"]),
@@ -93,5 +93,5 @@ def _call(found: Trace, call: Call, told: Mapping[str, Any]) -> PaidCallRow:
 
 
 def _joined(*parts: object) -> str:
-    """Those that say something, without secrets."""
+    """Join the non-empty parts, without secrets."""
     return clean(" · ".join(str(part) for part in parts if part))

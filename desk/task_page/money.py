@@ -1,4 +1,4 @@
-"""The money on a task's page: what was held, charged, refunded and released, what it cost us, and what is left."""
+"""Money on a task's page: hold, charges, refunds, own cost and margin."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ LABELS = {"charge": "Charged", "refund": "Refunded", "credit": "Credited"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoneyLine:
-    """A line as the customer's account saw it: what was held, or how the balance moved. In micro-USD."""
+    """Line of the customer's account in micro-USD: a hold, or a movement of the balance (`moves`)."""
 
     label: str
     amount_micros: int
@@ -23,8 +23,8 @@ class MoneyLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskMoney:
-    """All in micro-USD. `cost_micros` is what its paid calls cost us as far as that is known, `is_whole` whether that
-    is all of it; `margin_micros` is None while the task lives."""
+    """Sums in micro-USD. `cost_micros` is the known own cost, `is_whole` whether all of it is known; `margin_micros` is
+    None for a live task."""
 
     lines: tuple[MoneyLine, ...]
     charged_micros: int
@@ -34,7 +34,7 @@ class TaskMoney:
     margin_micros: int | None
 
 
-def of_task(hold: Hold | None, entries: Sequence[LedgerEntry], calls: Sequence[Call], *, has_ended: bool) -> TaskMoney:
+def add_up(hold: Hold | None, entries: Sequence[LedgerEntry], calls: Sequence[Call], *, has_ended: bool) -> TaskMoney:
     booked = [entry for entry in entries if entry.book == "customer"]
     charged = -sum(entry.amount_micros for entry in booked if entry.kind == "charge")
     refunded = sum(entry.amount_micros for entry in booked if entry.kind == "refund")

@@ -1,4 +1,4 @@
-"""All that the page of a task shows, gathered by statements whose number does not grow with the task."""
+"""Data of a task's page, read by a fixed number of statements."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ MOST_HISTORY = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallbackLog:
-    """What is owed to the receiver, and each attempt, the newest first. The URL is without its secrets."""
+    """Callback of a task with its attempts, the newest first. The URL has no secrets."""
 
     delivery: Delivery
     url: str
@@ -35,7 +35,7 @@ class CallbackLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSheet:
-    """What the template draws, from top to bottom and left to right."""
+    """Data of the page, in the order of the template."""
 
     task: Task
     is_live: bool
@@ -53,14 +53,15 @@ class TaskSheet:
 
 
 def find(task_id: str) -> Task | None:
-    """The task with what hangs on it by one row each."""
+    """Find a task with its related rows."""
     found: Task | None = (
         Task.objects.select_related("key__account", "media_model", "channel", "worker").filter(pk=task_id).first()
     )
     return found
 
 
-def of(task: Task) -> TaskSheet:
+def gather(task: Task) -> TaskSheet:
+    """Read everything that the page shows."""
     payload = TaskPayload.objects.filter(task=task).first()
     found = trace.of(task)
     for call in found.calls:
@@ -69,7 +70,7 @@ def of(task: Task) -> TaskSheet:
     return TaskSheet(
         task=task,
         is_live=task.status in LIVE,
-        verdict=verdict.of_task(task, found.calls, assets, waits_for=held.of(task)),
+        verdict=verdict.describe(task, found.calls, assets, waits_for=held.of(task)),
         story=tuple(_story(task, found.calls)),
         exhibits=tuple(exhibits.exhibits(assets)),
         params=tuple(exhibits.params(payload.params if payload else None)),
@@ -94,7 +95,7 @@ def _story(task: Task, calls: tuple[Call, ...]) -> list[StoryStep]:
 
 
 def _history(task: Task, calls: tuple[Call, ...]) -> list[LogEntry]:
-    """What operators did on the task and its calls."""
+    """List what operators did on the task, its calls and its delivery."""
     kinds: Any = ContentType.objects.get_for_models(Task, Call, Delivery)
     wanted = Q(content_type=kinds[Task], object_id=task.pk)
     wanted |= Q(content_type=kinds[Delivery], object_id=f"{task.pk}.1")
@@ -106,7 +107,7 @@ def _history(task: Task, calls: tuple[Call, ...]) -> list[LogEntry]:
 def _money(task: Task, calls: tuple[Call, ...]) -> TaskMoney:
     hold = Hold.objects.filter(reference=task.pk).first()
     entries = list(LedgerEntry.objects.filter(reference=task.pk).order_by("id"))
-    return money.of_task(hold, entries, calls, has_ended=task.status not in LIVE)
+    return money.add_up(hold, entries, calls, has_ended=task.status not in LIVE)
 
 
 def _callback(task: Task) -> CallbackLog | None:

@@ -1,4 +1,4 @@
-"""The story of a task: what happened to it, in order, and how long it took from one step to the next."""
+"""Timeline of a task: its steps in order, with the time between them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ ENDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryStep:
-    """One thing that happened. `word` is a state to draw, or empty; `detail` is text that others wrote; `task_id` is
-    another task that it links to. `after_seconds` counts from the step before."""
+    """Step of the timeline. `word` is a state or empty; `detail` may hold others' text; `task_id` links to another
+    task; `after_seconds` counts from the previous step."""
 
     at: datetime
     title: str
@@ -42,7 +42,7 @@ def tell(
     retries: Sequence[Task],
     history: Iterable[LogEntry],
 ) -> list[StoryStep]:
-    """All steps, the oldest first. The task has its key and account at hand, the calls their channels."""
+    """Build all steps, the oldest first. The task's key and account and the calls' channels must be loaded."""
     steps = [
         *_of_events(task, events),
         *(_of_call(call) for call in calls),
@@ -70,9 +70,9 @@ def _of_events(task: Task, events: Sequence[TaskEvent]) -> Iterator[StoryStep]:
                 detail=f"{task.key.account.name} / {task.key.name}",
             )
             if task.retry_of_id:
-                yield StoryStep(at=event.at, title="An operator's retry of", task_id=task.retry_of_id)
+                yield StoryStep(at=event.at, title="Operator's retry of", task_id=task.retry_of_id)
         elif event.status == "queued":
-            yield StoryStep(at=event.at, word="queued", title="Went back to the queue: surely nothing was bought")
+            yield StoryStep(at=event.at, word="queued", title="Returned to the queue: nothing was bought")
         elif event.status == "running":
             yield StoryStep(at=event.at, word="running", title=f"Taken by a worker, attempt {event.attempt}")
         else:
@@ -86,7 +86,7 @@ def _of_events(task: Task, events: Sequence[TaskEvent]) -> Iterator[StoryStep]:
 
 def _of_call(call: Call) -> StoryStep:
     target = shown(call.target)
-    channel = call.channel.name if call.channel else "a channel that is gone"
+    channel = call.channel.name if call.channel else "a deleted channel"
     return StoryStep(
         at=call.created_at,
         word=call.state,
@@ -96,7 +96,7 @@ def _of_call(call: Call) -> StoryStep:
 
 
 def _moments(call: Call) -> Iterator[str]:
-    """How long after the intent each of them came."""
+    """Yield the job id and the time of each event since the intent."""
     if name := trace.upstream_id(call):
         yield f"job {name}"
     for verb, at in (("answered", call.answered_at), ("finished", call.finished_at), ("ended", call.ended_at)):

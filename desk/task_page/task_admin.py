@@ -1,4 +1,4 @@
-"""The page of a task, and the list of tasks, in the admin."""
+"""Admin of tasks: the list, and the page of one."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,18 +28,18 @@ class TaskAdmin(ActionPages, ReadOnlyAdmin):
         return rows
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """The list, or the task that is named by `q`."""
+        """Show the list, or redirect to the task with id `q`."""
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request):
             raise PermissionDenied
         wanted = request.GET.get("q", "").strip()
         if ids.is_task_id(wanted) and Task.objects.filter(pk=wanted).exists():
             return redirect("admin:tasks_task_change", wanted)
         if wanted:
-            messages.warning(request, "There is no task of this id.")
+            messages.warning(request, "No task has this id.")
         return self.page(request, "admin/tasks/task/list.html", title="Tasks", **list_view.context(request.GET))
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        """The page of one task; nothing is changed on it."""
+        """Show the read-only page of one task."""
         task = sheet.find(unquote(object_id))
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request, task):
             raise PermissionDenied
@@ -48,7 +48,7 @@ class TaskAdmin(ActionPages, ReadOnlyAdmin):
         return self._page_of(request, task)
 
     def _page_of(self, request: HttpRequest, task: Task) -> HttpResponse:
-        found = sheet.of(task)
+        found = sheet.gather(task)
         return self.page(
             request,
             "admin/tasks/task/page.html",
@@ -60,7 +60,7 @@ class TaskAdmin(ActionPages, ReadOnlyAdmin):
         )
 
     def _settling(self, request: HttpRequest, call: Call) -> Iterator[Offered]:
-        """The buttons of a call whose outcome nobody knows; it has its task at hand."""
+        """Yield the buttons of a call of unknown outcome, whose task must be loaded."""
         for action in CALL_ACTIONS:
             if request.user.has_perm(action.right) and action.applies(call):
                 yield Offered(label=action.label, url=url_of(call, action.name), is_danger=action.is_danger)

@@ -1,4 +1,4 @@
-"""What templates of all pages are made of: states, money, moments, meters and empty places. `{% load pages %}`"""
+"""Template tags of all pages: states, money, times, meters and empty states. `{% load pages %}`"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ from pages import words
 
 register = template.Library()
 NOTHING = "–"
-# Drawn, since not every font has every shape; in the colour of the word beside it.
+# Drawn as SVG, as not every font has every shape; in the colour of the text.
 RING = '<circle cx="6" cy="6" r="4.5" fill="none" stroke="currentColor" stroke-width="1.5"/>'
 DRAWN = {
     "○": RING,
@@ -26,21 +26,32 @@ DRAWN = {
 
 
 @register.filter
-def usd(micros: int | None) -> str:
-    """Micro-USD as USD; a dash where there is none."""
+def usd(micros: int | None) -> SafeString | str:
+    """Show an amount in micro-USD as USD to the cent, exact on hover; a dash for None."""
+    if micros is None:
+        return NOTHING
+    exact, shown = words.usd(micros), words.cents(micros)
+    if shown == exact:
+        return exact
+    return format_html('<data value="{}" title="{}">{}</data>', words.decimal(micros), exact, shown)
+
+
+@register.filter
+def price(micros: int | None) -> str:
+    """Show a price in micro-USD as exact USD; a dash for None."""
     return NOTHING if micros is None else words.usd(micros)
 
 
 @register.filter
 def span(seconds: float | None) -> str:
-    """Seconds as a length of time."""
+    """Show seconds as a duration; a dash for None."""
     return NOTHING if seconds is None else words.span(seconds)
 
 
 @register.simple_tag
 def state(word: str, progress: int | None = None) -> SafeString:
-    """A state by shape, word and colour; a running one with its percent where it is known."""
-    look = words.look(word)
+    """Show a state by shape, word and colour; a running one with its progress if known."""
+    look = words.style(word)
     shown = word if progress is None else f"{word} {progress} %"
     return format_html(
         '<span class="state state-{}">'
@@ -53,7 +64,7 @@ def state(word: str, progress: int | None = None) -> SafeString:
 
 @register.simple_tag
 def moment(at: datetime | None) -> SafeString | str:
-    """How long ago, or in how long; the absolute time on hover, on focus by the script `times.js`."""
+    """Show a relative time, with the absolute time on hover."""
     if at is None:
         return NOTHING
     return format_html(
@@ -66,7 +77,7 @@ def moment(at: datetime | None) -> SafeString | str:
 
 @register.simple_tag
 def clock(at: datetime | None) -> SafeString | str:
-    """The moment itself, to the second: for logs and statements."""
+    """Show an absolute time to the second, for logs and statements."""
     if at is None:
         return NOTHING
     return format_html('<time datetime="{}">{}</time>', at.astimezone(UTC).isoformat(), words.absolute(at))
@@ -74,7 +85,7 @@ def clock(at: datetime | None) -> SafeString | str:
 
 @register.simple_tag
 def meter(used: float, limit: float | None, label: str) -> SafeString:
-    """A bar of what is used of a limit, with both numbers; without a limit the number alone."""
+    """Show usage of a limit as a bar with both numbers; without a limit, only the number."""
     if limit is None:
         return format_html('<span class="meter">{} <span class="quiet">no limit</span></span>', used)
     return format_html(
@@ -91,5 +102,5 @@ def meter(used: float, limit: float | None, label: str) -> SafeString:
 
 @register.inclusion_tag("pages/empty.html")
 def empty(title: str, hint: str = "", url: str = "", label: str = "") -> dict[str, Any]:
-    """What would be here, and the command or the link that makes it so."""
+    """Show an empty state: what would be here, and the command or link that creates it."""
     return {"title": title, "hint": hint, "url": url, "label": label}

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from callbacks.models import Delivery
 from common import sql
-from desk.callback_page import facts
+from desk.callback_page import delivery_facts
 from desk.kit.actions import page_of, url_of
 from tests.callbacks import steps
 from tests.desk.reading import words_of
@@ -56,7 +56,7 @@ def test_one_that_gave_up_says_why_and_what_to_do(operator, owed):
 
 def test_what_gave_up_stands_on_top(operator, owed):
     first, second = owed(), owed()
-    assert "No callback gave up." in words_of(operator.get(LIST))
+    assert "No callback is exhausted." in words_of(operator.get(LIST))
     give_up(first)
     page = words_of(operator.get(LIST))
     assert "1 callback gave up" in page
@@ -79,16 +79,16 @@ def test_the_list_is_filtered_and_searched(operator, owed):
         assert found == names or ("Select a valid choice" in page or "Null characters" in page), query
     for wanted in (there, f"{there}.1"):
         assert operator.get(LIST, {"q": wanted}).headers["Location"] == f"{LIST}{there}.1/change/"
-    assert "There is no callback of this" in words_of(operator.get(LIST, {"q": "'; --\x00"}, follow=True))
+    assert "No callback has this" in words_of(operator.get(LIST, {"q": "'; --\x00"}, follow=True))
 
 
 def test_a_rare_filter_stops_and_goes_on_from_there(owed, monkeypatch):
     rare = give_up(owed())
     rest = [steps.delivery(owed()) for _ in range(4)]
-    monkeypatch.setattr(facts, "SCANNED", 3)
-    first = facts.find(status="exhausted")
+    monkeypatch.setattr(delivery_facts, "SCANNED", 3)
+    first = delivery_facts.find(status="exhausted")
     assert (first.rows, first.older, first.is_cut) == ((), rest[1].pk, True)
-    second = facts.find(status="exhausted", before=first.older)
+    second = delivery_facts.find(status="exhausted", before=first.older)
     assert (second.rows, second.older, second.is_cut) == ((rare,), None, False)
 
 
@@ -103,10 +103,10 @@ def test_a_callback_is_sent_again_from_its_page(operator, owed):
     delivery = steps.delivery(owed())
     steps.attempted(200)
     answer = operator.post(url_of(delivery, "send"), {"done_before": 1, "reason": "They asked."}, follow=True)
-    assert "The callback is sent again." in words_of(answer)
+    assert "Sent the callback again." in words_of(answer)
     assert steps.attempted(200).number == 2
     entry = LogEntry.objects.get()
-    assert (entry.object_id, entry.change_message) == (delivery.pk, "The callback is sent again. They asked.")
+    assert (entry.object_id, entry.change_message) == (delivery.pk, "Sent the callback again. They asked.")
 
 
 def test_chosen_ones_are_sent_again_together_and_once_for_a_form(operator, owed):
@@ -117,13 +117,13 @@ def test_chosen_ones_are_sent_again_together_and_once_for_a_form(operator, owed)
     assert len(steps.claimed()) == 2
     assert LogEntry.objects.count() == 2
     Delivery.objects.update(attempts=1, status="exhausted", next_attempt_at=None)
-    assert "sent meanwhile" in words_of(operator.post(address, {"done_before": 0}))
+    assert "sent in the meantime" in words_of(operator.post(address, {"done_before": 0}))
     assert LogEntry.objects.count() == 2
 
 
 def test_nothing_chosen_sends_nothing(operator, owed):
     give_up(owed())
-    assert "No callback was chosen." in words_of(operator.post(SEND, {"done_before": 0}))
+    assert "No callback was selected." in words_of(operator.post(SEND, {"done_before": 0}))
     assert steps.claimed() == ()
 
 
@@ -146,13 +146,13 @@ def test_nothing_can_be_added_changed_or_deleted(operator, owed):
 
 
 def test_there_is_an_empty_list_that_teaches(operator):
-    assert "Each task that named a callback_url owes one" in words_of(operator.get(LIST))
+    assert "A task with a callback_url sends one" in words_of(operator.get(LIST))
 
 
 def test_the_list_reads_no_task_that_it_does_not_show(owed):
     owed(), owed()
     with task_steps.captured() as statements:
-        assert len(facts.find().rows) == 2
+        assert len(delivery_facts.find().rows) == 2
     if not sql.is_postgresql():  # which reads small tables whole
         plans = [task_steps.explained(each) for each in statements]
         assert not [plan for plan in plans if "SCAN tasks_task" in plan or "TEMP B-TREE" in plan], plans

@@ -23,7 +23,7 @@ TASKS = sorted({each.type for each in (*FAILURES, *failures.OF_KIND.values())})
 
 @pytest.mark.parametrize("error_type", REQUESTS)
 def test_every_refusal_has_words(error_type):
-    found = error_words.of_request(error_type)
+    found = error_words.explain_request_error(error_type)
     assert found is not error_words.UNKNOWN
     assert found.why.endswith(".")
     assert found.next_step.endswith(".")
@@ -31,19 +31,23 @@ def test_every_refusal_has_words(error_type):
 
 @pytest.mark.parametrize("error_type", TASKS)
 def test_every_failure_of_a_task_has_words(error_type):
-    found = error_words.of_task(error_type)
+    found = error_words.explain_task_error(error_type)
     assert found is not error_words.UNKNOWN
     assert found.why.endswith(".")
     assert found.next_step.endswith(".")
 
 
 def test_no_words_are_of_an_error_that_nobody_gets():
-    assert set(error_words.OF_REQUESTS) == set(REQUESTS)
-    assert set(error_words.OF_TASKS) == set(TASKS)
+    assert set(error_words.REQUEST_ERRORS) == set(REQUESTS)
+    assert set(error_words.TASK_ERRORS) == set(TASKS)
 
 
 def test_another_versions_error_is_told_without_a_guess():
-    assert error_words.of_task("TASK_NEW") == error_words.of_request("TASK_NEW") == error_words.UNKNOWN
+    assert (
+        error_words.explain_task_error("TASK_NEW")
+        == error_words.explain_request_error("TASK_NEW")
+        == error_words.UNKNOWN
+    )
 
 
 def test_a_refused_page_says_why_and_what_to_do(visitor):

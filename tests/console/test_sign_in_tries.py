@@ -53,7 +53,7 @@ def test_the_page_says_when_to_try_again(key, monkeypatch):
     left = int(answer.headers["Retry-After"])
     assert 1 <= left <= 40
     assert f"Try again in {left} seconds." in answer.content.decode()
-    assert "copied whole" not in answer.content.decode()
+    assert "copied the whole key" not in answer.content.decode()
     assert key.secret not in answer.content.decode()
 
 

@@ -289,10 +289,10 @@ def test_no_two_tables_have_one_name():
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        ("catalog_channel", "A channel leads to a provider"),
+        ("catalog_channel", "A channel is a provider"),
         ("accounts_account", "manage.py create_account NAME"),
         ("accounts_apikey", "manage.py create_key ACCOUNT"),
-        ("accounts_group", "General keys belong to one"),
+        ("accounts_group", "Each general key belongs to a group"),
         ("billing_hold", "Nothing here yet"),
     ],
 )
@@ -302,5 +302,5 @@ def test_an_empty_list_says_what_would_be_in_it(operator, place, words):
 
 def test_a_search_that_finds_nothing_leads_back_to_all(operator, acme_key):
     page = operator.get(reverse("admin:accounts_apikey_changelist"), {"q": "nobody"}).content.decode()
-    assert "Nothing fits" in page
+    assert "Nothing matches" in page
     assert 'href="?"' in page

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 HUGE = "9" * 30
 IDS = ["", "abc", "-1", "999", HUGE, "\0", "²"]
-GONE = "load the page again"
+GONE = "reload the page"
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_two_keys_of_an_account_see_nothing_of_each_other(browser, seeded, new_k
             assert order.task_id not in their.page.content()
             assert "nobody else" not in their.page.content()
         assert their.page.goto(order.path).status == 404
-        expect(their.page.get_by_text("It may be another key's, or be gone.")).to_be_visible()
+        expect(their.page.get_by_text("It may belong to another key, or have been deleted.")).to_be_visible()
         assert their.page.goto(f"/console/create/{FILM}/?input={order.task_id}/0").status == 404
         assert their.page.goto(f"/console/create/{PICTURE}/?again={order.task_id}").status == 404
 

@@ -163,7 +163,7 @@ def settle_by_bill(page: Page, desk: Desk, channel: str, folder) -> None:
     page.get_by_label("CSV file:").set_input_files(file)
     page.get_by_label("First day:").fill(today)
     page.get_by_label("Last day:").fill(today)
-    page.get_by_role("button", name="Import it").click()
+    page.get_by_role("button", name="Import").click()
     page.get_by_role("button", name="Compare with our calls").click()
     page.get_by_role("link", name="Settle").first.click()
     page.get_by_role("link", name="Attach the job").click()

@@ -66,7 +66,7 @@ def test_a_state_shows_by_shape_and_word_and_escapes_what_it_does_not_know():
 
 @given(st.lists(st.dictionaries(st.sampled_from(["succeeded", "failed", "timeout"]), st.integers(0, 500)), max_size=30))
 def test_bars_stay_in_their_chart_and_stand_on_each_other(parts):
-    columns = [charts.Column(label=str(place), parts=part) for place, part in enumerate(parts)]
+    columns = [charts.ChartColumn(label=str(place), parts=part) for place, part in enumerate(parts)]
     chart = charts.stacked("c", columns, title="t", description="d", height=60)
     for place, column in enumerate(columns):
         bars = [bar for bar in chart.bars if bar.x == place * 12]
@@ -77,20 +77,20 @@ def test_bars_stay_in_their_chart_and_stand_on_each_other(parts):
 
 
 def test_a_line_is_interrupted_where_nothing_is_known():
-    columns = [charts.Column(label=str(place), parts={}) for place in range(5)]
+    columns = [charts.ChartColumn(label=str(place), parts={}) for place in range(5)]
     chart = charts.stacked("c", columns, title="t", description="d", lines={"p50": [1, 2, None, 4, 2]})
     assert [line.points for line in chart.lines] == ["6,45.0 18,30.0", "42,0.0 54,30.0"]
 
 
 def test_lines_share_a_scale_and_bars_of_a_tone_are_one_path():
-    columns = [charts.Column(label=str(place), parts={"succeeded": 1, "failed": place}) for place in range(2)]
+    columns = [charts.ChartColumn(label=str(place), parts={"succeeded": 1, "failed": place}) for place in range(2)]
     chart = charts.stacked("c", columns, title="t", description="d", lines={"p50": [1, 1], "p95": [2, 4]})
     assert [line.points for line in chart.lines] == ["6,45.0 18,45.0", "6,30.0 18,0.0"]
     assert [(shape.tone, shape.path.count("M")) for shape in chart.shapes] == [("succeeded", 2), ("failed", 1)]
 
 
 def test_every_shape_is_drawn():
-    assert {look.shape for look in (*words.LOOKS.values(), words.UNKNOWN)} <= DRAWN.keys()
+    assert {style.shape for style in (*words.STYLES.values(), words.UNKNOWN)} <= DRAWN.keys()
 
 
 @pytest.mark.parametrize("micros", [0, 1, 40_000, 12_500_000, 999_999_999, 1_234_500_000, 10**15])

@@ -15,9 +15,9 @@ from catalog import snapshot
 from catalog.models import Channel, Plan
 from common import ids, sql
 from console.gallery import finding
-from console.gallery.shelves import Shelf
-from desk.channel_page import facts as channel_facts
-from desk.now import facts
+from console.gallery.gallery_query import GalleryQuery
+from desk.channel_page import channel_facts
+from desk.now import now_facts
 from desk.task_page import sheet
 from desk.task_page.actions import RetryTask
 from tasks import due_calls, leases, polls, route_sets
@@ -270,7 +270,7 @@ def test_a_full_page_does_not_look_for_the_end_of_what_it_may_look_at(keys):
 FOR_EVER, LONG = 0, 100 * 365 * 86_400
 
 
-@pytest.mark.parametrize("shelf", [Shelf(), Shelf(modality="image"), Shelf(model="mural-image")])
+@pytest.mark.parametrize("shelf", [GalleryQuery(), GalleryQuery(modality="image"), GalleryQuery(model="mural-image")])
 @pytest.mark.parametrize("retention", [FOR_EVER, LONG])
 def test_a_page_of_the_gallery_is_read_by_index(keys, settings, shelf, retention):
     settings.ASSET_RETENTION = retention
@@ -298,7 +298,7 @@ def test_the_desks_home_reads_no_large_table_from_end_to_end(busy):
     sql.run(INSERT_EVENTS.format(now=sql.now()), [border, False])
     sql.run("ANALYZE")
     with steps.captured() as statements:
-        found = facts.read(timezone.now())
+        found = now_facts.read(timezone.now())
     assert (found.live.queued, found.live.at_work, found.hour.tasks) == (QUEUED, RUNNING, ENDED)
     for statement in statements:
         plan_of([statement], statement)
@@ -306,7 +306,11 @@ def test_the_desks_home_reads_no_large_table_from_end_to_end(busy):
 
 def test_the_retries_of_a_task_are_found_by_index(busy):
     task = Task.objects.filter(status="succeeded").latest("id")
-    for find in (partial(sheet.of, task), partial(RetryTask().form, task), partial(resubmission.live_retry, task.pk)):
+    for find in (
+        partial(sheet.gather, task),
+        partial(RetryTask().form, task),
+        partial(resubmission.live_retry, task.pk),
+    ):
         with steps.captured() as statements:
             find()
         plan_of(statements, '"retry_of_id" =', "task_retry")
@@ -315,7 +319,7 @@ def test_the_retries_of_a_task_are_found_by_index(busy):
 def test_the_page_of_a_channel_reads_no_large_table_from_end_to_end(busy):
     channel = Channel.objects.get()
     with steps.captured() as statements:
-        found = channel_facts.of(channel, timezone.now())
+        found = channel_facts.read(channel, timezone.now())
     assert found.running == RUNNING
     for statement in statements:
         plan_of([statement], statement)

@@ -1,4 +1,4 @@
-"""`check_ledger`: prove that the books are right; exit 1 and a list on any breach."""
+"""Command that verifies the ledger; it lists breaches and exits with status 1 on any."""
 
 import json
 import sys

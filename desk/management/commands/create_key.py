@@ -1,4 +1,4 @@
-"""Make an API key and show its secret, this once."""
+"""Create an API key and show its secret once."""
 
 from itertools import count
 from typing import Any
@@ -14,7 +14,7 @@ from desk.commands.command import DeskCommand, choice, moment, refusal, text, wh
 
 
 class Command(DeskCommand):
-    help = "Make an API key and show its secret, this once."
+    help = "Create an API key and show its secret once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("account", metavar="ACCOUNT")
@@ -48,7 +48,7 @@ class Command(DeskCommand):
         return {**subjects.show_key(key), "key": secret, "plans": _shown(plans)}
 
     def draft(self, **options: Any) -> ApiKey:
-        """The key as asked for, without account and name."""
+        """Build the requested key without account and name."""
         binding = choice("--binding", options["binding"], ApiKey.Binding.values)
         if options["group"] is not None and binding != ApiKey.Binding.GENERAL:
             raise CommandError("--group: only a general key has a group")
@@ -73,7 +73,7 @@ def _group(name: object) -> Group:
 
 
 def _name(account: Account, asked: object) -> str:
-    """The name as asked for, or the first free `key-N`. The caller has locked the account."""
+    """Return the requested name, or the first free `key-N`. The caller has locked the account."""
     taken = set(account.keys.values_list("name", flat=True))
     if asked is None:
         return next(name for name in (f"key-{n}" for n in count(1)) if name not in taken)

@@ -1,4 +1,4 @@
-"""Close a key."""
+"""Disable a key."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):
-    help = "Close a key from the next request on. Callbacks of its tasks are still signed."
+    help = "Disable a key from the next request on. Callbacks of its tasks are still signed."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key_id", metavar="KEY_ID")

@@ -1,4 +1,4 @@
-"""`doctor`: examine the installation; exit status 1 if anything is in error."""
+"""Command that checks the installation and exits with status 1 on any error."""
 
 import json
 from dataclasses import asdict
@@ -23,7 +23,7 @@ class Command(DeskCommand):
         else:
             self.stdout.writelines(f"{line(finding)}\n" for finding in findings)
         if errors:
-            raise CommandError(f"{errors} of these must be put right")
+            raise CommandError(f"{errors} of these must be fixed")
 
 
 def line(finding: Finding) -> str:

@@ -10,7 +10,7 @@ from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):
-    help = "Write the stored catalog as a file that load_catalog finds nothing to change in."
+    help = "Write the stored catalog as a file; loading it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", nargs="?", help="standard output without it")
@@ -27,7 +27,7 @@ class Command(DeskCommand):
             opened = os.open(options["file"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(opened, "w", encoding="utf-8") as to:
                 if options["with_credentials"]:
-                    os.fchmod(opened, 0o600)  # also of a file that was there
+                    os.fchmod(opened, 0o600)  # also for an existing file
                 to.write(text)
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}: {options['file']}") from error

@@ -1,4 +1,4 @@
-"""Open a disabled key again."""
+"""Enable a disabled key."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):
-    help = "Open a disabled key again."
+    help = "Enable a disabled key."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key_id", metavar="KEY_ID")

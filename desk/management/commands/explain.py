@@ -1,4 +1,4 @@
-"""Explain which routes, or channels of a group, would run a request that was never sent."""
+"""Explain which routes, or channels of a group, would run a request, without sending it."""
 
 import sys
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ DIALECTS = (*TEXT_DIALECTS, IMAGES)
 
 
 class Command(DeskCommand):
-    help = "Tell every route that a request could take and why it would, or would not. Nothing is stored or sent."
+    help = "List every route of a request and why it would or would not be taken. Nothing is stored or sent."
     error: ApiError | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -74,14 +74,14 @@ class Command(DeskCommand):
 
 
 def refuse(options: Mapping[str, Any], *names: str, reason: str) -> None:
-    """Raises CommandError for the first of these options that is given."""
+    """Raise CommandError if one of these options is given."""
     for name in names:
         if options[name] is not None:
             raise CommandError(f"--{name.replace('_', '-')}: {reason}")
 
 
 def params(path: str) -> dict[str, Any]:
-    """The object in a file or on standard input. Raises CommandError."""
+    """Read an object from a file or standard input. Raises CommandError."""
     try:
         raw = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:

@@ -12,11 +12,11 @@ from desk.kit import in_use
 
 
 class Command(DeskCommand):
-    help = "Apply a catalog file, in one transaction; a second time changes nothing."
+    help = "Apply a catalog file in one transaction; applying it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="YAML; ${NAME} and ${NAME:-default} come from the environment")
-        parser.add_argument("--dry-run", action="store_true", help="check and tell, but write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="check and report, but write nothing")
         parser.add_argument("--prune", action="store_true", help="remove what the file does not name")
         super().add_arguments(parser)
 
@@ -49,5 +49,5 @@ class Command(DeskCommand):
 
 
 def listed(lines: Sequence[str]) -> str:
-    """Their number, and each on a line of its own."""
+    """Format the number of lines, then each line."""
     return "".join([str(len(lines)), *(f"\n  {line}" for line in lines)])

@@ -1,4 +1,4 @@
-"""Refuse submissions for a while."""
+"""Pause submissions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tasks import switches
 
 
 class Command(DeskCommand):
-    help = "Refuse submissions; reads, streams, cancel and downloads go on."
+    help = "Refuse submissions; reads, streams, cancellations and downloads continue."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--message", metavar="TEXT", help="shown to clients")

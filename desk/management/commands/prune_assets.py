@@ -1,4 +1,4 @@
-"""`prune_assets`: delete now what retention no longer keeps. The worker's janitor does the same all the time."""
+"""Command that deletes what retention no longer keeps, as the worker's janitor does continuously."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,9 @@ class Command(DeskCommand):
             else:
                 pruned, inputs, files = retention.prune(), sum(stored_inputs.batches()), retention.sweep()
         except StorageUnavailable as error:
-            raise CommandError("asset storage is unavailable; the log says why. Run this again afterwards.") from error
+            raise CommandError(
+                "asset storage is unavailable; the log says why. Run this command again afterwards."
+            ) from error
         return {
             "assets": pruned.assets,
             "payloads": pruned.payloads,

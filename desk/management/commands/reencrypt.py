@@ -1,4 +1,4 @@
-"""`reencrypt`: encrypt every stored secret by the first of ENCRYPTION_KEYS, and say when the older keys can go."""
+"""Command that encrypts every stored secret with the first of ENCRYPTION_KEYS and tells when older keys can go."""
 
 import sys
 from typing import Any
@@ -13,11 +13,11 @@ from desk.commands.reencryption import KeyNeeds
 
 
 class Command(DeskCommand):
-    help = "Encrypt every stored secret by the first of ENCRYPTION_KEYS. It may be interrupted and run again."
+    help = "Encrypt every stored secret with the first of ENCRYPTION_KEYS. It may be interrupted and run again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--dry-run", action="store_true", help="only tell which keys are needed")
+        parser.add_argument("--dry-run", action="store_true", help="only report which keys are needed")
 
     def handle(self, *args: Any, **options: Any) -> None:
         moved = {} if options["dry_run"] else dict(reencryption.move_all())
@@ -52,9 +52,9 @@ def told(moved: dict[str, int], survey: KeyNeeds) -> list[str]:
         f"still under key {place + 1} of ENCRYPTION_KEYS: {count}; it must stay"
         for place, count in survey.under_older.items()
     ]
-    lines += [f"no key opens {each}: bring its key back, or store it anew" for each in survey.closed]
+    lines += [f"no key opens {each}: restore its key, or enter the secret again" for each in survey.closed]
     if survey.under_older or survey.closed:
         return [*lines, "The older keys cannot go yet."]
     if len(settings.ENCRYPTION_KEYS) == 1:
         return [*lines, "There is no older key."]
-    return [*lines, "The older keys can go, once no process runs with the list of before. Dumps from before need them."]
+    return [*lines, "The older keys can go once no process uses the previous list. Earlier dumps still need them."]

@@ -1,4 +1,4 @@
-"""Give a key a new secret and show it, this once."""
+"""Give a key a new secret and show it once."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Command(DeskCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("key_id", metavar="KEY_ID")
-        parser.add_argument("--grace", metavar="SECONDS", default="0", help="how long the old secret still works")
+        parser.add_argument("--grace", metavar="SECONDS", default="0", help="the old secret works for this long")
         super().add_arguments(parser)
 
     def answer(self, **options: Any) -> dict[str, object]:

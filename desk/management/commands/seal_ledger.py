@@ -1,4 +1,4 @@
-"""`seal_ledger`: hash what was booked since the last seal. The worker's janitor does the same once a day."""
+"""Command that seals the entries since the last seal, as the worker's janitor does once a day."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,9 @@ class Command(DeskCommand):
     def answer(self, **options: Any) -> Mapping[str, object]:
         sealed = seals.seal()
         if sealed.held_up:
-            raise CommandError("a transaction that writes to the ledger does not end. Run this again afterwards.")
+            raise CommandError(
+                "a transaction that writes to the ledger does not end. Run this command again afterwards."
+            )
         last = seals.last_end()
         return {
             "sealed": sealed.number is not None,

@@ -1,4 +1,4 @@
-"""Change what an account or a key may spend in a day and a month."""
+"""Set the budgets of an account or a key."""
 
 from typing import Any
 
@@ -9,12 +9,10 @@ from desk.commands.command import DeskCommand
 
 
 class Command(DeskCommand):
-    help = "Change what an account or a key may spend in a UTC day and month. What it has spent there already counts."
+    help = "Set what an account or a key may spend per UTC day and month. Earlier spending in them counts."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "budget", metavar="day=USD,month=USD|none", help="what is left out is unlimited from now on"
-        )
+        parser.add_argument("budget", metavar="day=USD,month=USD|none", help="an omitted part is unlimited")
         parser.add_argument("--account", metavar="NAME")
         parser.add_argument("--key", metavar="KEY_ID")
         super().add_arguments(parser)

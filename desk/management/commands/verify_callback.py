@@ -1,4 +1,4 @@
-"""Check the signature of a callback that was received, and say what is wrong with it."""
+"""Check the signature of a received callback and report problems."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class Command(DeskCommand):
 
 
 def task_key(options: dict[str, Any]) -> str:
-    """The secret, from where no process list or shell history shows it. Raises CommandError."""
+    """Read the secret from a place that no process list or shell history shows. Raises CommandError."""
     if name := options["key_env"]:
         argument, secret = "--key-env", os.environ.get(name, "")
     else:
@@ -80,14 +80,14 @@ def read(argument: str, path: str) -> bytes:
 
 
 def forgery(body: bytes, is_signed: Callable[[bytes], bool]) -> str:
-    """Why the signature does not fit, as far as that can be told."""
+    """Explain why the signature does not match, as far as possible."""
     if is_signed(body.rstrip(b"\r\n")):
         return "the signature is of this body without its last line end: the body was changed after it was received"
     return "the signature is not of this body: another key, another delivery or timestamp, or a changed body"
 
 
 def contradictions(body: bytes, *, delivery_id: str, timestamp: int) -> list[str]:
-    """Where the payload says something else than the headers."""
+    """List where the payload contradicts the headers."""
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):

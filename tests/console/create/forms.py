@@ -5,7 +5,7 @@ from typing import Any
 
 from common.errors import TaskNotFound
 from console.create import document, fields
-from console.create.document import Posted
+from console.create.document import PostedForm
 from console.create.fields import ModelForm
 from tasks.request import schema
 
@@ -39,9 +39,9 @@ def nothing_own(place: str) -> str:
     raise TaskNotFound()
 
 
-def posted(texts: Mapping[str, str | list[str]], **more: Any) -> Posted:
+def posted(texts: Mapping[str, str | list[str]], **more: Any) -> PostedForm:
     listed = {name: text if isinstance(text, list) else [text] for name, text in texts.items()}
-    return Posted(texts=listed, **{"own": nothing_own, **more})
+    return PostedForm(texts=listed, **{"own": nothing_own, **more})
 
 
 def built(form: ModelForm, texts: Mapping[str, str | list[str]], **more: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def refusal(form, texts, **more) -> tuple[InvalidRequest, str | None]:
     places = {}
     with pytest.raises(InvalidRequest) as refused:
         document.build(form, posted(texts, **more), places)
-    return refused.value, refusals.of(refused.value, form, places).field
+    return refused.value, refusals.locate(refused.value, form, places).field
 
 
 def test_an_image_form_becomes_the_body_of_the_api():
@@ -162,7 +162,7 @@ def test_a_nul_is_refused_at_its_field():
 )
 def test_a_json_path_leads_to_its_field(param, field):
     places = {"params.inputs[0]": "params.inputs.image.last_frame", "params.inputs[1]": "params.inputs.audio.reference"}
-    assert refusals.of(InvalidRequest("No.", param=param), form_of("video"), places).field == field
+    assert refusals.locate(InvalidRequest("No.", param=param), form_of("video"), places).field == field
 
 
 @given(

@@ -33,8 +33,8 @@ def test_cards_show_names_prices_and_times(visitor, image_model, video_model, ap
     end(task_id, "succeeded")
     lasted(task_id, 12.5)
     page = text_of(visitor.get(CARDS))
-    assert "$0.04 a picture at 1K, $0.08 at 2K" in page
-    assert "$0.10 a second at 720p, $0.20 otherwise" in page
+    assert "$0.04 per picture at 1K, $0.08 at 2K" in page
+    assert "$0.10 per second at 720p, $0.20 otherwise" in page
     assert "Usually 12 s" in page
     assert page.index("Pictures") < page.index("Films")
 
@@ -54,7 +54,7 @@ def test_a_price_per_request_is_told_per_picture(visitor, plan, image_channel):
 
 
 def test_a_key_without_models_is_told_what_to_do(visitor):
-    assert "Your key runs no model yet" in text_of(visitor.get(CARDS))
+    assert "Your key cannot run a model yet" in text_of(visitor.get(CARDS))
 
 
 @pytest.mark.parametrize("path", [CARDS, FORM])
@@ -162,7 +162,7 @@ def test_again_of_a_foreign_task_is_unknown(sign_in, other_key, image_model, api
 def test_again_of_what_is_deleted_says_so(visitor, image_model, api):
     task_id = api.submitted()
     TaskPayload.objects.filter(task_id=task_id).update(params=None)
-    assert "is deleted by now" in text_of(visitor.get(FORM, {"again": task_id}))
+    assert "has been deleted" in text_of(visitor.get(FORM, {"again": task_id}))
 
 
 def test_what_a_synchronous_call_made_is_no_sample_and_no_request_to_repeat(visitor, image_model, api):

@@ -106,12 +106,12 @@ def test_a_key_that_is_gone_gets_no_price(visitor, key, image_model):
 
 @pytest.mark.parametrize("language", READERS)
 def test_a_sample_says_the_document_and_nothing_else(language):
-    text = snippets.of(HOSTILE, base_url=settings.PUBLIC_BASE_URL)[language]
+    text = snippets.write(HOSTILE, base_url=settings.PUBLIC_BASE_URL)[language]
     assert READERS[language](text) == HOSTILE
 
 
 def test_a_shell_hands_curl_the_document_unchanged():
-    text = snippets.of(HOSTILE, base_url=settings.PUBLIC_BASE_URL)["curl"]
+    text = snippets.write(HOSTILE, base_url=settings.PUBLIC_BASE_URL)["curl"]
     script = f'curl() {{ {shlex.quote(sys.executable)} -c "import sys; print(sys.argv[-1])" "$@"; }}\n{text}'
     told = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, encoding="utf-8").stdout
     assert json.loads(told) == HOSTILE
@@ -123,6 +123,6 @@ def test_a_sample_is_taken_by_the_api(visitor, api, image_model):
 
 
 def test_a_proto_is_a_key_like_others_in_javascript():
-    text = snippets.of(HOSTILE, base_url=settings.PUBLIC_BASE_URL)["javascript"]
+    text = snippets.write(HOSTILE, base_url=settings.PUBLIC_BASE_URL)["javascript"]
     assert re.search(r'\["__proto__"\]: 1', text)
     assert '"\\"__proto__\\":"' in text

@@ -96,7 +96,7 @@ def test_a_double_click_is_one_task_and_one_hold(visitor, image_model):
 
 def test_two_clicks_that_were_let_in_together_are_one_task(visitor, image_model):
     key = sending.new_key()
-    admission = sessions.admit(visitor.cookies[sessions.COOKIE].value, idempotency_key=key).admission
+    admission = sessions.authenticate(visitor.cookies[sessions.COOKIE].value, idempotency_key=key).admission
     form = replace(form_of("image"), model="aurora-image")
     first, second = (
         sending.send(admission, form, posted(IMAGE), key=key, places={}, shown_cost=None) for _ in range(2)
@@ -190,8 +190,8 @@ def test_a_balance_that_does_not_reach_says_so_and_what_to_do(sign_in, image_mod
     poor = make_key(make_account("poor", usd="0.01"))
     page = refused(sign_in(poor).post(FORM, IMAGE), 403)
     assert "TASK_INSUFFICIENT_BALANCE" in page
-    assert "ask who runs this service for credit" in page
-    assert "does not reach for it" in page
+    assert "ask the operator of this service for credit" in page
+    assert "is too low" in page
     assert "a fox</textarea>" in page
 
 

@@ -100,17 +100,17 @@ def test_what_a_model_does_not_offer_is_not_drawn():
     ids=str,
 )  # fmt: skip
 def test_a_rule_chooses_its_widget(schema, kind):
-    assert choosing.of_field("field", schema).kind == kind
+    assert choosing.choose("field", schema).kind == kind
 
 
 def test_a_switch_that_has_one_position_offers_no_other():
-    widget = choosing.of_field("generate_audio", {"type": ["boolean", "null"], "enum": [False, None]})
+    widget = choosing.choose("generate_audio", {"type": ["boolean", "null"], "enum": [False, None]})
     assert [choice.label for choice in widget.choices] == ["Off"]
 
 
 @pytest.mark.parametrize("schema", [{"type": "null"}, {"type": ["array", "null"], "maxItems": 0}], ids=str)
 def test_a_field_that_takes_nothing_is_not_drawn(schema):
-    assert choosing.of_field("field", schema) is None
+    assert choosing.choose("field", schema) is None
 
 
 def test_hostile_names_and_values_are_kept_as_they_are():

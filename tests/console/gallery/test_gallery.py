@@ -8,8 +8,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from common import ids
-from console.gallery import finding, shelves, tiles
-from console.gallery.shelves import Shelf
+from console.gallery import finding, gallery_query, tiles
+from console.gallery.gallery_query import GalleryQuery
 from tasks.assets import retention
 from tasks.models import Asset, Task, TaskPayload
 from tasks.shown import exhibits
@@ -103,12 +103,12 @@ def test_a_page_of_something_rare_looks_so_far_and_goes_on(key, monkeypatch):
     monkeypatch.setattr(finding, "SCANNED", 3)
     rare = hang(key, model_name="mural-image")
     common = [hang(key) for _ in range(5)]
-    first = finding.page(key.id, Shelf(model="mural-image"))
+    first = finding.page(key.id, GalleryQuery(model="mural-image"))
     assert (first.works, first.older) == ((), common[2].id)
-    second = finding.page(key.id, Shelf(model="mural-image", before=first.older))
+    second = finding.page(key.id, GalleryQuery(model="mural-image", before=first.older))
     assert [work.task_id for work in second.works] == [rare.id]
     assert second.older == rare.id
-    assert finding.page(key.id, Shelf(model="mural-image", before=rare.id)).older is None
+    assert finding.page(key.id, GalleryQuery(model="mural-image", before=rare.id)).older is None
 
 
 def test_kind_and_model_choose_what_hangs_and_stay_with_the_link(key, visitor, image_model, monkeypatch):
@@ -136,8 +136,8 @@ def test_a_query_that_is_none_is_refused_with_its_name(visitor, query, said):
 
 
 def test_empty_galleries_teach(key, visitor):
-    assert "Your pictures and films will hang here." in words_of(visitor.get(GALLERY))
-    assert "Take a filter away." in words_of(visitor.get(GALLERY, {"modality": "3d"}))
+    assert "Your results will appear here." in words_of(visitor.get(GALLERY))
+    assert "Remove a filter." in words_of(visitor.get(GALLERY, {"modality": "3d"}))
     assert "This is the end." in words_of(visitor.get(GALLERY, {"cursor": ids.new_task_id()}))
 
 
@@ -183,7 +183,7 @@ def test_what_a_customer_wrote_stays_text(key, visitor):
 def test_a_prompt_that_was_deleted_is_said_to_be(key, visitor):
     hang(key, prompt=None)
     page = visitor.get(GALLERY)
-    assert "The prompt is not kept any more." in words_of(page)
+    assert "The prompt was deleted." in words_of(page)
     assert 'alt="Picture: by aurora-image"' in page.content.decode()
 
 
@@ -212,7 +212,7 @@ def test_a_day_is_told_in_words(day, said):
 
 def test_days_are_those_of_utc(key):
     task = hang(key, created_at=datetime(2026, 11, 20, 23, 59, tzinfo=UTC))
-    (day,) = tiles.days(finding.page(key.id, Shelf()).works, datetime(2026, 11, 22, 0, 1, tzinfo=UTC))
+    (day,) = tiles.days(finding.page(key.id, GalleryQuery()).works, datetime(2026, 11, 22, 0, 1, tzinfo=UTC))
     assert (day.title, day.pieces[0].work.task_id) == ("20 November", task.id)
 
 
@@ -226,8 +226,8 @@ def test_a_tile_has_the_nearest_shape(key, width, height, shape):
 
 
 def test_a_shelf_and_its_query_are_the_same(visitor):
-    shelf = Shelf(modality="image", model="aurora-image", before=ids.new_task_id())
-    assert shelves.read(shelves.query(shelf, before=shelf.before)) == shelf
+    shelf = GalleryQuery(modality="image", model="aurora-image", before=ids.new_task_id())
+    assert gallery_query.read(gallery_query.query(shelf, before=shelf.before)) == shelf
 
 
 def test_the_gallery_is_of_real_ends(key, visitor, image_model):

@@ -55,7 +55,7 @@ def test_what_owes_no_callback_is_refused_in_words(key, visitor, image_model):
         answer = send(visitor, task_id)
         assert answer.status_code == 409
         assert "There is no callback to send again" in words_of(answer)
-        assert "Wait for the end of the task" in words_of(answer)
+        assert "Wait until the task has ended" in words_of(answer)
         assert send(visitor, task_id, headers=JSON).json()["error"]["type"] == "TASK_NOT_REDELIVERABLE"
 
 

@@ -51,7 +51,7 @@ def test_the_page_of_a_success_answers_everything(visitor, bought):
     for part in (
         *("for $0.04: 1 picture.", bought.id, f"{bought.id}.1", "aurora-image", "image/png, 8 × 6"),
         *("a fox", '"order": "A-17"', "Agreed: $0.04 per image at 1K ."),
-        *("Estimated when it was submitted", "Held meanwhile", "Charged for what was delivered", "-$0.04"),
+        *("Estimated when it was submitted", "Held while it ran", "Charged for what was delivered", "-$0.04"),
         *("In all it took $0.04; your balance is $9.96 now.", "Submitted", "Started", "Finished"),
         *("Not delivered after 1 attempt. The last one: HTTP 500, not accepted.", "send it again", "in 37 ms", HTML),
     ):
@@ -135,7 +135,7 @@ def test_a_refund_is_told(visitor, bought):
     refunds.refund(bought.id, 10_000, reason="CANARYREASON", by="ada")
     page = words_of(visitor.get(page_of(bought.id)))
     assert "for $0.04, of which $0.01 came back: 1 picture." in page
-    assert "Given back" in page
+    assert "Refunded" in page
     assert "In all it took $0.03; your balance is $9.97 now." in page
     assert "CANARY" not in page
 
@@ -157,7 +157,7 @@ def test_a_file_past_its_time_is_gone_at_once(visitor, bought, settings):
 def test_a_request_that_was_deleted_says_so(visitor, bought):
     TaskPayload.objects.update(params=None)
     page = visitor.get(page_of(bought.id))
-    assert "What was asked for is gone." in words_of(page)
+    assert "The request was deleted." in words_of(page)
     assert "?again=" not in page.content.decode()
 
 
@@ -217,7 +217,7 @@ def test_going_back_to_the_queue_is_told(key, worker, image_model):
     assert [step.title for step in told] == [
         "Submitted",
         "Started",
-        "Back to the queue: nothing was bought",
+        "Returned to the queue: nothing was bought",
         "Started again",
     ]
     assert told[0].after_seconds is None

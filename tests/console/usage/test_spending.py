@@ -135,7 +135,7 @@ def test_no_name_of_a_model_begins_a_formula(key):
 def test_the_chart_has_a_column_for_each_day_of_the_month(key):
     charge(key, datetime(2026, 10, 3, tzinfo=UTC))
     charge(key, datetime(2026, 10, 31, tzinfo=UTC), 80_000)
-    chart = spend_chart.of(spending.read(caller(key), OCTOBER))
+    chart = spend_chart.draw(spending.read(caller(key), OCTOBER))
     assert (chart.width, [bar.title for bar in chart.bars]) == (
         31 * 12,
         ["2026-10-03: $0.04 for 1 charge", "2026-10-31: $0.08 for 1 charge"],

@@ -109,7 +109,7 @@ def test_a_key_sees_nothing_of_others(key, other_key, visitor):
         assert own.id in text
         assert not [each.id for each in others if each.id in text]
         assert not re.search(r"0\.09[89]|0\.13|wire-4711|paid by wire", text)
-    assert "show this key alone" in shown[0]
+    assert "show only this key" in shown[0]
 
 
 def test_the_statement_is_a_download_for_spreadsheets(key, visitor):

@@ -70,7 +70,7 @@ def test_unknown_names_are_locked_alike_and_get_the_same_answers():
 
 def test_right_passwords_that_are_still_checked_lock_nobody(rf):
     request = rf.get("/", REMOTE_ADDR="192.0.2.1")
-    tries = [sign_in_tries.admit(request, "ada") for _ in range(5)]
+    tries = [sign_in_tries.begin(request, "ada") for _ in range(5)]
     for right in tries[:4]:
         sign_in_tries.withdraw(right)
     fail("ada", times=4)  # with the one that is left these are five

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from accounts import keys
 from common import sql
-from desk.accounts_page import account_facts, keys_of
+from desk.accounts_page import account_facts, key_facts
 from tests.billing import relayed_steps
 from tests.rows import make_account, make_key
 from tests.tasks import steps
@@ -41,7 +41,7 @@ def test_what_it_can_spend_comes_first_and_each_figure_leads_to_its_rows(operato
 def test_an_account_without_money_says_so(operator):
     broke = make_account("broke", usd="0.000001")
     relayed_steps.opened(make_key(broke), estimated=1)
-    assert "can submit nothing more" in page(operator, broke)
+    assert "cannot submit any more" in page(operator, broke)
 
 
 def test_keys_are_listed_with_their_state_and_last_use(key, image_model):
@@ -87,6 +87,6 @@ def test_the_page_asks_as_much_for_many_keys_as_for_one(operator, key, django_as
 
 def test_what_keys_have_in_hand_is_counted_by_the_index_of_live_tasks(key):
     with steps.captured() as statements:
-        keys_of.one(key.id)
+        key_facts.read_one(key.id)
     if not sql.is_postgresql():  # there an empty table is read whole
         assert steps.explained(statements[0]).count("task_limits") == 2

@@ -71,7 +71,7 @@ def test_the_same_file_leads_to_the_same_bill(operator, video_channel):
     bill = bills.compared(video_channel, "id,cost", "job-1,0.04")
     answer = upload(operator, video_channel, "id,cost", "job-1,0.04")
     assert answer.url == page(bill)
-    assert "imported before" in operator.get(answer.url).content.decode()
+    assert "already imported" in operator.get(answer.url).content.decode()
 
 
 def test_a_file_that_is_none_and_a_bill_without_days_are_told_at_the_field(operator, video_channel):

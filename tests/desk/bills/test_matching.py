@@ -26,7 +26,7 @@ def call(upstream_id="job-1", micros=40_000, **fields):
 
 def compared(lines, calls, **fields):
     comparison = Comparison(lines=lines, since=SINCE, until=UNTIL, **fields)
-    comparison.meet(calls)
+    comparison.add_calls(calls)
     return comparison
 
 
@@ -102,8 +102,8 @@ CALLS = st.lists(
 def test_every_line_has_one_verdict_and_the_sums_are_those_of_the_bill(lines, calls, cut):
     numbered = [OurCall(**{name: getattr(c, name) for name in c.__slots__} | {"id": n}) for n, c in enumerate(calls, 1)]
     comparison = Comparison(lines=lines, since=SINCE, until=UNTIL)
-    comparison.meet(numbered[:cut])
-    comparison.meet(numbered[cut:])
+    comparison.add_calls(numbered[:cut])
+    comparison.add_calls(numbered[cut:])
     verdicts = comparison.verdicts()
     assert [each.line for each in verdicts if each.line] == lines
     sums = matching.sums(verdicts, comparison.ours_unlisted)

@@ -157,7 +157,7 @@ def test_who_may_only_look_sees_the_file_and_cannot_send_one(text):
     viewer = user_of("viewer")
     page = viewer.get(reverse(FILE)).content.decode()
     assert "aurora-image" in page
-    assert "Show what it would change" not in page
+    assert "Preview the changes" not in page
     assert compare(viewer, text).status_code == 403
     assert Client().get(reverse(FILE)).status_code == 302
 
@@ -166,7 +166,7 @@ def test_it_is_applied_to_the_catalog_that_was_looked_at_alone(operator, text, i
     answer = compare(operator, text.replace("2K: 0.08", "2K: 0.07"))
     MediaModel.objects.get(pk=image_model.pk).save()
     page = apply(operator, answer)
-    assert "was changed meanwhile" in page.content.decode()
+    assert "has changed in the meantime" in page.content.decode()
     assert MediaModel.objects.get(name="aurora-image").prices["2K"] == "0.08"
     apply(operator, page)
     assert MediaModel.objects.get(name="aurora-image").prices["2K"] == "0.07"

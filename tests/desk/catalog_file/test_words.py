@@ -7,7 +7,7 @@ import pytest
 
 from catalog.file import yaml_text
 from desk.catalog_file import words
-from desk.catalog_file.picture import CatalogPicture, Reach
+from desk.catalog_file.tree_snapshot import Reach, TreeSnapshot
 from tests.catalog.conftest import FILE
 
 BEFORE: dict[str, Any] = yaml_text.read(FILE.replace("sandbox-key-of-the-studio", "x"), {})[0]
@@ -17,8 +17,8 @@ for channel in BEFORE["groups"][0]["channels"]:
     channel["name"] = "text-1"
 
 
-def picture(tree: Any, **credentials: Any) -> CatalogPicture:
-    return CatalogPicture(tree=tree, credentials=credentials, reach=lambda _: Reach(plans=3, keys=12))
+def picture(tree: Any, **credentials: Any) -> TreeSnapshot:
+    return TreeSnapshot(tree=tree, credentials=credentials, reach=lambda _: Reach(plans=3, keys=12))
 
 
 def told(change) -> list[str]:

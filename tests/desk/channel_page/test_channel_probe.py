@@ -39,7 +39,7 @@ def bought(channel: Channel, prompt: str = smallest.PROMPT) -> ChannelTest:
 
 
 def told(test: ChannelTest) -> str:
-    return verdicts.of(test, timezone.now()).words
+    return verdicts.tell(test, timezone.now()).words
 
 
 def test_the_cheapest_request_is_planned_with_its_cost_before_anything_is_sent(studio, cinema):
@@ -83,24 +83,24 @@ def test_a_picture_is_bought_fetched_and_told_without_task_ledger_or_secret(stud
 def test_a_job_is_shown_by_its_handle_and_looked_for_until_it_ends(cinema):
     test = bought(cinema, "[queued=600] a fox")
     assert (test.state, sorted(test.answer)) == ("accepted", ["handle"])
-    assert told(channel_probe.look(cinema, number=1)).startswith("It works so far")
+    assert told(channel_probe.poll(cinema, number=1)).startswith("It works so far")
     test = bought(cinema)
     assert test.number == 2
-    test = channel_probe.look(cinema, number=2)
+    test = channel_probe.poll(cinema, number=2)
     assert (test.state, test.answer["files"][0]["type"]) == ("answered", "video/mp4")
     with pytest.raises(channel_probe.NotTested):
-        channel_probe.look(cinema, number=2)
+        channel_probe.poll(cinema, number=2)
 
 
 @pytest.mark.parametrize(
     ("prompt", "state", "words"),
     [
         ("[moderated]", "refused", "safety check"),
-        ("[rate-limited]", "refused", "limits the rate"),
+        ("[rate-limited]", "refused", "limiting the rate"),
         ("[status=401]", "refused", "refuses the credential"),
         ("[fail]", "refused", "check the upstream model"),
-        ("[garbage]", "unknown", "Nobody knows"),
-        ("[reset]", "unknown", "Nobody knows"),
+        ("[garbage]", "unknown", "The answer was lost"),
+        ("[reset]", "unknown", "The answer was lost"),
     ],
 )
 def test_each_refusal_is_told_in_words_and_changes_nothing_of_the_channel(studio, prompt, state, words):
@@ -133,9 +133,9 @@ def test_while_one_is_under_way_no_other_begins_and_a_lost_one_is_unknown(studio
     row = ChannelTest.objects.create(channel=studio, number=7, state="sent", started_at=timezone.now())
     with pytest.raises(channel_probe.NotTested):
         channel_probe.run(plan, by="olga", number=7)
-    assert "under way" in told(row)
+    assert "in progress" in told(row)
     ChannelTest.objects.update(started_at="2026-01-01T00:00:00Z")
-    assert "Nobody knows" in told(ChannelTest.objects.get())
+    assert "The answer was lost" in told(ChannelTest.objects.get())
     assert channel_probe.run(plan, by="olga", number=7).number == 8
 
 

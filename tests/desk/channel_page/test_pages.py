@@ -14,7 +14,7 @@ from django.utils import timezone
 from adapters.base import ErrorKind
 from catalog.models import Channel, ChannelModel
 from common import ids
-from desk.channel_page import facts
+from desk.channel_page import channel_facts
 from tasks.models import Call
 from tests.refusing import refuse
 from tests.rows import make_channel, make_task, opened
@@ -84,10 +84,10 @@ def test_a_models_page_that_is_sent_back_as_it_came_changes_nothing(desk, offer)
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("capabilities-durations", "five", "Write whole seconds"),
+        ("capabilities-durations", "five", "Enter whole seconds"),
         ("capabilities-max_inputs", "-1", "must be a whole number, 0 or more"),
         ("capabilities-roles-first_frame", "-1", "must be an object of counts"),
-        ("capabilities-size_table-0-size", "wide", "write tier, ratio and pixels"),
+        ("capabilities-size_table-0-size", "wide", "enter tier, ratio and pixels"),
         ("capabilities-audio", "loud", "not one of the available choices"),
         ("allow", "seed", "not one of the available choices"),
         ("allow-more-0-text", "seed", "passes without being named here"),
@@ -126,7 +126,7 @@ def test_the_page_of_a_channel_answers_how_it_stands_and_what_became_of_its_call
         make_task(key, id=ids.task_id_floor(timezone.now().timestamp() - 7_200)), worker, video_channel, "lost", "lost"
     )
     refuse(video_channel, ErrorKind.OVERLOADED, retry_after=600)
-    assert dict(facts.calls(video_channel)) == {"succeeded": 2, "rate limited": 1, "running": 1}
+    assert dict(channel_facts.calls(video_channel)) == {"succeeded": 2, "rate limited": 1, "running": 1}
     shown = desk.get(page(video_channel)).content.decode()
     assert "is not in use: cooling down until 20" in shown
     assert "<dt>succeeded</dt><dd>2</dd>" in shown

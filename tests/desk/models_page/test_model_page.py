@@ -218,7 +218,7 @@ def test_the_list_says_what_is_sold_for_how_much_and_what_is_not_on_offer(operat
     assert "0 of 2 models are on offer; 2 are not:" in html
     assert "$0.05" in html
     assert "Its params cannot be read: image_size." in html
-    assert "No model is called so." in operator.get(address, {"q": "zz"}).content.decode()
+    assert "No model has this name." in operator.get(address, {"q": "zz"}).content.decode()
 
 
 def test_the_history_says_from_what_to_what(operator, image_model):

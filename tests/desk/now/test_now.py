@@ -15,7 +15,7 @@ from catalog import pausing
 from catalog.models import Channel, Route
 from common import sql
 from desk.kit.actions import page_of
-from desk.now import facts
+from desk.now import now_facts
 from desk.now.views import url
 from tasks.figures.folding import Folding
 from tasks.models import Task
@@ -29,7 +29,7 @@ HOME = "/admin/"
 
 
 def now():
-    return facts.read(timezone.now())
+    return now_facts.read(timezone.now())
 
 
 def said() -> str:
@@ -74,7 +74,7 @@ def test_all_is_well_with_numbers(key, image_model, janitor):
 
 def test_a_task_that_waits_long_is_told_with_its_reason(waiting, image_channel):
     wait = "warn: 1 task waits longer than usual: "
-    assert said().startswith(f"{wait}their keys or accounts run as many as they may")
+    assert said().startswith(f"{wait}their keys or accounts are at their limits")
     image_channel.max_running = 0
     image_channel.save()
     assert said() == f"{wait}all 0 seats of channel {image_channel.name} are taken."
@@ -135,7 +135,7 @@ def test_the_figures_of_the_hour_and_the_day_hold_what_ended(key, image_model, j
 def test_the_hour_counts_what_ended_before_the_clock_struck(key, image_model, janitor):
     steps.end(steps.start(key, janitor))
     nearly_an_hour_later = (timezone.now() + timedelta(minutes=58)).replace(microsecond=123_456)
-    assert facts.read(nearly_an_hour_later).hour.succeeded == 1
+    assert now_facts.read(nearly_an_hour_later).hour.succeeded == 1
 
 
 def test_what_needs_a_person_is_listed(key, image_model, image_channel, janitor):
@@ -155,10 +155,10 @@ def test_what_needs_a_person_is_listed(key, image_model, image_channel, janitor)
 
 def test_a_ledger_that_nobody_seals_is_told(key, image_model, janitor):
     assert seals.seal().number == 1
-    assert (now().standing.seal, needed()) == (1, [])
-    before = facts.UNSEALED
+    assert (now().health.seal, needed()) == (1, [])
+    before = now_facts.UNSEALED
     steps.end(steps.start(key, janitor))
-    found = facts.read(timezone.now() + before + timedelta(minutes=1))
+    found = now_facts.read(timezone.now() + before + timedelta(minutes=1))
     assert [need.target for need in found.needs] == ["ledger"]
 
 

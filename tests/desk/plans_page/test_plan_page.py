@@ -142,7 +142,7 @@ def test_a_recent_task_is_explained_by_the_catalog_of_today(operator, plan, imag
     html = explained(operator, plan, task=task.id).content.decode()
     assert "It would run: 1 of 1 route can, for <strong>$3.00</strong>" in html
     TaskPayload.objects.update(params=None)
-    assert "cannot be read any more" in explained(operator, plan, task=task.id).content.decode()
+    assert "can no longer be read" in explained(operator, plan, task=task.id).content.decode()
 
 
 WRONG = [

@@ -3,7 +3,7 @@
 import pytest
 
 from common import sql
-from desk.callback_page import facts
+from desk.callback_page import delivery_facts
 from desk.task_list import finding
 from desk.task_list.finding import TaskQuery
 from tests.rows import IssuedKey
@@ -50,10 +50,10 @@ def test_no_list_reads_all_tasks(keys: list[IssuedKey], monkeypatch: pytest.Monk
 
 
 def test_no_list_of_callbacks_reads_all_of_them(keys: list[IssuedKey], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "SCANNED", 500)
+    monkeypatch.setattr(delivery_facts, "SCANNED", 500)
     for asked in ({}, {"status": "exhausted"}, {"host": "nobody:1", "before": "task_zz"}):
         with steps.captured() as statements:
-            facts.find(**asked)
+            delivery_facts.find(**asked)
         for statement in statements:
             plan = steps.explained(statement)
             assert "Seq Scan on callbacks_delivery" not in plan, (asked, statement, plan)

@@ -118,9 +118,9 @@ def test_links_of_other_pages_are_understood(operator, tasks, other_key, image_c
 
 def test_what_cannot_be_a_filter_is_named_and_nothing_is_looked_for(operator, tasks):
     for query, words in (
-        ({"account": "nobody"}, "There is no account of this name."),
-        ({"account__id__exact": "987654"}, "There is no account of this name."),
-        ({"key": "987654"}, "There is no key of this number."),
+        ({"account": "nobody"}, "No account has this name."),
+        ({"account__id__exact": "987654"}, "No account has this name."),
+        ({"key": "987654"}, "No key has this number."),
         ({"status": "burnt"}, "is not one of the available choices"),
         ({"since": "yesterday"}, "Enter a valid date/time."),
         ({"model": "a\x00b"}, "Null characters are not allowed."),
@@ -133,7 +133,7 @@ def test_what_cannot_be_a_filter_is_named_and_nothing_is_looked_for(operator, ta
 def test_an_id_leads_to_its_task(operator, tasks):
     answer = operator.get(reverse(LIST), {"q": f" {tasks['failed'].pk} "})
     assert answer.headers["Location"] == reverse("admin:tasks_task_change", args=[tasks["failed"].pk])
-    assert "There is no task of this id." in page(operator, q=ids.new_task_id())
+    assert "No task has this id." in page(operator, q=ids.new_task_id())
 
 
 def test_an_older_page_keeps_its_filters(operator, key, monkeypatch):
@@ -145,7 +145,7 @@ def test_an_older_page_keeps_its_filters(operator, key, monkeypatch):
 
 def test_an_empty_list_teaches(operator):
     assert "POST /v1/tasks" in page(operator)
-    assert "Take a filter away." in page(operator, status="failed")
+    assert "Remove a filter." in page(operator, status="failed")
 
 
 def test_a_longer_list_asks_no_more(operator, django_assert_max_num_queries):

@@ -26,14 +26,14 @@ pytestmark = pytest.mark.django_db
 
 
 def told(task_id: str) -> list[str]:
-    return [step.title for step in sheet.of(sheet.find(task_id)).story]
+    return [step.title for step in sheet.gather(sheet.find(task_id)).story]
 
 
 def test_the_story_has_every_step_in_order_and_how_long_it_took(charged):
     for seconds, event in enumerate(TaskEvent.objects.order_by("id")):
         TaskEvent.objects.filter(pk=event.pk).update(at=charged.created_at + timedelta(seconds=5 * seconds))
     Call.objects.update(created_at=charged.created_at + timedelta(seconds=7))
-    steps_told = sheet.of(sheet.find(charged.id)).story
+    steps_told = sheet.gather(sheet.find(charged.id)).story
     assert [(each.title, each.after_seconds) for each in steps_told] == [
         ("Submitted by POST /v1/tasks", None),
         ("Taken by a worker, attempt 1", 5),
@@ -47,14 +47,14 @@ def test_the_story_has_every_step_in_order_and_how_long_it_took(charged):
 def test_a_requeue_is_told(key, image_model, worker):
     task = steps.start(key, worker)
     queue.requeue([Return(task_id=task.id, attempt=task.attempt, open_routes_id=task.open_routes_id)])
-    assert told(task.id)[-1] == "Went back to the queue: surely nothing was bought"
+    assert told(task.id)[-1] == "Returned to the queue: nothing was bought"
 
 
 def test_retries_are_linked_both_ways(charged):
     new_id = again.retry(charged.id, by="ada")
-    old, new = (sheet.of(sheet.find(task_id)).story for task_id in (charged.id, new_id))
+    old, new = (sheet.gather(sheet.find(task_id)).story for task_id in (charged.id, new_id))
     assert [(each.title, each.task_id) for each in old if each.task_id] == [("Submitted again as", new_id)]
-    assert [(each.title, each.task_id) for each in new if each.task_id] == [("An operator's retry of", charged.id)]
+    assert [(each.title, each.task_id) for each in new if each.task_id] == [("Operator's retry of", charged.id)]
 
 
 def test_a_link_of_a_file_opens_it_is_on_our_origin_and_stands_still(charged, monkeypatch):
@@ -88,7 +88,7 @@ def test_only_what_browsers_show_safely_is_shown(content_type, shown):
 
 def test_a_deleted_file_has_no_link(charged):
     Asset.objects.update(deleted_at=timezone.now())
-    (exhibit,) = sheet.of(sheet.find(charged.id)).exhibits
+    (exhibit,) = sheet.gather(sheet.find(charged.id)).exhibits
     assert exhibit.url == ""
     assert exhibit.gone_at
 
@@ -121,7 +121,7 @@ def test_the_price_is_told_in_words(charged):
 
 def test_the_money_of_a_charged_task(charged):
     refunds.refund(charged.id, 15_000, reason="black", by="ada")
-    found = sheet.of(sheet.find(charged.id)).money
+    found = sheet.gather(sheet.find(charged.id)).money
     assert [(line.label, line.amount_micros, line.note) for line in found.lines] == [
         ("Held", 40_000, ""),
         ("Charged", -40_000, ""),
@@ -134,17 +134,17 @@ def test_the_money_of_a_task_that_was_not_charged():
     now = timezone.now()
     hold = Hold(reference="t", amount_micros=5, state="released", created_at=now, closed_at=now)
     calls = [Call(state="refused"), Call(state="late")]
-    found = money.of_task(hold, [LedgerEntry(book="revenue", amount_micros=7)], calls, has_ended=True)
+    found = money.add_up(hold, [LedgerEntry(book="revenue", amount_micros=7)], calls, has_ended=True)
     assert [line.label for line in found.lines] == ["Held", "Released"]
     assert (found.is_whole, found.margin_micros) == (False, 0)
-    assert money.of_task(hold, [], [], has_ended=False).margin_micros is None
+    assert money.add_up(hold, [], [], has_ended=False).margin_micros is None
 
 
 def test_every_way_to_fail_says_what_to_do_next(key):
     known = [value for value in vars(failures).values() if isinstance(value, Failure)]
-    for failure in (*known, *failures.OF_KIND.values()):
+    for failure in (*known, *failures.BY_KIND.values()):
         error = dataclasses.asdict(failure)
-        found = verdict.of_task(make_task(key, "failed", error=error), [], [])
+        found = verdict.describe(make_task(key, "failed", error=error), [], [])
         assert failure.message in found.what
         assert found.next_step, failure.type
 
@@ -154,24 +154,24 @@ def test_a_failure_repeats_what_the_last_call_heard(key, image_model, worker):
     outcome = {"kind": "invalid_request", "http_status": 400, "message": "No such size. api_key=CANARYKEY1234"}
     end = CallEnd(id=steps.intended(task, worker), state="refused", outcome=outcome)
     steps.end(task, "failed", calls=(end,))
-    found = sheet.of(sheet.find(task.id)).verdict
+    found = sheet.gather(sheet.find(task.id)).verdict
     assert found.why.startswith("The provider answered HTTP 400: No such size.")
     assert "CANARY" not in found.why
 
 
 def test_a_queued_task_says_what_it_waits_for(key, image_model, image_channel):
     task = sheet.find(steps.submitted(key))
-    assert "waits for a seat" in sheet.of(task).verdict.why
+    assert "waits for a worker" in sheet.gather(task).verdict.why
     pausing.pause(image_channel)
-    assert sheet.of(task).verdict.why.startswith("It is held back: channel studio is paused since")
+    assert sheet.gather(task).verdict.why.startswith("It is held back: channel studio is paused since")
 
 
 def test_what_lives_is_told_with_its_times(key):
     soon = timezone.now() + timedelta(seconds=90)
-    waiting = verdict.of_task(Task(status="queued", created_at=timezone.now(), not_before=soon), [], [])
+    waiting = verdict.describe(Task(status="queued", created_at=timezone.now(), not_before=soon), [], [])
     running = Task(status="running", started_at=timezone.now(), deadline_at=soon)
     assert "tried again in 1 min" in waiting.why
-    assert verdict.of_task(running, [], []).why.startswith("Its deadline comes in 1 min")
+    assert verdict.describe(running, [], []).why.startswith("Its deadline comes in 1 min")
 
 
 def test_history_and_events_meet_in_one_order():

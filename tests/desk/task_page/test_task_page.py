@@ -151,7 +151,7 @@ def test_a_retry_leads_to_the_new_task_and_one_form_makes_one(operator, charged,
     new = Task.objects.get(retry_of=charged)
     assert answer.headers["Location"] == page_of(new)
     lifecycle.end([steps.cancellation_of(new.id)])
-    assert "submitted again meanwhile" in words_of(operator.post(url_of(charged, "retry"), sent))
+    assert "submitted again in the meantime" in words_of(operator.post(url_of(charged, "retry"), sent))
     assert history() == [f"Submitted it again as {new.id}, at $0.05. It was black."]
 
 
@@ -206,5 +206,5 @@ def test_a_callback_is_sent_again_once_for_a_form(operator, charged):
     operator.post(url_of(charged, "send"), {"done_before": "3"})
     assert Delivery.objects.get().status == "pending"
     Delivery.objects.update(attempts=4, status="exhausted", next_attempt_at=None)
-    assert "sent meanwhile" in words_of(operator.post(url_of(charged, "send"), {"done_before": "3"}))
+    assert "sent in the meantime" in words_of(operator.post(url_of(charged, "send"), {"done_before": "3"}))
     assert Delivery.objects.get().status == "exhausted"

@@ -154,10 +154,10 @@ def test_retrying_makes_a_linked_task(operator, film):
 def test_a_second_retry_is_warned_of_and_done_once_the_first_has_ended(operator, film):
     retry(operator, film)
     first = linked().id
-    assert f"submitted again before, as {first}" in page(operator, "admin:tasks_task_do", film.task_id, "retry")
+    assert f"already submitted again as {first}" in page(operator, "admin:tasks_task_do", film.task_id, "retry")
     assert f"A retry of it is queued: {first}" in retry(operator, film, done_before=1)
     lifecycle.end([steps.cancellation_of(first)])
-    assert "submitted again meanwhile" in retry(operator, film)  # the first form, once more
+    assert "submitted again in the meantime" in retry(operator, film)  # the first form, once more
     assert Task.objects.filter(retry_of=film.task_id).count() == 1
     retry(operator, film, done_before=1)
     assert Task.objects.filter(retry_of=film.task_id).count() == 2

@@ -1,4 +1,4 @@
-"""What the page of a channel shows beside its form. No statement of it reads more than the calls of an hour."""
+"""Data of a channel's page beside its form. No statement reads more than the calls of an hour."""
 
 import json
 import time
@@ -26,8 +26,7 @@ MOST_LINES = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTest:
-    """The last test, with request and answer as JSON that is laid out for people; an answer that says nothing is
-    empty."""
+    """Last test with request and answer as indented JSON; `answer` is empty if it has no content."""
 
     row: ChannelTest
     verdict: ChannelVerdict
@@ -39,8 +38,8 @@ class ShownTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelFacts:
-    """`state` in words, `but` what it adds to being well; `halted` where an operator paused or drained it; `calls` by
-    outcome, the most frequent first; `automatic` is what the service did by itself and still holds."""
+    """Data of one channel: `state` in words, `but` the addition to a good state; `halted` if an operator paused or
+    drained it; `calls` by outcome, the most frequent first; `automatic` actions of the service that still apply."""
 
     state: str
     is_well: bool
@@ -56,7 +55,7 @@ class ChannelFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutomaticAction:
-    """`at` is None where only its end is known; `then` says what comes at `until`."""
+    """Action of the service; `at` is None if unknown; `then` names what happens at `until`."""
 
     at: datetime | None
     words: str
@@ -64,7 +63,7 @@ class AutomaticAction:
     then: str = "until"
 
 
-def of(channel: Channel, now: datetime) -> ChannelFacts:
+def read(channel: Channel, now: datetime) -> ChannelFacts:
     state = standing.of_channel(channel, now)
     return ChannelFacts(
         state=state,
@@ -81,7 +80,7 @@ def of(channel: Channel, now: datetime) -> ChannelFacts:
 
 
 def calls(channel: Channel) -> Counter[str]:
-    """Of the tasks of the last hour, by what became of them: the newest ones, by the index on tasks' ids."""
+    """Count the newest calls of the last hour's tasks by outcome, read by task id."""
     since = ids.task_id_floor(time.time() - HOUR_SECONDS)
     newest = Call.objects.filter(task_id__gte=since).order_by("-task_id")
     found = newest.values_list("channel_id", "state", "outcome__kind")[:MOST_CALLS]
@@ -94,7 +93,7 @@ def _outcome(state: str, kind: object) -> str:
 
 
 def automatic(channel: Channel, now: datetime) -> Iterator[AutomaticAction]:
-    """What health did to the channel and its credentials, as far as it is stored: the last of each kind."""
+    """Yield the stored automatic actions on the channel and its credentials, the last of each kind."""
     health: ChannelHealth | None = getattr(channel, "health", None)
     if health and health.last_at:
         yield AutomaticAction(
@@ -132,7 +131,7 @@ def last_test(channel: Channel, now: datetime) -> ShownTest | None:
     answer = verdicts.answer(row)
     return ShownTest(
         row=row,
-        verdict=verdicts.of(row, now),
+        verdict=verdicts.tell(row, now),
         cost=verdicts.cost(row.cost_micros),
         seconds=verdicts.seconds(row),
         body=_laid_out(row.request.get("body")),

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from billing.budget_standing import BudgetStanding
-from console.usage import standing
-from console.usage.standing import Purse
+from console.usage import balance
+from console.usage.balance import SpendableBalance
 from tests.billing import budget_steps
 from tests.rows import make_key
 from tests.tasks import steps
@@ -17,7 +17,7 @@ def test_held_is_told_of_the_account_and_of_the_keys_own_tasks(key, image_model)
     second = make_key(key.account, "second")
     steps.submitted_many(key, 2)
     steps.submitted(second)
-    found = standing.read(steps.admitted(key).caller)
+    found = balance.read(steps.admitted(key).caller)
     assert (found.own_tasks, found.own_held_micros, found.held_micros) == (2, 80_000, 120_000)
     assert found.left_micros == 10_000_000 - 120_000
 
@@ -28,7 +28,7 @@ def test_budgets_of_the_key_come_before_those_of_its_account(key):
     budget_steps.limit(key.account, day="5", month="9")
     budget_steps.limit(key.record, month="2")
     budget_steps.limit(second.record, day="1")
-    found = standing.read(steps.admitted(key).caller).budgets
+    found = balance.read(steps.admitted(key).caller).budgets
     assert [(budget.holder, budget.window, budget.limit_micros) for budget in found] == [
         ("key", "month", 2_000_000),
         ("account", "day", 5_000_000),
@@ -37,7 +37,7 @@ def test_budgets_of_the_key_come_before_those_of_its_account(key):
 
 
 def stood(*budgets, balance=1_000):
-    return Purse(balance_micros=balance, held_micros=0, own_tasks=0, own_held_micros=0, budgets=budgets)
+    return SpendableBalance(balance_micros=balance, held_micros=0, own_tasks=0, own_held_micros=0, budgets=budgets)
 
 
 def budget(limit, used, window="day"):

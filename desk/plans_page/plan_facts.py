@@ -1,4 +1,4 @@
-"""What a plan's page shows beside its routes: what its keys pay, and the models that it cannot serve."""
+"""Data of a plan's page beside its routes: prices for keys, and models that it cannot serve."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from common import money
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pay:
-    """What a key of the plan pays for one unit of a model, in micro-USD by tier."""
+    """Price of one unit of a model for a key of the plan, in micro-USD by tier."""
 
     unit: str
     prices: tuple[tuple[str, int], ...]
@@ -24,7 +24,7 @@ def pay(model: MediaModel, plan: Plan) -> Pay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelGroup:
-    """The rows of the form that are routes of one model, the first to be tried first."""
+    """Form rows of one model's routes, in order of priority."""
 
     model: MediaModel
     pay: Pay
@@ -36,7 +36,7 @@ class ModelGroup:
 
 
 def groups(plan: Plan, forms: Sequence[Any]) -> list[ModelGroup]:
-    """The formset's rows that are stored, by model."""
+    """Group the formset's stored rows by model."""
     found: dict[int, list[Any]] = {}
     for form in forms:
         if form.instance.pk:
@@ -53,6 +53,6 @@ def groups(plan: Plan, forms: Sequence[Any]) -> list[ModelGroup]:
 
 
 def unserved(plan: Plan, served: Sequence[ModelGroup]) -> list[MediaModel]:
-    """Models that have the plan as their default, and no enabled route in it."""
+    """List models with this default plan but without an enabled route in it."""
     on: Mapping[int, ModelGroup] = {group.model.pk: group for group in served if group.is_on}
     return [model for model in plan.default_of.order_by("modality", "name") if model.pk not in on]

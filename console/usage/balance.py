@@ -1,4 +1,4 @@
-"""What a key may still spend: the balance of its account, what is held for its own tasks, and the budgets."""
+"""Money that a key may still spend: its account's balance, the holds of its own tasks, and budgets."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from common import sql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purse:
-    """Balance and held are the account's, `own_*` the key's. Money in micro-USD."""
+class SpendableBalance:
+    """Balance and holds of the account, and the key's own (`own_*`), in micro-USD."""
 
     balance_micros: int
     held_micros: int
@@ -24,18 +24,18 @@ class Purse:
 
     @property
     def nearly_spent(self) -> BudgetStanding | None:
-        """The budget that ends first, where four fifths of it are used; None where the money ends before it."""
+        """Find the budget with the least left, if 80 % of it is used; None if the balance runs out first."""
         least = min(self.budgets, key=lambda budget: budget.remaining_micros, default=None)
         if least is None or least.remaining_micros >= self.left_micros:
             return None
         return least if 5 * least.remaining_micros <= least.limit_micros else None
 
 
-def read(caller: Caller) -> Purse:
-    """Two statements."""
+def read(caller: Caller) -> SpendableBalance:
+    """Read the balance in two statements."""
     ((tasks, held),) = sql.fetch(OWN_HOLDS, [caller.account_id, caller.key_id])
     found = budgets.standing(caller.account_id, caller.key_id)
-    return Purse(
+    return SpendableBalance(
         balance_micros=caller.balance_micros,
         held_micros=caller.held_micros,
         own_tasks=int(tasks),

@@ -1,4 +1,4 @@
-"""Keys as pages list them: their state, their last characters, what they have in hand, and when they were last used."""
+"""Figures of keys: state, last characters, live tasks, and when they were last used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFacts:
-    """`last_used_at` is when its newest task or relayed call was submitted; None where there is none."""
+    """Figures of one key. `last_used_at` is when its newest task or relayed call was submitted, None without one."""
 
     id: int
     name: str
@@ -29,14 +29,14 @@ class KeyFacts:
     last_used_at: datetime | None
 
 
-def of_account(account_id: int) -> list[KeyFacts]:
-    """The newest MOST of an account. One statement."""
+def read_account(account_id: int) -> list[KeyFacts]:
+    """Read the newest MOST keys of an account, in one statement."""
     chosen = f"(SELECT id FROM accounts_apikey WHERE account_id = %s ORDER BY id DESC LIMIT {MOST})"
     return _read(chosen, [account_id])
 
 
-def one(key_id: int) -> KeyFacts:
-    """Of a key that exists."""
+def read_one(key_id: int) -> KeyFacts:
+    """Read the figures of an existing key."""
     (found,) = _read("(%s)", [key_id])
     return found
 
@@ -63,8 +63,8 @@ def _facts(row: Any) -> KeyFacts:
     )
 
 
-# The newest of a key is the last in the index of its ids; live tasks have an index of their own, whose condition SQLite
-# wants to see spelled out.
+# A key's newest task is the last in its index by id. Live tasks have a partial index, whose condition SQLite needs
+# spelled out.
 LIVE = """SELECT count(*) FROM tasks_task t WHERE t.account_id = k.account_id AND t.key_id = k.id AND t.status = '{}'
         AND t.status IN ('queued', 'running')"""
 FACTS = f"""

@@ -1,4 +1,4 @@
-"""Which part of a key's spending a page is asked for: a month, and in it a day or a model."""
+"""Query of a usage page: a month, and in it a day or a model."""
 
 import re
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from common import months
 from common.errors import TaskNotFound
 from common.months import Month
 
-NO_MONTH = "That is no month. Months are written like 2026-11."
-NO_DAY = "That is no day. Days are written like 2026-11-21."
+NO_MONTH = "This is not a month. Write months like 2026-11."
+NO_DAY = "This is not a day. Write days like 2026-11-21."
 NO_PAGE = "There is no such page of charges."
 PAGE = re.compile("[1-9][0-9]{0,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """`day` and `model` narrow the list of charges, of which this is a page; the sums are of the whole month."""
+class UsageQuery:
+    """Query of a usage page. `day`, `model` and `page` select the listed charges; the sums cover the whole month."""
 
     month: Month
     day: date | None = None
@@ -26,7 +26,7 @@ class Asked:
     page: int = 1
 
     def _query(self, page: int) -> str:
-        """The same with another page, as an address has it."""
+        """Build the query string of another page."""
         span = {"day": self.day.isoformat()} if self.day else {"month": str(self.month)}
         return urlencode({**span, **({"model": self.model} if self.model else {}), "page": page})
 
@@ -39,17 +39,17 @@ class Asked:
         return self._query(self.page - 1)
 
 
-def read(query: Mapping[str, str], now: datetime) -> Asked:
-    """Of a page's query; the running month where it names none. Raises TaskNotFound for what is none."""
+def read(query: Mapping[str, str], now: datetime) -> UsageQuery:
+    """Parse a query; without a month, use the running one. Raises TaskNotFound for an invalid value."""
     model, page = query.get("model", ""), _page(query.get("page", "1"))
     if text := query.get("day"):
-        return Asked(month=month(text[:7]), day=_day(text), model=model, page=page)
+        return UsageQuery(month=month(text[:7]), day=_day(text), model=model, page=page)
     text = query.get("month", "")
-    return Asked(month=month(text) if text else months.of(now), model=model, page=page)
+    return UsageQuery(month=month(text) if text else months.of(now), model=model, page=page)
 
 
 def month(text: str) -> Month:
-    """Raises TaskNotFound."""
+    """Parse a month. Raises TaskNotFound."""
     try:
         return months.parse(text)
     except ValueError as error:

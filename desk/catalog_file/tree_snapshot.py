@@ -1,4 +1,4 @@
-"""The whole catalog as a plain tree at one moment, so that two of them can be compared. No secret is in it."""
+"""Snapshot of the whole catalog as a plain tree without secrets, so that two can be compared."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -17,29 +17,29 @@ Key = tuple[str, str]  # modality, name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """Who a model's price concerns: plans that serve it, and keys that would pay by them."""
+    """Number of plans that serve a model, and of keys that would pay by them."""
 
     plans: int = 0
     keys: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogPicture:
-    """`tree` is a catalog file's, without credentials; `credentials` are those in use, by channel, as (id, its end);
-    `reach` says whom a model concerns, by modality and name."""
+class TreeSnapshot:
+    """Catalog at one moment: `tree` is a catalog file's without credentials; `credentials` are those in use by channel,
+    as (id, last characters); `reach` counts plans and keys of a model by modality and name."""
 
     tree: Mapping[str, Any]
     credentials: Mapping[str, tuple[tuple[int, str], ...]]
     reach: Callable[[Key], Reach]
 
 
-def take() -> CatalogPicture:
-    """As the caller's transaction sees it."""
+def take() -> TreeSnapshot:
+    """Take a snapshot as the caller's transaction sees it."""
     catalog = snapshot.load()
     keys = list(
         ApiKey.objects.filter(binding=ApiKey.Binding.TASK, task_api=True, disabled_at=None).values_list("id", flat=True)
     )
-    return CatalogPicture(
+    return TreeSnapshot(
         tree=dump.tree(None),
         credentials=_credentials(),
         reach=partial(_reach, catalog, keys),

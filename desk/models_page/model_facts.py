@@ -1,5 +1,5 @@
-"""What a model's page shows beside its form: what each plan makes of its prices, what its channels cost and leave, its
-routes, and its public face."""
+"""Data of a model's page beside its form: prices by plan, costs and margins by channel, routes, and the public
+representation."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from tasks.shown import model_face
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margin:
-    """What one unit costs us on a channel, and what is left of the plan's price; None where no cost is known."""
+    """Own cost of one unit on a channel and the margin under the plan's price; None if the cost is unknown."""
 
     channel: str
     cost_micros: int | None
@@ -37,7 +37,7 @@ class Margin:
 
     @property
     def share(self) -> int | None:
-        """What is left, in percent of the price."""
+        """Compute the margin in percent of the price."""
         if self.left_micros is None or not self.price_micros:
             return None
         return round(100 * self.left_micros / self.price_micros)
@@ -45,7 +45,7 @@ class Margin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A tier under a plan."""
+    """Price and margins of a tier under a plan."""
 
     plan: str
     price_micros: int
@@ -54,6 +54,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierRow:
+    """Base price of a tier and its cells by plan."""
+
     tier: str
     base_micros: int
     cells: tuple[Cell, ...]
@@ -61,7 +63,7 @@ class TierRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRoutes:
-    """A plan and its routes for the model, the first to be tried first."""
+    """Plan with its routes for the model, in order of priority."""
 
     plan: Plan
     is_default: bool
@@ -69,13 +71,13 @@ class PlanRoutes:
 
     @property
     def multiplier(self) -> str:
-        """Without the zeros at its end that the column adds."""
+        """Format the multiplier without trailing zeros."""
         return format(self.plan.price_multiplier.normalize(), "f")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """`unpriced` are tiers that requests may ask for and that have no price, `unasked` the other way round."""
+    """Data of one model: `unpriced` tiers can be requested but have no price, `unasked` ones the reverse."""
 
     unit: str
     plans: tuple[PlanRoutes, ...]
@@ -86,12 +88,12 @@ class ModelFacts:
 
     @property
     def from_micros(self) -> int | None:
-        """The lowest price under the default plan."""
+        """Find the lowest price under the default plan."""
         return min((row.cells[0].price_micros for row in self.tiers), default=None)
 
 
-def of(model: MediaModel) -> ModelFacts:
-    """As it is stored."""
+def read(model: MediaModel) -> ModelFacts:
+    """Read the data of a stored model."""
     offers = tuple(model.channel_models.select_related("channel").order_by("channel__name"))
     plans = _plans(model)
     costs = {offer.channel_id: prices.exact(offer.cost) for offer in offers}
@@ -107,20 +109,20 @@ def of(model: MediaModel) -> ModelFacts:
 
 
 def _asked_tiers(model: MediaModel) -> list[str]:
-    """The tiers that requests of a model that is priced by them may ask for."""
+    """List the tiers that requests may ask for, if the model is priced by tier."""
     if param_forms.unreadable(model.modality, model.params):
         return []
     return model_params.listed_tiers(model.pricing_mode, model.params)
 
 
 def effective(model: MediaModel) -> tuple[tuple[str, int], ...]:
-    """Its prices under its default plan, in micro-USD by tier."""
+    """Compute the prices under the default plan, in micro-USD by tier."""
     factor = model.default_plan.price_multiplier
     return tuple((tier, money.times(str(usd), factor)) for tier, usd in model.prices.items())
 
 
 def _plans(model: MediaModel) -> tuple[PlanRoutes, ...]:
-    """The default plan first, then the others that have routes."""
+    """List the default plan first, then the others that have routes."""
     found: dict[int, list[Route]] = defaultdict(list)
     for route in model.routes.select_related("plan", "channel").order_by("priority", "id"):
         found[route.plan_id].append(route)
@@ -155,7 +157,7 @@ def _margin(route: Route, price: int, costs: Mapping[str, Decimal], tier: str) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """What the model's clients see under its default plan, with its prices in micro-USD; or why they see nothing."""
+    """Public representation of the model under its default plan, or why it has none. Prices in micro-USD."""
 
     shown: dict[str, Any] | None = None
     prices: tuple[tuple[str, int], ...] = ()
@@ -167,14 +169,14 @@ class Face:
 
 
 def face(model: MediaModel) -> Face:
-    """As `GET /v1/tasks/models` shows it to a key that has chosen no plan."""
+    """Represent the model as `GET /v1/tasks/models` does for a key without a chosen plan."""
     if offer := offer_of(model, snapshot.latest()):
         return Face(shown=model_face.shown(offer), prices=tuple(offer.prices.items()))
     return Face(why_not=missing(model))
 
 
 def offer_of(model: MediaModel, catalog: Catalog) -> ModelOffer | None:
-    """The model under its default plan; None where it is not on offer there."""
+    """Find the model's offer under its default plan; None if it is not on offer."""
     entry = next((each for each in catalog.models() if each.id == model.pk), None)
     if entry is None or param_forms.unreadable(model.modality, model.params):
         return None
@@ -182,20 +184,20 @@ def offer_of(model: MediaModel, catalog: Catalog) -> ModelOffer | None:
 
 
 def missing(model: MediaModel) -> str:
-    """Why it is not on offer, and what to do about it."""
+    """Explain why the model is not on offer, and what to do."""
     if not model.enabled:
         return "It is disabled: enable it in the form."
     if pausing.standing(model) == "drained":
         return "It is drained: resume it."
     if strange := param_forms.unreadable(model.modality, model.params):
-        return f"Its params cannot be read: {', '.join(strange)}. Drop them in the form."
+        return f"Its params cannot be read: {', '.join(strange)}. Remove them in the form."
     if not model.prices:
         return "It has no price: enter one in the form."
     if modes.find(model.pricing_mode) is None:
         return f"No pricing mode is named {model.pricing_mode}: choose another in the form."
     if model_params.lacks_tiers(model.pricing_mode, model.params):
-        return "It is priced by tier and offers none: enter the values of image size in the form."
+        return "It is priced by tier but declares none: enter the values of image size in the form."
     return (
-        f"Plan {model.default_plan.name} has no route that can run it: it needs an enabled route to an enabled channel "
-        "that offers the model, by an adapter of its modality, and that can express a priced request of its params."
+        f"Plan {model.default_plan.name} has no route that can run it. It needs an enabled route to an enabled channel "
+        "that offers the model, whose adapter supports its modality and can express a priced request of its params."
     )

@@ -1,4 +1,4 @@
-"""The door of every page: who is signed in sees it, anybody else is asked for a key; a refusal is told in words."""
+"""Session check and rendering of every console page; errors become pages, or JSON for scripts."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -24,14 +24,14 @@ def token_of(request: HttpRequest) -> str:
     return request.COOKIES.get(sessions.COOKIE, "")
 
 
-def signed_in(view: "View[Given]") -> "Guarded[Given]":
-    """A view for visitors. What it raises as an ApiError becomes a page, or JSON for a script."""
+def require_session(view: "View[Given]") -> "Guarded[Given]":
+    """Decorate a view that needs a session; an ApiError that it raises becomes a page, or JSON for a script."""
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs) -> HttpResponseBase:
         visitor = None
         try:
-            visitor = sessions.admit(token_of(request))
+            visitor = sessions.authenticate(token_of(request))
             rates.check("read", visitor.caller.key_id)
             response: HttpResponseBase = view(request, visitor, *args, **kwargs)
         except ApiError as error:
@@ -42,29 +42,29 @@ def signed_in(view: "View[Given]") -> "Guarded[Given]":
     return guarded
 
 
-def show(
+def render_page(
     request: HttpRequest, visitor: Visitor, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
-    """A page of the console, with the navigation and who is signed in."""
+    """Render a page of the console with its navigation and the signed-in key."""
     shared = {"visitor": visitor, "places": list(navigation.places(request))}
     return render(request, template, {**shared, **context}, status=status)
 
 
 def refusal(request: HttpRequest, visitor: Visitor | None, error: ApiError) -> HttpResponse:
-    """What happened and why. Who is not signed in any more is asked for a key, and comes back afterwards."""
+    """Answer an error as a page or JSON; without a session, redirect to the sign-in and back afterwards."""
     if wants_json(request):
         shown = {"type": error.type, "message": error.message, "param": error.param}
         return JsonResponse({"error": shown}, status=error.status, headers=error.headers)
     if isinstance(error, AuthenticationError | ScopeRequired) or visitor is None:
         there = request.get_full_path() if request.method in ("GET", "HEAD") else reverse("console:home")
         return HttpResponseRedirect(f"{reverse('console:sign-in')}?{urlencode({'next': there})}")
-    told = {"error": error, "advice": error_words.of_request(error.type)}
-    response = show(request, visitor, "console/error.html", told, status=error.status)
+    told = {"error": error, "advice": error_words.explain_request_error(error.type)}
+    response = render_page(request, visitor, "console/error.html", told, status=error.status)
     for name, value in error.headers.items():
         response.headers[name] = value
     return response
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a script of ours asks."""
+    """Check whether one of our scripts sent the request."""
     return request.headers.get("Accept", "").startswith("application/json")

@@ -1,17 +1,17 @@
-// The form of one model: its price as it is typed, files by drop, and samples to copy.
+// Form of one model: quotes while typing, files by drag and drop, and code to copy.
 import { takeDrops } from "./drop.js";
 
 const WAIT = 250;
 const SMALL = 1024 * 1024;
-const SIGNED_OUT = "You are signed out. Sign in again in another tab: what you typed stays here.";
-const NO_ANSWER = "The service does not answer, so there is no price. It is asked again as you type.";
+const SIGNED_OUT = "You are signed out. Sign in again in another tab: your input stays here.";
+const NO_ANSWER = "The service does not answer, so there is no price. It is requested again as you type.";
 
 const form = document.querySelector("form.create");
 const find = (name) => form.querySelector(`[data-${name}]`);
 let timer;
 let running;
 
-// Large files stay here until the form is sent: they would travel with every key that is pressed.
+// Large files are only sent with the form, not with every quote.
 function withoutLargeFiles() {
   const data = new FormData(form);
   const files = [...data].filter(([, value]) => value instanceof File);
@@ -72,7 +72,7 @@ function later() {
   timer = setTimeout(quote, WAIT);
 }
 
-// Without https a page may not write to the clipboard: then the text is marked, ready to be copied.
+// Without https a page may not write to the clipboard: then the text is selected for copying.
 async function copy() {
   const shown = [...form.querySelectorAll("[data-sample]")].find((sample) => sample.offsetParent !== null);
   getSelection().selectAllChildren(shown);
@@ -83,7 +83,7 @@ async function copy() {
   } catch {
     isCopied = false;
   }
-  say(find("copied"), isCopied ? "Copied." : "Marked: press Ctrl+C or ⌘C.");
+  say(find("copied"), isCopied ? "Copied." : "Selected: press Ctrl+C or ⌘C.");
 }
 
 form.addEventListener("input", later);

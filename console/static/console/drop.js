@@ -1,5 +1,5 @@
-// Pictures that are chosen or dropped: their names, sizes and a small drawing of each. Images made of local bytes
-// would be blocked by the page's policy; a canvas is none.
+// Lists chosen or dropped images with name, size and thumbnail. Thumbnails are drawn on a canvas, as the content security
+// policy blocks images made of local bytes.
 const SIDE = 112;
 
 function size(bytes) {
@@ -36,7 +36,7 @@ function list(slot, input) {
   slot.querySelector("[data-chosen]").replaceChildren(...[...input.files].map(item));
 }
 
-// What is dropped joins what was chosen before, where the slot takes more than one.
+// Dropped files are added to the chosen ones if the slot accepts several.
 function take(slot, input, dropped) {
   const kept = new DataTransfer();
   const files = input.multiple ? [...input.files, ...dropped] : dropped.slice(0, 1);

@@ -1,12 +1,12 @@
-// One connection to the console's event stream, for a worker of all tabs or for one page. It comes back by itself, later
-// each time, and goes on after the last event. A line on which not even heartbeats come is dead.
+// Connection to the console's event stream, for a shared worker or one page. It reconnects with back-off and resumes after
+// the last event. A connection without heartbeats is dead.
 //
-// `tell` hears of {kind}: "open"; "task", with its `detail`; "missed", when something may have happened that is not
-// told; "lost", with `since`; "out", when nobody is signed in any more, after which it rests.
+// `tell` receives {kind}: "open"; "task" with its `detail`; "missed" if events may have been lost; "lost" with `since`;
+// "out" after a sign-out, which ends the connection.
 const SHORTEST = 500;
 const LONGEST = 10000;
 const PATIENCE = 45000;
-const QUIET = 3000; // a reconnect that takes no longer is not worth a word
+const QUIET = 3000; // a shorter reconnect is not reported
 
 export class EventLine {
   constructor(url, tell) {

@@ -1,9 +1,9 @@
-// Brings the session's events to a page: each is the event "console:task" of the document, with the task's id, status,
-// modality and model as its detail; and the [data-live] regions are refreshed. It says when the page is not live.
+// Delivers the session's events to a page: each becomes the document's event "console:task" with the task's id, status,
+// modality and model as detail, and refreshes the [data-live] regions. Shows a note while the page is not live.
 import { refresh, stop } from "../pages/live.js";
 import { EventLine } from "./event_line.js";
 
-const TOGETHER = 250; // what comes meanwhile is one refresh
+const TOGETHER = 250; // events within this time share a refresh
 const APART = 1000;
 const HIDDEN = 10000;
 const session = document.querySelector("[data-session]")?.dataset.session ?? "";
@@ -27,7 +27,7 @@ document.querySelector("main").append(note);
 function sayLost() {
   const since = Math.min(...Object.values(lost).filter(Boolean));
   const at = Number.isFinite(since) && new Date(since).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  note.textContent = at ? `Not live since ${at}, trying again.` : "";
+  note.textContent = at ? `Not live since ${at}, reconnecting.` : "";
 }
 
 function sayOut() {
@@ -35,7 +35,7 @@ function sayOut() {
   const link = document.createElement("a");
   link.href = `/console/sign-in/?next=${encodeURIComponent(location.pathname + location.search)}`;
   link.textContent = "Sign in again";
-  note.replaceChildren("You are signed out, so this page stands still. ", link);
+  note.replaceChildren("You are signed out, so this page is no longer updated. ", link);
 }
 
 function take({ kind, detail, since }) {
@@ -55,7 +55,7 @@ document.addEventListener("live-lost", (event) => {
   sayLost();
 });
 
-// With a worker: one line for all tabs.
+// With a shared worker: one connection for all tabs.
 function share() {
   const worker = new SharedWorker(new URL("events_worker.js", import.meta.url), { type: "module", name: session });
   worker.addEventListener("error", standAlone, { once: true });
@@ -65,7 +65,7 @@ function share() {
   addEventListener("pageshow", ({ persisted }) => { if (persisted) worker.port.postMessage({ after: null }); });
 }
 
-// Without: a line of its own, while the page is seen.
+// Without: its own connection while the page is visible.
 function standAlone() {
   const line = new EventLine("/console/events", take);
   let leaving = 0;

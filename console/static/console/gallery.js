@@ -1,5 +1,5 @@
-// The gallery's full view, its films, and fresh addresses where signed ones have expired. Without it a tile leads to the
-// page of its task.
+// Full view of the gallery, playing of films, and renewal of expired signed addresses. Without it a tile links to its
+// task's page.
 const QUIET_MS = 150;
 const FRESH_MS = 60000;
 const tiles = [...document.querySelectorAll(".tile")];
@@ -13,7 +13,7 @@ let fresh = null;
 const fileOf = (tile) => tile.querySelector("img, video, a.save");
 const addressOf = (file) => file.getAttribute(file.matches("a") ? "href" : "src");
 
-// An address that has expired: the page is fetched again, once for all tiles, and each is tried again once.
+// Renews expired addresses: fetches the page once for all tiles; each tile is retried once.
 function renew() {
   if (!fresh) {
     fresh = fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" })
@@ -34,7 +34,7 @@ async function tryAgain(tile) {
   if (view.open && tiles[shown] === tile) show(shown);
 }
 
-// Films: one at a time, without sound, while they are looked at.
+// Plays one film at a time, muted, while it is hovered or focused.
 function stop() {
   if (!playing) return;
   const { film, button } = playing;
@@ -66,7 +66,7 @@ function followFilm(tile) {
   button.addEventListener("click", () => (playing && playing.film === film ? stop() : play(film, button)));
 }
 
-// The first picture of a film is fetched when its tile comes into sight.
+// Loads the first frame of a film when its tile becomes visible.
 const sight = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;

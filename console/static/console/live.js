@@ -1,4 +1,4 @@
-// The Live page's films play without sound while one looks at them; where nothing hovers or moves, their page does it.
+// Plays the Live page's films muted while they are hovered or focused, unless motion is reduced or hovering impossible.
 const calm = matchMedia("(prefers-reduced-motion: reduce), (hover: none)");
 
 function play(film) {

@@ -1,5 +1,4 @@
-// Drags a route to its place among those of its model: the priorities become 10, 20, 30 and on. The number fields do
-// the same by keyboard.
+// Reorders a model's routes by dragging: priorities become 10, 20, 30 and so on. By keyboard, use the number fields.
 
 let dragged = null;
 

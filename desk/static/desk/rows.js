@@ -1,4 +1,4 @@
-// Lists of rows in forms: adds a row from the list's <template>, and removes one. Without it spare rows do the same.
+// Adds rows from a list's <template> and removes them. Without it, the form's spare rows serve.
 
 const COUNT = "input[name$='-TOTAL_FORMS']";
 

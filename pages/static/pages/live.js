@@ -1,9 +1,9 @@
-// Keeps elements with data-live true: fetches the page again and takes over their content, by id, while the page is
-// seen. Nothing moves while the pointer or the focus is in them. A lost connection says so, and recovers by itself.
+// Updates elements with data-live: refetches the page while it is visible and takes over their content by id. Elements
+// that are hovered or focused do not change. A lost connection is shown and recovers automatically.
 //
-// data-live-every="60" asks for that pace, in seconds. The children of one with data-keyed are rows with a data-key:
-// they stay the same elements wherever they stand, and while the list is held only new ones wait, told by the button
-// with data-live-new="<id of the list>".
+// data-live-every="60" sets the interval in seconds. The children of an element with data-keyed are rows with a data-key,
+// which keep their elements when they move; while the list is held, new rows wait and the button with
+// data-live-new="<id of the list>" shows their number.
 const SOON = 3;
 const LATER = 30;
 const canHover = matchMedia("(hover: hover)");
@@ -14,7 +14,7 @@ const regions = () => [...document.querySelectorAll("[data-live]")];
 const has = (node) => node.contains(document.activeElement);
 const isHeld = (region) => (canHover.matches && region.matches(":hover")) || has(region);
 
-// What is the same stays the same element: a selection, an open <details> and the next stop of the keyboard are kept.
+// Unchanged content keeps its elements, so selections, open <details> and the keyboard focus survive.
 function take(old, fresh) {
   if (old.nodeName !== fresh.nodeName) return old.replaceWith(fresh);
   if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -41,7 +41,7 @@ function takeRow(row, fresh) {
 
 function takeRows(list, fresh, held) {
   const have = new Map([...list.children].map((row) => [row.dataset.key, row]));
-  const want = [...fresh.children].map((row) => row.cloneNode(true)); // what waits is taken later
+  const want = [...fresh.children].map((row) => row.cloneNode(true)); // waiting rows are taken later
   const added = want.filter((row) => !have.has(row.dataset.key));
   const keys = new Set(want.map((row) => row.dataset.key));
   for (const row of want) if (have.has(row.dataset.key)) takeRow(have.get(row.dataset.key), row);
@@ -67,7 +67,7 @@ function takeRegion(region, found) {
   if (!isList && isHeld(region)) return;
   if (isList) takeRows(region, found, isHeld(region));
   else takeChildren(region, found);
-  for (const name of ["data-live", "data-live-every"]) { // without data-live it has come to its end
+  for (const name of ["data-live", "data-live-every"]) { // without data-live it is final
     if (found.hasAttribute(name)) region.setAttribute(name, found.getAttribute(name));
     else region.removeAttribute(name);
   }
@@ -77,7 +77,7 @@ function takeRegion(region, found) {
 const owner = (root) => root.querySelector("[data-session]")?.dataset.session;
 
 function takeOver(fresh) {
-  if (owner(fresh) !== owner(document)) return location.reload(); // somebody else has signed in
+  if (owner(fresh) !== owner(document)) return location.reload(); // another session has signed in
   latest = fresh;
   for (const region of regions()) {
     const found = fresh.getElementById(region.id);
@@ -86,7 +86,7 @@ function takeOver(fresh) {
   if (fresh.title) document.title = fresh.title;
 }
 
-// Who listens to the event says it in its own way, and prevents ours.
+// A listener of the event can show it in its own way and prevent ours.
 function say(isLost) {
   const told = new CustomEvent("live-lost", { detail: { isLost }, cancelable: true });
   const first = document.querySelector("[data-live]");
@@ -101,7 +101,7 @@ async function fetchPage() {
     say(false);
     failures = 0;
   } catch {
-    if (isLeaving) return; // cut by the way to another page
+    if (isLeaving) return; // aborted by leaving the page
     say(true);
     failures += 1;
   }
@@ -122,7 +122,7 @@ function turn() {
   else refresh();
 }
 
-// Once more from now on, and again if it is asked for meanwhile.
+// Refreshes now, and once more if requested in the meantime.
 export async function refresh() {
   isStale = !isOver && regions().length > 0;
   if (isBusy) return;
@@ -135,7 +135,7 @@ export async function refresh() {
   schedule();
 }
 
-// For good: nobody may see the page any more.
+// Stops updates for good, after a sign-out.
 export function stop() {
   isOver = true;
   clearTimeout(timer);

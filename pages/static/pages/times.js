@@ -1,4 +1,4 @@
-// Puts the moments of a page into the viewer's zone, and keeps relative ones true. Without it they are as rendered.
+// Shows times in the viewer's zone and keeps relative ones up to date. Without it they stay as rendered.
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
 function ago(at) {

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from common import money
 from common.money import MICROS
@@ -47,9 +48,8 @@ def usd(micros: int) -> str:
 
 
 def cents(micros: int) -> str:
-    """Format micro-USD as USD to the cent, half up; less than a cent stays exact: $212.35, $0.0012."""
-    whole = (abs(micros) + CENT // 2) // CENT * CENT
-    return usd((whole if micros > 0 else -whole) if abs(micros) >= CENT else micros)
+    """Format micro-USD as USD to the cent, half to even; less than a cent stays exact: $212.35, $0.0012."""
+    return usd(round(Decimal(micros) / CENT) * CENT if abs(micros) >= CENT else micros)
 
 
 def decimal(micros: int) -> str:

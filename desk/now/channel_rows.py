@@ -103,4 +103,4 @@ def _fault(channel: Channel, disabled: list[Credential]) -> tuple[str, datetime 
         return WHY[Rest.Cause(last.cause)], last.since
     if health is None or not health.last_kind:
         return "", None
-    return FAULTS.get(health.last_kind, health.last_kind), health.last_at
+    return FAULTS.get(health.last_kind, health.last_kind.replace("_", " ")), health.last_at

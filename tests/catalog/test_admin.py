@@ -285,7 +285,7 @@ def test_the_fields_of_a_channel_model_are_kept_and_judged_at_their_place(
     wrong = {"allow-more-0-text": "a b", "fixed-more-0-path": "quality"}
     assert errors(offer(desk, studio, aurora, **wrong)) == {
         "allow-more": ["[0]: must be a path like quality, svg.model or tools[].type"],
-        "fixed-more": ["quality: enter its value, or empty the row."],
+        "fixed-more": ["quality: enter its value, or clear the row."],
     }
     fields = {"allow-more-0-text": "seed", "fixed-more-0-path": "quality", "fixed-more-0-value": "medium"}
     offer(desk, studio, aurora, **fields)
@@ -306,7 +306,7 @@ def test_an_option_that_a_model_of_the_channel_cannot_go_with_is_refused(
     monkeypatch.setattr(StubImages, "validate", lambda self, target: ["capabilities.x: no"] * bool(target.options))
     option = {"options-rows-0-path": "dialect", "options-rows-0-value": "xai"}
     response = desk.post(url("channel", studio), channel_form(base_url=studio.base_url, **option))
-    assert errors(response) == {"options-rows": ["aurora, which it offers: capabilities.x: no"]}
+    assert errors(response) == {"options-rows": ["Its model aurora: capabilities.x: no"]}
 
 
 def route_form(model: MediaModel, channel: Channel) -> dict[str, str]:

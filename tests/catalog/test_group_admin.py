@@ -224,7 +224,7 @@ def test_a_groups_channel_keeps_its_adapter_and_has_nothing_of_tasks(desk: Clien
     response = desk.post(catalog_url("channel", llm), channel_form(**own, **odd))
     found = errors(response)
     assert set(found) == {"adapter", "max_running"}
-    assert found["adapter"][0] == "a is no option of gemini_relay: empty it first."
+    assert found["adapter"][0] == "a is not an option of gemini_relay: clear it first."
     Channel.objects.update(options={"a": 1})
     response = desk.post(catalog_url("channel", llm), channel_form(**own | {"adapter": "openai_relay"}))
     assert set(errors(response)) == {"options-drop"}

@@ -76,7 +76,7 @@ def create_channel(page: Page, names: Names, base_url: str) -> None:
     page.get_by_label("Name:").fill(names.channel)
     page.get_by_label("Base URL:").fill(base_url)
     page.get_by_label("api key:").first.fill("sandbox")
-    page.get_by_label("why you change it:").first.fill("a new provider")
+    page.get_by_label("reason for the change:").first.fill("a new provider")
     saved(page)
     page.get_by_role("link", name=names.channel).last.click()
     page.get_by_role("link", name="Add a model").click()

@@ -29,6 +29,28 @@ def test_money_has_two_decimals_and_as_many_as_it_has(micros, shown):
     assert words.usd(micros) == shown
 
 
+@pytest.mark.parametrize(
+    ("micros", "shown"),
+    [
+        (212_345_600, "$212.35"),
+        (-212_345_600, "-$212.35"),
+        (10_915_000, "$10.92"),
+        (49_085_000, "$49.08"),
+        (1_234, "$0.001234"),
+        (10_000, "$0.01"),
+    ],
+)
+def test_amounts_are_shown_to_the_cent_and_smaller_ones_as_they_are(micros, shown):
+    assert words.cents(micros) == shown
+
+
+def test_a_rounded_amount_is_exact_on_hover_and_a_price_is_never_rounded():
+    shown = Template("{% load pages %}{{ a|usd }} {{ b|usd }} {{ none|usd }} {{ a|price }}").render(
+        Context({"a": 37_500, "b": 40_000, "none": None})
+    )
+    assert shown == '<data value="0.0375" title="$0.0375">$0.04</data> $0.04 – $0.0375'
+
+
 @given(st.integers(-money.LARGEST, money.LARGEST))
 def test_no_money_is_lost_in_showing_it(micros):
     assert money.micros(words.usd(micros).replace("$", "").replace(",", "")) == micros

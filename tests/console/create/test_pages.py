@@ -143,7 +143,7 @@ def test_again_fills_in_what_a_task_asked_for(visitor, image_model, api):
     assert of_name(page, "params.images.own") == [f"{source}/0"]
     assert "https://cdn.example.com/a.png</textarea>" in page
     assert "&quot;order&quot;: 7" in page
-    assert "1 input of that task cannot be had any more" in page
+    assert "1 input of that task no longer available" in page
 
 
 def test_again_keeps_the_words_of_a_film(visitor, video_model, api):

@@ -84,7 +84,7 @@ def test_a_result_of_ones_own_is_taken_as_an_input_and_a_foreign_one_is_refused(
     assert taken[0]["stored"]["reference"] == f"asset:{source}/0"
     answer = sign_in(other_key).post(FORM, texts)
     assert answer.status_code == 400
-    assert "Reference images, number 1, is a result that is not there any more." in answer.content.decode()
+    assert "Reference images, number 1, is a result that no longer exists." in answer.content.decode()
     assert not Task.objects.filter(key_id=other_key.id).exists()
 
 
@@ -117,7 +117,7 @@ def test_more_own_results_than_a_model_takes_are_refused(visitor, image_model, d
 @pytest.mark.parametrize("shown", ["$0.04", ""], ids=["another", "none"])
 def test_another_price_than_was_shown_is_told_and_nothing_is_reserved(visitor, image_model, shown):
     page = refused(visitor.post(FORM, {**IMAGE, "shown_cost": shown}), 400)
-    assert f"It costs $0.16, and the page showed {shown or 'no price'}." in page
+    assert f"The price is $0.16, but the page showed {shown or 'no price'}." in page
     (cost,) = re.findall(r'name="shown_cost" value="([^"]+)"', page)
     assert Task.objects.get(pk=sent(visitor.post(FORM, {**IMAGE, "shown_cost": cost}))).estimated_micros == 160_000
 

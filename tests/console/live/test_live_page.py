@@ -60,7 +60,7 @@ def test_the_newest_stands_first_with_its_place_in_the_queue(visitor, key, image
     text = shown(visitor)
     assert text.index(f'id="{second}"') < text.index(f'id="{first}"')
     assert "next in your queue" in row(text, first)
-    assert "place 2 in your queue" in row(text, second)
+    assert "number 2 in your queue" in row(text, second)
     assert "<bdi>an owl</bdi>" in row(text, second)
     assert "about $0.04" in row(text, second)
     assert f'formaction="/console/tasks/{second}/cancel/"' in row(text, second)

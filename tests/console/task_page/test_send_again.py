@@ -33,7 +33,7 @@ def test_one_more_attempt_is_due_and_the_page_says_so(visitor, delivered):
     assert delivered.status == "pending"
     assert delivered.next_attempt_at is not None
     page = words_of(visitor.get(answer.headers["Location"]))
-    assert re.search(r"On its way, 1 attempt so far\. The next attempt is (now|[0-9]+ \w+ ago)", page)
+    assert re.search(r"Pending, 1 attempt so far\. The next attempt is (now|[0-9]+ \w+ ago)", page)
 
 
 def test_a_script_gets_json(visitor, delivered):

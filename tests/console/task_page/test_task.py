@@ -52,8 +52,8 @@ def test_the_page_of_a_success_answers_everything(visitor, bought):
         *("for $0.04: 1 picture.", bought.id, f"{bought.id}.1", "aurora-image", "image/png, 8 × 6"),
         *("a fox", '"order": "A-17"', "Agreed: $0.04 per image at 1K ."),
         *("Estimated when it was submitted", "Held while it ran", "Charged for what was delivered", "-$0.04"),
-        *("In all it took $0.04; your balance is $9.96 now.", "Submitted", "Started", "Finished"),
-        *("Not delivered after 1 attempt. The last one: HTTP 500, not accepted.", "send it again", "in 37 ms", HTML),
+        *("In all it cost $0.04; your balance is now $9.96.", "Submitted", "Started", "Finished"),
+        *("Not delivered after 1 attempt. Last attempt: HTTP 500, not accepted.", "send it again", "in 37 ms", HTML),
     ):
         assert part in page, part
     text = answer.content.decode()
@@ -87,7 +87,7 @@ def test_another_keys_task_is_as_unknown_as_none(other_key, sign_in, bought):
 def test_a_queued_task_says_its_place_and_can_be_canceled(key, visitor, image_model):
     first, second = steps.submitted(key), steps.submitted(key)
     page = visitor.get(page_of(second))
-    assert "at place 2 of your queue; it will cost about $0.04." in words_of(page)
+    assert "number 2 in your queue; it will cost about $0.04." in words_of(page)
     assert "next in your queue" in words_of(visitor.get(page_of(first)))
     text = page.content.decode()
     assert f'action="/console/tasks/{second}/cancel/"' in text
@@ -120,7 +120,7 @@ def test_what_failed_says_why_and_what_to_do(key, visitor, image_model, worker, 
     page = words_of(visitor.get(page_of(task.id)))
     for part in (verb, "Nothing was charged.", steps.FAILURE.message, advice.why, advice.next_step, "Released"):
         assert part in page, part
-    assert "In all it took nothing; your balance is $10.00 now." in page
+    assert "In all it cost nothing; your balance is now $10.00." in page
 
 
 def test_what_was_canceled_says_so(key, visitor, image_model):
@@ -134,16 +134,16 @@ def test_what_was_canceled_says_so(key, visitor, image_model):
 def test_a_refund_is_told(visitor, bought):
     refunds.refund(bought.id, 10_000, reason="CANARYREASON", by="ada")
     page = words_of(visitor.get(page_of(bought.id)))
-    assert "for $0.04, of which $0.01 came back: 1 picture." in page
+    assert "for $0.04, of which $0.01 was refunded: 1 picture." in page
     assert "Refunded" in page
-    assert "In all it took $0.03; your balance is $9.97 now." in page
+    assert "In all it cost $0.03; your balance is now $9.97." in page
     assert "CANARY" not in page
 
 
 def test_a_file_that_is_gone_says_when(key, visitor, bought):
     retention.delete_now(key.id, bought.id)
     page = visitor.get(page_of(bought.id))
-    assert "File 1 is gone." in words_of(page)
+    assert "File 1 was deleted." in words_of(page)
     assert "?input=" not in page.content.decode()
     assert "<img" not in page.content.decode().partition("<main")[2]
 
@@ -151,7 +151,7 @@ def test_a_file_that_is_gone_says_when(key, visitor, bought):
 def test_a_file_past_its_time_is_gone_at_once(visitor, bought, settings):
     settings.ASSET_RETENTION = 60
     Asset.objects.update(created_at=F("created_at") - timedelta(seconds=61))
-    assert "File 1 is gone." in words_of(visitor.get(page_of(bought.id)))
+    assert "File 1 was deleted." in words_of(visitor.get(page_of(bought.id)))
 
 
 def test_a_request_that_was_deleted_says_so(visitor, bought):
@@ -241,7 +241,7 @@ def test_a_callback_tells_where_it_stands(visitor, bought, key):
     waiting = steps.submitted(key, {**steps.IMAGE, "callback_url": "https://hooks.example.com/hook"})
     assert "It is sent when the task has ended." in words_of(visitor.get(page_of(waiting)))
     page = visitor.get(page_of(bought.id))
-    assert "On its way, 0 attempts so far." in words_of(page)
+    assert "Pending, 0 attempts so far." in words_of(page)
     assert "data-live" in page.content.decode()  # the attempt comes in a moment
     Delivery.objects.update(next_attempt_at=timezone.now() + timedelta(hours=1))
     assert "data-live" not in visitor.get(page_of(bought.id)).content.decode()

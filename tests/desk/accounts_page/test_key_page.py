@@ -25,7 +25,7 @@ def test_a_key_is_disabled_and_enabled_with_a_reason(operator, acme_key):
     operator.post(address(acme_key, "disable"), {"reason": "leaked"})
     assert ApiKey.objects.get().disabled_at is not None
     text = operator.get(address(acme_key)).content.decode()
-    assert "opens nothing: it is disabled" in text
+    assert "grants no access: it is disabled" in text
     assert address(acme_key, "disable") not in text
     assert operator.post(address(acme_key, "enable"), {"reason": ""}).status_code == 200
     operator.post(address(acme_key, "enable"), {"reason": "was not"})

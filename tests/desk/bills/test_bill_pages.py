@@ -185,6 +185,6 @@ def test_of_several_calls_the_operator_chooses_and_the_nearest_is_the_first(film
     found = settling.candidates(BillLine.objects.get(bill=bill, number=2))
     assert [(each.call_id, each.is_alike) for each in found] == [(film.pk, True), (other.pk, False)]
     form = SettleForm(found)
-    assert "1 min 30 s before the line: the model of the line" in str(form)
+    assert "1 min 30 s before the line: same model as the line" in str(form)
     assert "checked" not in str(form)
     assert not SettleForm(found, {"call": "999", "reason": "x"}).is_valid()

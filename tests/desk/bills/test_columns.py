@@ -42,7 +42,7 @@ def test_amounts_are_read_as_people_write_them(text, unit, mark, micros):
 
 @pytest.mark.parametrize("text", ["", "free", "1.2.3", "12,34", "1,2345", "nan", "inf", "1e999", "٤", "--1", "9" * 70])
 def test_what_is_no_amount_is_told(text):
-    with pytest.raises(ValueError, match=r"is no amount|is missing|beyond|too long"):
+    with pytest.raises(ValueError, match=r"is not an amount|is missing|beyond|too long"):
         cells.amount(text, unit="usd", mark=".")
 
 
@@ -78,7 +78,7 @@ def test_every_iso_moment_is_read_back(at):
 
 @pytest.mark.parametrize("text", ["", "soon", "0001-01-01T00:00:00+01:00", "9999-12-31T23:00:00-05:00"])
 def test_what_is_no_moment_is_told(text):
-    with pytest.raises(ValueError, match=r"is no time like|is missing"):
+    with pytest.raises(ValueError, match=r"is not a time such as|is missing"):
         cells.moment(text)
 
 
@@ -100,7 +100,7 @@ def test_a_bad_row_is_named_by_its_line_and_stops_no_other():
     ]
     assert [(row.line, row.why) for row in bad] == [
         (3, "the id of the job is missing"),
-        (4, "“x” is no amount"),
+        (4, "“x” is not an amount"),
         (5, "the row ends before column 2"),
         (6, "the id of the job has more than 1,024 characters"),
     ]
@@ -111,7 +111,7 @@ def test_another_currency_and_no_time_are_bad_rows():
     rows = table(["j", "1", "EUR", "2026-11-21"], ["j", "1", "usd", "soon"], head=("id", "cost", "cur", "at"))
     assert [row.why for row in columns.lines(rows, named)[1]] == [
         "“EUR” is not USD",
-        "“soon” is no time like 2026-11-21 09:30:00",
+        "“soon” is not a time such as 2026-11-21 09:30:00",
     ]
 
 

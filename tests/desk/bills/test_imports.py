@@ -116,8 +116,8 @@ def test_a_bill_that_was_removed_is_compared_no_more(video_channel):
 
 def test_rows_that_are_no_lines_are_named_and_the_others_compared(video_channel):
     bill = bills.compared(video_channel, "id,cost", "job-1,0.04", "job-2,free", ",3")
-    assert (bill.bad_count, bill.bad_rows) == (2, [[3, "“free” is no amount"], [4, "the id of the job is missing"]])
-    with pytest.raises(BillRefused, match=r"Line 2: “a” is no amount"):
+    assert (bill.bad_count, bill.bad_rows) == (2, [[3, "“free” is not an amount"], [4, "the id of the job is missing"]])
+    with pytest.raises(BillRefused, match=r"Line 2: “a” is not an amount"):
         bills.compared(video_channel, "id,cost", "job-1,a")
 
 

@@ -60,7 +60,7 @@ def test_an_old_spreadsheet_writes_the_alphabet_of_windows():
         (b"", "two columns"),
         (b"id\njob-1\n", "two columns"),
         (b"id,cost\n", "no row"),
-        (b'id,cost\n"job-1,4\n', "Line 2 is no CSV"),
+        (b'id,cost\n"job-1,4\n', "Line 2 is not CSV"),
         (b"id,cost\n\x00,4\n", "no text"),
         (b"PK\x03\x04\x00\x00", "no text"),
         (b"id,cost\n" + b"j,1\n" * 20_001, "more than 20,000 rows"),

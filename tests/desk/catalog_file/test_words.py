@@ -90,7 +90,7 @@ def test_credentials_are_told_by_their_ends():
         picture(BEFORE, studio=((2, "…5678"), (3, "…9"))),
     )
     assert [each.text for each in words.differences(before, after)] == [
-        "Channel studio: credential …1234 is used no more.",
+        "Channel studio: credential …1234 is no longer used.",
         "Channel studio: credential …9 is new.",
     ]
     assert words.touches_credentials(before, after)

@@ -173,8 +173,8 @@ def test_the_adapter_is_asked_for_first_and_then_its_options_are_fields(desk):
     assert Channel.objects.get().options == {"api": "v1", "poll_seconds": 2.5}
     other = given | counts | {"name": "other", "adapter": "openai_images"}
     errors = desk.post(add, other).context["adminform"].form.errors
-    assert errors == {"adapter": ["api is no option of openai_images: empty it first.",
-                                  "poll_seconds is no option of openai_images: empty it first."]}  # fmt: skip
+    assert errors == {"adapter": ["api is not an option of openai_images: clear it first.",
+                                  "poll_seconds is not an option of openai_images: clear it first."]}  # fmt: skip
 
 
 def test_no_page_of_a_channel_asks_for_jquery_or_json(desk, offer):

@@ -113,7 +113,7 @@ def test_a_refusal_says_how_to_mend_it(operator, image_model):
     ]
     emptied = {"image_size_values-0-text": "", "image_size_values-1-text": "", "image_size_default": ""}
     (told,) = errors(resend(operator, image_model, **emptied))["image_size_values"]
-    assert told.startswith("A request must be able to ask for a tier: enter those that have a price (1K, 2K)")
+    assert told.startswith("Requests must be able to choose a tier: enter those with a price (1K, 2K)")
 
 
 def test_the_page_shows_what_each_plan_makes_of_the_prices_and_what_is_left(operator, plan, image_model, image_channel):

@@ -77,7 +77,7 @@ def test_a_task_that_waits_long_is_told_with_its_reason(waiting, image_channel):
     assert said().startswith(f"{wait}their keys or accounts are at their limits")
     image_channel.max_running = 0
     image_channel.save()
-    assert said() == f"{wait}all 0 seats of channel {image_channel.name} are taken."
+    assert said() == f"{wait}channel {image_channel.name} runs 0 tasks, its limit."
     pausing.pause(image_channel)
     assert said() == f"{wait}channel {image_channel.name} is paused by an operator."
 
@@ -107,7 +107,7 @@ def test_usual_is_what_the_model_took_today(waiting, key, janitor):
 
 def test_without_a_worker_nothing_is_well(key, image_model):
     steps.submitted(key)
-    assert said().startswith("bad: No worker runs: 1 task waits and nothing is started.")
+    assert said().startswith("bad: No worker runs: 1 task waits and none is started.")
 
 
 def test_a_bad_hour_is_told(key, image_model, janitor):
@@ -118,7 +118,7 @@ def test_a_bad_hour_is_told(key, image_model, janitor):
 
 def test_switches_come_first(waiting):
     sql.run("UPDATE tasks_servicestate SET paused = true")
-    assert said() == "warn: Submissions are paused: nothing new is taken, 1 task waits."
+    assert said() == "warn: Submissions are paused: no new task is accepted, 1 task waits."
     sql.run("UPDATE tasks_servicestate SET api_disabled = true")
     assert said() == "bad: The Task API is switched off: every request is refused."
 
@@ -146,7 +146,7 @@ def test_what_needs_a_person_is_listed(key, image_model, image_channel, janitor)
     Route.objects.all().delete()
     keyless = Channel.objects.create(name="keyless", adapter="openai_images", base_url="http://127.0.0.1:9")
     texts = needed()
-    assert texts[0] == "1 paid call of unknown outcome to be settled"
+    assert texts[0] == "1 paid call of unknown outcome to settle"
     assert texts[1] == "1 credential disabled"
     assert texts[2] == "channel keyless has no credential"
     assert url(now().needs[2].target) == page_of(keyless)

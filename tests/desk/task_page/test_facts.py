@@ -37,7 +37,7 @@ def test_the_story_has_every_step_in_order_and_how_long_it_took(charged):
     assert [(each.title, each.after_seconds) for each in steps_told] == [
         ("Submitted by POST /v1/tasks", None),
         ("Taken by a worker, attempt 1", 5),
-        ("Call 1.1 to a channel that is gone", 2),
+        ("Call 1.1 to a deleted channel", 2),
         ("Succeeded", 3),
     ]
     assert steps_told[0].detail == "tester / key"
@@ -163,15 +163,15 @@ def test_a_queued_task_says_what_it_waits_for(key, image_model, image_channel):
     task = sheet.find(steps.submitted(key))
     assert "waits for a worker" in sheet.gather(task).verdict.why
     pausing.pause(image_channel)
-    assert sheet.gather(task).verdict.why.startswith("It is held back: channel studio is paused since")
+    assert sheet.gather(task).verdict.why.startswith("It waits because: channel studio is paused since")
 
 
 def test_what_lives_is_told_with_its_times(key):
     soon = timezone.now() + timedelta(seconds=90)
     waiting = verdict.describe(Task(status="queued", created_at=timezone.now(), not_before=soon), [], [])
     running = Task(status="running", started_at=timezone.now(), deadline_at=soon)
-    assert "tried again in 1 min" in waiting.why
-    assert verdict.describe(running, [], []).why.startswith("Its deadline comes in 1 min")
+    assert "retried after a fault in 1 min" in waiting.why
+    assert verdict.describe(running, [], []).why.startswith("Its deadline is in 1 min")
 
 
 def test_history_and_events_meet_in_one_order():

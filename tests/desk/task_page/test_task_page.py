@@ -120,7 +120,7 @@ def history() -> list[str]:
 
 def test_a_queued_task_is_canceled_and_the_story_says_by_whom(operator, key, image_model):
     task = Task.objects.get(id=steps.submitted(key))
-    assert "The $0.04 that it holds go back to tester" in words_of(operator.get(url_of(task, "cancel")))
+    assert "Its hold of $0.04 goes back to tester" in words_of(operator.get(url_of(task, "cancel")))
     for _ in range(2):
         operator.post(url_of(task, "cancel"), {"reason": "The customer called."})
     page = words_of(operator.get(page_of(task)))
@@ -145,7 +145,9 @@ def test_a_retry_leads_to_the_new_task_and_one_form_makes_one(operator, charged,
     image_model.prices = {"1K": "0.05"}
     image_model.save()
     page = operator.get(url_of(charged, "retry"))
-    assert "today's price, $0.05. This one was submitted at $0.04; the customer has paid $0.04 for it" in words_of(page)
+    assert "today's price, $0.05. This task was submitted at $0.04 and the customer has paid $0.04 for it" in words_of(
+        page
+    )
     sent = {**sent_by(page.content.decode()), "reason": "It was black."}
     answer = operator.post(url_of(charged, "retry"), sent)
     new = Task.objects.get(retry_of=charged)

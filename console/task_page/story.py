@@ -19,7 +19,7 @@ AGAIN = {"queued": "Returned to the queue: nothing was bought", "running": "Star
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerStep:
-    """Step of the timeline; `after_seconds` counts from the previous step."""
+    """Entry of the timeline; `after_seconds` counts from the previous step."""
 
     at: datetime
     status: str

@@ -23,7 +23,7 @@ ENDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryStep:
-    """Step of the timeline. `word` is a state or empty; `detail` may hold others' text; `task_id` links to another
+    """Entry of the timeline. `word` is a state or empty; `detail` may hold others' text; `task_id` links to another
     task; `after_seconds` counts from the previous step."""
 
     at: datetime

@@ -50,7 +50,7 @@ def test_one_that_gave_up_says_why_and_what_to_do(operator, owed):
     task_id = owed()
     steps.attempted(500)
     page = words_of(operator.get(page_of(give_up(task_id))))
-    for part in ("exhausted", "Not delivered to", "Last attempt: HTTP 500.", "then send it again"):
+    for part in ("exhausted", "Not delivered to", "Last attempt: HTTP 500.", "then send the callback again"):
         assert part in page, part
 
 

@@ -292,7 +292,7 @@ def test_the_fields_of_a_channel_model_are_kept_and_judged_at_their_place(
     row = ChannelModel.objects.get()
     assert (row.extra_fields, row.fixed) == (["seed"], {"quality": "medium"})
     again = offer(desk, studio, aurora)
-    assert errors(again) == {"model": [f"studio offers {aurora}: change it on its own page."]}
+    assert errors(again) == {"model": [f"studio already offers {aurora}: change it on its own page."]}
 
 
 def test_a_model_of_another_modality_than_the_adapters_is_refused(desk: Client, studio: Channel, plan: Plan) -> None:

@@ -52,6 +52,6 @@ def test_another_versions_error_is_told_without_a_guess():
 
 def test_a_refused_page_says_why_and_what_to_do(visitor):
     page = visitor.get("/console/tasks/task_01m83y8vzq3pjgrw82c5571hra/").content.decode()
-    found = error_words.OF_REQUESTS["TASK_NOT_FOUND"]
+    found = error_words.REQUEST_ERRORS["TASK_NOT_FOUND"]
     for part in ("Task or asset not found.", found.why, found.next_step, "TASK_NOT_FOUND"):
         assert part.replace("'", "&#x27;") in page

@@ -50,7 +50,7 @@ def test_a_card_shows_the_latest_own_result_and_nobody_elses(visitor, sign_in, o
 def test_a_price_per_request_is_told_per_picture(visitor, plan, image_channel):
     model = make_model("flat", "image", plan=plan, prices={"*": "0.25"}, pricing_mode="per_request")
     make_route(plan, model, image_channel, upstream_model="gpt-image-2")
-    assert "$0.25 a picture<" in text_of(visitor.get(CARDS))
+    assert "$0.25 per picture<" in text_of(visitor.get(CARDS))
 
 
 def test_a_key_without_models_is_told_what_to_do(visitor):

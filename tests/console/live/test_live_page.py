@@ -85,7 +85,7 @@ def test_a_running_one_shows_progress_and_time_against_the_usual(visitor, key, i
     assert 'data-live-every="3"' in text
     Task.objects.filter(id=task.id).update(created_at=now - timedelta(seconds=99))
     text = shown(visitor)
-    assert "1 runs: the next picture takes longer than usual." in text
+    assert "1 runs: the next picture is taking longer than usual." in text
     assert 'optimum="0"' in row(text, task.id)
 
 

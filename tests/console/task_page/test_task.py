@@ -116,7 +116,7 @@ def test_how_long_it_usually_takes_is_told_while_it_lasts(key, visitor, bought):
 def test_what_failed_says_why_and_what_to_do(key, visitor, image_model, worker, status, verb):
     task = steps.start(key, worker)
     steps.end(task, status)
-    advice = error_words.OF_TASKS[steps.FAILURE.type]
+    advice = error_words.TASK_ERRORS[steps.FAILURE.type]
     page = words_of(visitor.get(page_of(task.id)))
     for part in (verb, "Nothing was charged.", steps.FAILURE.message, advice.why, advice.next_step, "Released"):
         assert part in page, part

@@ -179,7 +179,7 @@ def test_budgets_say_what_is_used_and_when_they_renew(key, visitor, image_model)
     budget_steps.limit(key.record, day="0.05")
     steps.submitted(key)
     told = plain(page(visitor))
-    assert "This key, a day $0.04 of $0.05 used, $0.01 left; renews in" in told
+    assert "This key per day $0.04 of $0.05 used, $0.01 left; renews in" in told
     assert "The day budget of this key is nearly spent: $0.01 of it is left until it renews in" in told
 
 

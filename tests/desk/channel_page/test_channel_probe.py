@@ -161,7 +161,7 @@ def test_the_button_says_what_it_costs_before_and_writes_the_history_after(desk,
     assert LogEntry.objects.get().change_message.startswith(
         "Tested aurora-image, 1 picture of 1K, own cost $0.02. It works"
     )
-    assert "was sent already" in desk.post(page, form).content.decode()
+    assert "was already sent" in desk.post(page, form).content.decode()
     assert ChannelTest.objects.get().number == 1
     shown = desk.get(answer["Location"]).content.decode()
     assert "It works: 1 file (image/png)" in shown

@@ -125,7 +125,7 @@ def test_an_adapter_that_declares_nothing_has_rows_of_names_with_values():
     [("whole", "x"), ("whole", "1.5"), ("number", "five"), ("durations", "five"), ("durations", "4..5")],
 )
 def test_what_is_no_value_of_its_kind_says_how_to_write_one(kind, text):
-    with pytest.raises(values.Misspelled, match="Write"):
+    with pytest.raises(values.Misspelled, match="Enter"):
         values.SPELLINGS[kind].read(text)
 
 

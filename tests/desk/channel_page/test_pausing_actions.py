@@ -23,7 +23,7 @@ def test_each_button_says_what_it_will_do_does_it_and_writes_why(desk, image_cha
         assert answer.status_code == 302
         image_channel.refresh_from_db()
         assert pausing.standing(image_channel) == standing
-        assert LogEntry.objects.first().change_message == f"Channel studio is {standing} now. because of {name}"
+        assert LogEntry.objects.first().change_message == f"Channel studio is now {standing}. because of {name}"
 
 
 def test_only_what_changes_anything_is_offered_and_a_second_press_does_nothing(desk, image_channel):
@@ -34,7 +34,7 @@ def test_only_what_changes_anything_is_offered_and_a_second_press_does_nothing(d
     assert page(image_channel, "resume") in shown
     assert page(image_channel, "pause") not in shown
     since = Channel.objects.get().standing_since
-    assert "paused already" in desk.post(page(image_channel, "pause"), {"reason": "again"}).content.decode()
+    assert "already paused" in desk.post(page(image_channel, "pause"), {"reason": "again"}).content.decode()
     assert Channel.objects.get().standing_since == since
 
 

@@ -53,7 +53,7 @@ def test_the_running_month_is_the_one_that_is_shown_first(operator, key):
     first = operator.get(reverse("admin:accounts_account_statement", args=[key.account.pk]), follow=True)
     text = first.content.decode()
     assert first.redirect_chain[0][0].endswith(f"{months.of(call.created_at)}/")
-    assert "stands at <strong>$9.99985</strong>" in text
+    assert 'is now at <strong><data value="9.99985" title="$9.99985">$10.00</data></strong>' in text
     assert "gpt-&lt;5&gt;" in text
 
 

@@ -73,7 +73,7 @@ def test_a_route_to_a_channel_that_does_not_offer_the_model_is_refused_at_its_fi
     other = make_channel("loft", "openai_images", "https://loft.provider.example/v1")
     answer = resend(operator, plan, **{"routes-1-model": str(image_model.pk), "routes-1-channel": str(other.pk)})
     assert answer.status_code == 200
-    assert "loft does not offer aurora-image (image); add the model to the channel first." in answer.content.decode()
+    assert "loft does not offer aurora-image (image): add the model to the channel first." in answer.content.decode()
 
 
 def test_the_page_shows_what_keys_pay_and_which_models_it_cannot_serve(operator, plan, image_model, video_model):
@@ -192,7 +192,7 @@ def test_the_history_says_from_what_to_what(operator, plan, second):
     changed = {"name": "usual", "price_multiplier": "1.5", "routes-0-priority": "30", "routes-1-DELETE": "on"}
     assert resend(operator, plan, **changed).status_code == 302
     assert LogEntry.objects.get().change_message == (
-        "Plan standard is called usual now. Price multiplier of plan usual 1 → 1.5: the prices of 1 model follow. "
+        "Plan standard is now named usual. Price multiplier of plan usual 1 → 1.5: the prices of 1 model follow. "
         "Plan usual: the route of aurora-image to studio: priority 10 → 30. "
         "Plan usual: the route of aurora-image to atelier is removed."
     )

@@ -142,7 +142,7 @@ def test_the_money_of_a_task_that_was_not_charged():
 
 def test_every_way_to_fail_says_what_to_do_next(key):
     known = [value for value in vars(failures).values() if isinstance(value, Failure)]
-    for failure in (*known, *failures.BY_KIND.values()):
+    for failure in (*known, *failures.OF_KIND.values()):
         error = dataclasses.asdict(failure)
         found = verdict.describe(make_task(key, "failed", error=error), [], [])
         assert failure.message in found.what

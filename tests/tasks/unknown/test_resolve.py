@@ -373,7 +373,7 @@ def test_a_call_that_was_not_run_leaves_the_list_costs_nothing_and_can_be_retrie
     assert (call.state, call.cost_micros) == ("refused", None)
     assert call.outcome == {"kind": "ambiguous", "resolved": "not run", "by": BY, "task": None}
     assert not is_open(film)
-    assert "known or settled" in refusal(resolve.mark_not_run, film.pk)
+    assert "known, or was settled" in refusal(resolve.mark_not_run, film.pk)
     assert task(resolve.retry(film.task_id, by=BY)).status == "queued"
 
 
